@@ -1,0 +1,2 @@
+//! The `allotment` command.
+fn main() {}

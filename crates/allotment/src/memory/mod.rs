@@ -1,0 +1,1 @@
+//! Address space and the machine: what the heap stands on.

@@ -1,0 +1,1 @@
+//! Thread-local allocation buffers: how large, when to refill, what was wasted.
