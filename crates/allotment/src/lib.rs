@@ -6,7 +6,15 @@
 //! The layers, lowest first; a module may use only modules before it:
 //! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], `collector`, [`heap`], [`observe`].
 
+mod collector;
+pub mod heap;
 pub mod memory;
+pub mod mutator;
+pub mod object;
+pub mod observe;
 pub mod options;
+pub mod region;
 mod sync;
 pub mod tlab;
+
+pub use heap::Heap;

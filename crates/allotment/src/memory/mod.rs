@@ -1,1 +1,33 @@
 //! Address space and the machine: what the heap stands on.
+//!
+//! This is the lowest layer. It hands out address space and learns what the machine is like; it knows nothing
+//! of objects, regions or threads that allocate:
+//!
+//! - [`Reservation`] is one range of addresses: reserve, commit, uncommit, huge pages, pre-touch;
+//! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] say what pages there are;
+//! - [`limit`] says how much memory this process may use, and what heap size follows from it;
+//! - [`topology`] says which CPUs this process may use and which caches they share;
+//! - [`prefetch_write`] and its kin are single instructions for the allocation path.
+//!
+//! Sizes are bytes everywhere in this layer. What depends on the operating system is in `linux.rs`, what
+//! depends on the processor in the two files named `x86_64.rs`. Everything that is read from `/proc` and
+//! `/sys` is read under a root directory that tests replace by a tree of their own.
+
+mod cgroup;
+mod error;
+#[cfg(test)]
+mod fake_tree;
+pub mod limit;
+mod linux;
+mod pages;
+mod pretouch;
+mod pseudo_files;
+mod reservation;
+pub mod topology;
+mod x86_64;
+
+pub use error::{MemoryError, Operation};
+pub use linux::current_cpu;
+pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
+pub use reservation::Reservation;
+pub use x86_64::prefetch_write;

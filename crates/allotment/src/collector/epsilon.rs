@@ -1,0 +1,19 @@
+//! Epsilon (JEP 318): allocates until the heap is full, and collects nothing.
+//!
+//! For programs shorter than their heap, for request and frame heaps that are reset as a whole, and as
+//! the zero line of every measurement: what a collector costs is what it is slower than this.
+
+use crate::mutator::Collector;
+
+/// The collector that does not collect.
+pub(crate) struct Epsilon;
+
+impl Collector for Epsilon {
+    fn name(&self) -> &'static str {
+        "epsilon"
+    }
+
+    fn make_room(&self, _bytes: usize) -> bool {
+        false
+    }
+}

@@ -1,0 +1,5 @@
+//! Collectors: choreographies over the layers below, one file each.
+
+mod epsilon;
+
+pub(crate) use epsilon::Epsilon;

@@ -1,0 +1,197 @@
+//! Builds a heap from the option table.
+//!
+//! The program's choice is the weakest: `ALLOTMENT_OPTIONS` in the environment comes after it, so that
+//! a user can tune a program without building it again.
+
+use super::Heap;
+use crate::collector::Epsilon;
+use crate::memory::topology::Topology;
+use crate::memory::{MemoryError, Reservation, limit};
+use crate::mutator::{Committer, Registry, Shared};
+use crate::object::Shapes;
+use crate::options::{
+    OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
+    table::for_each_option,
+};
+use crate::region::{FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
+use crate::tlab::budget::Budget;
+use crate::tlab::sizing::{Config, Settings};
+use std::sync::Arc;
+
+/// Collects options, then [`build`](Self::build)s.
+///
+/// ```
+/// let heap = allotment::Heap::builder().max_heap_size(32 << 20).zero_tlab(true).build()?;
+/// assert_eq!(heap.geometry().heap_bytes(), 32 << 20);
+/// # Ok::<(), allotment::heap::BuildError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct HeapBuilder {
+    options: OptionSet,
+    name: Option<String>,
+    /// Regions smaller than a user may have, so that tests reach the rare paths.
+    #[cfg(test)]
+    test_geometry: Option<Geometry>,
+}
+
+/// Why there is no heap.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// An option is wrong, or two contradict each other.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// The heap cannot be divided into regions.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// The system does not give the memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The system gives less memory than the heap is to begin with.
+    #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller one may work")]
+    InitialHeap {
+        /// InitialHeapSize in bytes.
+        bytes: usize,
+    },
+}
+
+macro_rules! methods {
+    ($($(#[doc = $text:literal])+ $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+        [$($hotspot:literal),*] $difference:literal;)+) => {
+        /// One method for each row of the option table.
+        impl HeapBuilder {
+            $($(#[doc = $text])+
+            #[must_use]
+            pub fn $field(mut self, value: $type) -> Self {
+                self.options.$field(value);
+                self
+            })+
+        }
+    };
+}
+for_each_option!(methods);
+
+impl HeapBuilder {
+    pub(super) fn new() -> HeapBuilder {
+        HeapBuilder::default()
+    }
+
+    /// Names the heap's memory, as it appears in `/proc/self/maps`; "heap" by default.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> HeapBuilder {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets options as a user writes them: `"TLABSize=64k,-ResizeTLAB"`. They win over the environment.
+    ///
+    /// # Errors
+    /// [`OptionError`] for an unknown name or a value out of range.
+    pub fn options(mut self, text: &str) -> Result<HeapBuilder, OptionError> {
+        self.options.apply_str(text, Source::CommandLine)?;
+        Ok(self)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn test_geometry(mut self, region_bytes: usize, regions: usize) -> HeapBuilder {
+        self.test_geometry = Some(Geometry { region_shift: region_bytes.trailing_zeros(), regions });
+        self
+    }
+
+    fn geometry(&self, chosen: &Options) -> Result<Geometry, GeometryError> {
+        #[cfg(test)]
+        if let Some(geometry) = self.test_geometry {
+            return Ok(geometry);
+        }
+        Geometry::new(chosen.max_heap_size, chosen.region_size)
+    }
+
+    /// Makes the heap.
+    ///
+    /// # Errors
+    /// [`BuildError`]: an option of the program or of `ALLOTMENT_OPTIONS` is wrong, options contradict
+    /// each other, or the system does not give the memory.
+    pub fn build(mut self) -> Result<Heap, BuildError> {
+        self.options.apply_environment()?;
+        let mut chosen = self.options.finish()?;
+        if chosen.max_heap_size == 0 {
+            chosen.max_heap_size = limit::default_max_heap_size(chosen.max_ram_percentage);
+        }
+        let geometry = self.geometry(&chosen)?;
+        let topology = Topology::detect();
+        resolve(&mut chosen, geometry, &topology);
+        let weight = match self.options.origin(OptionId::TLABAllocationWeight) {
+            Origin::Default => None,
+            _ => Some(chosen.tlab_allocation_weight as u8),
+        };
+        let sizing = Config::new(&settings(&chosen, geometry, weight));
+        let reservation = reserve(&chosen, geometry, self.name.as_deref().unwrap_or("heap"))?;
+        if chosen.always_pre_touch && chosen.initial_heap_size > 0 {
+            // By all cores at once; region by region it is then found touched.
+            let bytes = chosen.initial_heap_size.next_multiple_of(geometry.region_bytes());
+            reservation.pretouch(0, bytes.min(geometry.heap_bytes()), topology.available_parallelism())?;
+        }
+        let base = reservation.base() as usize;
+        let backing =
+            Committer { reservation, region_bytes: geometry.region_bytes(), pre_touch: chosen.always_pre_touch };
+        let mode = match chosen.refill_strategy {
+            RefillStrategy::Cas => RefillMode::CompareAndSwap,
+            RefillStrategy::Lock => RefillMode::Lock,
+        };
+        let table = RegionTable::new(base, geometry);
+        let free = FreeSet::new(table, backing, mode, chosen.allocation_regions);
+        if !free.commit_ahead(chosen.initial_heap_size) {
+            return Err(BuildError::InitialHeap { bytes: chosen.initial_heap_size });
+        }
+        let shared = Shared {
+            free,
+            shapes: Shapes::default(),
+            budget: Budget::new(&sizing, geometry.heap_bytes(), chosen.tlab_idle_percent),
+            registry: Registry::new(&sizing),
+            sizing,
+            collector: Box::new(Epsilon),
+            topology,
+            use_tlab: chosen.use_tlab,
+            zero_tlab: chosen.zero_tlab,
+            zero_window: chosen.zero_window_size,
+        };
+        self.options.resolve(&chosen);
+        Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options) })
+    }
+}
+
+/// Puts numbers where the options left the choice to the heap.
+fn resolve(chosen: &mut Options, geometry: Geometry, topology: &Topology) {
+    chosen.max_heap_size = geometry.heap_bytes();
+    chosen.region_size = geometry.region_bytes();
+    if chosen.allocation_regions == 0 {
+        // Without buffers all threads share one pointer; under one lock one region serves all.
+        let one = !chosen.use_tlab || chosen.refill_strategy == RefillStrategy::Lock;
+        chosen.allocation_regions = if one { 1 } else { topology.cpus().len().max(1) };
+    }
+}
+
+fn settings(chosen: &Options, geometry: Geometry, allocation_weight: Option<u8>) -> Settings {
+    Settings {
+        policy: chosen.tlab_policy,
+        region_size: geometry.region_bytes(),
+        capacity: geometry.heap_bytes(),
+        tlab_size: chosen.tlab_size,
+        min_tlab_size: chosen.min_tlab_size,
+        max_tlab_size: chosen.max_tlab_size,
+        resize: chosen.resize_tlab,
+        waste_target_percent: chosen.tlab_waste_target_percent,
+        refill_waste_fraction: chosen.tlab_refill_waste_fraction,
+        waste_increment: chosen.tlab_waste_increment,
+        allocation_weight,
+        elasticity: chosen.tlab_elasticity,
+        decay_ms: chosen.tlab_decay_time,
+    }
+}
+
+fn reserve(chosen: &Options, geometry: Geometry, name: &str) -> Result<Reservation, MemoryError> {
+    let reservation = Reservation::reserve(geometry.heap_bytes(), geometry.region_bytes(), name)?;
+    if chosen.use_transparent_huge_pages {
+        reservation.advise_huge_pages()?;
+    }
+    Ok(reservation)
+}

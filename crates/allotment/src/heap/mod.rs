@@ -1,0 +1,165 @@
+//! The heap as its embedder sees it.
+
+mod builder;
+
+pub use builder::{BuildError, HeapBuilder};
+
+use crate::mutator::{AttachError, Attachments, Mutator, Shared, attach};
+use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
+use crate::options::{OptionRow, OptionSet};
+use crate::region::Geometry;
+use crate::tlab::statistics::Totals;
+use std::fmt;
+use std::sync::Arc;
+
+/// A heap. Cloning shares it; the memory goes back to the system with the last clone.
+///
+/// ```
+/// use allotment::{Heap, object::{Element, Shape}};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let heap = Heap::builder().max_heap_size(64 << 20).build()?;
+/// let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;
+/// heap.attach(|mutator| {
+///     // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
+///     let object = unsafe { mutator.alloc(bytes, 100)? };
+///     // SAFETY: an array of bytes has its length behind the header.
+///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
+///     Ok::<(), allotment::mutator::OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Heap {
+    pub(crate) shared: Arc<Shared>,
+    options: Arc<OptionSet>,
+}
+
+impl Heap {
+    /// Begins a heap: every option of the table is a method of the builder.
+    pub fn builder() -> HeapBuilder {
+        HeapBuilder::new()
+    }
+
+    /// Registers a shape, so that objects of it can be allocated.
+    ///
+    /// # Errors
+    /// [`ShapeError`] where it describes no object, or all ids are taken.
+    pub fn register(&self, shape: Shape) -> Result<ShapeRef, ShapeError> {
+        self.shared.shapes.register(shape)
+    }
+
+    /// The registered shapes.
+    pub fn shapes(&self) -> &Shapes {
+        &self.shared.shapes
+    }
+
+    /// Runs `body` as a thread of this heap. However it ends, the thread detaches and gives its buffer
+    /// back.
+    ///
+    /// # Errors
+    /// [`AttachError::AlreadyAttached`] inside another `attach`, of whichever heap: one heap per thread at
+    /// a time is what keeps the objects of two heaps apart.
+    pub fn attach<R>(&self, body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R) -> Result<R, AttachError> {
+        attach(&self.shared, body)
+    }
+
+    /// Kills every object at once; the memory is used again, by the cores that wrote it last.
+    ///
+    /// # Errors
+    /// [`StillAttached`] while any thread is attached. Nothing has changed then.
+    pub fn reset(&self) -> Result<(), StillAttached> {
+        let shared = &self.shared;
+        let capacity = self.geometry().heap_bytes();
+        shared
+            .registry
+            .end_cycle(|| shared.free.used_bytes(), capacity, || shared.free.reset())
+            .map_err(|threads| StillAttached { threads })?;
+        shared.budget.forget_census();
+        Ok(())
+    }
+
+    /// Gives the memory of empty regions back to the system; the bytes it took. Such regions are
+    /// committed again when they are needed. Mutators may run meanwhile.
+    pub fn uncommit(&self) -> usize {
+        self.shared.free.uncommit_free()
+    }
+
+    /// Asks every attached thread to give its buffer up at its next safepoint, which a thread that
+    /// allocates reaches with its next allocation that may have one. Does not wait.
+    pub fn request_safepoint(&self) {
+        self.shared.registry.request_safepoint();
+    }
+
+    /// How many threads are attached, and were.
+    pub fn attachments(&self) -> Attachments {
+        self.shared.registry.attachments()
+    }
+
+    /// What the buffers of all threads did since the heap began; prints as HotSpot's "TLAB totals" line.
+    pub fn tlab_totals(&self) -> Totals {
+        self.shared.registry.totals()
+    }
+
+    /// How the heap is divided into regions.
+    pub fn geometry(&self) -> Geometry {
+        self.shared.free.table().geometry()
+    }
+
+    /// How much memory is where, at about this moment.
+    pub fn memory(&self) -> MemoryUse {
+        let (free, geometry) = (&self.shared.free, self.geometry());
+        MemoryUse {
+            reserved_bytes: geometry.heap_bytes(),
+            committed_bytes: free.committed_regions() << geometry.region_shift,
+            used_bytes: free.used_bytes(),
+            tlab_bytes_above_floor: self.shared.budget.granted(),
+        }
+    }
+
+    /// Address of the first byte of the heap.
+    pub fn base(&self) -> usize {
+        self.shared.free.table().base()
+    }
+
+    /// The collector's name.
+    pub fn collector(&self) -> &'static str {
+        self.shared.collector.name()
+    }
+
+    /// Every option with the value in force and where it came from.
+    pub fn options(&self) -> impl Iterator<Item = OptionRow> + '_ {
+        self.options.rows()
+    }
+}
+
+impl fmt::Debug for Heap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Heap")
+            .field("base", &format_args!("{:#x}", self.base()))
+            .field("geometry", &self.geometry())
+            .field("attachments", &self.attachments())
+            .finish()
+    }
+}
+
+/// Where the memory of a heap is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Bytes of address space: MaxHeapSize, rounded up to regions.
+    pub reserved_bytes: usize,
+    /// Bytes with memory behind them, or promised by the system.
+    pub committed_bytes: usize,
+    /// Bytes handed out as buffers and objects.
+    pub used_bytes: usize,
+    /// Bytes that the sizes of all threads' buffers exceed their minimum by (`TLABPolicy=adaptive`).
+    pub tlab_bytes_above_floor: usize,
+}
+
+/// What was asked for needs every thread to be detached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{threads} threads are attached to the heap: it can be done when all have detached")]
+pub struct StillAttached {
+    /// Threads attached at that moment.
+    pub threads: usize,
+}

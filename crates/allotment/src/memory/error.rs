@@ -1,0 +1,210 @@
+//! What can go wrong with address space, in words that say what to change.
+//!
+//! One enumeration for the layer: its callers either hand the text on or shrink the request, and for both the
+//! operation, the range and the kernel's answer are enough. The kernel's answer is part of the text and not a
+//! `source()`: an embedder that prints only the error must still see why.
+
+use std::fmt;
+use std::io;
+
+use rustix::io::Errno;
+
+/// Bytes of address space that Linux gives a process on x86-64 without asking for more: 2^47, in bytes.
+pub(super) const ADDRESS_SPACE_BYTES: usize = 1 << 47;
+
+/// A request for memory that cannot be met. All sizes are bytes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// A reservation of nothing.
+    #[error("cannot reserve 0 bytes of address space: ask for at least one page, {}", Bytes(*.page))]
+    Empty {
+        /// Page size.
+        page: usize,
+    },
+    /// An alignment that is not a power of two.
+    #[error(
+        "cannot align a reservation to {alignment} bytes: an alignment is a power of two, such as 2097152"
+    )]
+    Alignment {
+        /// What was asked for.
+        alignment: usize,
+    },
+    /// More than the address space of any process holds.
+    #[error(
+        "cannot reserve {} aligned to {}: the address space of a process is 47 bits, {} in all",
+        Bytes(*.bytes), Bytes(*.alignment), Bytes(ADDRESS_SPACE_BYTES)
+    )]
+    TooLarge {
+        /// Size asked for.
+        bytes: usize,
+        /// Alignment asked for.
+        alignment: usize,
+    },
+    /// The kernel gave no address space.
+    #[error(
+        "cannot reserve {} of address space: {cause}{}",
+        Bytes(*.bytes), hint(Operation::Reserve, .cause)
+    )]
+    Reserve {
+        /// Size asked for, rounded up to whole pages.
+        bytes: usize,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+    /// A range that does not begin and end at a page.
+    #[error(
+        "cannot {operation} {bytes} bytes at offset {offset}: both must be multiples of the page size, \
+         {page} bytes"
+    )]
+    Misaligned {
+        /// What was to be done.
+        operation: Operation,
+        /// First byte, relative to the base of the reservation.
+        offset: usize,
+        /// Length.
+        bytes: usize,
+        /// Page size.
+        page: usize,
+    },
+    /// A range that leaves the reservation.
+    #[error("cannot {operation} {bytes} bytes at offset {offset}: the reservation has {reserved} bytes")]
+    OutOfRange {
+        /// What was to be done.
+        operation: Operation,
+        /// First byte, relative to the base of the reservation.
+        offset: usize,
+        /// Length.
+        bytes: usize,
+        /// Size of the reservation.
+        reserved: usize,
+    },
+    /// The kernel refused to change a range of the reservation.
+    #[error("cannot {operation} {} at {address:#x}: {cause}{}", Bytes(*.bytes), hint(*.operation, .cause))]
+    Refused {
+        /// What was to be done.
+        operation: Operation,
+        /// First address of the range.
+        address: usize,
+        /// Length.
+        bytes: usize,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+}
+
+/// What was being done when an error came up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Reserve address space.
+    Reserve,
+    /// Make a range usable.
+    Commit,
+    /// Give the memory of a range back.
+    Uncommit,
+    /// Back a range by memory now instead of at the first use.
+    Pretouch,
+    /// Ask for transparent huge pages.
+    AdviseHugePages,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Reserve => "reserve",
+            Operation::Commit => "commit",
+            Operation::Uncommit => "uncommit",
+            Operation::Pretouch => "pre-touch",
+            Operation::AdviseHugePages => "advise huge pages for",
+        })
+    }
+}
+
+/// What an administrator or a caller can do about the kernel's answer; empty where we know nothing better.
+fn hint(operation: Operation, cause: &io::Error) -> &'static str {
+    match (operation, Errno::from_io_error(cause)) {
+        (Operation::Reserve, Some(Errno::NOMEM)) => {
+            "; look at `ulimit -v`, at vm.overcommit_memory (2 forbids large reservations) and at \
+             vm.max_map_count, or ask for a smaller heap"
+        }
+        (Operation::Commit, Some(Errno::NOMEM)) => {
+            "; look at vm.overcommit_memory (2 limits what may be committed), at `ulimit -v` and `ulimit -d` \
+             and at vm.max_map_count"
+        }
+        (Operation::Uncommit, Some(Errno::INVAL)) => {
+            "; locked pages cannot be given back: do without mlockall, or unlock this range"
+        }
+        (Operation::Uncommit, Some(Errno::NOMEM)) => "; look at vm.max_map_count",
+        (Operation::Pretouch, Some(Errno::NOMEM | Errno::FAULT)) => {
+            "; the machine or the control group has no memory left: ask for a smaller heap"
+        }
+        (Operation::AdviseHugePages, Some(Errno::INVAL)) => {
+            "; this kernel has no transparent huge pages: leave them off"
+        }
+        _ => "",
+    }
+}
+
+/// A size for people: in the largest binary unit that is not larger, exact or to one decimal.
+struct Bytes(usize);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+        let mut unit = 1_usize;
+        let mut name = "bytes";
+        for next in UNITS {
+            if self.0 / 1024 < unit {
+                break;
+            }
+            unit *= 1024;
+            name = next;
+        }
+        if self.0.is_multiple_of(unit) {
+            write!(f, "{} {name}", self.0 / unit)
+        } else {
+            write!(f, "{:.1} {name}", self.0 as f64 / unit as f64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_written_in_their_own_unit() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (1 << 20, "1 MiB"),
+            (ADDRESS_SPACE_BYTES, "128 TiB"),
+            (4096 << 40, "4 PiB"),
+            (usize::MAX, "16384.0 PiB"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_range_the_reason_and_the_remedy() {
+        let error = MemoryError::Refused {
+            operation: Operation::Commit,
+            address: 0x7000_0000,
+            bytes: 32 << 20,
+            cause: Errno::NOMEM.into(),
+        };
+        let text = error.to_string();
+        assert!(text.starts_with("cannot commit 32 MiB at 0x70000000: Cannot allocate memory"), "{text}");
+        assert!(text.contains("vm.overcommit_memory") && text.contains("ulimit -v"), "{text}");
+    }
+
+    #[test]
+    fn an_unknown_refusal_gets_no_invented_remedy() {
+        let error = MemoryError::Reserve { bytes: 4096, cause: Errno::PERM.into() };
+        assert!(error.to_string().ends_with("(os error 1)"), "{error}");
+    }
+}

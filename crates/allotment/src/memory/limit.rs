@@ -1,0 +1,235 @@
+//! How much memory this process may use, and the default size of a heap that follows from it.
+//!
+//! In a container the machine's memory means nothing: what counts is the least of the machine's memory and
+//! the limits of all control groups around the process. A heap sized by anything larger is killed instead of
+//! collected. Swap is not counted, for a collector that runs from swap is worse than one with less memory,
+//! and neither is `memory.high`, which slows a process down and does not bound it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use super::cgroup::CgroupVersion;
+use super::cgroup::{Cgroup, cgroups};
+use super::pseudo_files::{below, field, read};
+
+/// HotSpot's `MinRAMPercentage`: the share of a small machine that its heap may take.
+const MIN_RAM_PERCENTAGE: f64 = 50.0;
+
+/// HotSpot's default `MaxHeapSize` on 64-bit machines, in bytes: 96 MiB times 1.3, whole words.
+const SMALL_HEAP_BYTES: usize = (96 << 20) * 13 / 10 / 8 * 8;
+
+/// An upper bound on the memory of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// The bound, in bytes.
+    pub bytes: usize,
+    /// What sets it.
+    pub source: LimitSource,
+}
+
+/// What bounds the memory of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LimitSource {
+    /// The machine has no more.
+    Machine,
+    /// A control group, its own or one above.
+    Cgroup {
+        /// Its interface.
+        version: CgroupVersion,
+        /// Where its files are.
+        directory: PathBuf,
+    },
+}
+
+impl fmt::Display for LimitSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LimitSource::Machine => f.write_str("the machine"),
+            LimitSource::Cgroup { directory, .. } => write!(f, "control group {}", directory.display()),
+        }
+    }
+}
+
+/// Memory of the machine in bytes, whoever may use it: `MemTotal` of `/proc/meminfo`, which container tools
+/// such as lxcfs adapt, or else what the kernel says.
+pub fn physical_memory() -> usize {
+    physical_memory_in(Path::new("/")).unwrap_or_else(|| {
+        let system = rustix::system::sysinfo();
+        (system.totalram as usize).saturating_mul(system.mem_unit as usize)
+    })
+}
+
+/// The least of the machine's memory and the limits of all control groups around this process.
+///
+/// It reads a few files, so ask once. Limits can change while a process runs.
+pub fn available_memory() -> MemoryLimit {
+    available_memory_in(Path::new("/"), physical_memory())
+}
+
+/// The maximum heap size, in bytes, of an embedder that names none: `max_ram_percentage` (HotSpot's
+/// `MaxRAMPercentage`, 25 by default) of [`available_memory`].
+///
+/// As in HotSpot, a heap is not smaller than 124.8 MiB unless that is more than half of the memory, and then
+/// it is half of the memory; and where the address space is limited (`ulimit -v`) it takes at most half of
+/// that. There is no upper bound of 32 GiB for the default (JDK-8369346). A percentage outside 0 to 100
+/// counts as the nearest of the two, NaN as 0.
+///
+/// # Examples
+/// ```
+/// let quarter = allotment::memory::limit::default_max_heap_size(25.0);
+/// assert!(quarter <= allotment::memory::limit::available_memory().bytes);
+/// ```
+pub fn default_max_heap_size(max_ram_percentage: f64) -> usize {
+    let root = Path::new("/");
+    heap_size_for(available_memory().bytes, address_space_limit_in(root), max_ram_percentage)
+}
+
+fn heap_size_for(memory: usize, address_space: Option<usize>, max_ram_percentage: f64) -> usize {
+    let share = |percentage: f64| (memory as f64 * percentage / 100.0) as usize;
+    let half = share(MIN_RAM_PERCENTAGE);
+    let size = if half < SMALL_HEAP_BYTES {
+        half
+    } else {
+        share(max_ram_percentage.clamp(0.0, 100.0)).max(SMALL_HEAP_BYTES)
+    };
+    address_space.map_or(size, |limit| size.min(limit / 2))
+}
+
+fn physical_memory_in(root: &Path) -> Option<usize> {
+    let text = read(below(root, "/proc/meminfo"))?;
+    let kib: usize = field(&text, "MemTotal")?.strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+fn available_memory_in(root: &Path, physical: usize) -> MemoryLimit {
+    let mut least = MemoryLimit { bytes: physical, source: LimitSource::Machine };
+    for group in cgroups(root, "memory") {
+        let file = match group.version {
+            CgroupVersion::V1 => "memory.limit_in_bytes",
+            CgroupVersion::V2 => "memory.max",
+        };
+        // `max`, the word for no limit in version 2, is no number; version 1 writes one beyond any machine.
+        let limit = read(group.directory.join(file)).and_then(|text| text.parse::<usize>().ok());
+        if let Some(bytes) = limit.filter(|&bytes| bytes < least.bytes) {
+            let Cgroup { version, directory } = group;
+            least = MemoryLimit { bytes, source: LimitSource::Cgroup { version, directory } };
+        }
+    }
+    least
+}
+
+/// The soft limit on the address space, in bytes; `None` if there is none.
+fn address_space_limit_in(root: &Path) -> Option<usize> {
+    let text = read(below(root, "/proc/self/limits"))?;
+    let values = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    values.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fake_tree::FakeTree;
+    use super::*;
+
+    const GIB: usize = 1 << 30;
+    const V2: &str = "35 25 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+    const V1: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+
+    #[test]
+    fn this_machine_has_memory() {
+        let limit = available_memory();
+        assert!(limit.bytes > 0 && limit.bytes <= physical_memory());
+        let size = default_max_heap_size(25.0);
+        assert!(size > 0 && size <= limit.bytes / 2 + 1);
+    }
+
+    #[test]
+    fn the_machine_is_read_from_meminfo() {
+        let tree = FakeTree::new();
+        assert_eq!(physical_memory_in(tree.root()), None);
+        tree.file("/proc/meminfo", "MemTotal:       24682416 kB\nMemFree:        23914688 kB\n");
+        assert_eq!(physical_memory_in(tree.root()), Some(24_682_416 * 1024));
+    }
+
+    #[test]
+    fn without_groups_the_machine_is_the_limit() {
+        let tree = FakeTree::new();
+        let limit = available_memory_in(tree.root(), 8 * GIB);
+        assert_eq!(limit, MemoryLimit { bytes: 8 * GIB, source: LimitSource::Machine });
+        assert_eq!(limit.source.to_string(), "the machine");
+    }
+
+    #[test]
+    fn the_least_limit_on_the_way_up_counts_in_version_2() {
+        let tree = FakeTree::new();
+        tree.file("/proc/self/cgroup", "0::/pod/container\n").file("/proc/self/mountinfo", V2);
+        tree.file("/sys/fs/cgroup/pod/container/memory.max", "max\n");
+        assert_eq!(available_memory_in(tree.root(), 8 * GIB).source, LimitSource::Machine);
+        tree.file("/sys/fs/cgroup/pod/memory.max", "1073741824\n");
+        let limit = available_memory_in(tree.root(), 8 * GIB);
+        assert_eq!(limit.bytes, GIB);
+        let directory = tree.root().join("sys/fs/cgroup/pod");
+        assert_eq!(limit.source, LimitSource::Cgroup { version: CgroupVersion::V2, directory });
+        tree.file("/sys/fs/cgroup/pod/container/memory.max", "536870912\n");
+        assert_eq!(available_memory_in(tree.root(), 8 * GIB).bytes, GIB / 2);
+    }
+
+    #[test]
+    fn the_unlimited_value_of_version_1_is_no_limit() {
+        let tree = FakeTree::new();
+        tree.file("/proc/self/cgroup", "4:memory:/job\n0::/\n").file("/proc/self/mountinfo", V1);
+        tree.file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        tree.file("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+        assert_eq!(available_memory_in(tree.root(), 8 * GIB).source, LimitSource::Machine);
+        tree.file("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2147483648\n");
+        let limit = available_memory_in(tree.root(), 8 * GIB);
+        assert_eq!(limit.bytes, 2 * GIB);
+        assert!(matches!(limit.source, LimitSource::Cgroup { version: CgroupVersion::V1, .. }));
+        assert!(limit.source.to_string().ends_with("sys/fs/cgroup/memory/job"));
+    }
+
+    #[test]
+    fn a_hybrid_machine_obeys_both_versions() {
+        let tree = FakeTree::new();
+        tree.file("/proc/self/cgroup", "4:memory:/job\n0::/job\n");
+        tree.file("/proc/self/mountinfo", &format!("{V1}{V2}"));
+        tree.file("/sys/fs/cgroup/job/memory.max", "4294967296\n");
+        tree.file("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2147483648\n");
+        assert_eq!(available_memory_in(tree.root(), 8 * GIB).bytes, 2 * GIB);
+    }
+
+    #[test]
+    fn the_heap_takes_hotspots_share() {
+        const MIB: usize = 1 << 20;
+        for (memory, percentage, size) in [
+            (16 * GIB, 25.0, 4 * GIB),
+            (1024 * GIB, 25.0, 256 * GIB),
+            (16 * GIB, 100.0, 16 * GIB),
+            (16 * GIB, 250.0, 16 * GIB),
+            (400 * MIB, 25.0, SMALL_HEAP_BYTES),
+            (16 * GIB, 0.0, SMALL_HEAP_BYTES),
+            (16 * GIB, -5.0, SMALL_HEAP_BYTES),
+            (16 * GIB, f64::NAN, SMALL_HEAP_BYTES),
+            (200 * MIB, 25.0, 100 * MIB),
+            (200 * MIB, 90.0, 100 * MIB),
+            (0, 25.0, 0),
+        ] {
+            assert_eq!(heap_size_for(memory, None, percentage), size, "{percentage} % of {memory}");
+        }
+        assert_eq!(SMALL_HEAP_BYTES, 130_862_280);
+    }
+
+    #[test]
+    fn a_limited_address_space_halves_the_heap() {
+        let tree = FakeTree::new();
+        let head = "Limit                     Soft Limit           Hard Limit           Units     \n";
+        let line = |soft: &str| {
+            format!("{head}Max resident set    7  7  bytes\nMax address space   {soft}   unlimited   bytes\n")
+        };
+        tree.file("/proc/self/limits", &line("unlimited"));
+        assert_eq!(address_space_limit_in(tree.root()), None);
+        tree.file("/proc/self/limits", &line("2147483648"));
+        assert_eq!(address_space_limit_in(tree.root()), Some(2 * GIB));
+        assert_eq!(heap_size_for(16 * GIB, Some(2 * GIB), 25.0), GIB);
+        assert_eq!(heap_size_for(16 * GIB, Some(64 * GIB), 25.0), 4 * GIB);
+    }
+}

@@ -1,0 +1,183 @@
+//! The system calls of the layer, one function each, and nothing else.
+//!
+//! Addresses go in as raw pointers and answers come out as the kernel gave them; meaning is added by the
+//! callers. `rustix` instead of `libc`: its arguments are typed and it has no `errno` to forget. The one
+//! exception is `prctl`: `rustix` wants a slice for the range to be named, and a slice over memory that may
+//! not be read is undefined. So it is declared here and found in the C library that `std` links in any case.
+
+use std::ffi::{CStr, CString, c_int, c_ulong};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::ptr::{self, NonNull};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
+use rustix::thread::CpuSet;
+
+use super::pseudo_files::{field, read};
+use super::topology::parse_cpu_list;
+
+/// `PR_SET_VMA` and its only operation, from `linux/prctl.h`.
+const PR_SET_VMA: c_int = 0x5356_4d41;
+const PR_SET_VMA_ANON_NAME: c_ulong = 0;
+
+unsafe extern "C" {
+    fn prctl(option: c_int, ...) -> c_int;
+}
+
+/// The number of the CPU that the caller runs on; it may be another one by the time the caller looks.
+///
+/// It enters no kernel (the vDSO answers) and takes a few nanoseconds: cheap for a refill, too dear for every
+/// allocation. [`Topology::dense_index`](super::topology::Topology::dense_index) turns it into an index.
+#[inline]
+pub fn current_cpu() -> usize {
+    rustix::thread::sched_getcpu()
+}
+
+/// The CPUs that the calling thread may run on, ascending; empty if the kernel does not tell.
+pub(super) fn allowed_cpus() -> Vec<usize> {
+    match rustix::thread::sched_getaffinity(None) {
+        Ok(set) => (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
+        // A kernel with room for more than `MAX_CPU` CPUs refuses the short mask; the text has no such limit.
+        Err(_) => read("/proc/thread-self/status")
+            .and_then(|status| parse_cpu_list(field(&status, "Cpus_allowed_list")?))
+            .unwrap_or_default(),
+    }
+}
+
+/// Maps `bytes` of fresh addresses that can be neither read nor written and that count against no limit.
+pub(super) fn map_inaccessible(bytes: usize) -> Result<NonNull<u8>, Errno> {
+    // SAFETY: a null address lets the kernel choose a range that nothing else uses.
+    let start = unsafe {
+        mm::mmap_anonymous(
+            ptr::null_mut(),
+            bytes,
+            ProtFlags::empty(),
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )?
+    };
+    NonNull::new(start.cast()).ok_or(Errno::NOMEM)
+}
+
+/// Puts one inaccessible page of a memory file called `name` at `address`; `/proc/self/maps` shows that name.
+///
+/// # Safety
+/// - The page at `address` lies in a mapping of the caller's, and nothing uses it.
+pub(super) unsafe fn map_label(address: *mut u8, page: usize, name: &CStr) -> Result<(), Errno> {
+    let file = label_file(name)?;
+    // SAFETY: the caller owns the page that is replaced. The mapping keeps the file alive after it is closed.
+    unsafe {
+        mm::mmap(address.cast(), page, ProtFlags::empty(), MapFlags::PRIVATE | MapFlags::FIXED, &file, 0)?;
+    }
+    Ok(())
+}
+
+fn label_file(name: &CStr) -> Result<OwnedFd, Errno> {
+    // Linux 6.3 wants to be told that the file is not to be executed; older kernels do not know the flag.
+    match memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL) {
+        Err(Errno::INVAL) => memfd_create(name, MemfdFlags::CLOEXEC),
+        answer => answer,
+    }
+}
+
+/// Names an anonymous range, which then reads `[anon:name]`; needs Linux 5.17 with `CONFIG_ANON_VMA_NAME`.
+pub(super) fn name_range(start: *mut u8, bytes: usize, name: &CStr) -> io::Result<()> {
+    // SAFETY: the call reads `name` and changes nothing but the label of the mapping; a wrong range is an
+    // error. The kernel takes the arguments after the first as unsigned long, which pointers and `usize` are
+    // here.
+    let answer = unsafe { prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, start, bytes, name.as_ptr()) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// `allotment-` and as much of `name` as the kernel accepts in both places: 64 letters, digits, `.`, `_`,
+/// `-`.
+pub(super) fn mapping_name(name: &str) -> CString {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let text: String = "allotment-".chars().chain(name.chars().take(64).map(keep)).collect();
+    CString::new(text).unwrap_or_default()
+}
+
+/// Removes the mappings of a range. An empty range is left alone.
+///
+/// # Safety
+/// - The range is page-aligned, belongs to the caller, and nothing uses it now or later.
+pub(super) unsafe fn unmap(start: *mut u8, bytes: usize) -> Result<(), Errno> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise is the one that `munmap` asks for.
+    unsafe { mm::munmap(start.cast(), bytes) }
+}
+
+/// Makes a range readable and writable.
+///
+/// # Safety
+/// - The range is page-aligned and lies in a mapping of the caller's.
+pub(super) unsafe fn allow_access(start: *mut u8, bytes: usize) -> Result<(), Errno> {
+    // SAFETY: more access cannot break a promise made about less; the mapping is the caller's.
+    unsafe { mm::mprotect(start.cast(), bytes, MprotectFlags::READ | MprotectFlags::WRITE) }
+}
+
+/// Makes every access to a range a fault.
+///
+/// # Safety
+/// - The range is page-aligned and lies in a mapping of the caller's.
+/// - No reference into the range is alive.
+pub(super) unsafe fn forbid_access(start: *mut u8, bytes: usize) -> Result<(), Errno> {
+    // SAFETY: the caller's promise.
+    unsafe { mm::mprotect(start.cast(), bytes, MprotectFlags::empty()) }
+}
+
+/// Gives the memory behind a range back; it reads zero afterwards.
+///
+/// # Safety
+/// - The range is page-aligned and lies in a private anonymous mapping of the caller's.
+/// - No reference into the range is alive.
+pub(super) unsafe fn discard(start: *mut u8, bytes: usize) -> Result<(), Errno> {
+    // SAFETY: the caller's promise.
+    unsafe { mm::madvise(start.cast(), bytes, Advice::LinuxDontNeed) }
+}
+
+/// Asks for transparent huge pages in a range, committed or not.
+///
+/// # Safety
+/// - The range is page-aligned and lies in a mapping of the caller's.
+pub(super) unsafe fn advise_huge_pages(start: *mut u8, bytes: usize) -> Result<(), Errno> {
+    // SAFETY: the advice changes how memory is backed, not what it holds.
+    unsafe { mm::madvise(start.cast(), bytes, Advice::LinuxHugepage) }
+}
+
+/// Whether the kernel has [`populate`] (Linux 5.14). A length of zero asks without doing anything.
+pub(super) fn can_populate() -> bool {
+    // SAFETY: an empty range holds nothing that could be changed.
+    unsafe { mm::madvise(ptr::null_mut(), 0, Advice::LinuxPopulateWrite) }.is_ok()
+}
+
+/// Backs a range by memory as a write to each page would, without changing what it holds.
+///
+/// # Safety
+/// - The range is page-aligned and lies in a mapping of the caller's.
+pub(super) unsafe fn populate(start: *mut u8, bytes: usize) -> Result<(), Errno> {
+    // SAFETY: contents are unchanged, and a range that may not be written is an error, not a fault.
+    rustix::io::retry_on_intr(|| unsafe { mm::madvise(start.cast(), bytes, Advice::LinuxPopulateWrite) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_current_cpu_is_an_allowed_one() {
+        let allowed = allowed_cpus();
+        assert!(allowed.is_sorted());
+        assert!(allowed.contains(&current_cpu()), "{} not in {allowed:?}", current_cpu());
+    }
+
+    #[test]
+    fn names_keep_to_what_the_kernel_takes() {
+        assert_eq!(mapping_name("heap 1/[x]$\0é").to_bytes(), b"allotment-heap-1--x----");
+        assert_eq!(mapping_name(&"x".repeat(1000)).to_bytes().len(), 10 + 64);
+        assert_eq!(mapping_name("").to_bytes(), b"allotment-");
+    }
+}

@@ -1,0 +1,118 @@
+//! Page sizes, and whether the kernel hands out huge ones.
+//!
+//! The kernel's files are the only source: `AT_PAGESZ` knows nothing of huge pages, and `CPUID` tells what
+//! the processor could do, not what the kernel does.
+
+use std::path::Path;
+
+use super::pseudo_files::{below, read, read_number};
+
+/// Where the kernel keeps its settings for transparent huge pages.
+const DIRECTORY: &str = "/sys/kernel/mm/transparent_hugepage";
+
+/// What x86-64 maps by one entry of the page directory; the size where the kernel does not tell.
+const PMD_BYTES: usize = 2 << 20;
+
+/// Size of an ordinary page, in bytes.
+#[inline]
+pub fn page_size() -> usize {
+    rustix::param::page_size()
+}
+
+/// Size of a transparent huge page, in bytes: 2 MiB on x86-64. It reads a file, so ask once.
+pub fn huge_page_size() -> usize {
+    huge_page_size_in(Path::new("/"))
+}
+
+/// When the kernel backs memory by transparent huge pages. It reads a file, so ask once.
+///
+/// Only `Madvise` makes [`Reservation::advise_huge_pages`](super::Reservation::advise_huge_pages) matter.
+pub fn transparent_huge_pages() -> TransparentHugePages {
+    transparent_huge_pages_in(Path::new("/"))
+}
+
+/// The kernel's setting for transparent huge pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TransparentHugePages {
+    /// Every large enough mapping gets them.
+    Always,
+    /// Mappings that ask for them get them.
+    Madvise,
+    /// Nobody gets them.
+    Never,
+    /// The kernel has none, or does not tell.
+    Unavailable,
+}
+
+fn huge_page_size_in(root: &Path) -> usize {
+    let told = read_number::<usize>(below(root, DIRECTORY).join("hpage_pmd_size"));
+    told.filter(|bytes| bytes.is_power_of_two()).unwrap_or(PMD_BYTES)
+}
+
+fn transparent_huge_pages_in(root: &Path) -> TransparentHugePages {
+    let directory = below(root, DIRECTORY);
+    // Since Linux 6.8 each size has a switch of its own, which may say `inherit`.
+    let own = format!("hugepages-{}kB/enabled", huge_page_size_in(root) / 1024);
+    let mode = |file: &str| chosen(&read(directory.join(file))?);
+    mode(&own).or_else(|| mode("enabled")).unwrap_or(TransparentHugePages::Unavailable)
+}
+
+/// The mode in brackets, as in `always [madvise] never`; `None` for `inherit` and anything unknown.
+fn chosen(text: &str) -> Option<TransparentHugePages> {
+    let (_, rest) = text.split_once('[')?;
+    let (word, _) = rest.split_once(']')?;
+    match word {
+        "always" => Some(TransparentHugePages::Always),
+        "madvise" => Some(TransparentHugePages::Madvise),
+        "never" => Some(TransparentHugePages::Never),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fake_tree::FakeTree;
+    use super::*;
+
+    #[test]
+    fn page_sizes_of_this_machine_nest() {
+        assert!(page_size().is_power_of_two());
+        assert!(huge_page_size() > page_size());
+    }
+
+    #[test]
+    fn the_bracketed_mode_counts() {
+        for (text, mode) in [
+            ("[always] madvise never\n", TransparentHugePages::Always),
+            ("always [madvise] never\n", TransparentHugePages::Madvise),
+            ("always madvise [never]\n", TransparentHugePages::Never),
+            ("always madvise never\n", TransparentHugePages::Unavailable),
+        ] {
+            let tree = FakeTree::new();
+            tree.file("/sys/kernel/mm/transparent_hugepage/enabled", text);
+            assert_eq!(transparent_huge_pages_in(tree.root()), mode, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_switch_of_the_size_goes_before_the_common_one() {
+        let tree = FakeTree::new();
+        tree.file("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
+        let own = "/sys/kernel/mm/transparent_hugepage/hugepages-2048kB/enabled";
+        tree.file(own, "always inherit [madvise] never\n");
+        assert_eq!(transparent_huge_pages_in(tree.root()), TransparentHugePages::Madvise);
+        tree.file(own, "always [inherit] madvise never\n");
+        assert_eq!(transparent_huge_pages_in(tree.root()), TransparentHugePages::Never);
+    }
+
+    #[test]
+    fn a_kernel_without_huge_pages_has_a_size_all_the_same() {
+        let tree = FakeTree::new();
+        assert_eq!(transparent_huge_pages_in(tree.root()), TransparentHugePages::Unavailable);
+        assert_eq!(huge_page_size_in(tree.root()), 2 << 20);
+        tree.file("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "4194304\n");
+        assert_eq!(huge_page_size_in(tree.root()), 4 << 20);
+        tree.file("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "0\n");
+        assert_eq!(huge_page_size_in(tree.root()), 2 << 20);
+    }
+}

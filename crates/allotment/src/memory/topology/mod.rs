@@ -1,0 +1,256 @@
+//! The CPUs this process may use, and which caches they share.
+//!
+//! A heap that hands a buffer back to the core that wrote it last, and that sizes buffers by the cache of a
+//! core, must know both for *this process*: a container with two CPUs of a machine with 128 shares its caches
+//! with strangers, and only its own two matter to it.
+//!
+//! Linux knows it all (`/sys/devices/system/cpu`), hybrid processors and offline CPUs included. `CPUID`
+//! describes only the CPU it runs on and is asked only where `/sys` is not mounted. A library for the purpose
+//! (hwloc) would add a C build for four files' worth of parsing.
+//!
+//! A topology is a snapshot: affinity and quotas may change later, and then [`Topology::dense_index`] still
+//! gives valid indices.
+
+mod cpu_list;
+mod quota;
+mod sysfs;
+mod x86_64;
+
+use std::path::Path;
+
+pub(super) use cpu_list::parse as parse_cpu_list;
+
+use super::linux;
+use super::pseudo_files::{below, field, read};
+
+/// A CPU that this process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cpu {
+    /// Its number in the operating system.
+    pub number: usize,
+    /// Index of its core, from 0: CPUs with the same core are hardware threads of it (SMT siblings).
+    pub core: usize,
+}
+
+/// What a cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// One cache of the machine that at least one of this process's CPUs uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// 1 is closest to the core.
+    pub level: u8,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Capacity in bytes.
+    pub bytes: usize,
+    /// Line size in bytes.
+    pub line_bytes: usize,
+    /// Numbers of the CPUs of this process that use it, ascending.
+    pub shared_cpus: Vec<usize>,
+}
+
+/// The data (or unified) caches of one level, seen together.
+///
+/// On a hybrid processor they differ; then the least favourable value stands here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheLevel {
+    /// Capacity of one cache in bytes; of the smallest, if they differ.
+    pub bytes: usize,
+    /// Line size in bytes; the largest, if they differ.
+    pub line_bytes: usize,
+    /// How many of this process's CPUs share one cache; the most, if they differ.
+    pub sharers: usize,
+    /// How many such caches this process's CPUs have.
+    pub instances: usize,
+}
+
+/// Where the description of the caches comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CacheSource {
+    /// The kernel told.
+    Sysfs,
+    /// The processor told about the CPU that asked; the others are taken to be alike, and those that share a
+    /// cache to be neighbours.
+    Cpuid,
+    /// Nobody told; there are no caches in the description.
+    Unknown,
+}
+
+/// What the machine offers to this process.
+///
+/// # Examples
+/// ```
+/// use allotment::memory::{current_cpu, topology::Topology};
+///
+/// let topology = Topology::detect();
+/// assert!(topology.dense_index(current_cpu()) < topology.cpus().len());
+/// println!("{:?}: L2 {:?} bytes", topology.model_name(), topology.l2_bytes());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// Never empty, ascending by number.
+    cpus: Box<[Cpu]>,
+    /// Ascending by level.
+    caches: Box<[Cache]>,
+    cache_source: CacheSource,
+    /// Indexed by CPU number: its index in `cpus`, or the folded one if it is not there.
+    dense: Box<[u32]>,
+    cpu_quota: Option<f64>,
+    model_name: Option<String>,
+    has_prefetchw: bool,
+}
+
+impl Topology {
+    /// Describes this machine for the CPUs that the calling thread may run on.
+    ///
+    /// It reads a dozen files per CPU, so ask once. It cannot fail: what cannot be found out is absent, and
+    /// in the worst case there is one CPU without caches.
+    pub fn detect() -> Topology {
+        let mut topology = Topology::from_root(Path::new("/"), &linux::allowed_cpus());
+        if topology.caches.is_empty() {
+            topology.caches = x86_64::caches(&topology.cpus).into();
+            if !topology.caches.is_empty() {
+                topology.cache_source = CacheSource::Cpuid;
+            }
+        }
+        topology.has_prefetchw |= x86_64::has_prefetchw();
+        topology.model_name = topology.model_name.or_else(x86_64::model_name);
+        topology
+    }
+
+    /// Describes the machine whose `/proc` and `/sys` lie below `root`, for the CPUs with the numbers in
+    /// `allowed`.
+    ///
+    /// Besides tests this serves to study a machine from a copy of its files. Numbers from 65536 on and
+    /// offline CPUs are left out; if all are offline, all count, and if `allowed` is empty, CPU 0 does.
+    pub fn from_root(root: &Path, allowed: &[usize]) -> Topology {
+        let cpus = sysfs::cpus(root, allowed);
+        let caches = sysfs::caches(root, &cpus);
+        let cache_source = if caches.is_empty() { CacheSource::Unknown } else { CacheSource::Sysfs };
+        let info = read(below(root, "/proc/cpuinfo")).unwrap_or_default();
+        let flag = |name| field(&info, "flags").is_some_and(|all| all.split(' ').any(|flag| flag == name));
+        Topology {
+            dense: dense_table(&cpus),
+            cpus: cpus.into(),
+            caches: caches.into(),
+            cache_source,
+            cpu_quota: quota::cpu_quota(root),
+            model_name: field(&info, "model name").map(str::to_owned),
+            has_prefetchw: flag("3dnowprefetch"),
+        }
+    }
+
+    /// The CPUs of this process, ascending by number; at least one.
+    pub fn cpus(&self) -> &[Cpu] {
+        &self.cpus
+    }
+
+    /// How many cores these CPUs belong to.
+    pub fn cores(&self) -> usize {
+        // Cores are numbered without gaps.
+        self.cpus.iter().map(|cpu| cpu.core + 1).max().unwrap_or(1)
+    }
+
+    /// The caches of these CPUs, ascending by level; those for instructions included.
+    pub fn caches(&self) -> &[Cache] {
+        &self.caches
+    }
+
+    /// Where [`caches`](Self::caches) comes from.
+    pub fn cache_source(&self) -> CacheSource {
+        self.cache_source
+    }
+
+    /// The data caches of one level together; `None` if there are none or nobody told.
+    pub fn data_caches(&self, level: u8) -> Option<CacheLevel> {
+        let mut all = self.caches.iter().filter(|c| c.level == level && c.kind != CacheKind::Instruction);
+        let first = all.next()?;
+        let start = CacheLevel {
+            bytes: first.bytes,
+            line_bytes: first.line_bytes,
+            sharers: first.shared_cpus.len(),
+            instances: 1,
+        };
+        Some(all.fold(start, |sum, cache| CacheLevel {
+            bytes: sum.bytes.min(cache.bytes),
+            line_bytes: sum.line_bytes.max(cache.line_bytes),
+            sharers: sum.sharers.max(cache.shared_cpus.len()),
+            instances: sum.instances + 1,
+        }))
+    }
+
+    /// Capacity of one first-level data cache in bytes, as [`data_caches`](Self::data_caches).
+    pub fn l1d_bytes(&self) -> Option<usize> {
+        self.data_caches(1).map(|level| level.bytes)
+    }
+
+    /// Capacity of one second-level cache in bytes, as [`data_caches`](Self::data_caches).
+    pub fn l2_bytes(&self) -> Option<usize> {
+        self.data_caches(2).map(|level| level.bytes)
+    }
+
+    /// Capacity of one third-level cache in bytes, as [`data_caches`](Self::data_caches).
+    pub fn l3_bytes(&self) -> Option<usize> {
+        self.data_caches(3).map(|level| level.bytes)
+    }
+
+    /// CPUs' worth of time per unit of time that control groups allow this process; `None` if they do not
+    /// limit it.
+    pub fn cpu_quota(&self) -> Option<f64> {
+        self.cpu_quota
+    }
+
+    /// How many threads can make progress at once: the number of CPUs, or the quota rounded up if that is
+    /// less; at least 1.
+    ///
+    /// Rounded up as in HotSpot, where a quota of 1.5 CPUs gives two workers that finish a pause sooner than
+    /// one. CPU shares do not count: they bind only while others compete (JDK-8281181).
+    pub fn available_parallelism(&self) -> usize {
+        let cpus = self.cpus.len();
+        self.cpu_quota.map_or(cpus, |quota| (quota.ceil() as usize).clamp(1, cpus))
+    }
+
+    /// The processor's name for people.
+    pub fn model_name(&self) -> Option<&str> {
+        self.model_name.as_deref()
+    }
+
+    /// Whether [`prefetch_write`](super::prefetch_write) does something (CPUID 8000_0001h, ECX bit 8).
+    pub fn has_prefetchw(&self) -> bool {
+        self.has_prefetchw
+    }
+
+    /// Index, from 0 and less than the number of CPUs, for the CPU with this number in the operating system.
+    ///
+    /// CPUs of this process get distinct indices. Any other number, seen when the affinity was changed later,
+    /// is folded to one of them by its remainder. One load from a table; meant for use with
+    /// [`current_cpu`](super::current_cpu).
+    #[inline]
+    pub fn dense_index(&self, cpu: usize) -> usize {
+        match self.dense.get(cpu) {
+            Some(&index) => index as usize,
+            None => cpu % self.cpus.len(),
+        }
+    }
+}
+
+fn dense_table(cpus: &[Cpu]) -> Box<[u32]> {
+    let last = cpus.last().map_or(0, |cpu| cpu.number);
+    let mut table: Box<[u32]> = (0..=last).map(|number| (number % cpus.len().max(1)) as u32).collect();
+    for (index, cpu) in cpus.iter().enumerate() {
+        table[cpu.number] = index as u32;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests;

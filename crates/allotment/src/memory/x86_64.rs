@@ -1,0 +1,66 @@
+//! Single instructions of x86-64 that the heap needs by name.
+//!
+//! A prefetch is a hint: it reads and writes nothing, never faults and accepts every address, mapped or not,
+//! canonical or not. So these functions are safe and take a plain number: an address beyond the heap needs no
+//! pointer that would be undefined to form.
+//!
+//! `PREFETCHW` is written in assembly because `_mm_prefetch` emits it only in builds that enable the `prfchw`
+//! feature for every function.
+
+use core::arch::asm;
+
+/// Fetches the line `OFFSET` bytes behind `addr` in the exclusive state (`PREFETCHW`): the next store needs
+/// no upgrade.
+///
+/// Any address is allowed. On a processor without the instruction
+/// ([`Topology::has_prefetchw`](super::topology::Topology::has_prefetchw)) it does nothing.
+#[inline(always)]
+pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
+    // SAFETY: PREFETCHW changes no register, no flag and no memory the program can see, uses no stack and
+    // never faults. `nomem`, so that the compiler may keep values in registers across it. The offset is part
+    // of the instruction: no addition is spent on it.
+    unsafe {
+        asm!("prefetchw [{} + {}]", in(reg) addr, const OFFSET, options(nomem, nostack, preserves_flags));
+    }
+}
+
+/// Makes the kernel back the page of `address` by memory, and leaves its contents as they are.
+///
+/// Assembly, because LLVM drops an atomic addition of 0 whose result is unused, and the page would never be
+/// written.
+///
+/// # Safety
+/// - `address` is a multiple of 4.
+/// - The four bytes at `address` are mapped readable and writable.
+#[inline]
+pub(super) unsafe fn touch_for_write(address: *mut u8) {
+    // SAFETY: by the caller's promise the access cannot fault; a locked addition of 0 changes nothing
+    // whatever other threads do with the word, so for the program it is no access at all.
+    unsafe { asm!("lock add dword ptr [{}], 0", in(reg) address, options(nostack)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_address_may_be_prefetched() {
+        let local = 7_u64;
+        let addresses = [0, 1, (&raw const local).addr(), 1 << 46, 0x8000_0000_0000_0000, usize::MAX];
+        for addr in addresses {
+            prefetch_write(addr);
+            prefetch_t0(addr);
+            prefetch_t2(addr);
+            prefetch_nta(addr);
+        }
+        assert_eq!(local, 7);
+    }
+
+    #[test]
+    fn touching_keeps_the_contents() {
+        let mut word = 0x1234_5678_u32;
+        // SAFETY: the word is aligned and alive.
+        unsafe { touch_for_write((&raw mut word).cast()) };
+        assert_eq!(word, 0x1234_5678);
+    }
+}

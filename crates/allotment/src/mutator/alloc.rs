@@ -1,0 +1,213 @@
+//! The fast path.
+//!
+//! ```text
+//! mov  rax, [mutator]          top
+//! lea  rcx, [rax + BYTES]
+//! cmp  rcx, [mutator + 8]      limit
+//! ja   slow
+//! mov  [mutator], rcx
+//! mov  [rax], header
+//! ```
+//!
+//! Six instructions, of which one is a branch that is not taken; a test disassembles the release build
+//! and counts. The slow path initialises the object itself and returns it, so that the fast path goes on
+//! with an address it has just written to, which the compiler knows not to be null.
+
+use super::state::State;
+use super::{ArraySite, OutOfMemory, Prefetch, Site, Zeroing};
+use crate::object::{HEADER_BYTES, Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A thread attached to a heap.
+///
+/// `&Mutator` is a span in which the thread reaches no safepoint: allocation under it never collects.
+/// What may reach a safepoint takes `&mut Mutator`. It is a thin pointer to the thread's state and is
+/// handed out by reference only ([`Heap::attach`](crate::Heap::attach)).
+pub struct Mutator<'t> {
+    state: NonNull<State>,
+    /// The attachment; also makes the type neither `Send` nor `Sync`.
+    attached: PhantomData<(&'t State, *mut ())>,
+}
+
+impl<'t> Mutator<'t> {
+    pub(super) fn new(state: &'t State) -> Mutator<'t> {
+        Mutator { state: NonNull::from(state), attached: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn state(&self) -> &State {
+        // SAFETY: `'t` is a borrow of the state, which `attach` keeps until the mutator is gone.
+        unsafe { self.state.as_ref() }
+    }
+
+    /// Allocates an object of a size known at compile time, without a safepoint. `None`: the slow path
+    /// has no memory without one; [`make_room`](Self::make_room) may find some.
+    ///
+    /// The memory behind the header is as the site's policy says.
+    ///
+    /// # Safety
+    /// - The site's shape was registered with the heap this thread is attached to.
+    /// - With [`ByCaller`](super::ByCaller): every reference slot is written before the next safepoint.
+    /// - The object is used only until the heap is reset or its region recycled.
+    #[inline(always)]
+    pub unsafe fn try_alloc<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+        &self,
+        site: Site<BYTES, Z, P>,
+    ) -> Option<NonNull<u8>> {
+        match self.bump::<Z, P>(BYTES) {
+            Some(start) => {
+                // SAFETY: `bump` gave `BYTES` bytes, which are this thread's alone.
+                unsafe { initialise::<Z>(start, site.header, BYTES) };
+                Some(start)
+            }
+            None => self.alloc_slow::<Z>(BYTES, site.header),
+        }
+    }
+
+    /// Allocates an object whose tail has `length` elements (0 for a shape without a tail), as
+    /// [`try_alloc`](Self::try_alloc). `None` also where no object is that large.
+    ///
+    /// # Safety
+    /// As for [`try_alloc`](Self::try_alloc).
+    #[inline(always)]
+    pub unsafe fn try_alloc_array<Z: Zeroing, P: Prefetch>(
+        &self,
+        site: ArraySite<Z, P>,
+        length: usize,
+    ) -> Option<NonNull<u8>> {
+        let bytes = site.shape.bytes_for(length)?;
+        match self.bump::<Z, P>(bytes) {
+            Some(start) => {
+                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
+                unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
+                Some(start)
+            }
+            None => self.alloc_array_slow::<Z>(bytes, site.shape, length),
+        }
+    }
+
+    /// Allocates an object of a shape known only at run time, zeroed. A safepoint.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] when the heap has no room for it.
+    ///
+    /// # Safety
+    /// - The shape was registered with the heap this thread is attached to.
+    /// - The object is used only until the heap is reset or its region recycled.
+    #[inline]
+    pub unsafe fn alloc(&mut self, shape: ShapeRef, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
+        let site: ArraySite = ArraySite::new(shape);
+        // SAFETY: the caller's predicates are those of both calls.
+        match unsafe { self.try_alloc_array(site, length) } {
+            Some(object) => Ok(object),
+            // SAFETY: as above.
+            None => unsafe { self.alloc_with_room(site, length) },
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn alloc_with_room(&mut self, site: ArraySite, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
+        let bytes = site.shape.bytes_for(length).unwrap_or(usize::MAX);
+        let mut room = self.make_room(bytes)?;
+        // SAFETY: the caller's predicates.
+        unsafe { self.alloc_in_array(&mut room, site, length) }.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    /// `bytes` at the top of the buffer, if they end below the limit.
+    #[inline(always)]
+    pub(super) fn bump<Z: Zeroing, P: Prefetch>(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let hot = &self.state().hot;
+        let start = hot.top();
+        // Addresses lie below 2^47 and sizes below 2^46: the sum fits.
+        let top = start + bytes;
+        let limit = if Z::WANTS_ZEROES { hot.limit.zeroed() } else { hot.limit.plain() };
+        if top > limit {
+            return None;
+        }
+        hot.set_top(top);
+        P::ahead(top, bytes);
+        // SAFETY: a limit above a sum is above 0, so there is a buffer and `start` lies in it.
+        Some(unsafe { in_buffer(start) })
+    }
+
+    /// What the fast path could not do: everything short of a safepoint.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn alloc_slow<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
+        let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES)?;
+        // SAFETY: `bytes` bytes, which are this thread's alone.
+        unsafe { initialise::<Z>(start, header, bytes) };
+        Some(start)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn alloc_array_slow<Z: Zeroing>(
+        &self,
+        bytes: usize,
+        shape: ShapeRef,
+        length: usize,
+    ) -> Option<NonNull<u8>> {
+        let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES)?;
+        // SAFETY: `bytes` bytes, which are this thread's alone, as the shape wants them.
+        unsafe { initialise_array::<Z>(start, shape, bytes, length) };
+        Some(start)
+    }
+
+    fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+        if self.state().hot.limit.pending() {
+            return None;
+        }
+        let block = self.allocate_past_limit(bytes, zeroed)?;
+        if zeroed {
+            self.zero_block(&block);
+        }
+        NonNull::new(block.start as *mut u8)
+    }
+}
+
+/// An address inside a buffer as a pointer.
+///
+/// # Safety
+/// - `start` is an address inside a buffer.
+#[inline(always)]
+pub(super) unsafe fn in_buffer(start: usize) -> NonNull<u8> {
+    // SAFETY: no buffer begins at 0.
+    unsafe { NonNull::new_unchecked(start as *mut u8) }
+}
+
+/// Writes the header, and the body if the policy says so.
+///
+/// # Safety
+/// - `[start, start + bytes)` is memory of the caller's alone; `bytes` is a multiple of 8, at least 16.
+#[inline(always)]
+pub(super) unsafe fn initialise<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: usize) {
+    // SAFETY: the header is the first word.
+    unsafe { start.cast::<u64>().write(header.bits()) };
+    if Z::ZEROES_BODY {
+        // SAFETY: the body is the rest.
+        unsafe { start.byte_add(HEADER_BYTES).write_bytes(0, bytes - HEADER_BYTES) };
+    }
+}
+
+/// The same, and the length.
+///
+/// # Safety
+/// As for [`initialise`]; `bytes` is the size of an object of `shape` with `length` elements.
+#[inline(always)]
+pub(super) unsafe fn initialise_array<Z: Zeroing>(
+    start: NonNull<u8>,
+    shape: ShapeRef,
+    bytes: usize,
+    length: usize,
+) {
+    // SAFETY: the caller's predicates.
+    unsafe { initialise::<Z>(start, shape.header(), bytes) };
+    const { assert!(LENGTH_OFFSET + WORD <= MIN_OBJECT_BYTES) };
+    // Without a tail the word is part of the body, and 0 is what it holds or what the caller overwrites.
+    let length = if shape.has_tail() { length } else { 0 };
+    // SAFETY: every object has a second word; with a tail it is the length.
+    unsafe { start.byte_add(LENGTH_OFFSET).cast::<usize>().write(length) };
+}

@@ -1,0 +1,179 @@
+//! Bursts: allocation with the top and the limit in registers.
+//!
+//! The plain path loads and stores `top` for every object, because anybody may look at it. A burst
+//! looks after itself: its copy of the buffer lives in two local variables, which the compiler keeps in
+//! registers as long as the closure is inlined, and is written back when the buffer changes and on any
+//! way out of the closure, unwinding included.
+//!
+//! A closure rather than a guard that the user holds: a guard could be forgotten (`mem::forget`), and the
+//! objects of the burst would be allocated over. A burst looks up after [`LOOK_UP_BYTES`], so a stop
+//! request waits no longer than that takes.
+
+use super::alloc::{in_buffer, initialise, initialise_array};
+use super::{ArraySite, Mutator, NoPrefetch, Prefetch, Site, Zeroing};
+use crate::object::{Header, ShapeRef};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Bytes after which a burst reads the limit again.
+const LOOK_UP_BYTES: usize = 64 << 10;
+
+/// A burst of allocations; see [`Mutator::burst`].
+pub struct Burst<'m, 't> {
+    /// The buffer's top; the thread's own copy lags behind.
+    top: Cell<usize>,
+    /// At most the thread's limits, for any memory and for zeroed memory. A burst that never asks for
+    /// one of them keeps no register for it.
+    plain_limit: Cell<usize>,
+    zeroed_limit: Cell<usize>,
+    mutator: &'m mut Mutator<'t>,
+}
+
+impl<'t> Mutator<'t> {
+    /// Runs `body` with an allocator that keeps its place in registers: twice as fast and more for small
+    /// objects, as long as the closure is small enough to be inlined.
+    ///
+    /// ```
+    /// use allotment::{Heap, mutator::{PerObject, Site}, object::Shape};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let site: Site<16, PerObject> = Site::new(heap.register(Shape::fixed("Cell", 16))?).expect("16 bytes");
+    /// let cells = heap.attach(|mutator| {
+    ///     // SAFETY: the shape is this heap's, and nothing resets it.
+    ///     mutator.burst(|burst| (0..1000).filter_map(|_| unsafe { burst.try_alloc(site) }).count())
+    /// })?;
+    /// assert_eq!(cells, 1000);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn burst<R>(&mut self, body: impl FnOnce(&Burst<'_, 't>) -> R) -> R {
+        let zero = || Cell::new(0);
+        let burst = Burst { top: zero(), plain_limit: zero(), zeroed_limit: zero(), mutator: self };
+        burst.read_back();
+        body(&burst)
+    }
+}
+
+impl Burst<'_, '_> {
+    /// As [`Mutator::try_alloc`].
+    ///
+    /// # Safety
+    /// As for [`Mutator::try_alloc`].
+    #[inline(always)]
+    pub unsafe fn try_alloc<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+        &self,
+        site: Site<BYTES, Z, P>,
+    ) -> Option<NonNull<u8>> {
+        match self.bump::<Z, P>(BYTES) {
+            Some(start) => {
+                // SAFETY: `bump` gave `BYTES` bytes, which are this thread's alone.
+                unsafe { initialise::<Z>(start, site.header, BYTES) };
+                Some(start)
+            }
+            None => self.written_back(|mutator, top| mutator.burst_slow::<Z>(top, BYTES, site.header)),
+        }
+    }
+
+    /// As [`Mutator::try_alloc_array`].
+    ///
+    /// # Safety
+    /// As for [`Mutator::try_alloc`].
+    #[inline(always)]
+    pub unsafe fn try_alloc_array<Z: Zeroing, P: Prefetch>(
+        &self,
+        site: ArraySite<Z, P>,
+        length: usize,
+    ) -> Option<NonNull<u8>> {
+        let bytes = site.shape.bytes_for(length)?;
+        match self.bump::<Z, P>(bytes) {
+            Some(start) => {
+                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
+                unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
+                Some(start)
+            }
+            None => self.written_back(|mutator, top| {
+                mutator.burst_array_slow::<Z>(top, bytes, site.shape, length)
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn bump<Z: Zeroing, P: Prefetch>(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let start = self.top.get();
+        let top = start + bytes;
+        let limit = if Z::WANTS_ZEROES { self.zeroed_limit.get() } else { self.plain_limit.get() };
+        if top > limit {
+            return None;
+        }
+        self.top.set(top);
+        P::ahead(top, bytes);
+        // SAFETY: a limit above a sum is above 0, so there is a buffer and `start` lies in it.
+        Some(unsafe { in_buffer(start) })
+    }
+
+    /// Hands the top to a call by value, so that the copies stay in registers around it.
+    #[inline(always)]
+    fn written_back(
+        &self,
+        slow: impl FnOnce(&Mutator<'_>, usize) -> Option<NonNull<u8>>,
+    ) -> Option<NonNull<u8>> {
+        let object = slow(self.mutator, self.top.get());
+        self.read_back();
+        object
+    }
+
+    #[inline(always)]
+    fn read_back(&self) {
+        let hot = &self.mutator.state().hot;
+        self.top.set(hot.top());
+        let look_up = hot.top() + LOOK_UP_BYTES;
+        self.plain_limit.set(hot.limit.plain().min(look_up));
+        self.zeroed_limit.set(hot.limit.zeroed().min(look_up));
+    }
+}
+
+impl Mutator<'_> {
+    /// Allocates for a burst whose top is `top`, which becomes the thread's: the burst only had to look
+    /// up, or the thread's own slow path.
+    #[cold]
+    #[inline(never)]
+    fn burst_slow<Z: Zeroing>(&self, top: usize, bytes: usize, header: Header) -> Option<NonNull<u8>> {
+        self.state().hot.set_top(top);
+        match self.bump::<Z, NoPrefetch>(bytes) {
+            Some(start) => {
+                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone.
+                unsafe { initialise::<Z>(start, header, bytes) };
+                Some(start)
+            }
+            None => self.alloc_slow::<Z>(bytes, header),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn burst_array_slow<Z: Zeroing>(
+        &self,
+        top: usize,
+        bytes: usize,
+        shape: ShapeRef,
+        length: usize,
+    ) -> Option<NonNull<u8>> {
+        self.state().hot.set_top(top);
+        match self.bump::<Z, NoPrefetch>(bytes) {
+            Some(start) => {
+                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
+                unsafe { initialise_array::<Z>(start, shape, bytes, length) };
+                Some(start)
+            }
+            None => self.alloc_array_slow::<Z>(bytes, shape, length),
+        }
+    }
+}
+
+impl Drop for Burst<'_, '_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.mutator.state().hot.set_top(self.top.get());
+    }
+}

@@ -1,0 +1,148 @@
+//! The hot part: what generated code and the Rust fast path read and write.
+//!
+//! The first 64 bytes of a mutator's state, on a cache line of their own, with fixed offsets that a JIT
+//! may build into its code. Version 1.
+//!
+//! ```text
+//! start <= top <= end                       buffer
+//! plain <= end, zeroed limit <= plain       unless a stop is requested: both 0
+//! [top, zeroed) and [clean, end) are zero   zeroed <= end, clean <= end
+//! ```
+
+use super::limit::Limit;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A thread's allocation buffer, as the fast path sees it.
+///
+/// The thread that owns it is the only one that writes, but for [`Hot::LIMIT_OFFSET`] and
+/// [`Hot::ZEROED_LIMIT_OFFSET`], which another thread may set to 0.
+#[repr(C, align(128))]
+pub struct Hot {
+    /// Address of the next free byte. Written by the owner; others read it for statistics. Relaxed.
+    top: AtomicUsize,
+    /// What the fast path compares with.
+    pub(super) limit: Limit,
+    /// Address behind the buffer. Owner only, as all that follow.
+    end: Cell<usize>,
+    /// `[top, zeroed)` is zero.
+    zeroed: Cell<usize>,
+    /// `[clean, end)` is zero: memory fresh from the system.
+    clean: Cell<usize>,
+    /// Where this buffer's objects begin; what `top - start` counts. Others read it. Relaxed.
+    start: AtomicUsize,
+}
+
+impl Hot {
+    /// Version of the layout; changes with any offset.
+    pub const VERSION: u32 = 1;
+    /// Offset in bytes of `top`, the address of the next free byte.
+    pub const TOP_OFFSET: usize = 0;
+    /// Offset in bytes of the limit for memory that need not be zero.
+    pub const LIMIT_OFFSET: usize = 8;
+    /// Offset in bytes of the limit for memory that must be zero.
+    pub const ZEROED_LIMIT_OFFSET: usize = 16;
+
+    pub(super) fn new() -> Hot {
+        Hot {
+            top: AtomicUsize::new(0),
+            limit: Limit::new(),
+            end: Cell::new(0),
+            zeroed: Cell::new(0),
+            clean: Cell::new(0),
+            start: AtomicUsize::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn top(&self) -> usize {
+        self.top.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(super) fn set_top(&self, top: usize) {
+        self.top.store(top, Ordering::Relaxed);
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.end.get()
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.start.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn has_buffer(&self) -> bool {
+        self.end.get() != 0
+    }
+
+    /// Bytes left in the buffer, whatever the limit.
+    pub(super) fn free(&self) -> usize {
+        self.end.get() - self.top()
+    }
+
+    /// Memory from `[top, ..)` on that is known to be zero begins here and ends at `end`, or is what
+    /// the window left.
+    pub(super) fn zeroed(&self) -> usize {
+        self.zeroed.get()
+    }
+
+    pub(super) fn clean(&self) -> usize {
+        self.clean.get()
+    }
+
+    pub(super) fn set_zeroed(&self, zeroed: usize) {
+        self.zeroed.set(zeroed);
+    }
+
+    /// Installs the buffer `[start, end)` of which `[clean, end)` is zero. The caller arms.
+    pub(super) fn install(&self, start: usize, clean: usize, end: usize) {
+        self.start.store(start, Ordering::Relaxed);
+        self.top.store(start, Ordering::Relaxed);
+        self.end.set(end);
+        self.clean.set(clean);
+        self.zeroed.set(if clean <= start { end } else { start });
+    }
+
+    /// Lengthens the buffer to `end`; of the new part `[clean, end)` is zero. The caller arms.
+    pub(super) fn extend(&self, clean: usize, end: usize) {
+        let old_end = self.end.replace(end);
+        if clean > old_end {
+            self.clean.set(clean);
+        } else if self.zeroed.get() == old_end {
+            self.zeroed.set(end);
+        }
+    }
+
+    /// No buffer. The caller arms with zeroes.
+    pub(super) fn clear(&self) {
+        self.start.store(0, Ordering::Relaxed);
+        self.top.store(0, Ordering::Relaxed);
+        self.end.set(0);
+        self.zeroed.set(0);
+        self.clean.set(0);
+    }
+
+    /// Sets the limits for a sampling point at `sample_at`, unless a stop is requested.
+    pub(super) fn arm(&self, sample_at: usize) {
+        let plain = self.end.get().min(sample_at);
+        self.limit.arm(plain, plain.min(self.zeroed.get()));
+    }
+
+    /// Checks the equations above.
+    pub(super) fn verify(&self) {
+        let (start, top, end) = (self.start(), self.top(), self.end());
+        let (plain, zeroed) = (self.limit.plain(), self.limit.zeroed());
+        assert!(start <= top && top <= end, "buffer: {start:#x} <= {top:#x} <= {end:#x}");
+        assert!(plain <= end && zeroed <= plain, "limits: {zeroed:#x} <= {plain:#x} <= {end:#x}");
+        assert!(self.zeroed.get() <= end && self.clean.get() <= end, "zeroes end in the buffer");
+    }
+}
+
+#[cfg(not(loom))]
+const _: () = {
+    assert!(std::mem::offset_of!(Hot, top) == Hot::TOP_OFFSET);
+    assert!(std::mem::offset_of!(Hot, limit) == Hot::LIMIT_OFFSET);
+    assert!(std::mem::offset_of!(Hot, limit) + 8 == Hot::ZEROED_LIMIT_OFFSET);
+    assert!(std::mem::offset_of!(Hot, start) + 8 <= 64, "the fast path's line and the slow path's are one");
+};

@@ -1,0 +1,64 @@
+//! Who zeroes: a compile-time policy of an allocation.
+//!
+//! | policy | memory behind the header | who should use it |
+//! |---|---|---|
+//! | [`ByCaller`] | anything | typed objects, whose initialiser writes every word |
+//! | [`PerObject`] | zero, written at each allocation | small objects of a size known at compile time |
+//! | [`Ahead`] | zero, written a window at a time | sizes or types known only at run time |
+//!
+//! Memory fresh from the system is zero and is not zeroed again by the window. A window of 8 KiB stays
+//! in the first-level cache until it is used, and does what a prefetch would.
+
+/// How the memory behind a new header is initialised. Sealed.
+pub trait Zeroing: sealed::Sealed + Copy {
+    /// The slow path must hand out zeroed memory.
+    #[doc(hidden)]
+    const WANTS_ZEROES: bool;
+    /// The allocation itself zeroes the body.
+    #[doc(hidden)]
+    const ZEROES_BODY: bool;
+}
+
+/// The caller writes every word behind the header that anybody will read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByCaller;
+
+/// The allocation zeroes the body.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PerObject;
+
+/// The memory was zeroed before, `ZeroWindowSize` bytes at a time (or at once with `ZeroTLAB`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ahead;
+
+impl Zeroing for ByCaller {
+    const WANTS_ZEROES: bool = false;
+    const ZEROES_BODY: bool = false;
+}
+impl Zeroing for PerObject {
+    const WANTS_ZEROES: bool = false;
+    const ZEROES_BODY: bool = true;
+}
+impl Zeroing for Ahead {
+    const WANTS_ZEROES: bool = true;
+    const ZEROES_BODY: bool = false;
+}
+
+/// Zeroes `[from, to)`; nothing where `to <= from`.
+///
+/// # Safety
+/// - `[from, to)` is committed memory that belongs to the caller.
+#[inline]
+pub(super) unsafe fn zero(from: usize, to: usize) {
+    if from < to {
+        // SAFETY: the range is the caller's; the predicate is the same.
+        unsafe { (from as *mut u8).write_bytes(0, to - from) };
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::ByCaller {}
+    impl Sealed for super::PerObject {}
+    impl Sealed for super::Ahead {}
+}

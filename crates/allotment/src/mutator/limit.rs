@@ -1,0 +1,151 @@
+//! The limit: one number that a thread's allocations compare with, and that others may lower to stop it.
+//!
+//! Four duties in one compare:
+//!
+//! ```text
+//! plain  = min(end of the buffer, sampling point)        0 while a stop is requested
+//! zeroed = min(plain, end of the zeroed window)          0 while a stop is requested
+//! ```
+//!
+//! An allocation that initialises its memory itself compares with `plain`, one that wants it zeroed
+//! with `zeroed`; each compares once. Two numbers, because who zeroes is decided at each allocation
+//! site, and a site that does not need zeroes must not pay for a window.
+//!
+//! The owner sets both when it changes its buffer (`arm`), another thread sets both to 0 (`request`),
+//! and neither may lose the other's word: each writes, fences, and looks (Dekker). In whichever order
+//! the two fences fall, either the owner sees the request, or the 0 is written after the owner's value.
+//! Refused: an expedited `membarrier` in `request` would make the owner's fence free, and costs the
+//! requester a system call; the fence is paid once per refill or window, not per allocation.
+
+use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
+
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Limit {
+    /// See above. Written by the owner (`arm`) and by a requester (0 only). Relaxed: ordered by fences.
+    plain: AtomicUsize,
+    /// See above; `zeroed <= plain` whenever the owner wrote last.
+    zeroed: AtomicUsize,
+    /// 1 while a stop is requested and not yet acknowledged. Set by a requester, cleared by the owner.
+    requested: AtomicU32,
+}
+
+impl Limit {
+    /// The limit of a thread without a buffer: every allocation takes the slow path.
+    pub(super) fn new() -> Limit {
+        Limit { plain: AtomicUsize::new(0), zeroed: AtomicUsize::new(0), requested: AtomicU32::new(0) }
+    }
+
+    /// What an allocation that needs no zeroes compares with.
+    #[inline(always)]
+    pub(super) fn plain(&self) -> usize {
+        self.plain.load(Ordering::Relaxed)
+    }
+
+    /// What an allocation that wants zeroed memory compares with.
+    #[inline(always)]
+    pub(super) fn zeroed(&self) -> usize {
+        self.zeroed.load(Ordering::Relaxed)
+    }
+
+    /// Sets both numbers, unless a stop is requested. Owner only.
+    pub(super) fn arm(&self, plain: usize, zeroed: usize) {
+        debug_assert!(zeroed <= plain);
+        self.plain.store(plain, Ordering::Relaxed);
+        self.zeroed.store(zeroed, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if self.requested.load(Ordering::Relaxed) != 0 {
+            self.lower();
+        }
+    }
+
+    /// Makes the owner's next allocation take the slow path. Any thread.
+    pub(super) fn request(&self) {
+        self.requested.store(1, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.lower();
+    }
+
+    /// Whether a stop is requested.
+    #[inline]
+    pub(super) fn pending(&self) -> bool {
+        self.requested.load(Ordering::Acquire) != 0
+    }
+
+    /// Accepts the request: a later one is a new one. The owner then does what was asked, and arms.
+    pub(super) fn acknowledge(&self) {
+        self.requested.swap(0, Ordering::AcqRel);
+    }
+
+    fn lower(&self) {
+        self.plain.store(0, Ordering::Relaxed);
+        self.zeroed.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_outlives_arming_and_ends_with_the_acknowledgement() {
+        let limit = Limit::new();
+        limit.arm(64, 32);
+        assert_eq!((limit.plain(), limit.zeroed()), (64, 32));
+        limit.request();
+        limit.arm(128, 128);
+        assert!(limit.pending());
+        assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
+        limit.acknowledge();
+        limit.arm(128, 64);
+        assert!(!limit.pending());
+        assert_eq!((limit.plain(), limit.zeroed()), (128, 64));
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+
+    /// However the two interleave, a request is seen by the owner, or leaves both numbers 0.
+    #[test]
+    fn no_request_is_lost_to_an_arming_owner() {
+        loom::model(|| {
+            let limit = Arc::new(Limit::new());
+            let requester = {
+                let limit = limit.clone();
+                loom::thread::spawn(move || limit.request())
+            };
+            limit.arm(64, 32);
+            limit.arm(128, 96);
+            requester.join().unwrap();
+            assert!(limit.pending());
+            assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
+        });
+    }
+
+    /// A request during the acknowledgement of another is answered with it or stays pending.
+    #[test]
+    fn a_second_request_is_served_or_kept() {
+        loom::model(|| {
+            let limit = Arc::new(Limit::new());
+            let served = Arc::new(AtomicU32::new(0));
+            limit.request();
+            let requester = {
+                let (limit, served) = (limit.clone(), served.clone());
+                loom::thread::spawn(move || {
+                    let before = served.load(Ordering::SeqCst);
+                    limit.request();
+                    before
+                })
+            };
+            limit.acknowledge();
+            served.store(1, Ordering::SeqCst);
+            limit.arm(64, 64);
+            let before = requester.join().unwrap();
+            let kept = limit.pending() && limit.plain() == 0 && limit.zeroed() == 0;
+            assert!(kept || before == 0, "a request after the service was lost");
+        });
+    }
+}

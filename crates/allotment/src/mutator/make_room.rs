@@ -1,0 +1,143 @@
+//! The slow path that may reach a safepoint, and the reservation it hands out.
+//!
+//! The limit can move at any time (a stop request, a sampling point, a window), so a slow path that
+//! only said "there is room now" could be proven wrong before the next line runs. A [`Reservation`] is
+//! memory that already belongs to the thread: a later request cannot take it away, and an initialiser
+//! that was saved across the safepoint is written into it without another look at the limit. Until it
+//! is used it is a filler, so a reservation that is dropped costs its bytes and nothing else.
+
+use super::alloc::{initialise, initialise_array};
+use super::initialise::zero;
+use super::state::State;
+use super::{ArraySite, Mutator, OutOfMemory, Prefetch, Site, Zeroing};
+use crate::object::{WORD, align_to_word, fill};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// Memory that one thread may initialise without asking again, until its next safepoint.
+#[derive(Debug)]
+#[must_use = "the reserved bytes are wasted unless something is allocated in them"]
+pub struct Reservation<'t> {
+    start: usize,
+    end: usize,
+    /// `[clean, end)` is zero.
+    clean: usize,
+    /// The safepoint it was made at: it lapses with the next one.
+    safepoint: u64,
+    /// The attachment: it cannot be kept longer, nor reach another thread.
+    attached: PhantomData<&'t State>,
+}
+
+impl Reservation<'_> {
+    /// Bytes left in it.
+    pub fn bytes(&self) -> usize {
+        self.end - self.start
+    }
+
+    fn take(&mut self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+        if bytes > self.bytes() {
+            return None;
+        }
+        let (start, end) = (self.start, self.start + bytes);
+        self.start = end;
+        // SAFETY: the reservation is this thread's memory; what remains is covered again.
+        unsafe {
+            fill(end, self.end);
+            if zeroed {
+                // The filler dirtied its first word.
+                zero(start, self.clean.max(start + WORD).min(end));
+            }
+        }
+        self.clean = self.clean.max(end + WORD);
+        NonNull::new(start as *mut u8)
+    }
+}
+
+impl<'t> Mutator<'t> {
+    /// Reserves `bytes` (rounded up to words; several objects may share them). A safepoint: collects
+    /// where the collector can, so that afterwards the reserved objects are allocated without fail by
+    /// [`alloc_in`](Self::alloc_in).
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do.
+    pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
+        self.safepoint();
+        let rounded = align_to_word(bytes).filter(|&bytes| bytes > 0).ok_or_else(|| self.out_of_memory(bytes))?;
+        loop {
+            if let Some(block) = self.allocate_past_limit(rounded, false) {
+                let end = block.start + rounded;
+                // SAFETY: the block is this thread's.
+                unsafe { fill(block.start, end) };
+                return Ok(Reservation {
+                    start: block.start,
+                    end,
+                    clean: block.clean.min(end),
+                    safepoint: self.state().safepoints.get(),
+                    attached: PhantomData,
+                });
+            }
+            if !self.state().shared.collector.make_room(rounded) {
+                return Err(self.out_of_memory(bytes));
+            }
+        }
+    }
+
+    /// Allocates in reserved memory. `None`: the reservation is used up, or lapsed at a safepoint.
+    ///
+    /// # Safety
+    /// As for [`try_alloc`](Self::try_alloc).
+    pub unsafe fn alloc_in<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+        &self,
+        room: &mut Reservation<'t>,
+        site: Site<BYTES, Z, P>,
+    ) -> Option<NonNull<u8>> {
+        let start = self.take(room, BYTES, Z::WANTS_ZEROES)?;
+        // SAFETY: `take` gave `BYTES` bytes, which are this thread's alone.
+        unsafe { initialise::<Z>(start, site.header, BYTES) };
+        Some(start)
+    }
+
+    /// The same for an object whose size is known only at run time.
+    ///
+    /// # Safety
+    /// As for [`try_alloc`](Self::try_alloc).
+    pub unsafe fn alloc_in_array<Z: Zeroing, P: Prefetch>(
+        &self,
+        room: &mut Reservation<'t>,
+        site: ArraySite<Z, P>,
+        length: usize,
+    ) -> Option<NonNull<u8>> {
+        let bytes = site.shape.bytes_for(length)?;
+        let start = self.take(room, bytes, Z::WANTS_ZEROES)?;
+        // SAFETY: `take` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
+        unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
+        Some(start)
+    }
+
+    fn take(&self, room: &mut Reservation<'t>, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+        (room.safepoint == self.state().safepoints.get()).then(|| room.take(bytes, zeroed)).flatten()
+    }
+
+    /// Comes to a safepoint if one was requested: gives the buffer up, as a collection would have it.
+    /// Costs a load and a branch otherwise.
+    #[inline]
+    pub fn safepoint(&mut self) {
+        if self.state().hot.limit.pending() {
+            self.stop();
+        }
+    }
+
+    #[cold]
+    fn stop(&mut self) {
+        let state = self.state();
+        state.safepoints.set(state.safepoints.get() + 1);
+        // First accepted, then served: a request from here on is a new one.
+        state.hot.limit.acknowledge();
+        self.give_up_buffer();
+    }
+
+    #[cold]
+    pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
+        self.state().shared.out_of_memory(bytes)
+    }
+}

@@ -1,0 +1,39 @@
+//! A thread's side of the heap: its buffer, the fast path, and what happens when that fails.
+//!
+//! The fast path is load, add, compare, store, header. Everything that must ever stop it (the end of
+//! the buffer, a window of zeroed memory, a sampling point, a request to come to a safepoint) lowers
+//! the one number it compares with; see [`limit`](self) in ARCHITECTURE.md for the protocol.
+//!
+//! This layer does not know which collector there is: it asks the [`Collector`] trait for room.
+
+mod alloc;
+mod burst;
+mod collector;
+mod hot;
+mod initialise;
+mod limit;
+mod make_room;
+mod outside;
+mod prefetch;
+mod recycle;
+mod refill;
+mod registry;
+mod sampling;
+mod shared;
+mod site;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use alloc::Mutator;
+pub use burst::Burst;
+pub use collector::{Collector, OutOfMemory};
+pub use hot::Hot;
+pub use initialise::{Ahead, ByCaller, PerObject, Zeroing};
+pub use make_room::Reservation;
+pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
+pub use recycle::Mark;
+pub(crate) use registry::{Registry, attach};
+pub use registry::{AttachError, Attachments};
+pub(crate) use shared::{Committer, Shared};
+pub use site::{ArraySite, Site};

@@ -1,0 +1,158 @@
+//! Beyond the limit: the window, the sampling point, the next buffer.
+//!
+//! A new buffer is taken before the old one is given up, so a thread whose refill fails keeps what it
+//! has (HotSpot retires first, and a thread that finds nothing is left without a buffer). Where the new
+//! buffer begins at the end of the old one, as it does for a thread alone on its core, the old one is
+//! lengthened: nothing is wasted and no filler written.
+
+use super::Mutator;
+use super::initialise::zero;
+use super::state::{Owned, State};
+use crate::object::fill;
+use crate::region::{Attempts, Carve};
+
+/// Memory for one object, the thread's alone.
+pub(super) struct Block {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// `[clean, end)` is zero.
+    pub(super) clean: usize,
+}
+
+impl Mutator<'_> {
+    /// Memory of `bytes` (a multiple of 8, at least 16) for one object: in the buffer, in a new one, or
+    /// outside. Does not look at a stop request and reaches no safepoint. `zeroed`: the thread wants zeroed
+    /// memory, so the next window is zeroed too (the block itself is the caller's to zero).
+    pub(super) fn allocate_past_limit(&self, bytes: usize, zeroed: bool) -> Option<Block> {
+        let state = self.state();
+        if state.hot.free() >= bytes || self.refill(bytes) {
+            return Some(state.bump_past_limit(bytes, zeroed));
+        }
+        self.allocate_outside(bytes)
+    }
+
+    /// Takes a new buffer that has room for `bytes`; `false` if the object belongs outside.
+    fn refill(&self, bytes: usize) -> bool {
+        let state = self.state();
+        let shared = &*state.shared;
+        if !shared.use_tlab || bytes > shared.sizing.max_tlab_size() {
+            return false;
+        }
+        let mut owned = state.owned.borrow_mut();
+        if state.hot.has_buffer() && owned.sizing.keep(&shared.sizing, state.hot.free()) {
+            state.counters.kept();
+            return false;
+        }
+        let now = shared.now_ms();
+        shared.settle(&mut owned.sizing, now);
+        let Some(request) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
+            return false;
+        };
+        let Some(carve) = state.take_buffer(&mut owned, request.min, request.size) else {
+            owned.sizing.refused();
+            return false;
+        };
+        owned.sizing.granted(&shared.sizing, carve.end - carve.start, now);
+        state.published.publish(&owned.sizing);
+        drop(owned);
+        state.counters.refilled(carve.end - carve.start);
+        state.install(carve);
+        true
+    }
+
+    /// Gives the buffer up other than for a new one: at a safepoint, before a mark, at the end.
+    pub(super) fn give_up_buffer(&self) {
+        let state = self.state();
+        let (top, end) = (state.hot.top(), state.hot.end());
+        if state.hot.has_buffer() {
+            let mut owned = state.owned.borrow_mut();
+            owned.sizing.retired();
+            let given_back = match &mut owned.private {
+                Some(private) => private.undo(&state.shared, top, end),
+                None => state.shared.free.undo(top, end),
+            };
+            if !given_back && top < end {
+                // SAFETY: the tail of the buffer is this thread's, and nothing is in it.
+                unsafe { fill(top, end) };
+                let shared = &state.shared;
+                if owned.private.is_some() || !shared.free.give_spare(shared.home(), top, end) {
+                    state.counters.retired(end - top);
+                }
+            }
+        }
+        state.lift_sampling_point();
+        state.hot.clear();
+        state.arm();
+    }
+
+    /// Zeroes what is not known to be zero of a block from [`allocate_past_limit`](Self::allocate_past_limit).
+    pub(super) fn zero_block(&self, block: &Block) {
+        // SAFETY: the block is this thread's.
+        unsafe { zero(block.start, block.clean.min(block.end)) };
+    }
+}
+
+impl State {
+    /// Bumps inside the buffer, whatever the limit; then moves the limits on.
+    fn bump_past_limit(&self, bytes: usize, zeroed: bool) -> Block {
+        let hot = &self.hot;
+        let (start, end) = (hot.top(), hot.top() + bytes);
+        let clean = if end <= hot.zeroed() { start } else { hot.clean().clamp(start, end) };
+        self.pass_sampling_point(end);
+        hot.set_top(end);
+        if zeroed && hot.zeroed() <= end {
+            self.advance_window(end);
+        }
+        self.arm();
+        Block { start, end, clean }
+    }
+
+    /// Zeroes the window that begins at `top`; what is clean from the system on is its end for good.
+    fn advance_window(&self, top: usize) {
+        let hot = &self.hot;
+        let end = top.saturating_add(self.shared.zero_window).min(hot.end());
+        // SAFETY: `[top, end)` is the unused part of this thread's buffer.
+        unsafe { zero(top, end.min(hot.clean())) };
+        hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
+    }
+
+    /// Makes `carve` the buffer, or the continuation of the buffer.
+    fn install(&self, carve: Carve) {
+        let hot = &self.hot;
+        let mut clean = carve.dirty;
+        if self.shared.zero_tlab {
+            // SAFETY: the new buffer is this thread's.
+            unsafe { zero(carve.start, clean) };
+            clean = carve.start;
+        }
+        if hot.has_buffer() && hot.end() == carve.start && self.shared.same_region(hot.end() - 1, carve.start) {
+            hot.extend(clean, carve.end);
+        } else {
+            let (top, end) = (hot.top(), hot.end());
+            // SAFETY: the tail of the old buffer is this thread's, and nothing is in it.
+            unsafe { fill(top, end) };
+            self.counters.dropped(end - top);
+            self.lift_sampling_point();
+            hot.install(carve.start, clean, carve.end);
+            self.place_sampling_point();
+        }
+    }
+
+    /// A buffer of `min` to `size` bytes: from the thread's own region, from what another thread left on
+    /// this core, or from the core's region.
+    fn take_buffer(&self, owned: &mut Owned, min: usize, size: usize) -> Option<Carve> {
+        let shared = &*self.shared;
+        if let Some(private) = &mut owned.private {
+            return private.carve(shared, min, size);
+        }
+        let home = shared.home();
+        // Half of what is wanted: a smaller rest would be used up before it is worth the visit.
+        if let Some(spare) = shared.free.take_spare(home, min.max(size / 2)) {
+            return Some(spare);
+        }
+        let mut attempts = Attempts::default();
+        let carve = shared.free.allocate(home, min, size, &mut attempts);
+        self.counters.compare_exchange(attempts.tried, attempts.won > 0);
+        carve
+    }
+}

@@ -1,0 +1,105 @@
+//! What all mutators of a heap share: the free set, the policy's settings, the budget, the registry.
+//!
+//! Nothing in it is written by every thread at a refill: the free set is written by core, the registry
+//! at attach and detach, the budget when a thread's size changes.
+
+use super::{Collector, OutOfMemory, Registry};
+use crate::memory::topology::Topology;
+use crate::memory::{Reservation, current_cpu};
+use crate::object::{Shapes, fill};
+use crate::region::{Backing, FreeSet};
+use crate::tlab::budget::{Budget, Settlement};
+use crate::tlab::sizing::{Config, Sizing};
+use rustix::time::{ClockId, clock_gettime};
+
+/// The part of a heap that its threads work with.
+pub(crate) struct Shared {
+    pub(crate) free: FreeSet<Committer>,
+    pub(crate) shapes: Shapes,
+    pub(crate) sizing: Config,
+    pub(crate) budget: Budget,
+    pub(crate) registry: Registry,
+    pub(crate) collector: Box<dyn Collector>,
+    pub(crate) topology: Topology,
+    /// `UseTLAB`.
+    pub(crate) use_tlab: bool,
+    /// `ZeroTLAB`.
+    pub(crate) zero_tlab: bool,
+    /// `ZeroWindowSize`, in bytes.
+    pub(crate) zero_window: usize,
+}
+
+impl Shared {
+    /// The core the caller runs on, as the free set numbers them.
+    pub(super) fn home(&self) -> usize {
+        match self.free.homes() {
+            1 => 0,
+            homes => self.topology.dense_index(current_cpu()) % homes,
+        }
+    }
+
+    pub(super) fn region_bytes(&self) -> usize {
+        self.free.table().geometry().region_bytes()
+    }
+
+    pub(super) fn same_region(&self, one: usize, other: usize) -> bool {
+        self.free.table().index_of(one) == self.free.table().index_of(other)
+    }
+
+    /// Milliseconds of a clock that never runs backwards, to the scheduler's tick.
+    pub(super) fn now_ms(&self) -> u64 {
+        let now = clock_gettime(ClockId::MonotonicCoarse);
+        now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+    }
+
+    /// Lets the budget decide on a thread's size before it refills.
+    pub(super) fn settle(&self, sizing: &mut Sizing, now_ms: u64) {
+        if self.budget.settle(&self.sizing, sizing, now_ms) == Settlement::RunCensus {
+            self.registry.census(|threads| self.budget.census(threads, now_ms));
+        }
+    }
+
+    /// Covers `[start, end)`, which nobody needs, and lets another thread on this core find it.
+    pub(super) fn cover_rest(&self, start: usize, end: usize) {
+        if start < end {
+            // SAFETY: the rest of a piece the caller took.
+            unsafe { fill(start, end) };
+            self.free.give_spare(self.home(), start, end);
+        }
+    }
+
+    pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
+        OutOfMemory {
+            bytes,
+            heap_bytes: self.free.table().geometry().heap_bytes(),
+            refused_by_system: self.free.commit_failures() > 0,
+        }
+    }
+}
+
+/// Commits regions in the heap's reservation.
+pub(crate) struct Committer {
+    pub(crate) reservation: Reservation,
+    pub(crate) region_bytes: usize,
+    /// `AlwaysPreTouch`.
+    pub(crate) pre_touch: bool,
+}
+
+impl Backing for Committer {
+    fn commit(&self, index: usize) -> bool {
+        let offset = index * self.region_bytes;
+        if self.reservation.commit(offset, self.region_bytes).is_err() {
+            return false;
+        }
+        let touched = !self.pre_touch || self.reservation.pretouch(offset, self.region_bytes, 1).is_ok();
+        if !touched {
+            // The system has fewer pages than it promised; nothing is lost by giving the promise back.
+            let _ = self.reservation.uncommit(offset, self.region_bytes);
+        }
+        touched
+    }
+
+    fn uncommit(&self, index: usize) -> bool {
+        self.reservation.uncommit(index * self.region_bytes, self.region_bytes).is_ok()
+    }
+}

@@ -1,0 +1,90 @@
+//! What a heap keeps of an attached thread.
+
+use super::hot::Hot;
+use super::recycle::Private;
+use super::sampling::Sampling;
+use super::shared::Shared;
+use crate::tlab::budget::CensusEntry;
+use crate::tlab::sizing::Sizing;
+use crate::tlab::counters::StripedCounters;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// The state of one mutator. The hot part comes first: a mutator is a pointer to it.
+#[repr(C)]
+pub(super) struct State {
+    pub(super) hot: Hot,
+    /// The heap. Never changes.
+    pub(super) shared: Arc<Shared>,
+    /// Safepoints reached. Owner only.
+    pub(super) safepoints: Cell<u64>,
+    /// Owner only.
+    pub(super) sampling: Sampling,
+    /// What the sizing policy remembers of this thread, and the rest of the cold state. Owner only.
+    pub(super) owned: RefCell<Owned>,
+    /// What a census asks of this thread. Owner writes, others read.
+    pub(super) published: Published,
+    /// Owner writes, others read. Relaxed.
+    pub(super) counters: StripedCounters,
+}
+
+/// The owner's own.
+pub(super) struct Owned {
+    pub(super) sizing: Sizing,
+    /// The regions this thread fills alone, once it has taken a mark.
+    pub(super) private: Option<Private>,
+}
+
+/// A [`CensusEntry`] that others may read while its thread runs. Relaxed: each is a hint.
+#[derive(Default)]
+pub(super) struct Published {
+    /// Bytes of the buffer the thread asks for, a multiple of 8, plus 1 if it is a grower.
+    size: AtomicUsize,
+    /// When it last took a buffer, in ms of the heap's clock.
+    last_refill_ms: AtomicU64,
+}
+
+impl Published {
+    pub(super) fn publish(&self, sizing: &Sizing) {
+        let size = sizing.desired_size() + usize::from(sizing.is_grower());
+        // A look first: it rarely changes, and a store would dirty the line at every refill.
+        if self.size.load(Ordering::Relaxed) != size {
+            self.size.store(size, Ordering::Relaxed);
+        }
+        if self.last_refill_ms.load(Ordering::Relaxed) != sizing.last_refill_ms() {
+            self.last_refill_ms.store(sizing.last_refill_ms(), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn read(&self) -> CensusEntry {
+        let size = self.size.load(Ordering::Relaxed);
+        CensusEntry {
+            size: size & !1,
+            last_refill_ms: self.last_refill_ms.load(Ordering::Relaxed),
+            grower: size & 1 != 0,
+        }
+    }
+}
+
+impl State {
+    pub(super) fn new(shared: Arc<Shared>, sizing: Sizing) -> State {
+        State {
+            hot: Hot::new(),
+            safepoints: Cell::new(0),
+            sampling: Sampling::default(),
+            owned: RefCell::new(Owned { sizing, private: None }),
+            published: Published::default(),
+            counters: StripedCounters::default(),
+            shared,
+        }
+    }
+
+    /// Sets the limits from the buffer and the sampling point.
+    pub(super) fn arm(&self) {
+        self.hot.arm(self.sampling.point());
+        if cfg!(debug_assertions) {
+            self.hot.verify();
+        }
+    }
+}

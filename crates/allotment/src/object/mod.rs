@@ -1,0 +1,37 @@
+//! What lies in the heap: headers, shapes, fillers, and the walk from one object to the next.
+//!
+//! **Invariant:** a region is parsable from its bottom to its top: each object or filler gives its own
+//! size, and the next one begins where it ends.
+//!
+//! This layer knows neither threads nor regions.
+
+mod filler;
+mod header;
+mod shape;
+mod walk;
+
+pub use filler::fill;
+pub use header::{Header, Kind, MAX_AGE};
+pub use shape::{Element, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind};
+pub use walk::{Object, WalkError, walk};
+
+/// Bytes of a word, the unit of alignment and size of everything in the heap.
+pub const WORD: usize = 8;
+
+/// Bytes of the header that starts every object.
+pub const HEADER_BYTES: usize = WORD;
+
+/// Bytes of the smallest object: its header and one word, so that an address inside it is never the
+/// first byte of the next region. (A filler may be a bare header.)
+pub const MIN_OBJECT_BYTES: usize = 2 * WORD;
+
+/// Offset in bytes of the length of an object with a tail.
+pub const LENGTH_OFFSET: usize = HEADER_BYTES;
+
+/// Rounds up to whole words; `None` when the sum does not fit.
+pub(crate) const fn align_to_word(bytes: usize) -> Option<usize> {
+    match bytes.checked_add(WORD - 1) {
+        Some(sum) => Some(sum & !(WORD - 1)),
+        None => None,
+    }
+}

@@ -1,0 +1,113 @@
+//! From one object to the next, through memory that claims to be parsable.
+//!
+//! The walk trusts nothing: a header it does not know, a size that leaves the range or an object that
+//! has moved ends it with an error that names the address. That makes it the checker's eyes as well as
+//! the collector's, and there is one of it.
+
+use super::{Header, HEADER_BYTES, Kind, LENGTH_OFFSET, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, WORD};
+
+/// One object or filler, as the walk meets it.
+#[derive(Clone, Copy)]
+pub struct Object<'a> {
+    /// Address of its header.
+    pub address: usize,
+    /// Its size in bytes, header included: a multiple of 8.
+    pub bytes: usize,
+    /// Its header.
+    pub header: Header,
+    /// Its shape and the shape's id; `None` for a filler.
+    pub shape: Option<(ShapeId, &'a Shape)>,
+}
+
+/// Why a range is not parsable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WalkError {
+    /// A word that is no header.
+    #[error("{address:#x}: {header:?} is no header: an object was not initialised, or was overwritten")]
+    NoHeader {
+        /// Where it stands.
+        address: usize,
+        /// What stands there.
+        header: Header,
+    },
+    /// A shape that was never registered.
+    #[error("{address:#x}: shape {} was never registered with this heap", shape.get())]
+    UnknownShape {
+        /// The object.
+        address: usize,
+        /// The shape its header names.
+        shape: ShapeId,
+    },
+    /// An object that has moved, where none may have.
+    #[error("{address:#x}: forwarded to {to:#x} outside a collection")]
+    Forwarded {
+        /// The old object.
+        address: usize,
+        /// Where it says its copy is.
+        to: usize,
+    },
+    /// An object that does not end inside the range.
+    #[error("{address:#x}: an object of {bytes} bytes ends beyond {end:#x}, where the range ends")]
+    Overrun {
+        /// The object.
+        address: usize,
+        /// Its size in bytes.
+        bytes: usize,
+        /// The end of the range.
+        end: usize,
+    },
+}
+
+/// Calls `visit` with every object and filler in `[start, end)`, in order of address.
+///
+/// # Errors
+/// The first place that is not parsable.
+///
+/// # Safety
+/// - `start` and `end` are multiples of 8.
+/// - `[start, end)` is committed memory in which nobody allocates meanwhile.
+pub unsafe fn walk<'a>(
+    shapes: &'a Shapes,
+    start: usize,
+    end: usize,
+    mut visit: impl FnMut(Object<'a>),
+) -> Result<(), WalkError> {
+    let mut address = start;
+    while address < end {
+        // SAFETY: `address` is an aligned word inside the caller's range.
+        let header = Header::from_bits(unsafe { (address as *const u64).read() });
+        let (bytes, shape) = match header.kind() {
+            Kind::Filler(bytes) => (bytes, None),
+            Kind::Object(id) => {
+                let shape = shapes.get(id).ok_or(WalkError::UnknownShape { address, shape: id })?;
+                if end - address < MIN_OBJECT_BYTES {
+                    return Err(WalkError::Overrun { address, bytes: MIN_OBJECT_BYTES, end });
+                }
+                // SAFETY: the smallest object fits, so its length field is inside the range.
+                (unsafe { size_of_object(address, shape) }, Some((id, shape)))
+            }
+            Kind::Forwarded(to) => return Err(WalkError::Forwarded { address, to }),
+            Kind::Invalid => return Err(WalkError::NoHeader { address, header }),
+        };
+        if bytes > end - address {
+            return Err(WalkError::Overrun { address, bytes, end });
+        }
+        visit(Object { address, bytes, header, shape });
+        address += bytes;
+    }
+    Ok(())
+}
+
+/// The size in bytes of the object at `address`; `usize::MAX` where its length is absurd.
+///
+/// # Safety
+/// - The first 16 bytes at `address` are readable, and hold an object of `shape`.
+unsafe fn size_of_object(address: usize, shape: &Shape) -> usize {
+    const { assert!(LENGTH_OFFSET == HEADER_BYTES && LENGTH_OFFSET.is_multiple_of(WORD)) };
+    if shape.tail().is_none() {
+        return shape.fixed_bytes();
+    }
+    // SAFETY: the length is the second word.
+    let length = unsafe { ((address + LENGTH_OFFSET) as *const usize).read() };
+    shape.bytes_for(length).unwrap_or(usize::MAX)
+}

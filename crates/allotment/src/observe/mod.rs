@@ -1,0 +1,5 @@
+//! Looks at everything and changes nothing: the checker.
+
+mod verify;
+
+pub use verify::{HeapCensus, VerifyError};

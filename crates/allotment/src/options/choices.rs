@@ -1,0 +1,110 @@
+//! The options that choose among named behaviours, as enums.
+//!
+//! The name a user writes, the variant and its line in the manual come from one list each, so that
+//! parsing, printing and the manual cannot disagree. One switch per behaviour, HotSpot's way of choosing
+//! a collector, was refused: switches can contradict each other, a choice cannot.
+
+/// A set of named behaviours.
+pub(super) trait Named: Copy + 'static {
+    /// Every variant, in the order the manual lists them.
+    const ALL: &'static [Self];
+
+    /// The name a user writes for this variant.
+    fn name(self) -> &'static str;
+}
+
+/// Declares an enum whose variants each have a name and one line of text, which is also their documentation.
+macro_rules! choice {
+    ($(#[$outer:meta])* pub enum $enum:ident {
+        $(#[doc = $text:literal] $(#[$inner:meta])* $variant:ident = $name:literal,)+
+    }) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $enum { $(#[doc = $text] $(#[$inner])* $variant,)+ }
+
+        impl $enum {
+            /// Every variant, in the order the manual lists them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The names of the variants, each with what it means in one line, in the order of
+            /// [`ALL`](Self::ALL).
+            pub const NAMES: &'static [(&'static str, &'static str)] = &[$(($name, $text.trim_ascii()),)+];
+
+            /// The name a user writes for this variant.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+
+        impl Named for $enum {
+            const ALL: &'static [Self] = Self::ALL;
+
+            fn name(self) -> &'static str { self.name() }
+        }
+
+        impl std::fmt::Display for $enum {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.pad(self.name())
+            }
+        }
+    };
+}
+
+choice! {
+    /// How a thread's next buffer is sized (option `TLABPolicy`).
+    pub enum TlabPolicy {
+        /// Starts small, doubles while refills come quickly, decays when idle.
+        #[default]
+        Adaptive = "adaptive",
+        /// HotSpot's sizing as it was before JDK-8381834.
+        Hotspot = "hotspot",
+        /// HotSpot's sizing since JDK-8381834: starts smaller, grows in a cycle.
+        Hotspot8381834 = "hotspot-8381834",
+        /// Shenandoah's limits before JDK-8359947 on HotSpot's sizing.
+        Shenandoah = "shenandoah",
+        /// Shenandoah's limits since JDK-8359947 on HotSpot's sizing.
+        Shenandoah8359947 = "shenandoah-8359947",
+        /// Epsilon's elastic sizing: grows at each refill, decays when idle.
+        Epsilon = "epsilon",
+    }
+}
+
+impl TlabPolicy {
+    /// What `MinTLABSize=0` stands for, in bytes: 16 KiB for [`Adaptive`](Self::Adaptive), whose first
+    /// buffers have this size, HotSpot's default of 2 KiB for the others.
+    #[must_use]
+    pub const fn default_min_tlab_size(self) -> usize {
+        match self {
+            Self::Adaptive => 16 << 10,
+            _ => 2 << 10,
+        }
+    }
+}
+
+choice! {
+    /// How a thread takes memory from a region (option `RefillStrategy`).
+    pub enum RefillStrategy {
+        /// Compare-and-exchange on the top of one of AllocationRegions regions.
+        #[default]
+        Cas = "cas",
+        /// One region for all threads, under the heap lock.
+        Lock = "lock",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_the_variants() {
+        for (policy, (name, text)) in TlabPolicy::ALL.iter().zip(TlabPolicy::NAMES) {
+            assert_eq!(policy.name(), *name);
+            assert!(!text.is_empty() && text.ends_with('.'), "{name}: {text:?}");
+        }
+        assert_eq!(TlabPolicy::ALL.len(), TlabPolicy::NAMES.len());
+        assert_eq!(format!("{:>9}", RefillStrategy::Cas), "      cas");
+    }
+}

@@ -1,0 +1,45 @@
+//! The known name that a misspelt one was probably meant to be.
+//!
+//! Similarity is the normalised Damerau-Levenshtein distance, in which swapped neighbours are one
+//! mistake, over lower-case letters. The Jaro-Winkler measure was refused: it favours a common
+//! beginning, and half of the options begin with the same four letters.
+
+/// Least similarity at which a name is suggested, between 0 (nothing in common) and 1 (equal).
+const SIMILAR: f64 = 0.6;
+
+/// The one of `known` most like `name`, the first where two are equally like; `None` where none is like it.
+pub(super) fn nearest(name: &str, known: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let mut best = None;
+    let mut best_similarity = SIMILAR;
+    for candidate in known {
+        let similarity = strsim::normalized_damerau_levenshtein(&name, &candidate.to_ascii_lowercase());
+        if similarity > best_similarity || (best.is_none() && similarity == best_similarity) {
+            (best, best_similarity) = (Some(candidate), similarity);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_the_most_similar_name() {
+        let known = ["TLABSize", "MinTLABSize", "MaxTLABSize", "UseTLAB", "TLABPolicy"];
+        for (written, meant) in [
+            ("TLABSiz", Some("TLABSize")),
+            ("TLABSzie", Some("TLABSize")),
+            ("tlabsize", Some("TLABSize")),
+            ("MixTLABSize", Some("MinTLABSize")),
+            ("Policy", Some("TLABPolicy")),
+            ("useTLABs", Some("UseTLAB")),
+            ("Verbose", None),
+            ("", None),
+            ("\u{1f980}", None),
+        ] {
+            assert_eq!(nearest(written, known), meant, "{written}");
+        }
+    }
+}

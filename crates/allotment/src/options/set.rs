@@ -1,0 +1,264 @@
+//! The values of options while they are collected: from the program, the environment, a command line.
+//!
+//! Every value remembers who gave it. A stronger [`Source`] wins whatever the order of the calls; within
+//! one source the later call wins. Checks of single values happen where text is read, checks of all
+//! values together in [`OptionSet::finish`], because only the effective values can be in conflict.
+
+use std::ffi::OsString;
+
+use super::choices::{RefillStrategy, TlabPolicy};
+use super::error::OptionError;
+use super::kinds::{Kind, Switch};
+use super::nearest::nearest;
+use super::origin::{Origin, Source};
+use super::rules;
+use super::table::{OPTIONS, OptionId, OptionInfo, OptionKind, Options, for_each_option};
+
+/// The environment variable that [`OptionSet::apply_environment`] reads.
+pub const ENVIRONMENT_VARIABLE: &str = "ALLOTMENT_OPTIONS";
+
+/// The word that takes a value back: `TLABSize=default`.
+const TAKE_BACK: &str = "default";
+
+/// Options with the origin of each value.
+///
+/// ```
+/// use allotment::options::{OptionId, OptionSet, Origin, Source};
+///
+/// let mut set = OptionSet::new();
+/// set.apply_str("MaxHeapSize=1g, TLABSize=64k, -ResizeTLAB", Source::CommandLine)?;
+/// set.tlab_size(128 << 10); // Weaker than the command line.
+/// let options = set.finish()?;
+/// assert_eq!((options.tlab_size, options.resize_tlab), (64 << 10, false));
+/// assert_eq!(set.origin(OptionId::TLABSize), Origin::Given(Source::CommandLine));
+///
+/// let error = set.apply_str("TLABSiz=64k", Source::CommandLine).unwrap_err();
+/// assert_eq!(error.to_string(), "unknown option TLABSiz {command line}: did you mean TLABSize?");
+/// # Ok::<(), allotment::options::OptionError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OptionSet {
+    options: Options,
+    settings: [Setting; OPTIONS.len()],
+}
+
+/// How an option came to its value.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    /// Where the value came from.
+    origin: Origin,
+    /// The strongest source so far; it keeps its say when it took a value back.
+    decided_by: Option<Source>,
+}
+
+/// An option with its value and origin.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OptionRow {
+    /// What there is to know of the option.
+    pub info: &'static OptionInfo,
+    /// Its value, as a user would write it.
+    pub value: String,
+    /// Where the value came from.
+    pub origin: Origin,
+}
+
+impl Default for OptionSet {
+    fn default() -> Self {
+        Self {
+            options: Options::default(),
+            settings: [Setting { origin: Origin::Default, decided_by: None }; OPTIONS.len()],
+        }
+    }
+}
+
+impl OptionSet {
+    /// All options at their defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives an option, by the name in the manual, the value that `value` writes. `default` takes back
+    /// what this source and weaker ones gave.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionError::Unknown`] without such an option, [`OptionError::Value`] if it does not take this
+    /// value; nothing has changed then.
+    pub fn set(&mut self, name: &str, value: &str, source: Source) -> Result<(), OptionError> {
+        let info = find(name, source)?;
+        let mut given = Options::default();
+        let take_back = value.eq_ignore_ascii_case(TAKE_BACK);
+        if !take_back {
+            given.read(info.id, value).map_err(|reason| {
+                let example = match info.kind {
+                    OptionKind::Switch(_) => format!(", write +{name} or -{name}"),
+                    _ => String::new(),
+                };
+                OptionError::Value {
+                    name: info.name,
+                    value: value.to_owned(),
+                    origin: Origin::Given(source),
+                    reason: reason + &example,
+                    range: info.range(),
+                }
+            })?;
+        }
+        self.give(info.id, &given, if take_back { Origin::Default } else { Origin::Given(source) }, source);
+        Ok(())
+    }
+
+    /// Applies a list of options, separated by commas or blanks: `+Name` and `-Name` for switches,
+    /// `Name=value` for all, each with or without HotSpot's `-XX:` before it. Of two items for one option the
+    /// later wins. A list without items changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`set`](Self::set), and [`OptionError::Form`] for an item of none of these forms; no
+    /// item has been applied then.
+    pub fn apply_str(&mut self, list: &str, source: Source) -> Result<(), OptionError> {
+        let mut applied = self.clone();
+        for item in list.split(|c: char| c == ',' || c.is_whitespace()).filter(|item| !item.is_empty()) {
+            applied.apply_item(item, source)?;
+        }
+        *self = applied;
+        Ok(())
+    }
+
+    /// Applies the list of options in the environment variable `ALLOTMENT_OPTIONS`, if it is set.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply_str`](Self::apply_str), and [`OptionError::NotText`] if the variable is not UTF-8.
+    pub fn apply_environment(&mut self) -> Result<(), OptionError> {
+        self.apply_variable(std::env::var_os(ENVIRONMENT_VARIABLE))
+    }
+
+    /// The values of all options, each within its limits and none in conflict with another.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionError::Value`] for a value outside its limits, [`OptionError::Conflict`] for values that
+    /// cannot work together; the first that is found.
+    pub fn finish(&self) -> Result<Options, OptionError> {
+        for info in OPTIONS {
+            self.options.check(info.id).map_err(|reason| OptionError::Value {
+                name: info.name,
+                value: self.options.text(info.id),
+                origin: self.origin(info.id),
+                reason,
+                range: info.range(),
+            })?;
+        }
+        rules::check(self)?;
+        Ok(self.options.clone())
+    }
+
+    /// Records what the heap made of the options: every value that differs in `chosen` is taken over, with
+    /// the origin [`Origin::Ergonomic`].
+    pub fn resolve(&mut self, chosen: &Options) {
+        for info in OPTIONS {
+            if self.options.text(info.id) != chosen.text(info.id) {
+                self.options.copy(info.id, chosen);
+                self.settings[info.id as usize].origin = Origin::Ergonomic;
+            }
+        }
+    }
+
+    /// Where the value of an option came from.
+    #[must_use]
+    pub fn origin(&self, id: OptionId) -> Origin {
+        self.settings[id as usize].origin
+    }
+
+    /// All options with their values and origins, in the order of the table.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = OptionRow> + '_ {
+        OPTIONS.iter().map(|info| OptionRow {
+            info,
+            value: self.options.text(info.id),
+            origin: self.origin(info.id),
+        })
+    }
+
+    /// The values, not checked yet.
+    pub(super) fn values(&self) -> &Options {
+        &self.options
+    }
+
+    /// Takes the value of an option over from `given`, unless a stronger source has decided on it.
+    fn give(&mut self, id: OptionId, given: &Options, origin: Origin, source: Source) {
+        let setting = &mut self.settings[id as usize];
+        if setting.decided_by.is_none_or(|stronger| stronger <= source) {
+            *setting = Setting { origin, decided_by: Some(source) };
+            self.options.copy(id, given);
+        }
+    }
+
+    /// Applies one item of a list.
+    fn apply_item(&mut self, item: &str, source: Source) -> Result<(), OptionError> {
+        let refuse = |reason| Err(OptionError::Form { item: item.to_owned(), given_by: source, reason });
+        let bare = item.strip_prefix("-XX:").unwrap_or(item);
+        if let Some((name, value)) = bare.split_once('=') {
+            let Some(name) = name.strip_prefix(['+', '-']) else { return self.set(name, value, source) };
+            find(name, source)?;
+            return refuse(format!("a sign and a value, write {name}={value}"));
+        }
+        let (name, on) = match (bare.strip_prefix('+'), bare.strip_prefix('-')) {
+            (Some(name), _) => (name, Some(true)),
+            (None, Some(name)) => (name, Some(false)),
+            (None, None) => (bare, None),
+        };
+        let info = find(name, source)?;
+        match (info.kind, on) {
+            (OptionKind::Switch(_), Some(on)) => self.set(name, &Switch.format(on), source),
+            (OptionKind::Switch(_), None) => refuse(format!("neither on nor off, write +{name} or -{name}")),
+            (_, Some(_)) => refuse(format!("not a switch, write {name}={}", example(info))),
+            (_, None) => refuse(format!("the value is missing, write {name}={}", example(info))),
+        }
+    }
+
+    /// Applies the list in `variable`, the value of the environment variable.
+    fn apply_variable(&mut self, variable: Option<OsString>) -> Result<(), OptionError> {
+        let Some(variable) = variable else { return Ok(()) };
+        match variable.to_str() {
+            Some(list) => self.apply_str(list, Source::Environment),
+            None => Err(OptionError::NotText { value: variable.to_string_lossy().into_owned() }),
+        }
+    }
+}
+
+/// The option that `source` calls `name`.
+fn find(name: &str, source: Source) -> Result<&'static OptionInfo, OptionError> {
+    OptionInfo::find(name).ok_or_else(|| {
+        // HotSpot's name for an option with another name here is as good as a misspelt one.
+        let renamed = OPTIONS.iter().find(|info| info.hotspot.contains(&name)).map(|info| info.name);
+        let suggestion = renamed.or_else(|| nearest(name, OPTIONS.iter().map(|info| info.name)));
+        OptionError::Unknown { name: name.to_owned(), given_by: source, suggestion }
+    })
+}
+
+/// A value to show in a message about how to write one.
+fn example(info: &OptionInfo) -> String {
+    format!("{} (it takes {})", info.default_text(), info.range())
+}
+
+/// Turns the rows of the table into one setter each.
+macro_rules! setters {
+    ($($(#[doc = $text:literal])+
+        $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+        [$($hotspot:literal),*] $difference:literal;)+) => {
+        /// What the program that embeds the heap chooses, [`Source::Builder`]. A value outside its limits is
+        /// refused by [`finish`](OptionSet::finish), unless a stronger source replaces it.
+        impl OptionSet {
+            $($(#[doc = $text])+
+            #[doc = concat!("\n\nOption `", stringify!($name), "`.")]
+            pub fn $field(&mut self, value: $type) -> &mut Self {
+                let given = Options { $field: value, ..Options::default() };
+                self.give(OptionId::$name, &given, Origin::Given(Source::Builder), Source::Builder);
+                self
+            })+
+        }
+    };
+}
+for_each_option!(setters);

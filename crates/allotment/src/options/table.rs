@@ -1,0 +1,283 @@
+//! The table of options, and what it becomes.
+//!
+//! One row says everything about an option: its name, field, type, default, limits, one line of text and
+//! what HotSpot has in its place. From the rows come [`Options`], [`OptionId`], [`OPTIONS`], the setters
+//! of [`OptionSet`](super::OptionSet) and of the heap's builder, the readers and the manual, so that an
+//! option cannot exist in one of them and lack in another. A derive macro on `Options` was refused: it
+//! would need a crate of its own to say the same in attributes.
+
+use super::choices::{RefillStrategy, TlabPolicy};
+use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Real, Size, Switch, TIB};
+
+/// The largest number that HotSpot's counts take.
+pub(super) const MAX_COUNT: usize = i32::MAX as usize;
+
+/// Invokes the macro `$callback` with the rows of the option table.
+///
+/// A row matches the pattern below, where `$type` must be in scope. A builder makes its methods of it:
+///
+/// ```ignore
+/// macro_rules! methods {
+///     ($($(#[doc = $text:literal])+
+///         $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+///         [$($hotspot:literal),*] $difference:literal;)+) => {
+///         impl HeapBuilder {
+///             $($(#[doc = $text])+
+///             pub fn $field(mut self, value: $type) -> Self {
+///                 self.options.$field(value);
+///                 self
+///             })+
+///         }
+///     };
+/// }
+/// for_each_option!(methods);
+/// ```
+macro_rules! for_each_option {
+    ($callback:ident) => {
+        $callback! {
+            /// Most bytes the heap may reserve; 0: MaxRAMPercentage of the memory.
+            MaxHeapSize, max_heap_size: usize = 0, Size => Size::zero_or(2 * MIB, 64 * TIB),
+                ["MaxHeapSize"] "also written -Xmx there.";
+            /// Bytes committed when the heap is made; 0: none before they are used.
+            InitialHeapSize, initial_heap_size: usize = 0, Size => Size::between(0, 64 * TIB),
+                ["InitialHeapSize"] "0 is 1/64 of the memory there; also written -Xms.";
+            /// Percentage of the memory, or of the cgroup's limit on it, that MaxHeapSize=0 stands for.
+            MaxRAMPercentage, max_ram_percentage: f64 = 25.0, Real => Real { min: 0.01, max: 100.0 },
+                ["MaxRAMPercentage"] "";
+            /// Bytes of a region of the heap; 0: MaxHeapSize/2048 as a power of two.
+            RegionSize, region_size: usize = 0, Size => Size::zero_or(256 * KIB, 32 * MIB).power_of_two(),
+                ["ShenandoahRegionSize", "G1HeapRegionSize"] "";
+            /// Touches pages when they are committed, not when they are first used.
+            AlwaysPreTouch, always_pre_touch: bool = false, Switch => Switch,
+                ["AlwaysPreTouch"] "";
+            /// Asks the kernel for huge pages by madvise.
+            UseTransparentHugePages, use_transparent_huge_pages: bool = true, Switch => Switch,
+                ["UseTransparentHugePages"] "off by default there.";
+            /// Gives each thread a buffer (TLAB); without, all threads bump one pointer.
+            UseTLAB, use_tlab: bool = true, Switch => Switch,
+                ["UseTLAB"] "";
+            /// Lets buffers change size; without, a thread's buffers are as large as its first.
+            ResizeTLAB, resize_tlab: bool = true, Switch => Switch,
+                ["ResizeTLAB"] "sizes change at collections there; adaptive and epsilon grow between them.";
+            /// Zeroes a buffer when a thread takes it, not ZeroWindowSize bytes at a time.
+            ZeroTLAB, zero_tlab: bool = false, Switch => Switch,
+                ["ZeroTLAB"] "the alternative there is to zero each object.";
+            /// Bytes of a thread's first buffer (adaptive: and of its smallest); 0: TLABPolicy chooses.
+            TLABSize, tlab_size: usize = 0, Size => Size::zero_or(64, GIB).multiple_of(8),
+                ["TLABSize"] "";
+            /// Fewest bytes of a buffer; 0: 16k with TLABPolicy=adaptive, 2k with the others.
+            MinTLABSize, min_tlab_size: usize = 0, Size => Size::zero_or(64, 32 * MIB).multiple_of(8),
+                ["MinTLABSize"] "2k by default there.";
+            /// Most bytes of a buffer; 0: TLABPolicy chooses, at most a region.
+            MaxTLABSize, max_tlab_size: usize = 0, Size => Size::zero_or(64, 32 * MIB).multiple_of(8),
+                ["EpsilonMaxTLABSize"] "only Epsilon has it, 4m by default.";
+            /// How a thread's next buffer is sized.
+            TLABPolicy, tlab_policy: TlabPolicy = TlabPolicy::Adaptive,
+                Choice => Choice { names: TlabPolicy::NAMES },
+                [] "the policy comes with the release and the collector there.";
+            /// Percentage of the memory to allocate from that half-full buffers may waste in a cycle.
+            TLABWasteTargetPercent, tlab_waste_target_percent: usize = 1, Count => Count { min: 1, max: 100 },
+                ["TLABWasteTargetPercent"] "";
+            /// A buffer with more than 1/this of its size free is kept, and the object goes outside it.
+            TLABRefillWasteFraction, tlab_refill_waste_fraction: usize = 64,
+                Count => Count { min: 1, max: MAX_COUNT },
+                ["TLABRefillWasteFraction"] "";
+            /// Words (8 bytes) that each allocation outside a kept buffer adds to what may be dropped.
+            TLABWasteIncrement, tlab_waste_increment: usize = 4, Count => Count { min: 0, max: MAX_COUNT },
+                ["TLABWasteIncrement"] "";
+            /// Percentage that the newest cycle weighs in the averages that size buffers.
+            TLABAllocationWeight, tlab_allocation_weight: usize = 35, Count => Count { min: 0, max: 100 },
+                ["TLABAllocationWeight"] "Shenandoah sets 90; since JDK-8359947 not if generational.";
+            /// Factor by which a thread's buffer may grow at a refill (TLABPolicy=epsilon).
+            TLABElasticity, tlab_elasticity: f64 = 1.1, Real => Real { min: 1.0, max: f64::MAX },
+                ["EpsilonTLABElasticity"] "";
+            /// Milliseconds without a refill after which a thread's buffers shrink (adaptive, epsilon).
+            TLABDecayTime, tlab_decay_time: u64 = 1000,
+                Milliseconds => Milliseconds { min: 1, max: MAX_COUNT as u64 },
+                ["EpsilonTLABDecayTime"] "buffers fall to their minimum at once there.";
+            /// Most of the heap, in percent, that buffers may hold above their minimum size (adaptive).
+            TLABIdlePercent, tlab_idle_percent: f64 = 5.0, Real => Real { min: 0.1, max: 50.0 },
+                [] "what idle buffers hold has no bound there.";
+            /// Bytes of a buffer that are zeroed at a time, ahead of allocation.
+            ZeroWindowSize, zero_window_size: usize = 8 * KIB, Size => Size::between(64, MIB).multiple_of(8),
+                [] "each object is zeroed by itself there, or the buffer by ZeroTLAB.";
+            /// How a thread takes memory from a region.
+            RefillStrategy, refill_strategy: RefillStrategy = RefillStrategy::Cas,
+                Choice => Choice { names: RefillStrategy::NAMES },
+                [] "the strategy comes with the collector there.";
+            /// Regions that threads take memory from at the same time; 0: one per core.
+            AllocationRegions, allocation_regions: usize = 0, Count => Count { min: 0, max: 1024 },
+                ["ShenandoahMutatorAllocRegionCount"] "";
+        }
+    };
+}
+pub(crate) use for_each_option;
+
+/// The type and the limits of an option.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OptionKind {
+    /// A boolean.
+    Switch(Switch),
+    /// A number of bytes.
+    Size(Size),
+    /// A whole number.
+    Count(Count),
+    /// A duration in milliseconds.
+    Milliseconds(Milliseconds),
+    /// A number with a decimal point.
+    Real(Real),
+    /// One of several names.
+    Choice(Choice),
+}
+
+/// What there is to know of an option, apart from its value.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct OptionInfo {
+    /// Which option.
+    pub id: OptionId,
+    /// The name a user writes; HotSpot's where HotSpot has an option of the same meaning.
+    pub name: &'static str,
+    /// The name of its field in [`Options`] and of its setter.
+    pub field: &'static str,
+    /// Its type and limits.
+    pub kind: OptionKind,
+    /// What it does, in one line.
+    pub text: &'static str,
+    /// HotSpot's options in its place, best known first; empty where there is none.
+    pub hotspot: &'static [&'static str],
+    /// How HotSpot differs, in one line; empty where the meaning and the default are the same.
+    pub difference: &'static str,
+}
+
+impl OptionInfo {
+    /// The option that a user calls `name`, which heeds case.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        OPTIONS.iter().find(|info| info.name == name)
+    }
+
+    /// The default, as a user would write it.
+    #[must_use]
+    pub fn default_text(&self) -> String {
+        Options::default().text(self.id)
+    }
+
+    /// The word for its type: `switch`, `size`, `count`, `milliseconds`, `real` or `choice`.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self.kind {
+            OptionKind::Switch(_) => "switch",
+            OptionKind::Size(_) => "size",
+            OptionKind::Count(_) => "count",
+            OptionKind::Milliseconds(_) => "milliseconds",
+            OptionKind::Real(_) => "real",
+            OptionKind::Choice(_) => "choice",
+        }
+    }
+
+    /// The values it takes, for example `0 or 256k..32m, a power of two`. Ranges include both ends.
+    #[must_use]
+    pub fn range(&self) -> String {
+        match self.kind {
+            OptionKind::Switch(_) => "true or false".to_owned(),
+            OptionKind::Size(size) => size.range(),
+            OptionKind::Count(Count { min, max }) => format!("{min}..{max}"),
+            OptionKind::Milliseconds(Milliseconds { min, max }) => format!("{min}..{max}"),
+            OptionKind::Real(real) => real.range(),
+            OptionKind::Choice(Choice { names }) => {
+                names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+/// Turns the rows into [`Options`], [`OptionId`] and [`OPTIONS`].
+macro_rules! declare {
+    ($($(#[doc = $text:literal])+
+        $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+        [$($hotspot:literal),*] $difference:literal;)+) => {
+        /// The values of all options.
+        ///
+        /// [`OptionSet::finish`](super::OptionSet::finish) makes one whose values are within their limits
+        /// and can work together. Where a limit says "0 or", 0 leaves the choice to the heap.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub struct Options {
+            $($(#[doc = $text])+
+            #[doc = concat!("\n\nOption `", stringify!($name), "`, by default `", stringify!($default), "`.")]
+            pub $field: $type,)+
+        }
+
+        impl Default for Options {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        /// Names an option of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum OptionId {
+            $($(#[doc = $text])+
+            $name,)+
+        }
+
+        /// The table of options, in the order of the manual; `OPTIONS[id as usize].id == id`.
+        pub const OPTIONS: &[OptionInfo] = &[$(OptionInfo {
+            id: OptionId::$name,
+            name: stringify!($name),
+            field: stringify!($field),
+            kind: OptionKind::$kind($limits),
+            text: concat!($($text),+).trim_ascii(),
+            hotspot: &[$($hotspot),*],
+            difference: $difference,
+        },)+];
+
+        impl Options {
+            /// The value of an option, as a user would write it.
+            #[must_use]
+            pub fn text(&self, id: OptionId) -> String {
+                match id {
+                    $(OptionId::$name => Kind::<$type>::format(&($limits), self.$field),)+
+                }
+            }
+
+            /// Reads `text` as the value of an option; says what is wrong, and changes nothing, else.
+            pub(super) fn read(&mut self, id: OptionId, text: &str) -> Result<(), String> {
+                match id {
+                    $(OptionId::$name => {
+                        let value: $type = ($limits).parse(text)?;
+                        ($limits).check(value)?;
+                        self.$field = value;
+                    })+
+                }
+                Ok(())
+            }
+
+            /// What is wrong with the value of an option, if it is outside its limits.
+            pub(super) fn check(&self, id: OptionId) -> Result<(), String> {
+                match id {
+                    $(OptionId::$name => ($limits).check(self.$field),)+
+                }
+            }
+
+            /// Copies the value of an option from `other`.
+            pub(super) fn copy(&mut self, id: OptionId, other: &Self) {
+                match id {
+                    $(OptionId::$name => self.$field = other.$field,)+
+                }
+            }
+        }
+    };
+}
+for_each_option!(declare);
+
+impl OptionId {
+    /// What there is to know of the option.
+    #[must_use]
+    pub fn info(self) -> &'static OptionInfo {
+        &OPTIONS[self as usize]
+    }
+}

@@ -1,0 +1,192 @@
+//! Every combination that is refused, and its nearest neighbours that are not.
+
+use super::*;
+
+/// Lists, the options that their refusal names, and a part of the message.
+const REFUSED: &[(&str, &[&str], &str)] = &[
+    (
+        "MaxHeapSize=1g InitialHeapSize=2g",
+        &["InitialHeapSize", "MaxHeapSize"],
+        "InitialHeapSize=2g {command line} is greater than MaxHeapSize=1g {command line}",
+    ),
+    (
+        "MaxHeapSize=10239k RegionSize=1m",
+        &["MaxHeapSize", "RegionSize"],
+        "MaxHeapSize=10239k {command line} is too small for RegionSize=1m {command line}: \
+         a heap has at least 10 regions, which are 10m",
+    ),
+    (
+        "MaxHeapSize=1g MaxRAMPercentage=50",
+        &["MaxRAMPercentage", "MaxHeapSize"],
+        "MaxRAMPercentage=50.0 {command line} has no effect with MaxHeapSize=1g {command line}, which is \
+         fixed; leave it out, or take it back with MaxRAMPercentage=default",
+    ),
+    (
+        "TLABSize=8k",
+        &["TLABSize", "MinTLABSize", "TLABPolicy"],
+        "16k with TLABPolicy=adaptive {default}; lower it with MinTLABSize=8k",
+    ),
+    (
+        "MaxTLABSize=8k",
+        &["MaxTLABSize", "MinTLABSize", "TLABPolicy"],
+        "smaller than the smallest buffer, 16k",
+    ),
+    (
+        "TLABSize=1k TLABPolicy=hotspot",
+        &["TLABSize", "MinTLABSize", "TLABPolicy"],
+        "2k with TLABPolicy=hotspot {command line}; lower it with MinTLABSize=1k",
+    ),
+    (
+        "MinTLABSize=4k TLABSize=2k",
+        &["TLABSize", "MinTLABSize"],
+        "TLABSize=2k {command line} is smaller than MinTLABSize=4k {command line}",
+    ),
+    ("MinTLABSize=4k MaxTLABSize=2k", &["MaxTLABSize", "MinTLABSize"], "is smaller than MinTLABSize=4k"),
+    (
+        "MaxTLABSize=64k TLABSize=65544",
+        &["TLABSize", "MaxTLABSize"],
+        "TLABSize=65544 {command line} is greater than MaxTLABSize=64k",
+    ),
+    ("MaxTLABSize=2m RegionSize=1m", &["MaxTLABSize", "RegionSize"], "is greater than RegionSize=1m"),
+    ("MinTLABSize=2m RegionSize=1m", &["MinTLABSize", "RegionSize"], "is greater than RegionSize=1m"),
+    (
+        "TLABElasticity=1.2",
+        &["TLABElasticity", "TLABPolicy"],
+        "only these policies look at it: epsilon; leave it out",
+    ),
+    (
+        "TLABElasticity=1.1 TLABPolicy=hotspot",
+        &["TLABElasticity", "TLABPolicy"],
+        "TLABPolicy=hotspot {command line}",
+    ),
+    (
+        "TLABDecayTime=5 TLABPolicy=hotspot-8381834",
+        &["TLABDecayTime", "TLABPolicy"],
+        "look at it: adaptive, epsilon;",
+    ),
+    (
+        "TLABDecayTime=5 TLABPolicy=shenandoah",
+        &["TLABDecayTime", "TLABPolicy"],
+        "TLABPolicy=shenandoah {command line}",
+    ),
+    ("TLABIdlePercent=5 TLABPolicy=epsilon", &["TLABIdlePercent", "TLABPolicy"], "look at it: adaptive;"),
+    ("TLABWasteTargetPercent=2", &["TLABWasteTargetPercent", "TLABPolicy"], "shenandoah-8359947, epsilon;"),
+    ("TLABAllocationWeight=35", &["TLABAllocationWeight", "TLABPolicy"], "TLABPolicy=adaptive {default}"),
+    (
+        "-ResizeTLAB TLABDecayTime=5",
+        &["TLABDecayTime", "ResizeTLAB"],
+        "-ResizeTLAB {command line}, where buffers keep their size",
+    ),
+    ("-ResizeTLAB TLABIdlePercent=1", &["TLABIdlePercent", "ResizeTLAB"], "-ResizeTLAB {command line}"),
+    (
+        "-ResizeTLAB TLABPolicy=epsilon TLABElasticity=2",
+        &["TLABElasticity", "ResizeTLAB"],
+        "TLABElasticity=2.0 {command line}",
+    ),
+    (
+        "+ZeroTLAB ZeroWindowSize=4k",
+        &["ZeroWindowSize", "ZeroTLAB"],
+        "+ZeroTLAB {command line}, which zeroes the buffer as a whole",
+    ),
+    ("AllocationRegions=2 -UseTLAB", &["AllocationRegions", "UseTLAB"], "where all threads bump one pointer"),
+    (
+        "AllocationRegions=2 RefillStrategy=lock",
+        &["AllocationRegions", "RefillStrategy"],
+        "which has one region under the heap lock",
+    ),
+    (
+        "-UseTLAB +ZeroTLAB",
+        &["ZeroTLAB", "UseTLAB"],
+        "+ZeroTLAB {command line} has no effect with -UseTLAB {command line}",
+    ),
+];
+
+#[test]
+fn refused_combinations() {
+    for (list, names, part) in REFUSED {
+        match finish(list) {
+            Err(OptionError::Conflict { options, message }) => {
+                assert_eq!(options, *names, "{list}");
+                assert!(message.contains(part), "{list}: {message}");
+            }
+            other => panic!("{list}: {other:?}"),
+        }
+    }
+}
+
+/// What a refusal tells the user to do must help.
+#[test]
+fn a_value_without_effect_can_be_left_out() {
+    let without_effect = REFUSED.iter().filter(|(list, ..)| refusal(list).contains("leave it out"));
+    let mut seen = 0;
+    for (list, names, _) in without_effect {
+        let taken_back = format!("{list} {}=default", names[0]);
+        assert!(finish(&taken_back).is_ok(), "{taken_back}: {:?}", finish(&taken_back));
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen}");
+}
+
+#[test]
+fn without_buffers_no_option_of_buffers_is_taken() {
+    for info in OPTIONS {
+        let default = info.default_text();
+        let of_buffers =
+            (info.name.contains("TLAB") && info.name != "UseTLAB") || info.name == "ZeroWindowSize";
+        let list =
+            format!("-UseTLAB {}={}", info.name, if info.name == "UseTLAB" { "false" } else { &default });
+        match finish(&list) {
+            Err(OptionError::Conflict { options, message }) => {
+                assert!(of_buffers, "{message}");
+                assert_eq!(options, [info.name, "UseTLAB"]);
+                assert!(
+                    message.contains("-UseTLAB {command line}, where no thread has a buffer"),
+                    "{message}"
+                );
+            }
+            Err(error) => panic!("{list}: {error}"),
+            Ok(_) => assert!(!of_buffers, "{list}"),
+        }
+    }
+}
+
+#[test]
+fn neighbours_of_refused_combinations_are_taken() {
+    for list in [
+        "MaxHeapSize=1g InitialHeapSize=1g",
+        "InitialHeapSize=1g",
+        "MaxHeapSize=10m RegionSize=1m",
+        "MaxHeapSize=2m",
+        "RegionSize=32m",
+        "MaxHeapSize=0 MaxRAMPercentage=50",
+        "MinTLABSize=8k TLABSize=8k",
+        "TLABSize=2k TLABPolicy=hotspot",
+        "MinTLABSize=4k MaxTLABSize=4k TLABSize=4k",
+        "MinTLABSize=1m MaxTLABSize=1m RegionSize=1m",
+        "TLABSize=1g RegionSize=1m",
+        "TLABElasticity=1 TLABDecayTime=5 TLABPolicy=epsilon",
+        "TLABDecayTime=5 TLABIdlePercent=1 TLABPolicy=adaptive",
+        "TLABWasteTargetPercent=2 TLABAllocationWeight=90 TLABPolicy=shenandoah",
+        "TLABRefillWasteFraction=1 TLABWasteIncrement=0",
+        "-ResizeTLAB TLABSize=64k",
+        "-ZeroTLAB ZeroWindowSize=4k",
+        "AllocationRegions=1 -UseTLAB",
+        "AllocationRegions=1 RefillStrategy=lock",
+        "AllocationRegions=2 RefillStrategy=cas",
+        "-UseTLAB RefillStrategy=lock",
+    ] {
+        assert!(finish(list).is_ok(), "{list}: {:?}", finish(list));
+    }
+}
+
+#[test]
+fn a_conflict_between_sources_names_both() {
+    let mut set = OptionSet::new();
+    set.tlab_size(64 << 10);
+    set.apply_str("-UseTLAB", Source::Environment).unwrap();
+    assert_eq!(
+        set.finish().unwrap_err().to_string(),
+        "TLABSize=64k {builder} has no effect with -UseTLAB {environment}, where no thread has a buffer; \
+         leave it out, or take it back with TLABSize=default"
+    );
+}

@@ -1,0 +1,160 @@
+//! What the table promises, and what becomes of it in a builder.
+
+mod conflicts;
+mod lists;
+mod properties;
+
+use super::table::for_each_option;
+use super::*;
+
+/// The options that `list` gives on a command line, checked.
+fn finish(list: &str) -> Result<Options, OptionError> {
+    let mut set = OptionSet::new();
+    set.apply_str(list, Source::CommandLine)?;
+    set.finish()
+}
+
+/// The message with which `list` is refused on a command line.
+fn refusal(list: &str) -> String {
+    finish(list).expect_err(list).to_string()
+}
+
+#[test]
+fn every_row_is_consistent() {
+    for (index, info) in OPTIONS.iter().enumerate() {
+        assert_eq!((info.id as usize, info.id.info().name), (index, info.name));
+        assert_eq!(info.field.replace('_', ""), info.name.to_ascii_lowercase());
+        assert_eq!(OptionInfo::find(info.name).unwrap().id, info.id, "{} is there twice", info.name);
+        assert!(info.text.ends_with('.') && !info.text.starts_with(' '), "{}", info.text);
+        assert!(info.difference.is_empty() || info.difference.ends_with('.'), "{}", info.difference);
+        assert!(!info.hotspot.is_empty() || !info.difference.is_empty(), "{}: nothing on HotSpot", info.name);
+        let mut set = OptionSet::new();
+        set.set(info.name, &info.default_text(), Source::Builder).unwrap();
+        assert_eq!(set.values(), &Options::default(), "{}", info.name);
+    }
+}
+
+#[test]
+fn types_ranges_and_defaults() {
+    let sizes = |range: &str| format!("size {range}");
+    let table: Vec<(&str, String, &str)> = vec![
+        ("MaxHeapSize", sizes("0 or 2m..64t"), "0"),
+        ("InitialHeapSize", sizes("0..64t"), "0"),
+        ("MaxRAMPercentage", "real 0.01..100.0".into(), "25.0"),
+        ("RegionSize", sizes("0 or 256k..32m, a power of two"), "0"),
+        ("AlwaysPreTouch", "switch true or false".into(), "false"),
+        ("UseTransparentHugePages", "switch true or false".into(), "true"),
+        ("UseTLAB", "switch true or false".into(), "true"),
+        ("ResizeTLAB", "switch true or false".into(), "true"),
+        ("ZeroTLAB", "switch true or false".into(), "false"),
+        ("TLABSize", sizes("0 or 64..1g, a multiple of 8"), "0"),
+        ("MinTLABSize", sizes("0 or 64..32m, a multiple of 8"), "0"),
+        ("MaxTLABSize", sizes("0 or 64..32m, a multiple of 8"), "0"),
+        (
+            "TLABPolicy",
+            "choice adaptive, hotspot, hotspot-8381834, shenandoah, shenandoah-8359947, epsilon".into(),
+            "adaptive",
+        ),
+        ("TLABWasteTargetPercent", "count 1..100".into(), "1"),
+        ("TLABRefillWasteFraction", "count 1..2147483647".into(), "64"),
+        ("TLABWasteIncrement", "count 0..2147483647".into(), "4"),
+        ("TLABAllocationWeight", "count 0..100".into(), "35"),
+        ("TLABElasticity", "real 1.0 or more".into(), "1.1"),
+        ("TLABDecayTime", "milliseconds 1..2147483647".into(), "1000"),
+        ("TLABIdlePercent", "real 0.1..50.0".into(), "5.0"),
+        ("ZeroWindowSize", sizes("64..1m, a multiple of 8"), "8k"),
+        ("RefillStrategy", "choice cas, lock".into(), "cas"),
+        ("AllocationRegions", "count 0..1024".into(), "0"),
+    ];
+    let found: Vec<_> = OPTIONS
+        .iter()
+        .map(|info| (info.name, format!("{} {}", info.type_name(), info.range()), info.default_text()))
+        .collect();
+    let found: Vec<_> =
+        found.iter().map(|(name, kind, default)| (*name, kind.clone(), default.as_str())).collect();
+    assert_eq!(found, table);
+}
+
+#[test]
+fn the_defaults_can_work_together() {
+    assert_eq!(OptionSet::new().finish(), Ok(Options::default()));
+}
+
+#[test]
+fn the_manual_has_every_option_within_100_columns() {
+    let mut set = OptionSet::new();
+    set.apply_str("MaxHeapSize=3m,TLABPolicy=shenandoah-8359947", Source::CommandLine).unwrap();
+    set.always_pre_touch(true);
+    let mut chosen = set.finish().unwrap();
+    chosen.region_size = 256 << 10;
+    set.resolve(&chosen);
+    let manual = manual(&set);
+    for row in set.rows() {
+        let line = format!("\n{} = {} {{{}}}\n    {}\n", row.info.name, row.value, row.origin, row.info.text);
+        assert!(manual.contains(&line), "{line} is not in\n{manual}");
+        assert!(manual.contains(row.info.difference));
+    }
+    for line in [
+        "MaxHeapSize = 3m {command line}",
+        "AlwaysPreTouch = true {builder}",
+        "RegionSize = 256k {ergonomic}",
+        "UseTLAB = true {default}",
+    ] {
+        assert!(manual.lines().any(|found| found == line), "{line} is not in\n{manual}");
+    }
+    let longest = manual.lines().max_by_key(|line| line.chars().count()).unwrap();
+    assert!(longest.chars().count() <= 100, "{longest}");
+    // A paragraph per option, after the two of the preface.
+    assert_eq!(manual.split("\n\n").count(), 3 + OPTIONS.len(), "{manual}");
+}
+
+/// Stands for the heap's builder, which has a method per option from the same rows.
+#[derive(Default)]
+struct Builder {
+    options: OptionSet,
+}
+
+macro_rules! methods {
+    ($($(#[doc = $text:literal])+
+        $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+        [$($hotspot:literal),*] $difference:literal;)+) => {
+        impl Builder {
+            $($(#[doc = $text])+
+            fn $field(mut self, value: $type) -> Self {
+                self.options.$field(value);
+                self
+            })+
+        }
+
+        /// Calls every method, with values that are not the defaults where `other` has such.
+        fn call_all(builder: Builder, other: &Options) -> Builder {
+            builder$(.$field(other.$field))+
+        }
+    };
+}
+for_each_option!(methods);
+
+#[test]
+fn a_builder_has_a_method_for_every_option() {
+    let other =
+        finish("TLABPolicy=epsilon,MaxHeapSize=1g,TLABElasticity=1.5,TLABSize=4k,+AlwaysPreTouch").unwrap();
+    let built = call_all(Builder::default(), &other);
+    assert_eq!(built.options.values(), &other);
+    assert!(built.options.rows().all(|row| row.origin == Origin::Given(Source::Builder)));
+    let checked =
+        Builder::default().max_heap_size(1 << 30).tlab_size(48 << 10).resize_tlab(false).options.finish();
+    assert_eq!(checked, finish("MaxHeapSize=1g,TLABSize=48k,-ResizeTLAB"));
+}
+
+#[test]
+fn a_typed_value_outside_its_limits_is_refused_at_the_end() {
+    let mut set = OptionSet::new();
+    set.tlab_idle_percent(f64::NAN).tlab_size(64 << 10);
+    let error = set.finish().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "TLABIdlePercent=NaN {builder}: not a finite number; TLABIdlePercent takes 0.1..50.0"
+    );
+    set.set("TLABIdlePercent", "7.5", Source::Environment).unwrap();
+    assert_eq!(set.finish().unwrap().tlab_idle_percent, 7.5);
+}

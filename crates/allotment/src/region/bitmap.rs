@@ -1,0 +1,82 @@
+//! A set of region numbers that threads take from and put into without a lock.
+//!
+//! One bit a region; taking is clearing the bit, and who cleared it owns the region. That makes the
+//! release of one thread and the claim of another a single atomic operation on one word, and lets a
+//! humongous allocation claim particular regions, which a stack of free regions (cheaper to pop) cannot.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Regions, by number.
+pub(crate) struct Bitmap {
+    /// Bit `i % 64` of word `i / 64`: region `i` is in the set. Set with Release by whoever gives the
+    /// region up, cleared with Acquire by whoever takes it.
+    words: Box<[AtomicU64]>,
+}
+
+impl Bitmap {
+    /// The empty set over `regions` regions.
+    pub(crate) fn new(regions: usize) -> Bitmap {
+        Bitmap { words: (0..regions.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// Adds a region that is not in the set.
+    pub(crate) fn put(&self, index: usize) {
+        let before = self.words[index / 64].fetch_or(1 << (index % 64), Ordering::Release);
+        debug_assert!(before & 1 << (index % 64) == 0, "region {index} was given up twice");
+    }
+
+    /// Removes that region; whether it was there, and so is the caller's now.
+    pub(crate) fn take(&self, index: usize) -> bool {
+        let bit = 1 << (index % 64);
+        // A look first: a failed take must not steal the cache line.
+        self.words[index / 64].load(Ordering::Relaxed) & bit != 0
+            && self.words[index / 64].fetch_and(!bit, Ordering::Acquire) & bit != 0
+    }
+
+    /// Removes the lowest region.
+    pub(crate) fn take_lowest(&self) -> Option<usize> {
+        self.words.iter().enumerate().find_map(|(number, word)| {
+            loop {
+                let bits = word.load(Ordering::Relaxed);
+                if bits == 0 {
+                    return None;
+                }
+                let index = number * 64 + bits.trailing_zeros() as usize;
+                if self.take(index) {
+                    return Some(index);
+                }
+            }
+        })
+    }
+
+    /// Whether the region is in the set, at this moment.
+    pub(crate) fn contains(&self, index: usize) -> bool {
+        self.words[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
+    }
+
+    /// The regions in the set, lowest first, each as of the moment it is looked at.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(number, word)| {
+            let mut bits = word.load(Ordering::Relaxed);
+            std::iter::from_fn(move || {
+                (bits != 0).then(|| {
+                    let bit = bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    number * 64 + bit
+                })
+            })
+        })
+    }
+
+    /// How many are in the set, at about this moment.
+    pub(crate) fn count(&self) -> usize {
+        self.words.iter().map(|word| word.load(Ordering::Relaxed).count_ones() as usize).sum()
+    }
+
+    /// Empties the set.
+    pub(crate) fn clear(&self) {
+        for word in &self.words {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Humongous objects: runs of whole regions, for what exceeds one.
+//!
+//! A run is claimed bit by bit from the same bitmaps that single regions are taken from, so neither
+//! waits for the other; a run that loses a region to a mutator on the way gives back what it has and
+//! looks further. Single regions come from the low end, runs from the high end.
+
+use super::free_set::{Backing, Carve, FreeSet, lock};
+use super::table::State;
+
+impl<B: Backing> FreeSet<B> {
+    /// Takes a run of regions for one object of `bytes`, more than a region. `None`: there is none.
+    pub(crate) fn allocate_humongous(&self, home: usize, bytes: usize) -> Option<Carve> {
+        let regions = bytes.div_ceil(self.table.geometry().region_bytes());
+        let _guard = lock(&self.humongous);
+        let mut below = self.table.len();
+        loop {
+            let start = self.find_run(regions, below)?;
+            match self.claim_run(start, regions) {
+                Ok(()) => return Some(self.install(start, regions, bytes, home)),
+                // The lost region ends every run that would contain it.
+                Err(Lost::Region(index)) => below = index,
+                Err(Lost::Memory) => return None,
+            }
+        }
+    }
+
+    /// The highest run of free or untouched regions that ends at or below `below`.
+    fn find_run(&self, regions: usize, below: usize) -> Option<usize> {
+        let mut length = 0;
+        for index in (0..below).rev() {
+            length = if self.is_unused(index) { length + 1 } else { 0 };
+            if length == regions {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    fn is_unused(&self, index: usize) -> bool {
+        self.untouched.contains(index) || self.free[self.table.get(index).home()].contains(index)
+    }
+
+    fn claim_run(&self, start: usize, regions: usize) -> Result<(), Lost> {
+        for index in start..start + regions {
+            let claimed = if self.untouched.take(index) {
+                if self.backing.commit(index) {
+                    Ok(())
+                } else {
+                    self.untouched.put(index);
+                    Err(Lost::Memory)
+                }
+            } else if self.free[self.table.get(index).home()].take(index) {
+                Ok(())
+            } else {
+                Err(Lost::Region(index))
+            };
+            if let Err(lost) = claimed {
+                (start..index).for_each(|claimed| self.give_region(claimed, self.table.get(claimed).home()));
+                return Err(lost);
+            }
+        }
+        Ok(())
+    }
+
+    fn install(&self, start: usize, regions: usize, bytes: usize, home: usize) -> Carve {
+        let (bottom, end) = (self.table.bottom(start), self.table.bottom(start) + bytes);
+        let mut dirty = bottom;
+        for index in start..start + regions {
+            let region = self.table.get(index);
+            if region.dirty() > self.table.bottom(index) {
+                dirty = region.dirty();
+            }
+            region.set_home(home);
+            region.set_top(end.clamp(self.table.bottom(index), self.table.end(index)));
+            if index == start {
+                region.set_run(regions);
+                region.set_state(State::HumongousStart);
+            } else {
+                region.set_run(index - start);
+                region.set_state(State::HumongousContinuation);
+            }
+        }
+        Carve { start: bottom, end, dirty: dirty.clamp(bottom, end) }
+    }
+
+    /// Gives the run back whose first region is `start`; the caller owns it.
+    pub(crate) fn give_humongous(&self, start: usize) {
+        let regions = self.table.get(start).run();
+        (start..start + regions).for_each(|index| self.give_humongous_region(index));
+    }
+
+    pub(super) fn give_humongous_region(&self, index: usize) {
+        self.give_region(index, self.table.get(index).home());
+    }
+}
+
+/// Why a run was not claimed.
+enum Lost {
+    /// A mutator took this region first.
+    Region(usize),
+    /// The system has no memory.
+    Memory,
+}

@@ -1,0 +1,179 @@
+//! The region table: what is known of each region.
+//!
+//! Metadata stands beside the heap, not in it: a collector reads states of regions whose memory it
+//! would rather leave out of the caches, and an uncommitted region has none to read.
+
+use super::Geometry;
+use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+
+/// What a region is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// No memory behind it.
+    Uncommitted = 0,
+    /// Memory, and nothing in it.
+    Free = 1,
+    /// Any mutator may take a buffer or an object from it.
+    Shared = 2,
+    /// One mutator fills it.
+    Exclusive = 3,
+    /// The first region of an object larger than a region.
+    HumongousStart = 4,
+    /// A further region of such an object.
+    HumongousContinuation = 5,
+}
+
+impl State {
+    fn from_raw(raw: u8) -> State {
+        match raw {
+            0 => State::Uncommitted,
+            1 => State::Free,
+            2 => State::Shared,
+            3 => State::Exclusive,
+            4 => State::HumongousStart,
+            5 => State::HumongousContinuation,
+            _ => unreachable!("only `set_state` writes states"),
+        }
+    }
+}
+
+/// One region. Alone on its cache lines: threads of several cores bump `top` of theirs.
+#[repr(align(128))]
+pub(crate) struct Region {
+    /// Address of the next free byte. Shared: compare-and-swap by any mutator. Exclusive: stored by its
+    /// owner. Humongous: the end of the object's part in it. Relaxed; ordered by how the region was obtained.
+    top: AtomicUsize,
+    /// Memory from here to the end of the region is zero; below it may be anything. Raised by whoever
+    /// owns the region when it is given up. Relaxed, as `top`.
+    dirty: AtomicUsize,
+    /// A [`State`]. Stored by the owner, with Release: a walker that sees a state sees its fields.
+    state: AtomicU8,
+    /// The core (as the free set numbers them) that wrote it last: whose caches may hold it. Stored by
+    /// the owner, Relaxed: a hint.
+    home: AtomicU16,
+    /// Humongous start: regions of the run. Continuation: regions back to the start. Else 0.
+    run: AtomicU32,
+}
+
+impl Region {
+    pub(crate) fn top(&self) -> usize {
+        self.top.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_top(&self, top: usize) {
+        self.top.store(top, Ordering::Relaxed);
+    }
+
+    /// Moves `top` from `from` to `to`, if nobody moved it since.
+    pub(crate) fn move_top(&self, from: usize, to: usize) -> Result<(), usize> {
+        self.top.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).map(drop)
+    }
+
+    pub(crate) fn dirty(&self) -> usize {
+        self.dirty.load(Ordering::Relaxed)
+    }
+
+    /// Notes that memory below `address` was written.
+    pub(crate) fn raise_dirty(&self, address: usize) {
+        if address > self.dirty() {
+            self.dirty.store(address, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that the whole region, which begins at `bottom`, reads zero.
+    pub(crate) fn forget_dirt(&self, bottom: usize) {
+        self.dirty.store(bottom, Ordering::Relaxed);
+    }
+
+    pub(crate) fn state(&self) -> State {
+        State::from_raw(self.state.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_state(&self, state: State) {
+        self.state.store(state as u8, Ordering::Release);
+    }
+
+    pub(crate) fn home(&self) -> usize {
+        self.home.load(Ordering::Relaxed) as usize
+    }
+
+    pub(crate) fn set_home(&self, home: usize) {
+        self.home.store(home as u16, Ordering::Relaxed);
+    }
+
+    pub(crate) fn run(&self) -> usize {
+        self.run.load(Ordering::Relaxed) as usize
+    }
+
+    pub(crate) fn set_run(&self, regions: usize) {
+        self.run.store(regions as u32, Ordering::Relaxed);
+    }
+}
+
+/// All regions of a heap, and where they lie.
+pub(crate) struct RegionTable {
+    base: usize,
+    geometry: Geometry,
+    regions: Box<[Region]>,
+}
+
+impl RegionTable {
+    /// A table over the heap that begins at `base` (aligned to a region); nothing committed.
+    pub(crate) fn new(base: usize, geometry: Geometry) -> RegionTable {
+        debug_assert!(base.is_multiple_of(geometry.region_bytes()));
+        let regions = (0..geometry.regions)
+            .map(|index| {
+                let bottom = base + (index << geometry.region_shift);
+                Region {
+                    top: AtomicUsize::new(bottom),
+                    dirty: AtomicUsize::new(bottom),
+                    state: AtomicU8::new(State::Uncommitted as u8),
+                    home: AtomicU16::new(0),
+                    run: AtomicU32::new(0),
+                }
+            })
+            .collect();
+        RegionTable { base, geometry, regions }
+    }
+
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.regions.len()
+    }
+
+    pub(crate) fn get(&self, index: usize) -> &Region {
+        &self.regions[index]
+    }
+
+    /// Address of the first byte of a region.
+    pub(crate) fn bottom(&self, index: usize) -> usize {
+        self.base + (index << self.geometry.region_shift)
+    }
+
+    /// Address behind the last byte of a region.
+    pub(crate) fn end(&self, index: usize) -> usize {
+        self.bottom(index + 1)
+    }
+
+    /// The region of an address inside the heap.
+    pub(crate) fn index_of(&self, address: usize) -> usize {
+        debug_assert!((self.base..self.base + self.geometry.heap_bytes()).contains(&address));
+        (address - self.base) >> self.geometry.region_shift
+    }
+
+    /// Forgets what was in a region that the caller owns; its memory stays as it is.
+    pub(crate) fn empty(&self, index: usize) {
+        let region = self.get(index);
+        region.raise_dirty(region.top().min(self.end(index)));
+        region.set_top(self.bottom(index));
+        region.set_run(0);
+    }
+}

@@ -1,0 +1,56 @@
+//! The checker of the free set: its equations, with no mutator attached.
+
+use super::free_set::{Backing, FreeSet};
+use super::table::State;
+
+impl<B: Backing> FreeSet<B> {
+    /// Checks, for every region: `bottom <= top <= end`, `bottom <= dirty <= end`, Uncommitted <=> in
+    /// `untouched`, Free <=> in exactly one bitmap, empty <=> `top = bottom`; a humongous run is whole;
+    /// a spare lies below the top of a shared region.
+    ///
+    /// # Errors
+    /// One line that names the region and the equation that fails.
+    pub(crate) fn verify(&self) -> Result<(), String> {
+        let mut index = 0;
+        while index < self.table.len() {
+            let region = self.table.get(index);
+            let (bottom, end) = (self.table.bottom(index), self.table.end(index));
+            let (state, top, dirty) = (region.state(), region.top(), region.dirty());
+            let fail = |what: &str| Err(format!("region {index} ({state:?}): {what}"));
+            if !(bottom..=end).contains(&top) {
+                return fail(&format!("top {top:#x} is outside {bottom:#x}..={end:#x}"));
+            }
+            if !(bottom..=end).contains(&dirty) {
+                return fail(&format!("dirty {dirty:#x} is outside {bottom:#x}..={end:#x}"));
+            }
+            if self.untouched.contains(index) != (state == State::Uncommitted) {
+                return fail("its state and the set of untouched regions disagree");
+            }
+            let sets = self.free.iter().filter(|bitmap| bitmap.contains(index)).count();
+            if sets != usize::from(state == State::Free) {
+                return fail(&format!("it is in {sets} sets of free regions"));
+            }
+            if matches!(state, State::Free | State::Uncommitted) && top != bottom {
+                return fail("it is empty and its top is not its bottom");
+            }
+            if state == State::HumongousContinuation {
+                return fail("it continues nothing");
+            }
+            let run = if state == State::HumongousStart { region.run() } else { 1 };
+            for step in 1..run {
+                let next = self.table.get(index + step);
+                if next.state() != State::HumongousContinuation || next.run() != step {
+                    return fail(&format!("region {} does not continue it", index + step));
+                }
+            }
+            index += run.max(1);
+        }
+        for spare in self.spares() {
+            let region = self.table.get(self.table.index_of(spare.start));
+            if region.state() != State::Shared || spare.end > region.top() {
+                return Err(format!("spare {:#x}..{:#x} lies in no shared region", spare.start, spare.end));
+            }
+        }
+        Ok(())
+    }
+}

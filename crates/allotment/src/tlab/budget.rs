@@ -1,0 +1,356 @@
+//! The bound on what the buffers of all threads hold above the floor (`adaptive` policy).
+//!
+//! A thread that grew and then idles holds a large buffer that nobody can take from it before a cycle's end. The
+//! budget makes that a known price: whatever threads do, in whatever order,
+//!
+//! ```text
+//! granted == sum over threads of (size - floor) <= bound         granted is exact at every instant
+//! bytes in buffers <= bound + threads * floor
+//! ```
+//!
+//! besides the objects for which the buffers were asked. A thread reserves growth before it allocates and returns what it
+//! gives up after its buffer is gone, so `granted` never lags behind the memory.
+//!
+//! What the bound leaves is divided fairly among the threads that want more than the floor, the *growers*:
+//!
+//! ```text
+//! share = (bound - held by idle growers) / active growers        a power of two, from the floor to the largest buffer
+//! ```
+//!
+//! A thread whose size exceeds the share shrinks at its next refill. Who is idle comes from a census, a walk over
+//! all threads that one of those which hit the bound runs, at most once per decay time. Its result is a hint
+//! and ages until the next one: an outdated share is unfair for a while but cannot break the bound, which
+//! `granted` alone enforces.
+//!
+//! Cost: a refill reads one line that is written when a thread becomes a grower or ceases to be one. Shared counters are
+//! written only when a thread's size changes. A bound enforced by a periodic walk alone was refused (threads can take the
+//! heap between two walks, which is the trouble to be cured), as was a counter of bytes in use (every
+//! refill would write it). HotSpot has no bound: there, waste is threads * size / 2.
+
+use crossbeam_utils::CachePadded;
+
+use super::sizing::{Averages, Config, Cycle, Sizing};
+use crate::options::TlabPolicy;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+
+#[cfg(test)]
+mod tests;
+
+/// What a census asks of each thread. The values may be a little old.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CensusEntry {
+    /// [`Sizing::desired_size`], in bytes.
+    pub size: usize,
+    /// [`Sizing::last_refill_ms`].
+    pub last_refill_ms: u64,
+    /// [`Sizing::is_grower`].
+    pub grower: bool,
+}
+
+impl From<&Sizing> for CensusEntry {
+    fn from(sizing: &Sizing) -> Self {
+        Self {
+            size: sizing.desired_size(),
+            last_refill_ms: sizing.last_refill_ms(),
+            grower: sizing.is_grower(),
+        }
+    }
+}
+
+/// What [`Budget::settle`] leaves to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Settlement {
+    /// Nothing.
+    Done,
+    /// The thread wants more than it may hold, and it is time to see who is idle: call [`Budget::census`].
+    RunCensus,
+}
+
+/// An equation of the budget that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("TLAB budget: {what} is {found}, and must be {expected}")]
+pub struct BudgetError {
+    what: &'static str,
+    found: usize,
+    expected: String,
+}
+
+/// What every refill reads; written when the number of growers changes.
+#[derive(Debug)]
+struct Terms {
+    /// The largest size a thread may have now, in bytes. Written by whoever changed what it follows from.
+    share: AtomicUsize,
+    /// When the last census was claimed, in the callers' ms. Written by the thread that runs it.
+    last_census_ms: AtomicU64,
+}
+
+/// What changes with a thread's size.
+#[derive(Debug)]
+struct Ledger {
+    /// Sum over threads of size - floor, in bytes. Written by a thread whose size changes.
+    granted: AtomicUsize,
+    /// Threads that want more than the floor. Written by the thread that starts or ceases to.
+    growers: AtomicUsize,
+    /// Growers that were idle at the last census. Written by a census.
+    idle_growers: AtomicUsize,
+    /// Sum over those of size - floor, in bytes. Written by a census.
+    idle_held: AtomicUsize,
+}
+
+/// The budget of one heap.
+#[derive(Debug)]
+pub struct Budget {
+    /// Most that may be granted, in bytes.
+    bound: usize,
+    /// What every thread holds without asking, in bytes.
+    floor: usize,
+    /// The largest buffer, in bytes.
+    max: usize,
+    /// A grower that did not refill for longer is idle, in ms.
+    decay_ms: u64,
+    terms: CachePadded<Terms>,
+    ledger: CachePadded<Ledger>,
+}
+
+impl Budget {
+    /// A budget of `idle_percent` (`TLABIdlePercent`) of `heap_size` bytes; what is not a percentage counts as
+    /// the nearest one.
+    #[must_use]
+    pub fn new(config: &Config, heap_size: usize, idle_percent: f64) -> Self {
+        // A float becomes the nearest number an integer can hold, and NaN becomes 0.
+        let bound = (heap_size as f64 * (idle_percent.clamp(0.0, 100.0) / 100.0)) as usize;
+        let (floor, max) = (config.floor(), config.max_tlab_size());
+        Self {
+            bound,
+            floor,
+            max,
+            decay_ms: config.decay_ms(),
+            terms: CachePadded::new(Terms {
+                share: AtomicUsize::new(fair_share(bound, 0, 1, floor, max)),
+                last_census_ms: AtomicU64::new(0),
+            }),
+            ledger: CachePadded::new(Ledger {
+                granted: AtomicUsize::new(0),
+                growers: AtomicUsize::new(0),
+                idle_growers: AtomicUsize::new(0),
+                idle_held: AtomicUsize::new(0),
+            }),
+        }
+    }
+
+    /// Settles the thread's size for the refill it is about to make; call it after the old buffer is gone and before
+    /// [`Sizing::request`]. Does nothing under another policy than `adaptive`.
+    #[inline]
+    pub fn settle(&self, config: &Config, sizing: &mut Sizing, now_ms: u64) -> Settlement {
+        if config.policy() != TlabPolicy::Adaptive {
+            return Settlement::Done;
+        }
+        let size = sizing.desired_size();
+        let wish = sizing.wish(config, now_ms);
+        if wish == size && size <= self.share() && sizing.is_grower() == (wish > self.floor) {
+            return Settlement::Done;
+        }
+        self.change(config, sizing, wish, now_ms)
+    }
+
+    /// [`settle`](Self::settle) for a thread whose size or state is not what it wishes, or not what it may be.
+    #[cold]
+    fn change(&self, config: &Config, sizing: &mut Sizing, wish: usize, now_ms: u64) -> Settlement {
+        self.set_grower(sizing, wish > self.floor);
+        let size = sizing.desired_size();
+        let to = wish.min(self.share());
+        if to != size && self.resize(size, to) {
+            sizing.set_desired_size(config, to);
+        }
+        if sizing.desired_size() < wish && self.census_due(now_ms) {
+            Settlement::RunCensus
+        } else {
+            Settlement::Done
+        }
+    }
+
+    /// Takes the thread through a cycle's end ([`Sizing::end_cycle`], whatever the policy) and returns what it gives up.
+    ///
+    /// After the last thread, call [`forget_census`](Self::forget_census).
+    pub fn end_cycle(&self, config: &Config, averages: &Averages, sizing: &mut Sizing, cycle: &Cycle) {
+        let before = sizing.desired_size();
+        sizing.end_cycle(config, averages, cycle);
+        if config.policy() == TlabPolicy::Adaptive {
+            let after = sizing.desired_size();
+            // A cycle's end never makes a thread grow, so nothing can be denied here.
+            let shrunk = after <= before && self.resize(before, after);
+            debug_assert!(shrunk, "a cycle's end grew a buffer from {before} to {after} bytes");
+            self.set_grower(sizing, after > self.floor);
+        }
+    }
+
+    /// Drops what the last census found: after a cycle's end, threads that idled are growers no more.
+    pub fn forget_census(&self) {
+        self.census([], 0);
+    }
+
+    /// Returns all that a thread holds: it detaches. The thread is back at the floor.
+    pub fn leave(&self, config: &Config, sizing: &mut Sizing) {
+        if config.policy() == TlabPolicy::Adaptive {
+            let returned = self.resize(sizing.desired_size(), self.floor);
+            debug_assert!(returned, "shrinking is never denied");
+            sizing.set_desired_size(config, self.floor);
+            self.set_grower(sizing, false);
+        }
+    }
+
+    /// Claims the census: true for one caller per decay time, which then must run it.
+    fn census_due(&self, now_ms: u64) -> bool {
+        let last = &self.terms.last_census_ms;
+        let before = last.load(Ordering::Relaxed);
+        now_ms.saturating_sub(before) >= self.decay_ms
+            && last.compare_exchange(before, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Finds out which growers are idle, having refilled last more than the decay time ago. They keep what they hold, and the
+    /// share divides the rest among the others.
+    ///
+    /// `threads`: every attached thread, at any instant of the walk.
+    pub fn census(&self, threads: impl IntoIterator<Item = CensusEntry>, now_ms: u64) {
+        let (mut growers, mut held) = (0_usize, 0_usize);
+        for thread in threads {
+            if thread.grower && now_ms.saturating_sub(thread.last_refill_ms) > self.decay_ms {
+                growers += 1;
+                held = held.saturating_add(thread.size.saturating_sub(self.floor));
+            }
+        }
+        self.ledger.idle_growers.store(growers, Ordering::Relaxed);
+        self.ledger.idle_held.store(held, Ordering::Relaxed);
+        self.refresh_share();
+    }
+
+    /// The largest size a thread may have now, in bytes: from the floor to the largest buffer.
+    #[inline]
+    #[must_use]
+    pub fn share(&self) -> usize {
+        self.terms.share.load(Ordering::Relaxed)
+    }
+
+    /// Sum over threads of size - floor, in bytes.
+    #[must_use]
+    pub fn granted(&self) -> usize {
+        self.ledger.granted.load(Ordering::Relaxed)
+    }
+
+    /// The most that [`granted`](Self::granted) can be, in bytes.
+    #[must_use]
+    pub const fn bound(&self) -> usize {
+        self.bound
+    }
+
+    /// Moves one thread's size in the ledger; false if the bound does not allow it. Shrinking always succeeds.
+    ///
+    /// Relaxed: `granted` is a number that orders no other memory, and the additions to one atomic are in one order.
+    fn resize(&self, from: usize, to: usize) -> bool {
+        let granted = &self.ledger.granted;
+        let Some(growth) = to.checked_sub(from) else {
+            granted.fetch_sub(from - to, Ordering::Relaxed);
+            return true;
+        };
+        let mut before = granted.load(Ordering::Relaxed);
+        loop {
+            let Some(after) = before.checked_add(growth).filter(|after| *after <= self.bound) else {
+                return false;
+            };
+            match granted.compare_exchange_weak(before, after, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// Counts the thread among the growers, or no longer.
+    fn set_grower(&self, sizing: &mut Sizing, grower: bool) {
+        if sizing.is_grower() == grower {
+            return;
+        }
+        sizing.set_grower(grower);
+        if grower {
+            self.ledger.growers.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.ledger.growers.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.refresh_share();
+    }
+
+    /// Publishes the share that the ledger implies.
+    ///
+    /// Two threads may get here at once, and the one that read the ledger first may publish last. So each reads again
+    /// after publishing: `swap` puts all publications in one order and the later sees what the earlier had
+    /// read and written (acquire and release), hence the last to publish does not leave before the share fits the ledger.
+    fn refresh_share(&self) {
+        let mut share = self.implied_share();
+        loop {
+            self.terms.share.swap(share, Ordering::AcqRel);
+            let again = self.implied_share();
+            if again == share {
+                return;
+            }
+            share = again;
+        }
+    }
+
+    /// The share that the ledger implies.
+    fn implied_share(&self) -> usize {
+        let read = |number: &AtomicUsize| number.load(Ordering::Relaxed);
+        let Ledger { growers, idle_growers, idle_held, .. } = &*self.ledger;
+        let active = read(growers).saturating_sub(read(idle_growers));
+        fair_share(self.bound, read(idle_held), active, self.floor, self.max)
+    }
+
+    /// Checks the equations while no thread changes its size; `threads` are all that are attached, under the
+    /// `adaptive` policy.
+    ///
+    /// # Errors
+    /// The first equation that does not hold, with both sides.
+    pub fn verify(&self, threads: impl IntoIterator<Item = CensusEntry>) -> Result<(), BudgetError> {
+        let (mut held, mut growers) = (0_usize, 0_usize);
+        for thread in threads {
+            held += thread.size.saturating_sub(self.floor);
+            growers += usize::from(thread.grower);
+            if thread.size < self.floor || thread.size > self.max {
+                let expected = format!("from {} to {}", self.floor, self.max);
+                return Err(BudgetError { what: "a thread's size", found: thread.size, expected });
+            }
+        }
+        let equal = |what, found: usize, expected: usize| match found == expected {
+            true => Ok(()),
+            false => Err(BudgetError { what, found, expected: expected.to_string() }),
+        };
+        equal("granted", self.granted(), held)?;
+        equal("growers", self.ledger.growers.load(Ordering::Relaxed), growers)?;
+        equal("share", self.share(), self.implied_share())?;
+        if self.granted() > self.bound {
+            let expected = format!("at most {}", self.bound);
+            return Err(BudgetError { what: "granted", found: self.granted(), expected });
+        }
+        Ok(())
+    }
+}
+
+/// The size that each of `active` growers may have, in bytes, when idle ones hold `idle_held` of `bound` bytes above
+/// the floor: (`bound` - `idle_held`) / `active`, rounded down to a power of two, from `floor` to `max`.
+///
+/// No active grower counts as one: the share is what the next one may have. With n growers all at the
+/// share, n * (share - floor) <= bound - idle held.
+///
+/// ```
+/// use allotment::tlab::budget::fair_share;
+///
+/// // 5 % of 4 GiB. One thread may have the largest buffer, 500 have 256 KiB each.
+/// assert_eq!(fair_share(214_748_364, 0, 1, 16 << 10, 2 << 20), 2 << 20);
+/// assert_eq!(fair_share(214_748_364, 0, 500, 16 << 10, 2 << 20), 256 << 10);
+/// ```
+#[must_use]
+pub fn fair_share(bound: usize, idle_held: usize, active: usize, floor: usize, max: usize) -> usize {
+    let share = bound.saturating_sub(idle_held) / active.max(1);
+    // `max` need not be a power of two, and who may have it may have all of it.
+    let share = if share >= max { max } else { share.checked_ilog2().map_or(0, |log| 1 << log) };
+    share.max(floor)
+}

@@ -1,0 +1,209 @@
+//! What a sizing policy is set to: options turned into numbers that need no further checks.
+//!
+//! [`Settings`] is what a user chose, with 0 and `None` for "by policy"; [`Config`] is what follows from it.
+//! The difference is a type because the refill path divides by some of the numbers: a `Config` can be built in
+//! one way only, and no `Config` makes a policy panic or overflow, whatever the settings were.
+
+use super::{align_down, epsilon, shenandoah};
+use crate::object::{WORD, align_to_word};
+use crate::options::TlabPolicy;
+
+/// The smallest buffer that can be asked for, in bytes.
+const SMALLEST: usize = 64;
+
+/// What the heap knows when it sets up its sizing: the options, and the size of a region.
+///
+/// ```
+/// use allotment::tlab::sizing::{Config, Settings};
+///
+/// let config = Config::new(&Settings { region_size: 2 << 20, capacity: 4 << 30, ..Settings::default() });
+/// assert_eq!((config.min_tlab_size(), config.max_tlab_size()), (16 << 10, 2 << 20));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// `TLABPolicy`.
+    pub policy: TlabPolicy,
+    /// Bytes of a region; no buffer is larger.
+    pub region_size: usize,
+    /// Bytes that can be allocated between two cycles, or in all where nothing is ever collected.
+    pub capacity: usize,
+    /// `TLABSize` in bytes, 0 for the policy's own. What a thread starts with; with `adaptive` also what it never
+    /// shrinks below.
+    pub tlab_size: usize,
+    /// `MinTLABSize` in bytes, 0 for 16 KiB (`adaptive`) or 2 KiB (the others).
+    pub min_tlab_size: usize,
+    /// `MaxTLABSize` in bytes, 0 for the policy's own.
+    pub max_tlab_size: usize,
+    /// `ResizeTLAB`: whether a thread's size follows what it allocates, in every policy.
+    pub resize: bool,
+    /// `TLABWasteTargetPercent`, from which the target number of refills follows.
+    pub waste_target_percent: usize,
+    /// `TLABRefillWasteFraction`: a buffer is kept if more than size / this is free.
+    pub refill_waste_fraction: usize,
+    /// `TLABWasteIncrement` in words of 8 bytes: what the limit rises by each time a buffer is kept.
+    pub waste_increment: usize,
+    /// `TLABAllocationWeight` in percent, `None` for the policy's own.
+    pub allocation_weight: Option<u8>,
+    /// `TLABElasticity` (`EpsilonTLABElasticity`): growth per refill; read by `epsilon`.
+    pub elasticity: f64,
+    /// `TLABDecayTime` (`EpsilonTLABDecayTime`) in ms; read by `adaptive` and `epsilon`.
+    pub decay_ms: u64,
+}
+
+impl Default for Settings {
+    /// HotSpot's defaults with the `adaptive` policy, for a heap of 512 MiB with regions of 256 KiB.
+    fn default() -> Self {
+        Self {
+            policy: TlabPolicy::Adaptive,
+            region_size: 256 << 10,
+            capacity: 512 << 20,
+            tlab_size: 0,
+            min_tlab_size: 0,
+            max_tlab_size: 0,
+            resize: true,
+            waste_target_percent: 1,
+            refill_waste_fraction: 64,
+            waste_increment: 4,
+            allocation_weight: None,
+            elasticity: 1.1,
+            decay_ms: 1000,
+        }
+    }
+}
+
+/// What all threads' sizing reads; one per heap, constant.
+///
+/// ```text
+/// 64 <= min_tlab_size <= max_tlab_size <= max(region, 64)    both multiples of 8
+/// tlab_size == 0  or  min_tlab_size <= tlab_size <= max_tlab_size, a multiple of 8
+/// target_refills >= 2    refill_waste_fraction >= 1    decay_ms >= 1    elasticity >= 1
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    pub(super) policy: TlabPolicy,
+    /// First size in bytes, 0 for the policy's formula.
+    pub(super) tlab_size: usize,
+    pub(super) min_tlab_size: usize,
+    pub(super) max_tlab_size: usize,
+    pub(super) resize: bool,
+    pub(super) target_refills: usize,
+    pub(super) refill_waste_fraction: usize,
+    /// Bytes.
+    pub(super) waste_increment: usize,
+    pub(super) allocation_weight: u8,
+    pub(super) elasticity: f64,
+    pub(super) decay_ms: u64,
+    /// Bytes between two cycles, before the first cycle has told.
+    pub(super) capacity: usize,
+}
+
+impl Config {
+    /// What follows from `settings`.
+    ///
+    /// Never fails: a size beyond its bounds is moved to the nearest bound (region first, then largest, then smallest
+    /// buffer), since a user may choose sizes without knowing the region that the heap will choose.
+    /// What a user should be told about is refused earlier, where options are read.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        let policy = settings.policy;
+        let region = align_down(settings.region_size).max(SMALLEST);
+        let given = |size: usize, otherwise: usize| {
+            let size = if size == 0 { otherwise } else { size };
+            align_to_word(size).unwrap_or(region).clamp(SMALLEST, region)
+        };
+        let min_tlab_size = given(settings.min_tlab_size, policy.default_min_tlab_size());
+        let policy_max = match policy {
+            TlabPolicy::Shenandoah8359947 => shenandoah::max_tlab_size_8359947(region),
+            TlabPolicy::Epsilon => epsilon::MAX_TLAB_SIZE,
+            TlabPolicy::Shenandoah => shenandoah::max_tlab_size(region),
+            _ => region,
+        };
+        let max_tlab_size = given(settings.max_tlab_size, policy_max).max(min_tlab_size);
+        let policy_size = match policy {
+            TlabPolicy::Shenandoah8359947 => shenandoah::tlab_size_8359947(region),
+            _ => 0,
+        };
+        let tlab_size = match (settings.tlab_size, policy_size) {
+            (0, 0) => 0,
+            (size, otherwise) => given(size, otherwise).clamp(min_tlab_size, max_tlab_size),
+        };
+        Self {
+            policy,
+            tlab_size,
+            min_tlab_size,
+            max_tlab_size,
+            resize: settings.resize,
+            target_refills: target_refills(settings.waste_target_percent),
+            refill_waste_fraction: settings.refill_waste_fraction.max(1),
+            waste_increment: settings.waste_increment.saturating_mul(WORD),
+            allocation_weight: settings.allocation_weight.unwrap_or(policy_weight(policy)).min(100),
+            // `max` also turns what is not a number into 1.
+            elasticity: settings.elasticity.max(1.0),
+            decay_ms: settings.decay_ms.max(1),
+            capacity: settings.capacity,
+        }
+    }
+
+    /// The policy.
+    #[must_use]
+    pub const fn policy(&self) -> TlabPolicy {
+        self.policy
+    }
+
+    /// The smallest buffer that is worth having, in bytes: where less is left, a thread allocates outside a buffer.
+    #[must_use]
+    pub const fn min_tlab_size(&self) -> usize {
+        self.min_tlab_size
+    }
+
+    /// The largest buffer, in bytes. An object larger than this never lies in a buffer.
+    #[must_use]
+    pub const fn max_tlab_size(&self) -> usize {
+        self.max_tlab_size
+    }
+
+    /// What every thread may hold under the `adaptive` policy without asking, in bytes: `TLABSize` if the user gave one,
+    /// the smallest buffer otherwise. A thread's first buffer has this size.
+    #[must_use]
+    pub const fn floor(&self) -> usize {
+        if self.tlab_size == 0 { self.min_tlab_size } else { self.tlab_size }
+    }
+
+    /// Refills of a thread between two cycles that HotSpot's policies aim at.
+    #[must_use]
+    pub const fn target_refills(&self) -> usize {
+        self.target_refills
+    }
+
+    /// What a new sample counts in an average, in percent.
+    #[must_use]
+    pub const fn allocation_weight(&self) -> u8 {
+        self.allocation_weight
+    }
+
+    /// After how long without a refill a thread counts as idle, in ms.
+    #[must_use]
+    pub const fn decay_ms(&self) -> u64 {
+        self.decay_ms
+    }
+
+    /// `size` moved into the bounds of a buffer.
+    pub(super) fn clamp(&self, size: usize) -> usize {
+        size.clamp(self.min_tlab_size, self.max_tlab_size)
+    }
+}
+
+/// Refills per thread and cycle at which half-full buffers cost `waste_target_percent` of the capacity:
+/// max(2, 100 / (2 * percent)), rounded down.
+fn target_refills(waste_target_percent: usize) -> usize {
+    (100 / waste_target_percent.saturating_mul(2).max(1)).max(2)
+}
+
+/// `TLABAllocationWeight` where the user gives none: Shenandoah gave newer cycles 90 %, and since JDK-8359947
+/// leaves HotSpot's 35 % in its generational mode, for which that change was made.
+const fn policy_weight(policy: TlabPolicy) -> u8 {
+    match policy {
+        TlabPolicy::Shenandoah => 90,
+        _ => 35,
+    }
+}

@@ -1,0 +1,46 @@
+//! How large a thread's next buffer is, and whether a nearly full buffer is kept.
+//!
+//! Six policies stand side by side, so that one can be measured against another in one program:
+//!
+//! | policy | first buffer | later buffers | largest |
+//! |---|---|---|---|
+//! | `adaptive` | the floor, 16 KiB | doubles while it refills quickly, halves when idle | region |
+//! | `hotspot` | all of the capacity / threads / 50 | share of the last cycles' allocation / 50 | region |
+//! | `hotspot-8381834` | a tenth of that until a cycle says more | the same, up to x16 within a cycle | region |
+//! | `shenandoah` | as `hotspot` | as `hotspot`, newer cycles weigh 90 % | region |
+//! | `shenandoah-8359947` | region / 256, at least 32 KiB | as `hotspot` | region / 32, at least 256 KiB |
+//! | `epsilon` | 2 KiB | x1.1 per refill, from the start again after idling | 4 MiB |
+//!
+//! Sources: HotSpot's `threadLocalAllocBuffer.cpp`, JDK-8381834, JDK-8359947, `epsilonHeap.cpp`. No
+//! buffer of any policy is larger than a region, for a buffer lies in one region.
+//!
+//! Everything is integer arithmetic on bytes, except the two averages, which are HotSpot's 32-bit floats.
+//! One type with a `match` was preferred to a trait per policy: a refill has about 20 ns to spend, and a predicted branch
+//! is cheaper than an indirect call and easier to read than a generic parameter on every caller.
+
+mod adaptive;
+mod average;
+mod averages;
+mod config;
+mod epsilon;
+mod hotspot;
+mod shenandoah;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod thread;
+
+pub use average::Average;
+pub use averages::{Averages, HeapCycle};
+pub use config::{Config, Settings};
+pub use shenandoah::{
+    max_tlab_size as shenandoah_max_tlab_size, max_tlab_size_8359947 as shenandoah_max_tlab_size_8359947,
+    tlab_size_8359947 as shenandoah_tlab_size_8359947,
+};
+pub use thread::{Cycle, Request, Sizing};
+
+use crate::object::WORD;
+
+/// `bytes` rounded down to whole words.
+const fn align_down(bytes: usize) -> usize {
+    bytes & !(WORD - 1)
+}

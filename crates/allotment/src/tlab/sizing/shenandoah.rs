@@ -1,0 +1,44 @@
+//! Shenandoah's limits on buffers, before and after JDK-8359947.
+//!
+//! Before, a buffer could be a whole region: a few hundred threads that start together take one each and
+//! hardly use it, what is left runs out before the next collection, and the others wait for that. The
+//! change bounds the largest and the first buffer instead of changing the sizing, which is HotSpot's in both.
+
+use super::align_down;
+
+/// The largest buffer before JDK-8359947, in bytes: a whole region.
+///
+/// The source's other bound, the humongous threshold, is a whole region by default.
+#[must_use]
+pub const fn max_tlab_size(region_size: usize) -> usize {
+    align_down(region_size)
+}
+
+/// The largest buffer since JDK-8359947, in bytes: min(region, max(region / 32, 256 KiB)).
+///
+/// ```
+/// use allotment::tlab::sizing::shenandoah_max_tlab_size_8359947;
+///
+/// assert_eq!(shenandoah_max_tlab_size_8359947(2 << 20), 256 << 10);
+/// assert_eq!(shenandoah_max_tlab_size_8359947(32 << 20), 1 << 20);
+/// ```
+#[must_use]
+pub const fn max_tlab_size_8359947(region_size: usize) -> usize {
+    align_down(smaller(region_size, larger(region_size / 32, 256 << 10)))
+}
+
+/// `TLABSize` since JDK-8359947 where the user gives none, in bytes: max(region / 256, 32 KiB).
+///
+/// It may exceed a tiny region; whoever sizes a buffer by it bounds it by the largest buffer.
+#[must_use]
+pub const fn tlab_size_8359947(region_size: usize) -> usize {
+    align_down(larger(region_size / 256, 32 << 10))
+}
+
+const fn smaller(one: usize, other: usize) -> usize {
+    if one < other { one } else { other }
+}
+
+const fn larger(one: usize, other: usize) -> usize {
+    if one > other { one } else { other }
+}
