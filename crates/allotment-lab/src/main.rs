@@ -1,2 +1,21 @@
-//! The `allotment` command.
-fn main() {}
+//! The `allotment` command: measures what each part of the heap buys on this machine.
+
+use allotment_lab::command::{self, Command};
+use allotment_lab::experiments;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let experiments = experiments::all();
+    let done = command::parse(std::env::args_os(), experiments).and_then(|chosen| match chosen {
+        Command::List => command::list(experiments),
+        Command::Run(arguments) => command::run(&arguments, experiments),
+        Command::Machine => command::machine(),
+        Command::Options => command::options(),
+        Command::Fork => command::fork(experiments),
+        Command::Told(text) => command::print(&text),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -15,7 +15,8 @@
 
 use super::state::State;
 use super::{ArraySite, OutOfMemory, Prefetch, Site, Zeroing};
-use crate::object::{HEADER_BYTES, Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
+use crate::memory::write_word_and_zeroes;
+use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -184,11 +185,12 @@ pub(super) unsafe fn in_buffer(start: usize) -> NonNull<u8> {
 /// - `[start, start + bytes)` is memory of the caller's alone; `bytes` is a multiple of 8, at least 16.
 #[inline(always)]
 pub(super) unsafe fn initialise<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: usize) {
-    // SAFETY: the header is the first word.
-    unsafe { start.cast::<u64>().write(header.bits()) };
     if Z::ZEROES_BODY {
-        // SAFETY: the body is the rest.
-        unsafe { start.byte_add(HEADER_BYTES).write_bytes(0, bytes - HEADER_BYTES) };
+        // SAFETY: the whole object is the caller's.
+        unsafe { write_word_and_zeroes(start.as_ptr(), header.bits(), bytes) };
+    } else {
+        // SAFETY: the header is the first word.
+        unsafe { start.cast::<u64>().write(header.bits()) };
     }
 }
 

@@ -23,7 +23,8 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy, Debug)]
 pub struct Site<const BYTES: usize, Z: Zeroing = ByCaller, P: Prefetch = BySize> {
     pub(super) header: Header,
-    policies: PhantomData<(Z, P)>,
+    /// The policies are chosen, never held.
+    policies: PhantomData<fn() -> (Z, P)>,
 }
 
 impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Site<BYTES, Z, P> {
@@ -41,7 +42,8 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Site<BYTES, Z, P> {
 #[derive(Clone, Copy, Debug)]
 pub struct ArraySite<Z: Zeroing = Ahead, P: Prefetch = NoPrefetch> {
     pub(super) shape: ShapeRef,
-    policies: PhantomData<(Z, P)>,
+    /// The policies are chosen, never held.
+    policies: PhantomData<fn() -> (Z, P)>,
 }
 
 impl<Z: Zeroing, P: Prefetch> ArraySite<Z, P> {

@@ -36,10 +36,10 @@ macro_rules! for_each_option {
     ($callback:ident) => {
         $callback! {
             /// Most bytes the heap may reserve; 0: MaxRAMPercentage of the memory.
-            MaxHeapSize, max_heap_size: usize = 0, Size => Size::zero_or(2 * MIB, 64 * TIB),
+            MaxHeapSize, max_heap_size: usize = 0, Size => Size::zero_or(2560 * KIB, 32 * TIB),
                 ["MaxHeapSize"] "also written -Xmx there.";
             /// Bytes committed when the heap is made; 0: none before they are used.
-            InitialHeapSize, initial_heap_size: usize = 0, Size => Size::between(0, 64 * TIB),
+            InitialHeapSize, initial_heap_size: usize = 0, Size => Size::between(0, 32 * TIB),
                 ["InitialHeapSize"] "0 is 1/64 of the memory there; also written -Xms.";
             /// Percentage of the memory, or of the cgroup's limit on it, that MaxHeapSize=0 stands for.
             MaxRAMPercentage, max_ram_percentage: f64 = 25.0, Real => Real { min: 0.01, max: 100.0 },

@@ -156,7 +156,7 @@ fn neighbours_of_refused_combinations_are_taken() {
         "MaxHeapSize=1g InitialHeapSize=1g",
         "InitialHeapSize=1g",
         "MaxHeapSize=10m RegionSize=1m",
-        "MaxHeapSize=2m",
+        "MaxHeapSize=3m",
         "RegionSize=32m",
         "MaxHeapSize=0 MaxRAMPercentage=50",
         "MinTLABSize=8k TLABSize=8k",

@@ -38,8 +38,8 @@ fn every_row_is_consistent() {
 fn types_ranges_and_defaults() {
     let sizes = |range: &str| format!("size {range}");
     let table: Vec<(&str, String, &str)> = vec![
-        ("MaxHeapSize", sizes("0 or 2m..64t"), "0"),
-        ("InitialHeapSize", sizes("0..64t"), "0"),
+        ("MaxHeapSize", sizes("0 or 2560k..32t"), "0"),
+        ("InitialHeapSize", sizes("0..32t"), "0"),
         ("MaxRAMPercentage", "real 0.01..100.0".into(), "25.0"),
         ("RegionSize", sizes("0 or 256k..32m, a power of two"), "0"),
         ("AlwaysPreTouch", "switch true or false".into(), "false"),

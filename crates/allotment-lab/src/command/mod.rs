@@ -1,0 +1,15 @@
+//! The command line: what the user can ask for, one file per command.
+//!
+//! The flags for axes are not written down here: they are made from the experiments' axes, so that a new
+//! experiment brings its own.
+
+mod arguments;
+mod failure;
+mod report;
+mod run;
+mod show;
+
+pub use arguments::{Command, RunArguments, parse};
+pub use failure::Failure;
+pub use run::run;
+pub use show::{fork, list, machine, options, print};

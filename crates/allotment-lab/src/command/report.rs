@@ -1,0 +1,58 @@
+//! What a run prints on standard output: the settings, a table per experiment, and what is missing from it.
+
+use crate::format::{Report, ScoreRow, text_table};
+use crate::harness::{Baseline, Experiment, Outcome, compare};
+use std::fmt::Write;
+
+/// Everything that is printed of a run.
+pub(super) struct Printed<'a> {
+    /// All rows.
+    pub(super) report: &'a Report,
+    /// The experiments, in the order of their tables.
+    pub(super) experiments: &'a [&'a dyn Experiment],
+    /// For each experiment its baseline.
+    pub(super) baselines: &'a [Option<Baseline>],
+    /// The settings, a line per JMH mode.
+    pub(super) settings: &'a [String],
+    /// What is missing and why.
+    pub(super) outcome: &'a Outcome,
+}
+
+/// The text.
+pub(super) fn tables(printed: &Printed<'_>) -> String {
+    let mut text = String::new();
+    for line in printed.settings {
+        let _ = writeln!(text, "# {line}");
+    }
+    for (experiment, baseline) in printed.experiments.iter().zip(printed.baselines) {
+        let prefix = format!("{}.", experiment.name());
+        let is_own = |row: &&ScoreRow| row.benchmark.starts_with(&prefix);
+        let rows: Vec<ScoreRow> = printed.report.rows.iter().filter(is_own).cloned().collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let comparison = baseline.as_ref().map(|baseline| compare(&rows, baseline));
+        let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
+        let _ = writeln!(text, "\n{}\n", experiment.question());
+        text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref());
+    }
+    let incomplete: Vec<&ScoreRow> = printed.report.rows.iter().filter(|row| row.missing > 0).collect();
+    let outcome = printed.outcome;
+    if outcome.interrupted || !incomplete.is_empty() || !outcome.unmeasured.is_empty() {
+        text.push('\n');
+    }
+    if outcome.interrupted {
+        text += "interrupted: partial results\n";
+    }
+    for row in incomplete {
+        let all = row.iterations * row.forks;
+        let _ = writeln!(text, "* {}: {} of {all} iterations are missing", row.full_name(), row.missing);
+    }
+    for name in &outcome.unmeasured {
+        let _ = writeln!(text, "not measured: {name}");
+    }
+    for failure in &outcome.failures {
+        let _ = writeln!(text, "failed: {failure}");
+    }
+    text
+}

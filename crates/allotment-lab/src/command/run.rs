@@ -1,0 +1,168 @@
+//! `allotment run`: choose, check everything that can be checked, measure, write, print.
+
+use super::report::{Printed, tables};
+use super::{Failure, RunArguments, print};
+use crate::format::csv::to_csv;
+use crate::format::json::to_json;
+use crate::format::{OutputFile, Report};
+use crate::harness::{
+    Baseline, Case, Circumstances, Experiment, Interrupt, JmhMode, Outcome, Run, expand, run as measure,
+    warnings,
+};
+use crate::machine::{Machine, Noise, placement};
+use allotment::memory::topology::Topology;
+use anyhow::Context;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Measures what `arguments` ask for.
+///
+/// # Errors
+/// [`Failure::Usage`] before anything is measured; [`Failure::Failed`] if a fork failed or a file could not be
+/// written, after everything else has been printed; [`Failure::Interrupted`] likewise.
+pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+    let chosen = named(&arguments.experiments, experiments)?;
+    let baselines: Vec<Option<Baseline>> =
+        chosen.iter().map(|experiment| arguments.baseline(*experiment)).collect::<Result<_, _>>()?;
+    let topology = Topology::detect();
+    let cpus = placement(topology.cpus());
+    let usable = topology.available_parallelism().min(cpus.len());
+    let (cases, left_out) =
+        expand(&chosen, &arguments.selection(), usable).map_err(|error| Failure::Usage(error.to_string()))?;
+    let files = Files::open(arguments)?;
+    let settings = arguments.settings();
+    let interrupt = Interrupt::install()?;
+    let machine = Machine::detect(&topology);
+    let say = |text: &str| {
+        if !arguments.quiet {
+            // Nobody to tell is no reason not to measure.
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    };
+    left_out.iter().for_each(|text| say(text));
+    let estimate = settings.describe_estimate(cases.iter().map(|case| case.jmh_mode));
+    say(&format!("{} cases x {} forks, {estimate}", cases.len(), settings.forks()));
+
+    let before = Noise::read(Path::new("/"));
+    let outcome = measure(&Run {
+        program: std::env::current_exe().context("cannot find this program's own file")?,
+        experiments,
+        cases: &cases,
+        settings: &settings,
+        timeout: arguments.timeout,
+        cpus: &cpus,
+        quiet: arguments.quiet,
+        interrupt: &interrupt,
+    });
+    let circumstances = Circumstances { before, after: Noise::read(Path::new("/")), cpus: usable };
+
+    let report = report(&outcome, &machine, arguments);
+    let written = files.write(&report);
+    let settings_text = settings_lines(&cases, |mode| settings.describe(mode));
+    let printed = print(&tables(&Printed {
+        report: &report,
+        experiments: &chosen,
+        baselines: &baselines,
+        settings: &settings_text,
+        outcome: &outcome,
+    }));
+    for warning in warnings(&outcome, &circumstances) {
+        let _ = writeln!(io::stderr(), "warning: {warning}");
+    }
+    for complaint in &outcome.complaints {
+        let _ = writeln!(io::stderr(), "note: a fork said: {complaint}");
+    }
+    written?;
+    end(&outcome, printed)
+}
+
+/// The exit of a run: interrupted before failed before nobody reads.
+fn end(outcome: &Outcome, printed: Result<(), Failure>) -> Result<(), Failure> {
+    match outcome.failures.as_slice() {
+        _ if outcome.interrupted => Err(Failure::Interrupted),
+        [] => printed,
+        [only] => Err(Failure::Failed(only.clone())),
+        [first, rest @ ..] => Err(Failure::Failed(format!("{first} (and {} more)", rest.len()))),
+    }
+}
+
+/// The experiments of these names, each once.
+fn named<'a>(
+    names: &[String],
+    experiments: &[&'a dyn Experiment],
+) -> Result<Vec<&'a dyn Experiment>, Failure> {
+    let mut chosen: Vec<&dyn Experiment> = Vec::new();
+    for name in names {
+        let Some(&found) = experiments.iter().find(|experiment| experiment.name() == name) else {
+            let nearest = experiments
+                .iter()
+                .map(|experiment| (strsim::damerau_levenshtein(experiment.name(), name), experiment.name()))
+                .min();
+            let hint = match nearest {
+                Some((distance, nearest)) if distance <= nearest.len() / 2 => {
+                    format!("did you mean `{nearest}`?")
+                }
+                _ => "see allotment list".into(),
+            };
+            return Err(Failure::Usage(format!("there is no experiment `{name}`; {hint}")));
+        };
+        if !chosen.iter().any(|known| known.name() == found.name()) {
+            chosen.push(found);
+        }
+    }
+    Ok(chosen)
+}
+
+/// The settings for each JMH mode of the run, one line each.
+fn settings_lines(cases: &[Case], describe: impl Fn(JmhMode) -> String) -> Vec<String> {
+    let mut lines = Vec::new();
+    for case in cases {
+        let line = format!("{}: {}", case.jmh_mode, describe(case.jmh_mode));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Report {
+    let mut circumstances = machine.pairs();
+    circumstances.push(format!("pin={:?}", arguments.pin).to_lowercase());
+    let program =
+        std::env::current_exe().map_or_else(|_| "allotment".into(), |path| path.display().to_string());
+    Report { rows: outcome.rows.clone(), program, version: env!("CARGO_PKG_VERSION").into(), circumstances }
+}
+
+/// The files that were asked for, open since before the measurement.
+struct Files {
+    json: Option<OutputFile>,
+    csv: Option<OutputFile>,
+}
+
+impl Files {
+    fn open(arguments: &RunArguments) -> Result<Files, Failure> {
+        let open = |path: &Path| OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()));
+        let files = Files {
+            json: arguments.json.as_deref().map(open).transpose()?,
+            csv: arguments.csv.as_deref().map(open).transpose()?,
+        };
+        if let (Some(json), Some(csv)) = (&files.json, &files.csv)
+            && json.path() == csv.path()
+        {
+            let path = json.path().display();
+            return Err(Failure::Usage(format!(
+                "--json and --csv both name `{path}`; they need a file each"
+            )));
+        }
+        Ok(files)
+    }
+
+    fn write(self, report: &Report) -> Result<(), Failure> {
+        let json = self.json.map(|file| -> anyhow::Result<()> { Ok(file.write(&to_json(report)?)?) });
+        let csv = self.csv.map(|file| -> anyhow::Result<()> { Ok(file.write(to_csv(report).as_bytes())?) });
+        // Both are tried before either's error is told.
+        json.transpose()?;
+        csv.transpose()?;
+        Ok(())
+    }
+}

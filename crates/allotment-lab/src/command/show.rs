@@ -1,0 +1,84 @@
+//! The commands that only print, and the hidden one that is a fork.
+
+use super::Failure;
+use crate::harness::{Axis, Experiment, run_fork};
+use crate::machine::Machine;
+use allotment::memory::topology::Topology;
+use allotment::options::{OptionSet, manual};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+/// Prints text on standard output, whole.
+///
+/// # Errors
+/// Standard output is closed or full.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    Ok(output.flush()?)
+}
+
+/// `allotment list`.
+///
+/// # Errors
+/// Standard output is closed or full.
+pub fn list(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+    let mut text = String::new();
+    for experiment in experiments {
+        let _ = writeln!(text, "{}: {}", experiment.name(), experiment.question());
+        for mode in experiment.modes() {
+            let measures: Vec<String> = mode.jmh_modes.iter().map(ToString::to_string).collect();
+            let _ = writeln!(text, "  {:<20} {} [{}]", mode.name, mode.what, measures.join(", "));
+        }
+        for axis in experiment.axes() {
+            let flag = format!("--{}", axis.name);
+            let _ = writeln!(
+                text,
+                "  {flag:<20} {} [{}; quick {}]",
+                axis.what,
+                values(axis, axis.default),
+                values(axis, axis.quick)
+            );
+        }
+    }
+    print(&text)
+}
+
+/// Values as people read them.
+fn values(axis: &Axis, texts: &[&str]) -> String {
+    let label =
+        |text: &&str| axis.canonical(text).map_or_else(|_| text.to_string(), |value| axis.label(&value));
+    texts.iter().map(label).collect::<Vec<_>>().join(",")
+}
+
+/// `allotment machine`.
+///
+/// # Errors
+/// Standard output is closed or full.
+pub fn machine() -> Result<(), Failure> {
+    let machine = Machine::detect(&Topology::detect());
+    let mut text = String::new();
+    for (name, value) in &machine.facts {
+        let _ = writeln!(text, "{name:<14} {value}");
+    }
+    print(&text)
+}
+
+/// `allotment options`: the heap's options as the environment sets them.
+///
+/// # Errors
+/// The environment's options are wrong, or standard output is closed or full.
+pub fn options() -> Result<(), Failure> {
+    let mut set = OptionSet::new();
+    set.apply_environment().map_err(|error| Failure::Failed(error.to_string()))?;
+    set.finish().map_err(|error| Failure::Failed(error.to_string()))?;
+    print(&manual(&set))
+}
+
+/// `allotment fork`, which `allotment run` starts.
+///
+/// # Errors
+/// There is no order on standard input, or nobody reads the results.
+pub fn fork(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+    Ok(run_fork(experiments, io::stdin().lock(), io::stdout().lock())?)
+}

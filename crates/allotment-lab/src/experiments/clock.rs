@@ -1,0 +1,116 @@
+//! What reading the clock costs, and with it how short a thing can be timed here.
+//!
+//! The floor under all other experiments: `empty` is the harness's own loop, `monotonic` is the clock that
+//! the harness takes its times with. With one read per call the loop is part of the score, with 64 it is
+//! not; the difference is the loop.
+
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, Probe, SecondaryValue, Worker,
+    keep_value,
+};
+use crate::machine::time_stamp_counter;
+use anyhow::bail;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Instant;
+
+/// The experiment `clock`.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock;
+
+impl Experiment for Clock {
+    fn name(&self) -> &'static str {
+        "clock"
+    }
+
+    fn question(&self) -> &'static str {
+        "What does reading the clock cost, and how short a thing can be timed here?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const AVERAGE: &[JmhMode] = &[JmhMode::AverageTime];
+        const BOTH: &[JmhMode] = &[JmhMode::AverageTime, JmhMode::SampleTime];
+        &[
+            Mode { name: "empty", what: "no clock: the measuring loop alone", jmh_modes: AVERAGE },
+            Mode { name: "tsc", what: "the processor's time stamp counter", jmh_modes: AVERAGE },
+            Mode { name: "coarse", what: "the kernel's clock of the last tick", jmh_modes: AVERAGE },
+            Mode { name: "monotonic", what: "the clock that the harness uses", jmh_modes: BOTH },
+        ]
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] =
+            &[Axis::new("reads", "reads of the clock per call", Kind::Count, &["1", "64"]).quick(&["64"])];
+        AXES
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::mode("monotonic"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        (case.count("reads") == Ok(0)).then(|| "zero reads are no operation".into())
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let reads = case.count("reads")?;
+        match case.mode.as_str() {
+            "empty" => bench.measure(|_| Ok(Reads { reads, read: || 0 })),
+            "tsc" => bench
+                .measure_with(&mut CounterRate::default(), |_| Ok(Reads { reads, read: time_stamp_counter })),
+            "coarse" => bench.measure(|_| Ok(Reads { reads, read: coarse })),
+            "monotonic" => bench.measure(|_| Ok(Reads { reads, read: monotonic })),
+            other => bail!("there is no mode `{other}`"),
+        }
+    }
+}
+
+struct Reads<F> {
+    reads: u64,
+    read: F,
+}
+
+impl<F: Fn() -> u64> Worker for Reads<F> {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        for _ in 0..self.reads {
+            keep_value((self.read)());
+        }
+        self.reads
+    }
+}
+
+#[inline]
+fn coarse() -> u64 {
+    clock_gettime(ClockId::MonotonicCoarse).tv_nsec as u64
+}
+
+/// An `Instant` shows its value only as a difference; where it lies in memory is as good a use of it.
+#[inline]
+fn monotonic() -> u64 {
+    let now = Instant::now();
+    crate::harness::keep(&raw const now);
+    0
+}
+
+/// How fast the time stamp counter counts, against the monotonic clock.
+struct CounterRate {
+    start: (u64, Instant),
+}
+
+impl Default for CounterRate {
+    fn default() -> Self {
+        CounterRate { start: (time_stamp_counter(), Instant::now()) }
+    }
+}
+
+impl Probe for CounterRate {
+    fn before(&mut self) {
+        *self = CounterRate::default();
+    }
+
+    fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
+        let ticks = time_stamp_counter().wrapping_sub(self.start.0) as f64;
+        let microseconds = self.start.1.elapsed().as_nanos() as f64 / 1e3;
+        vec![SecondaryValue::average("tsc.rate", "MHz", ticks / microseconds)]
+    }
+}

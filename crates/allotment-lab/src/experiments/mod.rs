@@ -1,0 +1,79 @@
+//! The experiments: what is measured.
+//!
+//! To add one, write a file here with a type that implements [`Experiment`], and add it to the list in
+//! [`all`]. Its axes become command-line flags, its modes rows, and `allotment list` shows it; nothing else
+//! needs to know of it. [`Clock`] is a complete example. In short:
+//!
+//! - [`modes`](Experiment::modes) are the ways of doing the thing; each becomes a benchmark
+//!   `<experiment>.<mode>`. [`axes`](Experiment::axes) are its parameters besides threads.
+//! - [`run`](Experiment::run) measures one case, in a process of its own. It makes what the threads share
+//!   (a heap, say) and calls [`Bench::measure`](crate::harness::Bench::measure) with a function that makes
+//!   one thread's [`Worker`](crate::harness::Worker) on that thread, or
+//!   [`Bench::measure_within`](crate::harness::Bench::measure_within) where it needs a scene around it.
+//! - The worker's `batch` does some operations and returns their number. Its results go to
+//!   [`keep`](crate::harness::keep), or the compiler deletes the work.
+//! - A worker that is attached to a heap enters a blocking region in `idle`, or a collection would wait for
+//!   it for ever.
+//! - What a worker counts (attempts per success) it returns from `metrics`; what the threads share (bytes,
+//!   collections) a [`Probe`](crate::harness::Probe) looks at between iterations.
+
+mod clock;
+mod tlab;
+
+pub use clock::Clock;
+pub use tlab::Tlab;
+
+use crate::harness::Experiment;
+
+/// All experiments, in the order in which they are listed.
+pub fn all() -> &'static [&'static dyn Experiment] {
+    &[&Tlab, &Clock]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Baseline, Selection, expand};
+
+    /// Names become flags, file contents and table cells.
+    fn is_plain(name: &str) -> bool {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    }
+
+    #[test]
+    fn every_experiment_describes_itself_consistently() {
+        for (index, experiment) in all().iter().enumerate() {
+            let name = experiment.name();
+            assert!(is_plain(name) && !all()[..index].iter().any(|other| other.name() == name), "{name}");
+            assert!(experiment.question().ends_with('?') && !experiment.question().contains('\n'), "{name}");
+            let modes: Vec<&str> = experiment.modes().iter().map(|mode| mode.name).collect();
+            assert!(modes.iter().all(|mode| is_plain(mode)), "{name}: {modes:?}");
+            for axis in experiment.axes() {
+                assert!(is_plain(axis.name) && !axis.what.is_empty(), "{name}: {axis:?}");
+                assert!(axis.modes.iter().all(|mode| modes.contains(mode)), "{name}: {axis:?}");
+                for value in axis.default.iter().chain(axis.quick) {
+                    assert!(axis.canonical(value).is_ok(), "{name}: {axis:?}");
+                }
+            }
+            if let Some(Baseline { coordinate, value }) = experiment.baseline() {
+                let is_mode = coordinate == "mode" && modes.contains(&value.as_str());
+                let axis = experiment.axes().iter().find(|axis| axis.name == coordinate);
+                assert!(
+                    is_mode
+                        || coordinate == "threads"
+                        || axis.is_some_and(|a| a.canonical(&value) == Ok(value))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn quick_grids_are_smaller() {
+        for experiment in all() {
+            let cases = |quick| {
+                expand(&[*experiment], &Selection { quick, ..Selection::default() }, 8).unwrap().0.len()
+            };
+            assert!(cases(true) < cases(false), "{}", experiment.name());
+        }
+    }
+}

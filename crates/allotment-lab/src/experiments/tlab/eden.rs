@@ -1,0 +1,35 @@
+//! The memory of a thread's eden, and how much of it one call of a worker uses.
+
+use allotment::memory::Reservation;
+
+/// Bytes that one call of a worker allocates, at most: small enough that the end of an iteration is seen
+/// soon, large enough that the call itself does not show.
+const CALL_BYTES: usize = 16 << 10;
+
+/// What a header holds in modes without a heap: what the heap's first shape would.
+pub(super) const HEADER: u64 = 1 << 8;
+
+/// How many objects of `bytes` one call allocates, and how many calls fill an eden of `eden`.
+pub(super) fn calls(bytes: usize, eden: usize) -> (usize, usize) {
+    let objects = (CALL_BYTES.min(eden) / bytes).max(1);
+    (objects, (eden / (objects * bytes)).max(1))
+}
+
+/// Memory from the same place as the heap's, for modes without one.
+pub(super) struct Eden {
+    memory: Reservation,
+}
+
+impl Eden {
+    /// `bytes` of committed memory, in huge pages where a heap's would be.
+    pub(super) fn new(bytes: usize) -> anyhow::Result<Eden> {
+        let memory = Reservation::reserve(bytes, 2 << 20, "bare-eden")?;
+        memory.advise_huge_pages()?;
+        memory.commit(0, memory.bytes())?;
+        Ok(Eden { memory })
+    }
+
+    pub(super) fn base(&self) -> usize {
+        self.memory.base() as usize
+    }
+}

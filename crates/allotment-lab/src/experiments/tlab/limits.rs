@@ -1,0 +1,127 @@
+//! What no heap can beat: a bump loop written by hand, and memset. And the shared pointer written by hand.
+
+use super::eden::{Eden, HEADER, calls};
+use crate::harness::{Bench, Case, Worker, keep};
+use allotment::memory::write_word_and_zeroes;
+use allotment::mutator::Prefetch;
+use crossbeam_utils::CachePadded;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Writes an object of `BYTES` at `address`: header, and zeroes for the rest.
+///
+/// # Safety
+/// - `[address, address + BYTES)` is the caller's, and `address` a multiple of 8.
+#[inline(always)]
+unsafe fn write_object<const BYTES: usize>(address: usize) {
+    // SAFETY: the caller's predicate.
+    unsafe { write_word_and_zeroes(address as *mut u8, HEADER, BYTES) };
+    keep(address as *const u8);
+}
+
+/// A buffer as a JIT's code sees it: in memory, loaded and stored for each object.
+struct Bare<const BYTES: usize, P> {
+    top: AtomicUsize,
+    limit: AtomicUsize,
+    objects: usize,
+    eden: Eden,
+    prefetch: PhantomData<P>,
+}
+
+impl<const BYTES: usize, P: Prefetch> Worker for Bare<BYTES, P> {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        for _ in 0..self.objects {
+            // Relaxed atomics are plain loads and stores that the compiler keeps in memory.
+            let start = self.top.load(Ordering::Relaxed);
+            let top = start + BYTES;
+            if top > self.limit.load(Ordering::Relaxed) {
+                break;
+            }
+            self.top.store(top, Ordering::Relaxed);
+            P::ahead(top, BYTES);
+            // SAFETY: below the limit, so in this thread's eden.
+            unsafe { write_object::<BYTES>(start) };
+        }
+        if self.top.load(Ordering::Relaxed) + BYTES * self.objects > self.limit.load(Ordering::Relaxed) {
+            self.top.store(self.eden.base(), Ordering::Relaxed);
+        }
+        self.objects as u64
+    }
+}
+
+/// Mode `bare`.
+pub(super) fn bare<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let bytes = case.size("eden")?;
+    bench.measure(|_| {
+        let (objects, calls) = calls(BYTES, bytes);
+        let eden = Eden::new(bytes)?;
+        let limit = AtomicUsize::new(eden.base() + calls * objects * BYTES);
+        Ok(Bare::<BYTES, P> { top: AtomicUsize::new(eden.base()), limit, objects, eden, prefetch: PhantomData })
+    })
+}
+
+struct Memset {
+    at: usize,
+    /// Bytes a call zeroes, and calls until the eden is full.
+    bytes: usize,
+    calls: usize,
+    objects: u64,
+    eden: Eden,
+}
+
+impl Worker for Memset {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        let from = self.eden.base() + self.at * self.bytes;
+        // SAFETY: a part of this thread's eden.
+        unsafe { (from as *mut u8).write_bytes(0, self.bytes) };
+        keep(from as *const u8);
+        self.at = if self.at + 1 == self.calls { 0 } else { self.at + 1 };
+        self.objects
+    }
+}
+
+/// Mode `memset`.
+pub(super) fn memset<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let bytes = case.size("eden")?;
+    bench.measure(|_| {
+        let (objects, calls) = calls(BYTES, bytes);
+        Ok(Memset { at: 0, bytes: objects * BYTES, calls, objects: objects as u64, eden: Eden::new(bytes)? })
+    })
+}
+
+struct FetchAdd<'a, const BYTES: usize> {
+    /// Bytes taken so far; past the end when the eden is full.
+    taken: &'a AtomicUsize,
+    base: usize,
+    limit: usize,
+    objects: usize,
+}
+
+impl<const BYTES: usize> Worker for FetchAdd<'_, BYTES> {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        for _ in 0..self.objects {
+            let mut taken = self.taken.fetch_add(BYTES, Ordering::Relaxed);
+            if taken >= self.limit {
+                // Whoever notices starts over; one object may be given out twice, which nobody looks at.
+                self.taken.store(BYTES, Ordering::Relaxed);
+                taken = 0;
+            }
+            // SAFETY: below the limit, so in the eden; its bytes are written by nobody who reads them.
+            unsafe { write_object::<BYTES>(self.base + taken) };
+        }
+        self.objects as u64
+    }
+}
+
+/// Mode `fetch-add`.
+pub(super) fn fetch_add<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let bytes = case.size("eden")? * case.threads;
+    let eden = Eden::new(bytes)?;
+    let taken = CachePadded::new(AtomicUsize::new(0));
+    let (objects, calls) = calls(BYTES, bytes);
+    let limit = objects * calls * BYTES;
+    bench.measure(|_| Ok(FetchAdd::<BYTES> { taken: &taken, base: eden.base(), limit, objects }))
+}

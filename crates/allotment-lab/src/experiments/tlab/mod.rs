@@ -1,0 +1,161 @@
+//! What a thread-local buffer buys over a shared pointer, and what it costs over nothing at all.
+//!
+//! After "Why Java's TLABs are so important and why write contention is a performance killer in multicore
+//! environments" (Sadiq Jaffer). Every mode initialises the same bytes: 8 of header and zeroes for the rest,
+//! and hands the object to a sink that costs nothing. The page `docs/experiments/tlab.md` says how to read
+//! the result.
+//!
+//! The modes that use the library in a private eden recycle it with marks; those in which threads share
+//! regions fill the heap and reset it ([`shared`]). The limits, `bare` and `memset`, use memory from the
+//! same place as the heap does, so that pages are alike.
+
+mod eden;
+mod library;
+mod limits;
+mod malloc;
+mod shared;
+
+use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
+use anyhow::bail;
+
+/// The experiment `tlab`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tlab;
+
+const fn mode(name: &'static str, what: &'static str) -> Mode {
+    Mode { name, what, jmh_modes: &[JmhMode::Throughput] }
+}
+
+/// Modes in which a choice of prefetch makes a difference.
+const BUMPING: &[&str] = &["tlab", "burst", "bare"];
+
+/// Modes in which all threads take from the same regions.
+const SHARING: &[&str] = &["shared", "cas", "lock"];
+
+impl Experiment for Tlab {
+    fn name(&self) -> &'static str {
+        "tlab"
+    }
+
+    fn question(&self) -> &'static str {
+        "What does a thread-local buffer buy over a shared pointer, and what does it cost over a bare loop?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const MODES: &[Mode] = &[
+            mode("tlab", "the library: each thread bumps in its own buffer"),
+            mode("burst", "the same with top and limit in registers"),
+            mode("bare", "a hand-written bump loop over the same memory: the limit of `tlab`"),
+            mode("memset", "the same bytes zeroed at once: the limit of memory"),
+            mode("shared", "buffers out of regions that threads share, the heap reset when full"),
+            mode("cas", "no buffers: compare-and-swap on one pointer for each object (UseTLAB=false)"),
+            mode("fetch-add", "no buffers: fetch-and-add on one pointer, hand-written"),
+            mode("lock", "no buffers: one lock around the pointer (RefillStrategy=lock)"),
+            mode("malloc", "the system's malloc and free over a ring of 1,024 live objects"),
+            #[cfg(feature = "peers")]
+            mode("mimalloc", "mimalloc over the same ring"),
+            #[cfg(feature = "peers")]
+            mode("jemalloc", "jemalloc over the same ring"),
+            #[cfg(feature = "peers")]
+            mode("bumpalo", "bumpalo, an arena of the eden's size that is reset when full"),
+        ];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("size", "bytes of an object, header included", Kind::Size, &["16", "48", "64", "144"])
+                .quick(&["16", "64"]),
+            Axis::new("eden", "bytes each thread allocates before it starts over", Kind::Eden, &["half-l2"]),
+            Axis::new("prefetch", "what the allocation prefetches", Kind::Choice(&["by-size", "none"]), &["by-size"])
+                .only_in(BUMPING),
+            Axis::new("zeroing", "who zeroes", Kind::Choice(&["per-object", "ahead"]), &["per-object"])
+                .only_in(&["tlab", "burst"]),
+            Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"]).only_in(&["shared"]),
+            Axis::new("refill", "how threads take buffers", Kind::Choice(&["cas", "lock"]), &["cas"])
+                .only_in(&["shared"]),
+        ];
+        AXES
+    }
+
+    fn threads(&self, _cpus: usize, quick: bool) -> Vec<usize> {
+        if quick { vec![1, 2] } else { vec![1, 2, 4] }
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::mode("bare"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        let size = case.size("size").ok()?;
+        if !SIZES.contains(&size) {
+            return Some(format!(
+                "objects of {size} bytes: the sizes compiled in are {}",
+                SIZES.map(|size| size.to_string()).join(", ")
+            ));
+        }
+        let eden = case.size("eden").ok()?;
+        if eden < size * 16 {
+            return Some(format!("an eden of {eden} bytes holds fewer than 16 objects of {size}"));
+        }
+        if eden > MAX_EDEN {
+            return Some(format!("an eden of {eden} bytes: at most 64g work"));
+        }
+        None
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        by_size(case, bench)
+    }
+}
+
+const MAX_EDEN: usize = 64 << 30;
+
+/// Calls `run_sized` with the object's size as a constant.
+macro_rules! sizes {
+    ($($size:literal)*) => {
+        /// Sizes an object may have.
+        const SIZES: [usize; [$($size),*].len()] = [$($size),*];
+
+        fn by_size(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+            match case.size("size")? {
+                $($size => run_sized::<$size>(case, bench),)*
+                other => bail!("objects of {other} bytes are not compiled in"),
+            }
+        }
+    };
+}
+sizes!(16 24 32 48 64 96 128 144 192 256 512 1024 4096);
+
+fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let prefetch = || Ok::<bool, anyhow::Error>(case.text("prefetch")? == "by-size");
+    let ahead = || Ok::<bool, anyhow::Error>(case.text("zeroing")? == "ahead");
+    match case.mode.as_str() {
+        "tlab" => match (prefetch()?, ahead()?) {
+            (true, false) => library::plain::<BYTES, PerObject, BySize>(case, bench),
+            (false, false) => library::plain::<BYTES, PerObject, NoPrefetch>(case, bench),
+            (true, true) => library::plain::<BYTES, Ahead, BySize>(case, bench),
+            (false, true) => library::plain::<BYTES, Ahead, NoPrefetch>(case, bench),
+        },
+        "burst" => match (prefetch()?, ahead()?) {
+            (true, false) => library::burst::<BYTES, PerObject, BySize>(case, bench),
+            (false, false) => library::burst::<BYTES, PerObject, NoPrefetch>(case, bench),
+            (true, true) => library::burst::<BYTES, Ahead, BySize>(case, bench),
+            (false, true) => library::burst::<BYTES, Ahead, NoPrefetch>(case, bench),
+        },
+        "bare" if prefetch()? => limits::bare::<BYTES, BySize>(case, bench),
+        "bare" => limits::bare::<BYTES, NoPrefetch>(case, bench),
+        "memset" => limits::memset::<BYTES>(case, bench),
+        "fetch-add" => limits::fetch_add::<BYTES>(case, bench),
+        mode if SHARING.contains(&mode) => shared::run::<BYTES>(case, bench),
+        "malloc" => malloc::ring::<BYTES, _>(&std::alloc::System, case, bench),
+        #[cfg(feature = "peers")]
+        "mimalloc" => malloc::ring::<BYTES, _>(&mimalloc::MiMalloc, case, bench),
+        #[cfg(feature = "peers")]
+        "jemalloc" => malloc::ring::<BYTES, _>(&tikv_jemallocator::Jemalloc, case, bench),
+        #[cfg(feature = "peers")]
+        "bumpalo" => malloc::arena::<BYTES>(case, bench),
+        other => bail!("there is no mode `{other}`"),
+    }
+}

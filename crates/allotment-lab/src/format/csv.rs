@@ -1,0 +1,97 @@
+//! JMH's CSV result format (`XSVResultFormat`): its columns, its quotes, its line ends.
+//!
+//! Written by hand and not by the csv crate, whose quoting is one style per file: here titles, names, modes
+//! and units are always quoted, numbers never, and parameters only when they must be. The tests read it back
+//! with that crate.
+
+use super::{Report, ScoreRow};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The report as CSV, with one line per score and one column per axis that any row has.
+pub fn to_csv(report: &Report) -> String {
+    let mut axes: Vec<&str> = Vec::new();
+    for parameter in report.rows.iter().flat_map(|row| &row.parameters) {
+        if !axes.contains(&parameter.name.as_str()) {
+            axes.push(&parameter.name);
+        }
+    }
+    let titles = ["Benchmark", "Mode", "Threads", "Samples", "Score", "Score Error (99.9%)", "Unit"];
+    let mut header: Vec<String> = titles.map(quoted).to_vec();
+    header.extend(axes.iter().map(|axis| quoted(&format!("Param: {axis}"))));
+    let mut text = header.join(",") + "\r\n";
+    for row in &report.rows {
+        let primary = &row.primary;
+        let mut line = |label: &str, samples: u64, score: f64, error: f64, unit: &str| {
+            let name =
+                if label.is_empty() { row.benchmark.clone() } else { format!("{}:{label}", row.benchmark) };
+            let (name, mode, unit) = (quoted(&name), quoted(&row.jmh_mode), quoted(unit));
+            let _ = write!(text, "{name},{mode},{},{samples},{score:.6},{error:.6},{unit}", row.threads);
+            text += &parameters(row, &axes);
+            text += "\r\n";
+        };
+        line("", primary.summary().count, primary.score(), primary.error(), &primary.unit);
+        for (label, value) in row.percentile_rows() {
+            line(label, 1, value, f64::NAN, &primary.unit);
+        }
+        for metric in &row.secondary {
+            line(&metric.label, metric.summary().count, metric.score(), metric.error(), &metric.unit);
+        }
+        if row.missing > 0 {
+            line(super::json::INCOMPLETE, 1, f64::from(row.missing), f64::NAN, "iterations");
+        }
+    }
+    text
+}
+
+/// The values of a row for the columns of `axes`, each with its comma; empty where the row has none.
+fn parameters(row: &ScoreRow, axes: &[&str]) -> String {
+    let values: BTreeMap<&str, &str> =
+        row.parameters.iter().map(|p| (p.name.as_str(), p.value.as_str())).collect();
+    let field = |axis: &&str| {
+        let value = values.get(axis).copied().unwrap_or_default();
+        let plain = !value.contains([',', ' ', '"', '\t', '\r', '\n']);
+        if plain { format!(",{value}") } else { format!(",{}", quoted(value)) }
+    };
+    axes.iter().map(field).collect()
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::result::examples;
+    use super::*;
+
+    #[test]
+    fn the_text_is_jmhs() {
+        let text = to_csv(&examples::report());
+        let mut lines = text.split("\r\n");
+        let header =
+            r#""Benchmark","Mode","Threads","Samples","Score","Score Error (99.9%)","Unit","Param: size""#;
+        assert_eq!(lines.next(), Some(header));
+        assert_eq!(lines.next(), Some(r#""alloc.tlab","thrpt",4,4,250.000000,33.369569,"ops/us",65536"#));
+        assert_eq!(
+            lines.next(),
+            Some(r#""alloc.tlab:gc.alloc.rate","thrpt",4,1,3814.700000,NaN,"MB/sec",65536"#)
+        );
+        assert!(text.ends_with("\r\n"));
+    }
+
+    #[test]
+    fn a_csv_reader_reads_it() {
+        let mut report = examples::report();
+        report.rows[0].parameters[0].value = "a \"b\", c".into();
+        report.rows[1].missing = 2;
+        let text = to_csv(&report);
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        let records: Vec<::csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+        assert_eq!(&records[0][7], "a \"b\", c");
+        let names: Vec<&str> = records.iter().map(|record| &record[0]).collect();
+        assert!(names.contains(&"alloc.tlab:p0.999") && names.contains(&"alloc.tlab:incomplete"));
+        assert!(records.iter().all(|record| record.len() == 8 && record[4].parse::<f64>().is_ok()));
+        assert_eq!(&records.last().unwrap()[7], "", "a missing parameter is empty");
+    }
+}

@@ -1,0 +1,236 @@
+//! JMH's JSON result format (`JSONResultFormat` of JMH 1.37): its fields, in its order.
+//!
+//! What JMH has no field for goes where it has room: the machine into `jvmArgs`, missing iterations into a
+//! secondary metric `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
+
+use super::time::iteration_time;
+use super::{Combine, Metric, Report, Samples, ScoreRow};
+use crate::statistics::{JMH_PERCENTILES, Weighted};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::ser::PrettyFormatter;
+
+/// The release whose format is written; viewers look at it to know the spelling of labels.
+const JMH_VERSION: &str = "1.37";
+
+/// Label of the secondary metric that marks a row with missing iterations; its score is their number.
+pub const INCOMPLETE: &str = "incomplete";
+
+/// The report as a JSON array, one object per row, indented by four blanks, ending with a newline.
+///
+/// # Errors
+/// None in practice: serde_json fails on map keys that are not strings, and there are none.
+pub fn to_json(report: &Report) -> serde_json::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let entries: Vec<Entry<'_>> = report.rows.iter().map(|row| entry(report, row)).collect();
+    let mut serializer =
+        serde_json::Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(b"    "));
+    entries.serialize(&mut serializer)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// The order of the fields is the order in the file.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    jmh_version: &'static str,
+    benchmark: &'a str,
+    mode: &'a str,
+    threads: usize,
+    forks: u32,
+    jvm: &'a str,
+    jvm_args: &'a [String],
+    jdk_version: &'static str,
+    vm_name: &'static str,
+    vm_version: &'a str,
+    warmup_iterations: u32,
+    warmup_time: String,
+    warmup_batch_size: u32,
+    measurement_iterations: u32,
+    measurement_time: String,
+    measurement_batch_size: u32,
+    #[serde(skip_serializing_if = "Pairs::is_empty")]
+    params: Pairs<&'a str>,
+    primary_metric: Fields,
+    secondary_metrics: Pairs<Fields>,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields {
+    score: Number,
+    score_error: Number,
+    score_confidence: [Number; 2],
+    score_percentiles: Pairs<Number>,
+    score_unit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw_data: Option<Vec<Vec<Number>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw_data_histogram: Option<Vec<Vec<Counts>>>,
+}
+
+/// The histogram of one iteration.
+type Counts = Vec<(Number, u64)>;
+
+fn entry<'a>(report: &'a Report, row: &'a ScoreRow) -> Entry<'a> {
+    let mut secondary: Vec<(String, Fields)> =
+        row.secondary.iter().map(|metric| (metric.label.clone(), fields(metric))).collect();
+    for (label, value) in row.percentile_rows() {
+        secondary.push((label.into(), single(value, &row.primary.unit)));
+    }
+    if row.missing > 0 {
+        secondary.push((INCOMPLETE.into(), single(f64::from(row.missing), "iterations")));
+    }
+    let params = row.parameters.iter().map(|p| (p.name.clone(), p.value.as_str())).collect();
+    Entry {
+        jmh_version: JMH_VERSION,
+        benchmark: &row.benchmark,
+        mode: &row.jmh_mode,
+        threads: row.threads,
+        forks: row.forks,
+        jvm: &report.program,
+        jvm_args: &report.circumstances,
+        jdk_version: "n/a",
+        vm_name: "allotment",
+        vm_version: &report.version,
+        warmup_iterations: row.warmup_iterations,
+        warmup_time: iteration_time(row.warmup_time),
+        warmup_batch_size: 1,
+        measurement_iterations: row.iterations,
+        measurement_time: iteration_time(row.time),
+        measurement_batch_size: 1,
+        params: Pairs(params),
+        primary_metric: fields(&row.primary),
+        secondary_metrics: Pairs(secondary),
+    }
+}
+
+fn fields(metric: &Metric) -> Fields {
+    let percentiles = metric.percentiles();
+    let keys = JMH_PERCENTILES.iter().map(|&(key, _)| key.to_string());
+    let (mut raw_data, mut raw_data_histogram) = (None, None);
+    match &metric.samples {
+        Samples::Values(forks) => {
+            raw_data = Some(forks.iter().map(|fork| fork.iter().copied().map(Number).collect()).collect());
+        }
+        Samples::Histograms(forks) => {
+            let pairs = |one: &Vec<Weighted>| one.iter().map(|&(value, n)| (Number(value), n)).collect();
+            raw_data_histogram = Some(forks.iter().map(|fork| fork.iter().map(pairs).collect()).collect());
+        }
+    }
+    Fields {
+        score: Number(metric.score()),
+        score_error: Number(metric.error()),
+        score_confidence: metric.interval().map(Number),
+        score_percentiles: Pairs(keys.zip(percentiles.map(Number)).collect()),
+        score_unit: metric.unit.clone(),
+        raw_data,
+        raw_data_histogram,
+    }
+}
+
+/// A metric that was not measured per iteration but follows from the others.
+fn single(value: f64, unit: &str) -> Fields {
+    let mut fields = fields(&Metric {
+        label: String::new(),
+        unit: unit.into(),
+        combine: Combine::Maximum,
+        samples: Samples::Values(vec![vec![value]]),
+    });
+    fields.raw_data = Some(Vec::new());
+    fields
+}
+
+/// A number that may be none.
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            value if value.is_finite() => serializer.serialize_f64(value),
+            value if value.is_nan() => serializer.serialize_str("NaN"),
+            value if value > 0.0 => serializer.serialize_str("+INF"),
+            _ => serializer.serialize_str("-INF"),
+        }
+    }
+}
+
+/// A JSON object whose fields keep the order in which they were put in.
+struct Pairs<V>(Vec<(String, V)>);
+
+impl<V> Pairs<V> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<V: Serialize> Serialize for Pairs<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::result::examples;
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn written(report: &Report) -> Value {
+        serde_json::from_slice(&to_json(report).unwrap()).unwrap()
+    }
+
+    fn keys(value: &Value) -> Vec<&str> {
+        value.as_object().unwrap().keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn the_fields_and_their_order_are_jmhs() {
+        let value = written(&examples::report());
+        let entry = &value[0];
+        let all = "jmhVersion benchmark mode threads forks jvm jvmArgs jdkVersion vmName vmVersion \
+                   warmupIterations warmupTime warmupBatchSize measurementIterations measurementTime \
+                   measurementBatchSize params primaryMetric secondaryMetrics";
+        assert_eq!(keys(entry), all.split_whitespace().collect::<Vec<_>>());
+        let metric = "score scoreError scoreConfidence scorePercentiles scoreUnit rawData";
+        assert_eq!(keys(&entry["primaryMetric"]), metric.split(' ').collect::<Vec<_>>());
+        assert_eq!(keys(&entry["primaryMetric"]["scorePercentiles"]).len(), 10);
+        assert_eq!(entry["params"], json!({ "size": "65536" }));
+        assert_eq!((&entry["warmupTime"], &entry["measurementTime"]), (&json!("1 s"), &json!("300 ms")));
+        assert_eq!(entry["primaryMetric"]["score"], json!(250.0));
+        assert_eq!(entry["primaryMetric"]["rawData"], json!([[244.0, 248.0], [252.0, 256.0]]));
+        assert_eq!(keys(&entry["secondaryMetrics"]), ["gc.alloc.rate", "gc.count"]);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_a_string() {
+        let value = written(&examples::report());
+        assert_eq!(value[0]["secondaryMetrics"]["gc.alloc.rate"]["scoreError"], json!("NaN"));
+        assert_eq!(value[0]["secondaryMetrics"]["gc.count"]["scoreConfidence"], json!([6.0, 6.0]));
+        assert_eq!(serde_json::to_value(Number(f64::INFINITY)).unwrap(), json!("+INF"));
+        assert_eq!(serde_json::to_value(Number(f64::NEG_INFINITY)).unwrap(), json!("-INF"));
+    }
+
+    #[test]
+    fn sample_mode_has_histograms_and_percentiles_and_no_params_when_there_are_none() {
+        let entry = &written(&examples::report())[1];
+        assert!(entry.get("params").is_none());
+        assert!(entry["primaryMetric"].get("rawData").is_none());
+        let histogram = &entry["primaryMetric"]["rawDataHistogram"];
+        assert_eq!(*histogram, json!([[[[10.0, 3], [20.0, 1]]], [[[10.0, 1]]]]));
+        assert_eq!(entry["secondaryMetrics"]["p1.00"]["score"], json!(20.0));
+        assert_eq!(entry["secondaryMetrics"]["p1.00"]["rawData"], json!([]));
+    }
+
+    #[test]
+    fn missing_iterations_are_marked() {
+        let mut report = examples::report();
+        report.rows[0].missing = 3;
+        assert_eq!(written(&report)[0]["secondaryMetrics"][INCOMPLETE]["score"], json!(3.0));
+        assert!(written(&report)[1]["secondaryMetrics"].get(INCOMPLETE).is_none());
+    }
+}

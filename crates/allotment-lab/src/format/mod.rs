@@ -1,0 +1,18 @@
+//! Results and the ways to write them: a table for people, JSON for JMH's viewers, CSV for spreadsheets.
+//!
+//! Plain data in, text out: nothing here measures or knows an experiment. The JSON and CSV files have JMH's
+//! fields in JMH's order and no field more, so that viewers and scripts written for JMH read them, and a
+//! file of a Java run can be put beside one of ours. A format of our own, however richer, would have
+//! neither.
+
+pub mod csv;
+pub mod json;
+pub mod number;
+mod output;
+mod result;
+mod table;
+pub mod time;
+
+pub use output::{OutputError, OutputFile};
+pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};
+pub use table::{Comparison, text_table};

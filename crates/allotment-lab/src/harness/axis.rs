@@ -1,0 +1,142 @@
+//! An axis of an experiment: a named parameter, the values it takes unless told otherwise, and how these are
+//! read and shown.
+//!
+//! Values travel as text in one canonical spelling (sizes in bytes), because that is what result files hold;
+//! a typed value per axis would be typed in one place only, the experiment, which asks for it by name.
+
+use crate::format::number::{parse_size, size};
+use allotment::memory::topology::Topology;
+
+/// What the values of an axis are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes, read and shown with k, m, g, t.
+    Size,
+    /// Bytes, as a size or as `half-l2`: half of this machine's second-level cache.
+    Eden,
+    /// A whole number.
+    Count,
+    /// `on` or `off`.
+    Switch,
+    /// One of some words.
+    Choice(&'static [&'static str]),
+}
+
+/// An eden that stays in the second-level cache, with room for what else is there.
+const HALF_L2: &str = "half-l2";
+
+/// Half of the second-level cache in bytes; where there is none to be seen, half a MiB.
+fn half_l2() -> usize {
+    Topology::detect().l2_bytes().map_or(512 << 10, |bytes| (bytes / 2).next_power_of_two())
+}
+
+/// A parameter of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Its name; also its flag on the command line, so lower case and hyphens.
+    pub name: &'static str,
+    /// What it is, in a few words, with the unit.
+    pub what: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// Values of a full run.
+    pub default: &'static [&'static str],
+    /// Values of a quick run.
+    pub quick: &'static [&'static str],
+    /// The modes that have it; empty for all. In other modes the parameter is left out.
+    pub modes: &'static [&'static str],
+}
+
+impl Axis {
+    /// An axis of every mode, which a quick run only tries at the first of the `default` values.
+    pub const fn new(
+        name: &'static str,
+        what: &'static str,
+        kind: Kind,
+        default: &'static [&'static str],
+    ) -> Axis {
+        let quick = match default {
+            [first, ..] => std::slice::from_ref(first),
+            [] => &[],
+        };
+        Axis { name, what, kind, default, quick, modes: &[] }
+    }
+
+    /// Sets the values of a quick run.
+    pub const fn quick(self, quick: &'static [&'static str]) -> Axis {
+        Axis { quick, ..self }
+    }
+
+    /// Restricts the axis to some modes.
+    pub const fn only_in(self, modes: &'static [&'static str]) -> Axis {
+        Axis { modes, ..self }
+    }
+
+    /// Whether cases of `mode` have this parameter.
+    pub fn applies_to(&self, mode: &str) -> bool {
+        self.modes.is_empty() || self.modes.contains(&mode)
+    }
+
+    /// The canonical spelling of a value: `64K` is 65536, `true` is `on`.
+    ///
+    /// # Errors
+    /// Says what values the axis takes.
+    pub fn canonical(&self, text: &str) -> Result<String, String> {
+        let text = text.trim();
+        let wrong = |what: String| format!("{}: {what}", self.name);
+        match self.kind {
+            Kind::Eden if text == HALF_L2 => Ok(half_l2().to_string()),
+            Kind::Size | Kind::Eden => parse_size(text).map(|bytes| bytes.to_string()).map_err(wrong),
+            Kind::Count => text
+                .parse::<u64>()
+                .map(|count| count.to_string())
+                .map_err(|_| wrong(format!("`{text}` is not a whole number below 2^64"))),
+            Kind::Switch => match text {
+                "on" | "true" | "yes" => Ok("on".into()),
+                "off" | "false" | "no" => Ok("off".into()),
+                _ => Err(wrong(format!("`{text}` is neither on nor off"))),
+            },
+            Kind::Choice(words) if words.contains(&text) => Ok(text.into()),
+            Kind::Choice(words) => Err(wrong(format!("`{text}` is none of {}", words.join(", ")))),
+        }
+    }
+
+    /// A canonical value as people read it.
+    pub fn label(&self, value: &str) -> String {
+        match (self.kind, value.parse()) {
+            (Kind::Size | Kind::Eden, Ok(bytes)) => size(bytes),
+            _ => value.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_one_spelling() {
+        let of = |kind, text: &str| Axis::new("a", "", kind, &["1"]).canonical(text);
+        assert_eq!(of(Kind::Size, " 64K "), Ok("65536".into()));
+        assert_eq!(of(Kind::Count, "007"), Ok("7".into()));
+        assert_eq!(of(Kind::Switch, "true"), Ok("on".into()));
+        assert_eq!(of(Kind::Choice(&["cas", "lock"]), "lock"), Ok("lock".into()));
+        assert_eq!(of(Kind::Choice(&["cas", "lock"]), "spin").unwrap_err(), "a: `spin` is none of cas, lock");
+        assert_eq!(of(Kind::Switch, "maybe").unwrap_err(), "a: `maybe` is neither on nor off");
+        assert!(of(Kind::Count, "-1").unwrap_err().contains("whole number"));
+        assert!(of(Kind::Size, "1.5k").unwrap_err().starts_with("a: `1.5k` is not a size"));
+    }
+
+    #[test]
+    fn sizes_are_shown_in_units() {
+        assert_eq!(Axis::new("a", "", Kind::Size, &[]).label("65536"), "64k");
+        assert_eq!(Axis::new("a", "", Kind::Count, &[]).label("65536"), "65536");
+    }
+
+    #[test]
+    fn a_quick_run_takes_the_first_value_unless_told() {
+        let axis = Axis::new("a", "", Kind::Count, &["3", "4"]);
+        assert_eq!((axis.quick, axis.quick(&["4"]).quick), (&["3"][..], &["4"][..]));
+        assert!(axis.applies_to("x") && !axis.only_in(&["y"]).applies_to("x"));
+    }
+}

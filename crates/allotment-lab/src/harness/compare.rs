@@ -1,0 +1,114 @@
+//! Rows against their baselines.
+
+use super::Baseline;
+use crate::format::{Comparison, ScoreRow};
+use crate::statistics::Ratio;
+
+/// Compares each row with its baseline: the row with the baseline's value in its coordinate that agrees in
+/// everything else. An axis that the baseline does not have (its mode lacks it) need not agree.
+pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
+    let ratio = |row: &ScoreRow| {
+        if is_baseline(row, baseline) {
+            return None;
+        }
+        let against =
+            rows.iter().find(|other| is_baseline(other, baseline) && agree(row, other, baseline))?;
+        Some(Ratio::of(&row.primary.summary(), &against.primary.summary()))
+    };
+    Comparison {
+        baseline: format!("{}={}", baseline.coordinate, baseline.value),
+        ratios: rows.iter().map(ratio).collect(),
+    }
+}
+
+fn is_baseline(row: &ScoreRow, baseline: &Baseline) -> bool {
+    let (experiment, mode) = names(row);
+    match baseline.coordinate.as_str() {
+        "mode" => mode == baseline.value || format!("{experiment}.{mode}") == baseline.value,
+        "threads" => row.threads.to_string() == baseline.value,
+        axis => row.parameters.iter().any(|p| p.name == axis && p.value == baseline.value),
+    }
+}
+
+fn agree(row: &ScoreRow, other: &ScoreRow, baseline: &Baseline) -> bool {
+    let free = |coordinate: &str| baseline.coordinate == coordinate;
+    let same_parameters = other.parameters.iter().filter(|p| !free(&p.name)).all(|p| {
+        let own = row.parameters.iter().find(|own| own.name == p.name);
+        own.is_none_or(|own| own.value == p.value)
+    });
+    names(row).0 == names(other).0
+        && (free("mode") || names(row).1 == names(other).1)
+        && (free("threads") || row.threads == other.threads)
+        && row.jmh_mode == other.jmh_mode
+        && same_parameters
+}
+
+fn names(row: &ScoreRow) -> (&str, &str) {
+    row.benchmark.rsplit_once('.').unwrap_or((&row.benchmark, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Combine, Metric, Parameter, Samples};
+    use std::time::Duration;
+
+    fn row(mode: &str, threads: usize, size: Option<&str>, score: f64) -> ScoreRow {
+        let samples = Samples::Values(vec![vec![score; 3]]);
+        let primary =
+            Metric { label: String::new(), unit: "ns/op".into(), combine: Combine::Average, samples };
+        let parameter =
+            |value: &str| Parameter { name: "size".into(), value: value.into(), label: value.into() };
+        ScoreRow {
+            benchmark: format!("alloc.{mode}"),
+            jmh_mode: "avgt".into(),
+            threads,
+            parameters: size.map(parameter).into_iter().collect(),
+            forks: 1,
+            warmup_iterations: 0,
+            warmup_time: Duration::ZERO,
+            iterations: 3,
+            time: Duration::ZERO,
+            primary,
+            secondary: vec![],
+            missing: 0,
+        }
+    }
+
+    fn ratios(rows: &[ScoreRow], baseline: &Baseline) -> Vec<Option<f64>> {
+        compare(rows, baseline).ratios.iter().map(|ratio| ratio.map(|ratio| ratio.value)).collect()
+    }
+
+    #[test]
+    fn modes_are_compared_at_equal_coordinates() {
+        let rows = [
+            row("shared", 1, Some("16"), 8.0),
+            row("shared", 2, Some("16"), 16.0),
+            row("tlab", 1, Some("16"), 2.0),
+            row("tlab", 2, Some("16"), 2.0),
+            row("tlab", 2, Some("64"), 2.0),
+        ];
+        let expected = [None, None, Some(0.25), Some(0.125), None];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), expected);
+        assert_eq!(ratios(&rows, &Baseline::mode("other")), [None; 5]);
+    }
+
+    #[test]
+    fn threads_and_axes_can_be_the_baseline() {
+        let rows = [
+            row("tlab", 1, Some("16"), 2.0),
+            row("tlab", 2, Some("16"), 3.0),
+            row("tlab", 1, Some("64"), 6.0),
+        ];
+        let threads = Baseline { coordinate: "threads".into(), value: "1".into() };
+        assert_eq!(ratios(&rows, &threads), [None, Some(1.5), None]);
+        assert_eq!(ratios(&rows, &Baseline::axis("size", "16")), [None, None, Some(3.0)]);
+    }
+
+    #[test]
+    fn an_axis_the_baseline_lacks_need_not_agree() {
+        let rows =
+            [row("shared", 1, None, 8.0), row("tlab", 1, Some("16"), 2.0), row("tlab", 1, Some("64"), 4.0)];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, Some(0.25), Some(0.5)]);
+    }
+}

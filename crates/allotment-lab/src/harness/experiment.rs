@@ -1,0 +1,121 @@
+//! What an experiment has to say about itself, and the one thing it has to do.
+
+use super::{Axis, Bench, Case, JmhMode, TimeUnit};
+
+/// A question that cases can answer. See [`crate::experiments`] for how to add one.
+pub trait Experiment: Sync {
+    /// Its name on the command line and in results: one lower-case word, hyphens allowed.
+    fn name(&self) -> &'static str;
+
+    /// What it answers, in one line.
+    fn question(&self) -> &'static str;
+
+    /// The ways of doing the thing that are compared.
+    fn modes(&self) -> &'static [Mode];
+
+    /// Its parameters besides the number of threads, the slowest-changing first.
+    fn axes(&self) -> &'static [Axis] {
+        &[]
+    }
+
+    /// The numbers of threads to measure with on a machine of `cpus` CPUs: 1 and all of them in a quick run,
+    /// else the powers of two up to all of them.
+    fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {
+        let mut threads: Vec<usize> =
+            if quick { vec![1] } else { (0..).map(|power| 1 << power).take_while(|&n| n < cpus).collect() };
+        if !threads.contains(&cpus) {
+            threads.push(cpus);
+        }
+        threads
+    }
+
+    /// The unit of time for scores in a JMH mode.
+    fn unit(&self, mode: JmhMode) -> TimeUnit {
+        match mode {
+            JmhMode::Throughput => TimeUnit::Microseconds,
+            JmhMode::AverageTime | JmhMode::SampleTime => TimeUnit::Nanoseconds,
+            JmhMode::SingleShot => TimeUnit::Milliseconds,
+        }
+    }
+
+    /// What the ratios in the last column of the table are against, unless the user asks for another.
+    fn baseline(&self) -> Option<Baseline> {
+        None
+    }
+
+    /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does. Such
+    /// points are left out.
+    fn nonsense(&self, _case: &Case) -> Option<String> {
+        None
+    }
+
+    /// Measures one case, in a process of its own: sets up what the threads share, then calls
+    /// [`Bench::measure`] or [`Bench::measure_with`] once. Must not print on standard output.
+    ///
+    /// # Errors
+    /// Whatever keeps it from measuring; the fork's results are then dropped and the message is shown.
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()>;
+}
+
+/// A way of doing what an experiment is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Its name: the part of the benchmark's name after the dot.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub what: &'static str,
+    /// What is computed unless the user asks for something else.
+    pub jmh_modes: &'static [JmhMode],
+}
+
+/// Which rows are the baselines: those with this value in this coordinate. Another row is compared with the
+/// baseline that agrees with it in all other coordinates that the baseline has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Baseline {
+    /// `mode`, `threads` or the name of an axis.
+    pub coordinate: String,
+    /// The canonical value.
+    pub value: String,
+}
+
+impl Baseline {
+    /// The rows of one mode.
+    pub fn mode(name: &str) -> Baseline {
+        Baseline { coordinate: "mode".into(), value: name.into() }
+    }
+
+    /// The rows with one value of an axis.
+    pub fn axis(name: &str, value: &str) -> Baseline {
+        Baseline { coordinate: name.into(), value: value.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent;
+
+    impl Experiment for Silent {
+        fn name(&self) -> &'static str {
+            "silent"
+        }
+        fn question(&self) -> &'static str {
+            "?"
+        }
+        fn modes(&self) -> &'static [Mode] {
+            &[]
+        }
+        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn threads_reach_from_one_to_all() {
+        assert_eq!(Silent.threads(6, false), [1, 2, 4, 6]);
+        assert_eq!(Silent.threads(8, false), [1, 2, 4, 8]);
+        assert_eq!(Silent.threads(8, true), [1, 8]);
+        assert_eq!((Silent.threads(1, false), Silent.threads(1, true)), (vec![1], vec![1]));
+    }
+}

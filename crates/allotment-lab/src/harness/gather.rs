@@ -1,0 +1,142 @@
+//! From the records of a case's forks to a row of the report.
+
+use super::protocol::{IterationRecord, Measured};
+use super::{Axis, Case, JmhMode, Plan};
+use crate::format::{Combine, Metric, Parameter, Samples, ScoreRow};
+
+/// The records of one case.
+#[derive(Clone, Debug)]
+pub(super) struct Gathered {
+    pub(super) case: Case,
+    pub(super) plan: Plan,
+    /// Measured iterations only, per fork.
+    pub(super) forks: Vec<Vec<IterationRecord>>,
+}
+
+impl Gathered {
+    /// The row, or none if nothing was measured. `axes` are those of the case's experiment.
+    pub(super) fn row(&self, axes: &[Axis], forks: u32) -> Option<ScoreRow> {
+        let found = self.forks.iter().map(Vec::len).sum::<usize>() as u32;
+        if found == 0 {
+            return None;
+        }
+        let label = |name: &str, value: &str| {
+            axes.iter().find(|axis| axis.name == name).map_or(value.into(), |axis| axis.label(value))
+        };
+        let parameter = |(name, value): &(String, String)| Parameter {
+            name: name.clone(),
+            value: value.clone(),
+            label: label(name, value),
+        };
+        Some(ScoreRow {
+            benchmark: self.case.benchmark(),
+            jmh_mode: self.case.jmh_mode.to_string(),
+            threads: self.case.threads,
+            parameters: self.case.params.iter().map(parameter).collect(),
+            forks,
+            warmup_iterations: self.plan.warmup_iterations,
+            warmup_time: self.plan.warmup_time,
+            iterations: self.plan.iterations,
+            time: self.plan.time,
+            primary: self.primary(),
+            secondary: self.secondary(),
+            missing: (self.plan.iterations * forks).saturating_sub(found),
+        })
+    }
+
+    /// Mean calls of a thread in an iteration, and mean nanoseconds of a call.
+    pub(super) fn calls(&self) -> (f64, f64) {
+        let all: Vec<&IterationRecord> = self.forks.iter().flatten().collect();
+        let mean = |of: fn(&IterationRecord) -> f64| {
+            all.iter().map(|record| of(record)).sum::<f64>() / all.len() as f64
+        };
+        (mean(|record| record.calls as f64), mean(|record| record.nanoseconds_per_call))
+    }
+
+    fn primary(&self) -> Metric {
+        let unit = self.case.unit.nanoseconds();
+        let samples = if self.case.jmh_mode == JmhMode::SampleTime {
+            let scaled = |record: &IterationRecord| match &record.measured {
+                Measured::Histogram(counts) => {
+                    counts.iter().map(|&(value, times)| (value as f64 / unit, times)).collect()
+                }
+                Measured::Value(value) => vec![(*value, 1)],
+            };
+            Samples::Histograms(self.forks.iter().map(|fork| fork.iter().map(scaled).collect()).collect())
+        } else {
+            let value = |record: &IterationRecord| match record.measured {
+                Measured::Value(value) => value,
+                Measured::Histogram(_) => f64::NAN,
+            };
+            Samples::Values(self.forks.iter().map(|fork| fork.iter().map(value).collect()).collect())
+        };
+        let unit = self.case.unit.of_score(self.case.jmh_mode);
+        Metric { label: String::new(), unit, combine: Combine::Average, samples }
+    }
+
+    fn secondary(&self) -> Vec<Metric> {
+        let mut metrics: Vec<Metric> = Vec::new();
+        for value in self.forks.iter().flatten().flat_map(|record| &record.secondary) {
+            if metrics.iter().any(|known| known.label == value.label) {
+                continue;
+            }
+            let of = |record: &IterationRecord| {
+                record.secondary.iter().find(|other| other.label == value.label).map(|other| other.value)
+            };
+            let samples = self.forks.iter().map(|fork| fork.iter().filter_map(of).collect()).collect();
+            metrics.push(Metric {
+                label: value.label.clone(),
+                unit: value.unit.clone(),
+                combine: value.combine,
+                samples: Samples::Values(samples),
+            });
+        }
+        metrics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::examples::case;
+    use super::super::{Kind, SecondaryValue, Settings};
+    use super::*;
+
+    fn record(measured: Measured, secondary: Vec<SecondaryValue>) -> IterationRecord {
+        IterationRecord { warmup: false, measured, calls: 100, nanoseconds_per_call: 4.0, secondary }
+    }
+
+    fn gathered(jmh_mode: JmhMode, forks: Vec<Vec<IterationRecord>>) -> Gathered {
+        Gathered { case: case(jmh_mode, 2), plan: Settings::default().plan(jmh_mode), forks }
+    }
+
+    #[test]
+    fn a_row_has_what_was_measured_and_says_what_is_missing() {
+        let gc = SecondaryValue::sum("gc.count", "counts", 2.0);
+        let first = record(Measured::Value(3.0), vec![]);
+        let second = record(Measured::Value(5.0), vec![gc]);
+        let gathered = gathered(JmhMode::AverageTime, vec![vec![first, second.clone()], vec![second]]);
+        let axes = [Axis::new("size", "", Kind::Size, &["16"])];
+        let row = gathered.row(&axes, 3).unwrap();
+        assert_eq!((row.benchmark.as_str(), row.primary.unit.as_str()), ("example.plain", "ns/op"));
+        assert_eq!((row.parameters[0].value.as_str(), row.parameters[0].label.as_str()), ("65536", "64k"));
+        assert_eq!(row.primary.samples, Samples::Values(vec![vec![3.0, 5.0], vec![5.0]]));
+        assert_eq!(row.secondary[0].score(), 4.0);
+        assert_eq!(row.missing, 3 * 5 - 3);
+        assert_eq!(gathered.calls(), (100.0, 4.0));
+    }
+
+    #[test]
+    fn samples_are_scaled_to_the_unit() {
+        let histogram = record(Measured::Histogram(vec![(500, 2), (1500, 1)]), vec![]);
+        let mut gathered = gathered(JmhMode::SampleTime, vec![vec![histogram]]);
+        gathered.case.unit = super::super::TimeUnit::Microseconds;
+        let row = gathered.row(&[], 1).unwrap();
+        assert_eq!(row.primary.samples, Samples::Histograms(vec![vec![vec![(0.5, 2), (1.5, 1)]]]));
+        assert_eq!(row.primary.unit, "us/op");
+    }
+
+    #[test]
+    fn a_case_without_iterations_has_no_row() {
+        assert_eq!(gathered(JmhMode::Throughput, vec![vec![], vec![]]).row(&[], 2), None);
+    }
+}

@@ -1,0 +1,258 @@
+//! From experiments and the user's choices to the list of cases.
+
+use super::{Axis, Case, Experiment, JmhMode, Mode};
+
+/// What the user chose; empty lists mean the experiment's own choice.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Modes of the experiments, by name.
+    pub modes: Vec<String>,
+    /// JMH modes.
+    pub jmh_modes: Vec<JmhMode>,
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// Values for axes, as typed by the user.
+    pub values: Vec<(String, Vec<String>)>,
+    /// Whether to take the axes' quick values.
+    pub quick: bool,
+}
+
+/// A choice that cannot be followed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct GridError(String);
+
+/// The cases of all `experiments` on a machine of `cpus` CPUs, and why points of the grid were left out.
+///
+/// A choice may concern only some of the experiments, but must concern one.
+///
+/// # Errors
+/// A mode or an axis that no experiment has, a value that its axis does not take, zero threads, or nothing
+/// left to measure.
+pub fn expand(
+    experiments: &[&dyn Experiment],
+    selection: &Selection,
+    cpus: usize,
+) -> Result<(Vec<Case>, Vec<String>), GridError> {
+    check_names(experiments, selection)?;
+    let (mut cases, mut left_out) = (Vec::new(), Vec::new());
+    for &experiment in experiments {
+        let threads = match selection.threads.as_slice() {
+            [] => experiment.threads(cpus, selection.quick),
+            chosen => distinct(chosen.iter().copied()),
+        };
+        for mode in experiment.modes() {
+            if !selection.modes.is_empty() && !selection.modes.iter().any(|name| name == mode.name) {
+                continue;
+            }
+            let points = points(experiment, mode, selection)?;
+            let jmh_modes = match selection.jmh_modes.as_slice() {
+                [] => mode.jmh_modes.to_vec(),
+                chosen => distinct(chosen.iter().copied()),
+            };
+            for &jmh_mode in &jmh_modes {
+                for params in &points {
+                    for &threads in &threads {
+                        let case = Case {
+                            experiment: experiment.name().into(),
+                            mode: mode.name.into(),
+                            jmh_mode,
+                            unit: experiment.unit(jmh_mode),
+                            threads,
+                            params: params.clone(),
+                        };
+                        match experiment.nonsense(&case) {
+                            Some(reason) => left_out.push(format!("{} left out: {reason}", case.benchmark())),
+                            None => cases.push(case),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    left_out.dedup();
+    match (cases.is_empty(), left_out.first()) {
+        (false, _) => Ok((cases, left_out)),
+        (true, Some(reason)) => Err(GridError(format!("nothing is left to measure: {reason}"))),
+        (true, None) => Err(GridError("nothing is left to measure".into())),
+    }
+}
+
+/// Every combination of the values of the axes that `mode` has, the last axis changing fastest.
+fn points(
+    experiment: &dyn Experiment,
+    mode: &Mode,
+    selection: &Selection,
+) -> Result<Vec<Vec<(String, String)>>, GridError> {
+    let mut points = vec![Vec::new()];
+    for axis in experiment.axes().iter().filter(|axis| axis.applies_to(mode.name)) {
+        let values = values(axis, selection)?;
+        points = points
+            .into_iter()
+            .flat_map(|point| {
+                values.iter().map(move |value| {
+                    let mut longer: Vec<(String, String)> = point.clone();
+                    longer.push((axis.name.into(), value.clone()));
+                    longer
+                })
+            })
+            .collect();
+    }
+    Ok(points)
+}
+
+fn values(axis: &Axis, selection: &Selection) -> Result<Vec<String>, GridError> {
+    let chosen: Vec<&str> = selection
+        .values
+        .iter()
+        .filter(|(name, _)| name == axis.name)
+        .flat_map(|(_, values)| values.iter().map(String::as_str))
+        .collect();
+    let texts = match (chosen.is_empty(), selection.quick) {
+        (false, _) => &chosen[..],
+        (true, true) => axis.quick,
+        (true, false) => axis.default,
+    };
+    let values: Result<Vec<String>, String> = texts.iter().map(|text| axis.canonical(text)).collect();
+    Ok(distinct(values.map_err(GridError)?))
+}
+
+fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result<(), GridError> {
+    if selection.threads.contains(&0) {
+        return Err(GridError("zero threads measure nothing; the least is 1".into()));
+    }
+    let axes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.axes()).map(|axis| axis.name));
+    let modes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.modes()).map(|mode| mode.name));
+    for (name, _) in &selection.values {
+        if !axes.contains(&name.as_str()) {
+            return Err(GridError(format!("there is no parameter `{name}`; {}", known(&axes, "parameters"))));
+        }
+    }
+    for name in &selection.modes {
+        if !modes.contains(&name.as_str()) {
+            return Err(GridError(format!("there is no mode `{name}`; {}", known(&modes, "modes"))));
+        }
+    }
+    for axis in experiments.iter().flat_map(|experiment| experiment.axes()) {
+        values(axis, selection)?;
+    }
+    Ok(())
+}
+
+fn known(names: &[&str], what: &str) -> String {
+    if names.is_empty() {
+        format!("there are no {what}")
+    } else {
+        format!("the {what} are {}", names.join(", "))
+    }
+}
+
+fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Bench, Kind};
+    use super::*;
+
+    struct Grid;
+
+    impl Experiment for Grid {
+        fn name(&self) -> &'static str {
+            "grid"
+        }
+        fn question(&self) -> &'static str {
+            "?"
+        }
+        fn modes(&self) -> &'static [Mode] {
+            const THROUGHPUT: &[JmhMode] = &[JmhMode::Throughput];
+            &[
+                Mode { name: "tlab", what: "", jmh_modes: THROUGHPUT },
+                Mode { name: "shared", what: "", jmh_modes: THROUGHPUT },
+            ]
+        }
+        fn axes(&self) -> &'static [Axis] {
+            const AXES: &[Axis] = &[
+                Axis::new("size", "", Kind::Size, &["16", "1k"]),
+                Axis::new("tlab-size", "", Kind::Size, &["4k", "64k"]).quick(&["64k"]).only_in(&["tlab"]),
+            ];
+            AXES
+        }
+        fn nonsense(&self, case: &Case) -> Option<String> {
+            let size = case.size("size").ok()?;
+            (size > 1 << 20).then(|| "objects larger than the heap".into())
+        }
+        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn expanded(selection: &Selection) -> Result<Vec<String>, String> {
+        let print = |case: &Case| {
+            let params: Vec<String> = case.params.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            format!("{}:{} {}", case.mode, case.threads, params.join(","))
+        };
+        let cases = expand(&[&Grid], selection, 2).map_err(|error| error.to_string())?.0;
+        Ok(cases.iter().map(print).collect())
+    }
+
+    fn choose(axis: &str, values: &[&str]) -> Selection {
+        let values = values.iter().map(|value| value.to_string()).collect();
+        Selection { values: vec![(axis.into(), values)], threads: vec![1], ..Selection::default() }
+    }
+
+    #[test]
+    fn a_quick_grid_is_small() {
+        let cases = expanded(&Selection { quick: true, ..Selection::default() }).unwrap();
+        let expected = [
+            "tlab:1 size=16,tlab-size=65536",
+            "tlab:2 size=16,tlab-size=65536",
+            "shared:1 size=16",
+            "shared:2 size=16",
+        ];
+        assert_eq!(cases, expected);
+    }
+
+    #[test]
+    fn a_full_grid_has_every_combination_once() {
+        let cases = expanded(&Selection::default()).unwrap();
+        assert_eq!(cases.len(), (2 * 2 + 2) * 2);
+        assert_eq!(distinct(cases.clone()), cases);
+    }
+
+    #[test]
+    fn choices_replace_the_defaults() {
+        let cases = expanded(&choose("size", &["64K", "65536", "32"])).unwrap();
+        assert_eq!(cases.len(), 2 * 2 + 2, "equal values count once: {cases:?}");
+        assert!(cases[0].starts_with("tlab:1 size=65536,"));
+        let selection = Selection { modes: vec!["shared".into()], ..choose("size", &["8"]) };
+        assert_eq!(expanded(&selection).unwrap(), ["shared:1 size=8"]);
+    }
+
+    #[test]
+    fn senseless_points_are_left_out_with_the_reason() {
+        let (cases, left_out) = expand(&[&Grid], &choose("size", &["2m", "16"]), 2).unwrap();
+        assert_eq!((cases.len(), left_out.len()), (3, 2));
+        assert!(left_out[0].contains("larger than the heap"));
+        let error = expanded(&choose("size", &["2m"])).unwrap_err();
+        assert!(error.contains("nothing is left") && error.contains("larger than the heap"), "{error}");
+    }
+
+    #[test]
+    fn impossible_choices_are_errors() {
+        let zero = Selection { threads: vec![1, 0], ..Selection::default() };
+        assert!(expanded(&zero).unwrap_err().contains("zero threads"));
+        let error = expanded(&choose("eden", &["1m"])).unwrap_err();
+        assert_eq!(error, "there is no parameter `eden`; the parameters are size, tlab-size");
+        assert!(expanded(&choose("size", &["big"])).unwrap_err().starts_with("size: `big` is not a size"));
+        let mode = Selection { modes: vec!["heap".into()], ..Selection::default() };
+        assert_eq!(expanded(&mode).unwrap_err(), "there is no mode `heap`; the modes are tlab, shared");
+    }
+}

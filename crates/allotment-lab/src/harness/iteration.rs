@@ -1,0 +1,143 @@
+//! One thread's iteration: working up to the start, through the measured window, and until all have stopped.
+//!
+//! ```text
+//! announce ready, work | clock, work until done, clock | announce stopped, work
+//! until all are ready  |       the measured window     | until all have stopped
+//! ```
+//!
+//! So no thread measures while another is not yet working or works no more. Starting threads by a barrier
+//! was refused: they leave a barrier some microseconds apart, and the first runs alone for that long.
+
+use super::sampler::Sampler;
+use super::{Share, Worker};
+use crossbeam_utils::CachePadded;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// What the threads of one iteration share. Each part has cache lines of its own: `done` is read with every
+/// call, and a neighbour that is written would cost all readers.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    /// Threads that are working. Written by each once.
+    ready: CachePadded<AtomicUsize>,
+    /// Set by the controller when the time is over.
+    done: CachePadded<AtomicBool>,
+    /// Threads that have left the window. Written by each once.
+    stopped: CachePadded<AtomicUsize>,
+    /// Set when a thread has failed, so that nobody waits for it.
+    aborted: CachePadded<AtomicBool>,
+}
+
+impl Round {
+    /// Ends the measured window of all threads.
+    pub(super) fn finish(&self) {
+        self.done.store(true, Ordering::Release);
+    }
+
+    /// Ends all phases of all threads at once.
+    pub(super) fn abort(&self) {
+        self.aborted.store(true, Ordering::Release);
+        self.finish();
+    }
+
+    /// Works until `threads` have arrived at `counter`; returns the operations done meanwhile. `arrived` is
+    /// called by the last thread to arrive.
+    fn work_until_all<W: Worker>(
+        &self,
+        counter: &AtomicUsize,
+        threads: usize,
+        worker: &mut W,
+        arrived: impl FnOnce(),
+    ) -> u64 {
+        if counter.fetch_add(1, Ordering::AcqRel) + 1 == threads {
+            arrived();
+        }
+        let mut operations = 0;
+        while counter.load(Ordering::Acquire) < threads && !self.aborted.load(Ordering::Acquire) {
+            operations += worker.batch();
+        }
+        operations
+    }
+
+    /// The three phases around a loop that measures.
+    fn phases<W: Worker>(
+        &self,
+        worker: &mut W,
+        threads: usize,
+        all_ready: impl FnOnce(),
+        window: impl FnOnce(&mut W, &AtomicBool) -> Share,
+    ) -> Share {
+        let before = self.work_until_all(&self.ready, threads, worker, all_ready);
+        let mut share = window(worker, &self.done);
+        let after = self.work_until_all(&self.stopped, threads, worker, || ());
+        share.all_operations = before + share.measured_operations + after;
+        share
+    }
+
+    /// Throughput and average time: as many calls as fit. `all_ready` is called by the last thread to get
+    /// ready.
+    pub(super) fn count<W: Worker>(&self, worker: &mut W, threads: usize, all_ready: impl FnOnce()) -> Share {
+        self.phases(worker, threads, all_ready, counted_window)
+    }
+
+    /// Sampling: the same, with some calls timed.
+    pub(super) fn sample<W: Worker>(
+        &self,
+        worker: &mut W,
+        threads: usize,
+        sampler: &mut Sampler,
+        all_ready: impl FnOnce(),
+    ) -> Share {
+        sampler.start_iteration();
+        self.phases(worker, threads, all_ready, |worker, done| sampled_window(worker, done, sampler))
+    }
+}
+
+/// Single shot: one call, with nothing before and after it.
+pub(super) fn single<W: Worker>(worker: &mut W) -> Share {
+    let start = Instant::now();
+    let operations = worker.batch();
+    let time = start.elapsed();
+    Share { measured_operations: operations, all_operations: operations, calls: 1, time }
+}
+
+/// Kept out of line, so that the loop is compiled alike whatever surrounds it, and can be found in a
+/// disassembly.
+#[inline(never)]
+fn counted_window<W: Worker>(worker: &mut W, done: &AtomicBool) -> Share {
+    let (mut operations, mut calls) = (0, 0);
+    let start = Instant::now();
+    loop {
+        operations += worker.batch();
+        calls += 1;
+        if done.load(Ordering::Acquire) {
+            break;
+        }
+    }
+    let time = start.elapsed();
+    Share { measured_operations: operations, all_operations: operations, calls, time }
+}
+
+#[inline(never)]
+fn sampled_window<W: Worker>(worker: &mut W, done: &AtomicBool, sampler: &mut Sampler) -> Share {
+    let (mut operations, mut calls) = (0, 0);
+    let start = Instant::now();
+    loop {
+        if sampler.chooses() {
+            let call = Instant::now();
+            let done_here = worker.batch();
+            let time = call.elapsed();
+            let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            sampler.record(nanoseconds.checked_div(done_here).unwrap_or(nanoseconds));
+            operations += done_here;
+        } else {
+            operations += worker.batch();
+        }
+        calls += 1;
+        if done.load(Ordering::Acquire) {
+            break;
+        }
+    }
+    let time = start.elapsed();
+    Share { measured_operations: operations, all_operations: operations, calls, time }
+}

@@ -1,0 +1,46 @@
+//! How anything is measured: the grid of cases, a process per fork, threads that start and stop together.
+//!
+//! The way of JMH, since its ways are known and its numbers are what ours stand beside: a fork is a fresh
+//! process (so address layout and heap state vary), an iteration's threads keep working before and after the
+//! measured window (so the window is fully loaded), each thread has its own clock, and all iterations of all
+//! forks are pooled. One difference: forks of all cases are interleaved, so that a machine that grows slower
+//! in the course of a run does so for all cases alike. In-process benchmarking as criterion does it was
+//! refused: one heap per process is what is measured here.
+//!
+//! Two sides: the parent ([`run`]) starts forks and gathers; the fork ([`Bench`]) measures one case and
+//! streams what it finds as JSON lines.
+
+mod axis;
+mod bench;
+mod case;
+mod compare;
+mod experiment;
+mod fork_process;
+mod gather;
+mod grid;
+mod interrupt;
+mod iteration;
+mod jmh_mode;
+mod progress;
+mod protocol;
+mod runner;
+mod sampler;
+mod settings;
+mod sink;
+mod warnings;
+mod worker;
+
+pub use axis::{Axis, Kind};
+pub use bench::{Bench, Play};
+pub use case::{Case, ParameterError};
+pub use compare::compare;
+pub use experiment::{Baseline, Experiment, Mode};
+pub use grid::{GridError, Selection, expand};
+pub use interrupt::Interrupt;
+pub use jmh_mode::{JmhMode, TimeUnit};
+pub use protocol::{Order, run_fork};
+pub use runner::{Outcome, Run, run};
+pub use settings::{Pin, Plan, Settings};
+pub use sink::{keep, keep_value};
+pub use warnings::{Circumstances, warnings};
+pub use worker::{Iteration, NoProbe, Probe, SecondaryValue, Share, Thread, Worker};

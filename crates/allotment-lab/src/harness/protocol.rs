@@ -1,0 +1,106 @@
+//! What parent and fork say to each other: an order on standard input, a JSON object per line on standard
+//! output.
+//!
+//! Text and not a binary encoding, so that `allotment fork` can be run by hand, and so that a stray print in
+//! an experiment is seen as what it is.
+
+use super::{Bench, Case, Experiment, Plan, SecondaryValue};
+use crate::machine::die_with_parent;
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+
+/// What a fork is to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The case.
+    pub case: Case,
+    /// Its iterations.
+    pub plan: Plan,
+    /// For each thread the CPU it is bound to, if any.
+    pub cpus: Vec<Option<usize>>,
+    /// Process id of the parent, without which the fork is not to live on.
+    pub parent: u32,
+}
+
+/// A line from a fork.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Message {
+    /// An iteration is over.
+    Iteration(IterationRecord),
+    /// All are.
+    Finished,
+    /// The fork gives up; the text says why.
+    Failed(String),
+}
+
+/// The outcome of an iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct IterationRecord {
+    /// Whether it only warms up.
+    pub(super) warmup: bool,
+    /// The score's part.
+    pub(super) measured: Measured,
+    /// Calls within the window, of the thread that made the fewest.
+    pub(super) calls: u64,
+    /// Mean time of a call, in nanoseconds.
+    pub(super) nanoseconds_per_call: f64,
+    /// Everything else that was counted.
+    pub(super) secondary: Vec<SecondaryValue>,
+}
+
+/// What an iteration adds to the score.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Measured {
+    /// A value in the case's unit.
+    Value(f64),
+    /// Nanoseconds per operation and how often each occurred, ascending.
+    Histogram(Vec<(u64, u64)>),
+}
+
+/// The whole life of a fork: reads an order, measures, writes messages.
+///
+/// # Errors
+/// The order is not one, or nobody reads the messages. Everything that happens while measuring is a message,
+/// not an error.
+pub fn run_fork(
+    experiments: &[&dyn Experiment],
+    mut input: impl Read,
+    mut output: impl Write,
+) -> anyhow::Result<()> {
+    let mut text = String::new();
+    input.read_to_string(&mut text).context("cannot read the order")?;
+    let order: Order = serde_json::from_str(&text)
+        .context("standard input holds no order; forks are started by `allotment run`")?;
+    let mut send = |message: &Message| -> anyhow::Result<()> {
+        let line = serde_json::to_string(message)? + "\n";
+        output.write_all(line.as_bytes()).and_then(|()| output.flush()).context("cannot report a result")
+    };
+    let ended = match measure(experiments, &order, &mut send) {
+        Ok(()) => Message::Finished,
+        Err(error) => Message::Failed(format!("{error:#}")),
+    };
+    send(&ended)
+}
+
+fn measure(
+    experiments: &[&dyn Experiment],
+    order: &Order,
+    send: &mut dyn FnMut(&Message) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    die_with_parent(order.parent)?;
+    let name = &order.case.experiment;
+    let Some(experiment) = experiments.iter().find(|experiment| experiment.name() == name) else {
+        bail!("there is no experiment `{name}`");
+    };
+    let mut report = |record| send(&Message::Iteration(record));
+    let mut bench = Bench::new(&order.case, order.plan, &order.cpus, &mut report);
+    experiment.run(&order.case, &mut bench)?;
+    let (done, wanted) = (bench.iterations_done(), order.plan.warmup_iterations + order.plan.iterations);
+    if done != wanted {
+        bail!("experiment `{name}` measured {done} iterations instead of {wanted}");
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! How long and how often: JMH's settings with smaller defaults.
+//!
+//! JMH's own defaults take 500 s per case, which a grid of some hundred cases does not allow. Three forks of
+//! five iterations give fifteen values, beyond which the t quantile hardly falls. The settings are printed
+//! with every table.
+
+use super::JmhMode;
+use crate::format::time::{iteration_time, rough};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// About what starting a process takes.
+pub(super) const START: Duration = Duration::from_millis(50);
+
+/// Whether measuring threads are bound to a CPU each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+pub enum Pin {
+    /// When there are CPUs enough for all threads of the case.
+    #[default]
+    Auto,
+    /// Always, several threads to a CPU if need be.
+    Always,
+    /// Never: the scheduler places them.
+    Never,
+}
+
+/// Settings of a run. What is not set follows from `quick` and the JMH mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Smaller defaults, for a first look.
+    pub quick: bool,
+    /// Processes per case; 3, quick 2.
+    pub forks: Option<u32>,
+    /// Warm-up iterations per fork; 2, quick 1, single shot 0.
+    pub warmup_iterations: Option<u32>,
+    /// Time of each; 300 ms, quick 100 ms.
+    pub warmup_time: Option<Duration>,
+    /// Measured iterations per fork; 5, quick 3, single shot 1.
+    pub iterations: Option<u32>,
+    /// Time of each; 300 ms, quick 100 ms.
+    pub time: Option<Duration>,
+    /// Binding threads to CPUs.
+    pub pin: Pin,
+}
+
+/// The iterations of one fork.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Warm-up iterations.
+    pub warmup_iterations: u32,
+    /// Time of each; zero for a single shot.
+    pub warmup_time: Duration,
+    /// Measured iterations.
+    pub iterations: u32,
+    /// Time of each; zero for a single shot.
+    pub time: Duration,
+}
+
+impl Plan {
+    /// The time of all iterations. What a single shot takes is not known; nothing is counted for it.
+    pub fn duration(&self) -> Duration {
+        self.warmup_time * self.warmup_iterations + self.time * self.iterations
+    }
+}
+
+impl Settings {
+    /// Processes per case.
+    pub fn forks(&self) -> u32 {
+        self.forks.unwrap_or(if self.quick { 2 } else { 3 })
+    }
+
+    /// The iterations of a fork in a JMH mode.
+    pub fn plan(&self, mode: JmhMode) -> Plan {
+        let single = mode == JmhMode::SingleShot;
+        let (warmup, measured) = match (single, self.quick) {
+            (true, _) => (0, 1),
+            (false, true) => (1, 3),
+            (false, false) => (2, 5),
+        };
+        let time = Duration::from_millis(if self.quick { 100 } else { 300 });
+        let timed = |chosen: Option<Duration>| if single { Duration::ZERO } else { chosen.unwrap_or(time) };
+        Plan {
+            warmup_iterations: self.warmup_iterations.unwrap_or(warmup),
+            warmup_time: timed(self.warmup_time),
+            iterations: self.iterations.unwrap_or(measured),
+            time: timed(self.time),
+        }
+    }
+
+    /// The settings in words, for one JMH mode: `3 forks x (2 warm-up x 300 ms + 5 x 300 ms)`.
+    pub fn describe(&self, mode: JmhMode) -> String {
+        let plan = self.plan(mode);
+        format!(
+            "{} forks x ({} warm-up x {} + {} measured x {})",
+            self.forks(),
+            plan.warmup_iterations,
+            iteration_time(plan.warmup_time),
+            plan.iterations,
+            iteration_time(plan.time)
+        )
+    }
+
+    /// About how long cases of these modes take, starting the processes included.
+    pub fn estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> Duration {
+        modes.into_iter().map(|mode| (self.plan(mode).duration() + START) * self.forks()).sum()
+    }
+
+    /// The estimate in words.
+    pub fn describe_estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> String {
+        format!("about {}", rough(self.estimate(modes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_as_documented() {
+        let settings = Settings::default();
+        assert_eq!(
+            settings.describe(JmhMode::Throughput),
+            "3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)"
+        );
+        assert_eq!(
+            settings.estimate([JmhMode::Throughput; 2]),
+            Duration::from_millis(2 * 3 * (7 * 300 + 50))
+        );
+        let quick = Settings { quick: true, ..Settings::default() };
+        assert_eq!(quick.plan(JmhMode::AverageTime).duration(), Duration::from_millis(400));
+    }
+
+    #[test]
+    fn a_single_shot_is_one_call_unless_told_otherwise() {
+        let plan = Settings::default().plan(JmhMode::SingleShot);
+        assert_eq!((plan.warmup_iterations, plan.iterations, plan.time), (0, 1, Duration::ZERO));
+        let settings =
+            Settings { iterations: Some(7), time: Some(Duration::from_secs(1)), ..Settings::default() };
+        let plan = settings.plan(JmhMode::SingleShot);
+        assert_eq!((plan.iterations, plan.time), (7, Duration::ZERO));
+    }
+
+    #[test]
+    fn what_is_set_wins_over_quick() {
+        let settings = Settings { quick: true, forks: Some(9), iterations: Some(4), ..Settings::default() };
+        assert_eq!((settings.forks(), settings.plan(JmhMode::Throughput).iterations), (9, 4));
+    }
+}

@@ -1,0 +1,121 @@
+//! What an experiment gives the harness: a worker per thread, and perhaps a probe beside them.
+
+use crate::format::Combine;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The work of one thread. Made on its thread and never leaves it, so it need not be `Send`.
+pub trait Worker {
+    /// Does a few operations and returns how many. This is the measured code: it is called in a loop that
+    /// adds a load, a compare and two additions (about a nanosecond), so it should be `#[inline]` and do
+    /// several operations if one takes only some nanoseconds. Results go to [`super::keep`].
+    fn batch(&mut self) -> u64;
+
+    /// Called before each iteration, on the worker's thread, unmeasured.
+    ///
+    /// # Errors
+    /// Whatever keeps the iteration from being measured; it ends the fork.
+    fn prepare(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// Called when the thread has to wait for others; must call `wait` exactly once. A worker that takes
+    /// part in safepoints must not be waited for meanwhile, so it calls `wait` within a blocking region.
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        wait();
+    }
+
+    /// What this thread counted in the iteration that just ended, e.g. attempts per success. Values of equal
+    /// label are combined over threads and then over iterations, in the same way.
+    fn metrics(&mut self, _share: &Share) -> Vec<SecondaryValue> {
+        Vec::new()
+    }
+}
+
+/// Which of the measuring threads a worker is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// From zero.
+    pub index: usize,
+    /// How many there are.
+    pub count: usize,
+    /// The CPU it is bound to, if it is.
+    pub cpu: Option<usize>,
+}
+
+/// One thread's part of an iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Operations within the measured window.
+    pub measured_operations: u64,
+    /// Operations before, within and after it.
+    pub all_operations: u64,
+    /// Calls of [`Worker::batch`] within the window.
+    pub calls: u64,
+    /// The thread's own time from its first to its last measured call.
+    pub time: Duration,
+}
+
+/// All threads' part of an iteration, as a [`Probe`] sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// Operations within the measured window, of all threads.
+    pub measured_operations: u64,
+    /// Operations between the two calls of the probe, of all threads: what per-operation values divide by.
+    pub all_operations: u64,
+    /// Wall time between the two calls of the probe.
+    pub time: Duration,
+}
+
+/// Looks at what all threads share, directly before and after each iteration, when no worker is working: the
+/// place for allocation rates, collections and their times.
+pub trait Probe {
+    /// Called before an iteration's threads start.
+    fn before(&mut self);
+
+    /// Called after they have stopped; returns what happened in between. Values that are not finite are left
+    /// out.
+    fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue>;
+}
+
+/// A probe that looks at nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProbe;
+
+impl Probe for NoProbe {
+    fn before(&mut self) {}
+
+    fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
+        Vec::new()
+    }
+}
+
+/// A secondary metric's value in one iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecondaryValue {
+    /// JMH's label where it has one: `gc.alloc.rate.norm`.
+    pub label: String,
+    /// Its unit as JMH spells it: `B/op`.
+    pub unit: String,
+    /// How values are combined.
+    pub combine: Combine,
+    /// The value.
+    pub value: f64,
+}
+
+impl SecondaryValue {
+    /// A value that is averaged.
+    pub fn average(label: &str, unit: &str, value: f64) -> SecondaryValue {
+        SecondaryValue { label: label.into(), unit: unit.into(), combine: Combine::Average, value }
+    }
+
+    /// A value that is summed.
+    pub fn sum(label: &str, unit: &str, value: f64) -> SecondaryValue {
+        SecondaryValue { combine: Combine::Sum, ..Self::average(label, unit, value) }
+    }
+
+    /// A value of which the largest counts.
+    pub fn maximum(label: &str, unit: &str, value: f64) -> SecondaryValue {
+        SecondaryValue { combine: Combine::Maximum, ..Self::average(label, unit, value) }
+    }
+}

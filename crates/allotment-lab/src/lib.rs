@@ -1,0 +1,21 @@
+//! Measures what each part of the heap buys on this machine: the library behind the `allotment` command.
+//!
+//! The layers, lowest first; a module may use only modules before it:
+//!
+//! | module | knows |
+//! |---|---|
+//! | [`statistics`] | mean, error, percentiles, ratios |
+//! | [`format`](mod@format) | results, and how to write them |
+//! | [`machine`] | what the numbers were measured on |
+//! | [`harness`] | cases, processes, threads, the measured window |
+//! | [`experiments`] | what is measured |
+//! | [`command`] | the command line |
+//!
+//! To add an experiment, see [`experiments`].
+
+pub mod command;
+pub mod experiments;
+pub mod format;
+pub mod harness;
+pub mod machine;
+pub mod statistics;

@@ -1,0 +1,15 @@
+//! The numbers under a score: mean, error, percentiles and ratios, computed as JMH computes them.
+//!
+//! The lowest layer: it knows neither cases nor clocks, only slices of `f64`. JMH's formulas and no better
+//! ones, because a score printed here is meant to stand next to one from a Java virtual machine. The one
+//! addition is [`Ratio`], since "how many times faster" is what most experiments ask.
+
+mod percentiles;
+mod ratio;
+mod student;
+mod summary;
+
+pub use percentiles::{JMH_PERCENTILES, Weighted, percentile, percentiles};
+pub use ratio::Ratio;
+pub use student::t_quantile;
+pub use summary::{CONFIDENCE, Summary};

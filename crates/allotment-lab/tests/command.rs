@@ -1,0 +1,295 @@
+//! The built command, from the outside: what it prints, what it writes, how it fails.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn allotment() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    allotment().args(arguments).output().unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The exit code and the one line on standard error.
+fn failure(arguments: &[&str]) -> (i32, String) {
+    let output = output(arguments);
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert!(output.stdout.is_empty(), "{arguments:?} printed something");
+    assert_eq!(line.lines().count(), 1, "{arguments:?}: {line}");
+    assert!(line.starts_with("allotment: "), "{line}");
+    (output.status.code().unwrap(), line)
+}
+
+/// The shortest run that has errors: one fork, three iterations.
+const SHORT: [&str; 12] = [
+    "run",
+    "clock",
+    "--quick",
+    "--forks=1",
+    "--iterations=3",
+    "--warmup-iterations=1",
+    "--warmup-time=5ms",
+    "--time=10ms",
+    "--threads=1",
+    "--reads=64",
+    "--mode=tsc,monotonic",
+    "--jmh-mode=avgt",
+];
+
+#[test]
+fn list_names_experiments_modes_and_parameters() {
+    let text = stdout(&["list"]);
+    for expected in ["clock:", "monotonic", "--reads", "[1,64; quick 64]", "avgt, sample"] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn machine_describes_this_one() {
+    let text = stdout(&["machine"]);
+    for name in [
+        "processor",
+        "L1d",
+        "pages",
+        "huge pages",
+        "kernel",
+        "clock source",
+        "clock read",
+        "counters",
+        "memory",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name}: {text}");
+    }
+}
+
+#[test]
+fn options_prints_the_manual_and_refuses_a_wrong_environment() {
+    assert!(stdout(&["options"]).contains("TLABSize"));
+    let set = allotment().arg("options").env("ALLOTMENT_OPTIONS", "TLABSize=128k").output().unwrap();
+    assert!(String::from_utf8(set.stdout).unwrap().contains("128k"));
+    let wrong = allotment().arg("options").env("ALLOTMENT_OPTIONS", "TLABSise=1m").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("TLABSize"));
+}
+
+#[test]
+fn a_run_prints_a_table_and_writes_both_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let (json, csv) = (directory.path().join("r.json"), directory.path().join("r.csv"));
+    let mut command = allotment();
+    let output = command.args(SHORT).arg("--json").arg(&json).arg("--csv").arg(&csv).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+
+    let table = String::from_utf8(output.stdout).unwrap();
+    let setting = "# avgt: 1 forks x (1 warm-up x 5 ms + 3 measured x 10 ms)";
+    assert!(table.starts_with(setting), "{table}");
+    let titles = table.lines().find(|line| line.starts_with("Benchmark")).unwrap();
+    let titles: Vec<&str> = titles.split_whitespace().collect();
+    assert_eq!(titles[..8], ["Benchmark", "(reads)", "(threads)", "Mode", "Cnt", "Score", "Error", "Units"]);
+    assert!(table.contains("vs mode=monotonic") && table.contains("clock.tsc:tsc.rate"), "{table}");
+
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let names: Vec<&str> = entries.iter().filter_map(|entry| entry["benchmark"].as_str()).collect();
+    assert_eq!(names, ["clock.tsc", "clock.monotonic"]);
+    for entry in &entries {
+        assert_eq!(
+            (&entry["mode"], &entry["threads"], &entry["forks"]),
+            (&json!("avgt"), &json!(1), &json!(1))
+        );
+        assert_eq!(
+            (&entry["params"], &entry["measurementTime"]),
+            (&json!({ "reads": "64" }), &json!("10 ms"))
+        );
+        let metric = &entry["primaryMetric"];
+        assert_eq!(metric["scoreUnit"], "ns/op");
+        assert_eq!(metric["rawData"][0].as_array().unwrap().len(), 3);
+        let values: Vec<f64> =
+            metric["rawData"][0].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+        let mean = values.iter().sum::<f64>() / 3.0;
+        assert!(mean > 0.0 && (metric["score"].as_f64().unwrap() / mean - 1.0).abs() < 1e-9);
+        assert!(
+            entry["jvmArgs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|fact| fact.as_str().unwrap().starts_with("kernel="))
+        );
+    }
+
+    let mut reader = csv::Reader::from_path(&csv).unwrap();
+    assert_eq!(reader.headers().unwrap().iter().next_back(), Some("Param: reads"));
+    let names: Vec<String> = reader.records().map(|record| record.unwrap()[0].to_string()).collect();
+    assert_eq!(names, ["clock.tsc", "clock.tsc:tsc.rate", "clock.monotonic"]);
+}
+
+#[test]
+fn sample_mode_writes_a_histogram_and_percentiles() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let mut command = allotment();
+    let run = command.args(SHORT).args(["--mode=monotonic", "--jmh-mode=sample", "--quiet"]);
+    // A repeated list adds to the first; both modes are sampled, and timed as well.
+    let output = run.arg("--json").arg(&json).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let sampled = entries.iter().find(|entry| entry["mode"] == "sample").unwrap();
+    let histograms = sampled["primaryMetric"]["rawDataHistogram"][0].as_array().unwrap();
+    assert_eq!(histograms.len(), 3);
+    let pairs = histograms[0].as_array().unwrap();
+    assert!(pairs.iter().all(|pair| pair[1].as_u64().unwrap() > 0) && !pairs.is_empty());
+    let percentile = |label: &str| sampled["secondaryMetrics"][label]["score"].as_f64().unwrap();
+    assert!(percentile("p0.50") <= percentile("p0.99") && percentile("p0.99") <= percentile("p1.00"));
+}
+
+#[test]
+fn forks_are_interleaved_there_and_back() {
+    let mut command = allotment();
+    let output = command.args(SHORT).arg("--forks=2").output().unwrap();
+    assert!(!output.status.success(), "a repeated flag is refused");
+    let arguments: Vec<&str> =
+        SHORT.iter().map(|&argument| if argument == "--forks=1" { "--forks=3" } else { argument }).collect();
+    let output = self::output(&arguments);
+    let text = String::from_utf8(output.stderr).unwrap();
+    let order: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once(": clock."))
+        .filter_map(|(_, name)| name.split_whitespace().next())
+        .collect();
+    assert_eq!(order[..6], ["tsc", "monotonic", "monotonic", "tsc", "tsc", "monotonic"], "{text}");
+    assert!(text.starts_with("2 cases x 3 forks, about"), "{text}");
+}
+
+#[test]
+fn mistakes_are_told_in_one_line_before_anything_is_measured() {
+    let usage = [
+        (&["run", "clokc"][..], "did you mean `clock`?"),
+        (&["run", "zzzzzzzzzz"], "see allotment list"),
+        (&["run", "clock", "--threads", "0"], "zero threads"),
+        (&["run", "clock", "--param", "size=16"], "the parameters are reads"),
+        (&["run", "clock", "--param", "reads=few"], "`few` is not a whole number"),
+        (&["run", "clock", "--reads", "0"], "zero reads"),
+        (&["run", "clock", "--mode", "sundial"], "the modes are empty, tsc"),
+        (&["run", "clock", "--time", "soon"], "not a time"),
+        (&["run", "clock", "--itterations", "1"], "--iterations"),
+        (&["run", "clock", "--baseline", "fast"], "mode=NAME"),
+        (&["run"], "EXPERIMENT"),
+        (&["walk"], "walk"),
+        (&[], "no command"),
+        (&["run", "clock", "--json", "/dev/null", "--csv", "/dev/null"], "a file each"),
+    ];
+    for (arguments, hint) in usage {
+        let (code, line) = failure(arguments);
+        assert_eq!(code, 2, "{line}");
+        assert!(line.contains(hint), "{hint}: {line}");
+    }
+}
+
+#[test]
+fn unwritable_files_are_refused_before_anything_is_measured() {
+    for (flag, path) in [("--json", "/no/such/directory/r.json"), ("--csv", "/"), ("--json", "/proc/version")]
+    {
+        let (code, line) = failure(&["run", "clock", flag, path]);
+        assert_eq!(code, 1);
+        assert!(line.contains(&format!("cannot write `{path}`")), "{line}");
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    assert!(stdout(&["--help"]).contains("Usage: allotment"));
+    assert!(stdout(&["run", "--help"]).contains("--reads"));
+    assert_eq!(stdout(&["--version"]).trim(), format!("allotment {}", env!("CARGO_PKG_VERSION")));
+    assert!(!stdout(&["--help"]).contains("fork"), "the command for forks is hidden");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let mut child = allotment().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn a_fork_without_an_order_says_so() {
+    let (code, line) = failure(&["fork"]);
+    assert_eq!(code, 1);
+    assert!(line.contains("started by `allotment run`"), "{line}");
+}
+
+/// Sends a signal without a crate for it.
+fn signal(name: &str, process: u32) {
+    assert!(Command::new("kill").args([name, &process.to_string()]).status().unwrap().success());
+}
+
+/// Starts a run of three cases and calls `act` when its second case has begun.
+fn interrupted(json: &Path, act: impl FnOnce(u32)) -> (Option<i32>, String, String) {
+    let mut command = allotment();
+    command.args(["run", "clock", "--threads=1", "--reads=64", "--mode=empty,tsc,coarse", "--forks=1"]);
+    command.args(["--warmup-iterations=0", "--iterations=3", "--time=400ms", "--json"]).arg(json);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("clock.tsc") {
+        line.clear();
+        assert!(errors.read_line(&mut line).unwrap() > 0, "the second case never began");
+    }
+    act(child.id());
+    let output = child.wait_with_output().unwrap();
+    let mut rest = String::new();
+    while errors.read_line(&mut rest).unwrap() > 0 {}
+    (output.status.code(), String::from_utf8(output.stdout).unwrap(), rest)
+}
+
+#[test]
+fn an_interrupted_run_keeps_and_marks_what_it_has() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let (code, table, _) = interrupted(&json, |process| signal("-INT", process));
+    assert_eq!(code, Some(130));
+    assert!(table.contains("interrupted: partial results"), "{table}");
+    assert!(table.contains("not measured: clock.coarse"), "{table}");
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(entries[0]["benchmark"], "clock.empty");
+    assert!(entries[0]["secondaryMetrics"].get("incomplete").is_none());
+    assert!(entries.len() < 3);
+    for entry in &entries[1..] {
+        assert!(entry["secondaryMetrics"]["incomplete"]["score"].as_f64().unwrap() >= 1.0);
+        assert!(table.contains("iterations are missing"), "{table}");
+    }
+}
+
+#[test]
+fn a_fork_that_dies_costs_its_own_case_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let (code, table, errors) = interrupted(&json, |parent| {
+        // The fork is the parent's only child.
+        let children = format!("/proc/{parent}/task/{parent}/children");
+        let child = loop {
+            let text = fs::read_to_string(&children).unwrap();
+            if let Some(child) = text.split_whitespace().next() {
+                break child.parse().unwrap();
+            }
+        };
+        signal("-KILL", child);
+    });
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(errors.contains("clock.tsc") && errors.contains("killed by signal 9"), "{errors}");
+    assert!(table.contains("failed: clock.tsc"), "{table}");
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let names: Vec<&str> = entries.iter().filter_map(|entry| entry["benchmark"].as_str()).collect();
+    assert_eq!(names, ["clock.empty", "clock.coarse"]);
+}

@@ -1,0 +1,132 @@
+//! The instruction budget: disassembles the release build of `examples/fast_path.rs` and counts.
+//!
+//! The compiler may undo in any release what the fast path was written for; this is where it shows.
+
+use allotment::mutator::Hot;
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// From the load of `top` to the store of the header, both included.
+const BUDGET: usize = 7;
+
+/// The example, built as users build: in release, with its dependencies inlined.
+fn example() -> &'static [u8] {
+    static EXAMPLE: OnceLock<Vec<u8>> = OnceLock::new();
+    EXAMPLE.get_or_init(|| {
+        let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fast_path");
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--release", "--package", "allotment", "--example", "fast_path", "--target-dir"])
+            .arg(&target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env_remove("RUSTFLAGS")
+            .output()
+            .expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read(target.join("release/examples/fast_path")).expect("cargo has built it")
+    })
+}
+
+/// The instructions of a function, in order of address.
+fn disassemble(function: &str) -> Vec<Instruction> {
+    let file = object::File::parse(example()).expect("an ELF file");
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(function)).expect("the probe is exported");
+    let section = file.section_by_index(symbol.section_index().expect("defined")).expect("a section");
+    let code = section.data_range(symbol.address(), symbol.size()).ok().flatten().expect("inside the section");
+    Decoder::with_ip(64, code, symbol.address(), DecoderOptions::NONE).iter().collect()
+}
+
+fn loads(instruction: &Instruction, base: Register, offset: usize) -> bool {
+    instruction.mnemonic() == Mnemonic::Mov && instruction.op1_kind() == OpKind::Memory && at(instruction, base, offset)
+}
+
+fn stores(instruction: &Instruction, base: Register, offset: usize) -> bool {
+    // A header may travel in the first vector store of the body.
+    let moves = [Mnemonic::Mov, Mnemonic::Movups, Mnemonic::Movdqu, Mnemonic::Vmovups, Mnemonic::Vmovdqu];
+    moves.contains(&instruction.mnemonic()) && instruction.op0_kind() == OpKind::Memory && at(instruction, base, offset)
+}
+
+fn at(instruction: &Instruction, base: Register, offset: usize) -> bool {
+    instruction.memory_base() == base
+        && instruction.memory_index() == Register::None
+        && instruction.memory_displacement64() == offset as u64
+}
+
+/// The fast path of a probe's loop: from the load of `top` to the header's store.
+fn fast_path(function: &str, limit_offset: usize) -> Vec<Instruction> {
+    let code = disassemble(function);
+    // The top is the load whose base register is also what the sum is stored through.
+    let found = code.iter().enumerate().find_map(|(start, load)| {
+        let (state, top) = (load.memory_base(), load.op0_register());
+        if !loads(load, state, Hot::TOP_OFFSET) {
+            return None;
+        }
+        let bump = start + code[start..].iter().position(|other| stores(other, state, Hot::TOP_OFFSET))?;
+        let header = bump + code[bump..].iter().position(|other| stores(other, top, 0))?;
+        let path = &code[start..=header];
+        path.iter().any(|other| reads_limit(other, state, limit_offset)).then(|| path.to_vec())
+    });
+    found.unwrap_or_else(|| panic!("{function} has no fast path:\n{}", listing(&code)))
+}
+
+fn reads_limit(instruction: &Instruction, state: Register, offset: usize) -> bool {
+    matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Cmp) && at(instruction, state, offset)
+}
+
+fn listing(code: &[Instruction]) -> String {
+    code.iter().map(|instruction| format!("{instruction}\n")).collect()
+}
+
+fn assert_budget(path: &[Instruction], budget: usize) {
+    let text = listing(path);
+    assert!(path.len() <= budget, "{} instructions, not {budget}:\n{text}", path.len());
+    let branches = path.iter().filter(|one| one.flow_control() == FlowControl::ConditionalBranch).count();
+    assert_eq!(branches, 1, "one compare, one branch:\n{text}");
+    assert!(path.iter().all(|one| one.flow_control() != FlowControl::Call), "no call:\n{text}");
+}
+
+fn prefetches(path: &[Instruction]) -> usize {
+    path.iter().filter(|one| one.code() == Code::Prefetchw_m8).count()
+}
+
+#[test]
+fn a_typed_object_costs_seven_instructions() {
+    let path = fast_path("probe_by_caller", Hot::LIMIT_OFFSET);
+    assert_budget(&path, BUDGET);
+    assert_eq!(prefetches(&path), 0);
+}
+
+#[test]
+fn the_default_adds_one_prefetch() {
+    let path = fast_path("probe_default", Hot::LIMIT_OFFSET);
+    assert_budget(&path, BUDGET + 1);
+    assert_eq!(prefetches(&path), 1);
+}
+
+#[test]
+fn zeroing_per_object_comes_after_the_seven() {
+    assert_budget(&fast_path("probe_per_object", Hot::LIMIT_OFFSET), BUDGET);
+}
+
+#[test]
+fn memory_zeroed_ahead_compares_with_the_other_limit() {
+    assert_budget(&fast_path("probe_ahead", Hot::ZEROED_LIMIT_OFFSET), BUDGET);
+}
+
+#[test]
+fn a_burst_touches_no_memory_but_the_objects() {
+    let code = disassemble("probe_burst");
+    // The loop is what a backward branch closes; cold code that jumps back is longer.
+    let loops = code.iter().enumerate().filter_map(|(end, branch)| {
+        let target = branch.near_branch_target();
+        (branch.flow_control() == FlowControl::ConditionalBranch && target < branch.ip())
+            .then(|| &code[code.iter().position(|one| one.ip() == target).unwrap_or(end)..=end])
+    });
+    let body = loops.min_by_key(|body| body.len()).expect("a loop");
+    let memory = |one: &&Instruction| (0..one.op_count()).any(|operand| one.op_kind(operand) == OpKind::Memory);
+    let touching: Vec<_> = body.iter().filter(memory).filter(|one| one.mnemonic() != Mnemonic::Lea).collect();
+    assert_eq!(touching.len(), 1, "only the header is written:\n{}", listing(body));
+    assert!(body.len() <= 9, "{} instructions a turn:\n{}", body.len(), listing(body));
+}
