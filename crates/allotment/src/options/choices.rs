@@ -71,18 +71,6 @@ choice! {
     }
 }
 
-impl TlabPolicy {
-    /// What `MinTLABSize=0` stands for, in bytes: 16 KiB for [`Adaptive`](Self::Adaptive), whose first
-    /// buffers have this size, HotSpot's default of 2 KiB for the others.
-    #[must_use]
-    pub const fn default_min_tlab_size(self) -> usize {
-        match self {
-            Self::Adaptive => 16 << 10,
-            _ => 2 << 10,
-        }
-    }
-}
-
 choice! {
     /// How a thread takes memory from a region (option `RefillStrategy`).
     pub enum RefillStrategy {

@@ -123,13 +123,10 @@ fn check_effect(set: &OptionSet) -> Result<(), OptionError> {
 fn check_sizes(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (first, max, region) = (options.tlab_size, options.max_tlab_size, options.region_size);
-    let min = match options.min_tlab_size {
-        0 => options.tlab_policy.default_min_tlab_size(),
-        min => min,
-    };
+    let min = options.min_tlab_size;
     for (id, size) in [(OptionId::TLABSize, first), (OptionId::MaxTLABSize, max)] {
         if size != 0 && size < min {
-            return smaller_than_minimum(set, id, min);
+            return smaller(set, id, OptionId::MinTLABSize);
         }
     }
     if max != 0 && first > max {
@@ -197,20 +194,11 @@ fn greater(set: &OptionSet, id: OptionId, limit: OptionId) -> Result<(), OptionE
     conflict(&[id, limit], message)
 }
 
-/// The size `id` is smaller than `min`, the effective `MinTLABSize`.
-fn smaller_than_minimum(set: &OptionSet, id: OptionId, min: usize) -> Result<(), OptionError> {
-    let (size, limit) = (shown(set, id), shown(set, OptionId::MinTLABSize));
-    if set.values().min_tlab_size != 0 {
-        let message = format!("{size} is smaller than {limit}; raise the one or lower the other");
-        return conflict(&[id, OptionId::MinTLABSize], message);
-    }
-    let message = format!(
-        "{size} is smaller than the smallest buffer, {} with {}; lower it with MinTLABSize={}",
-        format_size(min),
-        shown(set, OptionId::TLABPolicy),
-        set.values().text(id),
-    );
-    conflict(&[id, OptionId::MinTLABSize, OptionId::TLABPolicy], message)
+/// The value of `id` is smaller than that of `limit`, which is its lower bound.
+fn smaller(set: &OptionSet, id: OptionId, limit: OptionId) -> Result<(), OptionError> {
+    let message =
+        format!("{} is smaller than {}; raise the one or lower the other", shown(set, id), shown(set, limit));
+    conflict(&[id, limit], message)
 }
 
 /// Values that conflict.

@@ -62,12 +62,12 @@ macro_rules! for_each_option {
             /// Zeroes a buffer when a thread takes it, not ZeroWindowSize bytes at a time.
             ZeroTLAB, zero_tlab: bool = false, Switch => Switch,
                 ["ZeroTLAB"] "the alternative there is to zero each object.";
-            /// Bytes of a thread's first buffer (adaptive: and of its smallest); 0: TLABPolicy chooses.
+            /// Bytes of a thread's first buffer (adaptive: 16k, and of its smallest); 0: TLABPolicy chooses.
             TLABSize, tlab_size: usize = 0, Size => Size::zero_or(64, GIB).multiple_of(8),
                 ["TLABSize"] "";
-            /// Fewest bytes of a buffer; 0: 16k with TLABPolicy=adaptive, 2k with the others.
-            MinTLABSize, min_tlab_size: usize = 0, Size => Size::zero_or(64, 32 * MIB).multiple_of(8),
-                ["MinTLABSize"] "2k by default there.";
+            /// Fewest bytes of a buffer, where a region has no more.
+            MinTLABSize, min_tlab_size: usize = 2 * KIB, Size => Size::between(64, 32 * MIB).multiple_of(8),
+                ["MinTLABSize"] "";
             /// Most bytes of a buffer; 0: TLABPolicy chooses, at most a region.
             MaxTLABSize, max_tlab_size: usize = 0, Size => Size::zero_or(64, 32 * MIB).multiple_of(8),
                 ["EpsilonMaxTLABSize"] "only Epsilon has it, 4m by default.";

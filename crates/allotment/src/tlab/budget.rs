@@ -1,31 +1,33 @@
 //! The bound on what the buffers of all threads hold above the floor (`adaptive` policy).
 //!
-//! A thread that grew and then idles holds a large buffer that nobody can take from it before a cycle's end. The
-//! budget makes that a known price: whatever threads do, in whatever order,
+//! A thread that grew and then idles holds a large buffer that nobody can take from it before a cycle's
+//! end. The budget makes that a known price: whatever threads do, in whatever order,
 //!
 //! ```text
 //! granted == sum over threads of (size - floor) <= bound         granted is exact at every instant
 //! bytes in buffers <= bound + threads * floor
 //! ```
 //!
-//! besides the objects for which the buffers were asked. A thread reserves growth before it allocates and returns what it
-//! gives up after its buffer is gone, so `granted` never lags behind the memory.
+//! besides the objects for which the buffers were asked. A thread reserves growth before it allocates and
+//! returns what it gives up after its buffer is gone, so `granted` never lags behind the memory.
 //!
 //! What the bound leaves is divided fairly among the threads that want more than the floor, the *growers*:
 //!
 //! ```text
-//! share = (bound - held by idle growers) / active growers        a power of two, from the floor to the largest buffer
+//! share = (bound - held by idle growers) / active growers
+//!         rounded down to a power of two, from the floor to the largest buffer
 //! ```
 //!
-//! A thread whose size exceeds the share shrinks at its next refill. Who is idle comes from a census, a walk over
-//! all threads that one of those which hit the bound runs, at most once per decay time. Its result is a hint
-//! and ages until the next one: an outdated share is unfair for a while but cannot break the bound, which
-//! `granted` alone enforces.
+//! A thread whose size exceeds the share shrinks at its next refill. Who is idle comes from a census, a
+//! walk over all threads that one of those which hit the bound runs, at most once per decay time. Its
+//! result is a hint and ages until the next one: an outdated share is unfair for a while but cannot break
+//! the bound, which `granted` alone enforces.
 //!
-//! Cost: a refill reads one line that is written when a thread becomes a grower or ceases to be one. Shared counters are
-//! written only when a thread's size changes. A bound enforced by a periodic walk alone was refused (threads can take the
-//! heap between two walks, which is the trouble to be cured), as was a counter of bytes in use (every
-//! refill would write it). HotSpot has no bound: there, waste is threads * size / 2.
+//! Cost: a refill reads one line that is written when a thread becomes a grower or ceases to be one. Shared
+//! counters are written only when a thread's size changes. A bound enforced by a periodic walk alone was
+//! refused (threads can take the heap between two walks, which is the trouble to be cured), as was a
+//! counter of bytes in use (every refill would write it). HotSpot has no bound: there, half a buffer per
+//! thread is wasted.
 
 use crossbeam_utils::CachePadded;
 
@@ -114,8 +116,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `idle_percent` (`TLABIdlePercent`) of `heap_size` bytes; what is not a percentage counts as
-    /// the nearest one.
+    /// A budget of `idle_percent` (`TLABIdlePercent`) of `heap_size` bytes; what is not a percentage counts
+    /// as the nearest one.
     #[must_use]
     pub fn new(config: &Config, heap_size: usize, idle_percent: f64) -> Self {
         // A float becomes the nearest number an integer can hold, and NaN becomes 0.
@@ -139,8 +141,8 @@ impl Budget {
         }
     }
 
-    /// Settles the thread's size for the refill it is about to make; call it after the old buffer is gone and before
-    /// [`Sizing::request`]. Does nothing under another policy than `adaptive`.
+    /// Settles the thread's size for the refill it is about to make; call it after the old buffer is gone
+    /// and before [`Sizing::request`]. Does nothing under another policy than `adaptive`.
     #[inline]
     pub fn settle(&self, config: &Config, sizing: &mut Sizing, now_ms: u64) -> Settlement {
         if config.policy() != TlabPolicy::Adaptive {
@@ -154,7 +156,8 @@ impl Budget {
         self.change(config, sizing, wish, now_ms)
     }
 
-    /// [`settle`](Self::settle) for a thread whose size or state is not what it wishes, or not what it may be.
+    /// [`settle`](Self::settle) for a thread whose size or state is not what it wishes, or not what it may
+    /// be.
     #[cold]
     fn change(&self, config: &Config, sizing: &mut Sizing, wish: usize, now_ms: u64) -> Settlement {
         self.set_grower(sizing, wish > self.floor);
@@ -170,7 +173,8 @@ impl Budget {
         }
     }
 
-    /// Takes the thread through a cycle's end ([`Sizing::end_cycle`], whatever the policy) and returns what it gives up.
+    /// Takes the thread through a cycle's end ([`Sizing::end_cycle`], whatever the policy) and returns what
+    /// it gives up.
     ///
     /// After the last thread, call [`forget_census`](Self::forget_census).
     pub fn end_cycle(&self, config: &Config, averages: &Averages, sizing: &mut Sizing, cycle: &Cycle) {
@@ -208,8 +212,8 @@ impl Budget {
             && last.compare_exchange(before, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Finds out which growers are idle, having refilled last more than the decay time ago. They keep what they hold, and the
-    /// share divides the rest among the others.
+    /// Finds out which growers are idle, having refilled last more than the decay time ago. They keep what
+    /// they hold, and the share divides the rest among the others.
     ///
     /// `threads`: every attached thread, at any instant of the walk.
     pub fn census(&self, threads: impl IntoIterator<Item = CensusEntry>, now_ms: u64) {
@@ -244,9 +248,11 @@ impl Budget {
         self.bound
     }
 
-    /// Moves one thread's size in the ledger; false if the bound does not allow it. Shrinking always succeeds.
+    /// Moves one thread's size in the ledger; false if the bound does not allow it. Shrinking always
+    /// succeeds.
     ///
-    /// Relaxed: `granted` is a number that orders no other memory, and the additions to one atomic are in one order.
+    /// Relaxed: `granted` is a number that orders no other memory, and the additions to one atomic are in
+    /// one order.
     fn resize(&self, from: usize, to: usize) -> bool {
         let granted = &self.ledger.granted;
         let Some(growth) = to.checked_sub(from) else {
@@ -281,9 +287,10 @@ impl Budget {
 
     /// Publishes the share that the ledger implies.
     ///
-    /// Two threads may get here at once, and the one that read the ledger first may publish last. So each reads again
-    /// after publishing: `swap` puts all publications in one order and the later sees what the earlier had
-    /// read and written (acquire and release), hence the last to publish does not leave before the share fits the ledger.
+    /// Two threads may get here at once, and the one that read the ledger first may publish last. So each
+    /// reads again after publishing: `swap` puts all publications in one order and the later sees what the
+    /// earlier had read and written (acquire and release), hence the last to publish does not leave before
+    /// the share fits the ledger.
     fn refresh_share(&self) {
         let mut share = self.implied_share();
         loop {
@@ -334,8 +341,9 @@ impl Budget {
     }
 }
 
-/// The size that each of `active` growers may have, in bytes, when idle ones hold `idle_held` of `bound` bytes above
-/// the floor: (`bound` - `idle_held`) / `active`, rounded down to a power of two, from `floor` to `max`.
+/// The size that each of `active` growers may have, in bytes, when idle ones hold `idle_held` of `bound`
+/// bytes above the floor: (`bound` - `idle_held`) / `active`, rounded down to a power of two, from `floor`
+/// to `max`.
 ///
 /// No active grower counts as one: the share is what the next one may have. With n growers all at the
 /// share, n * (share - floor) <= bound - idle held.

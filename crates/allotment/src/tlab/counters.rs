@@ -1,9 +1,9 @@
 //! The counts of a running thread: written by their owner, read by anybody.
 //!
-//! The heap's statistics are striped: each mutator has a stripe of its own, and a reader sums the stripes. Counters
-//! shared by all threads were refused: a shared counter on the refill path costs more than the refill
-//! (JDK-8387806 met that in HotSpot). Since one thread alone writes a stripe, adding is a load
-//! and a store; an atomic addition would lock the line for nobody.
+//! The heap's statistics are striped: each mutator has a stripe of its own, and a reader sums the stripes.
+//! Counters shared by all threads were refused: a shared counter on the refill path costs more than the
+//! refill (JDK-8387806 met that in HotSpot). Since one thread alone writes a stripe, adding is a load and a
+//! store; an atomic addition would lock the line for nobody.
 
 use super::statistics::TlabStatistics;
 use crate::sync::{AtomicU64, Ordering};
@@ -11,8 +11,8 @@ use crate::sync::{AtomicU64, Ordering};
 /// One mutator's stripe of the heap's counters.
 ///
 /// Only the owning mutator, or who acts for it while it is stopped, may call the methods that count. Two
-/// callers at once would lose counts and nothing else. Any thread may call [`read`](Self::read) at any time: each field
-/// is then a value that the field had, but not all fields need be of the same instant.
+/// callers at once would lose counts and nothing else. Any thread may call [`read`](Self::read) at any
+/// time: each field is then a value that the field had, but not all fields need be of the same instant.
 #[derive(Debug, Default)]
 pub struct StripedCounters {
     refills: AtomicU64,

@@ -1,8 +1,8 @@
 //! All policies in the same situations: a small deterministic simulator, and the table it prints.
 //!
-//! It runs the code that the heap runs, on a heap that is a number. Time passes in ms, threads allocate objects of
-//! 48 bytes in turn, and when a request cannot be met a cycle frees everything. What it leaves out
-//! (live data, regions, concurrency) is the same for every policy.
+//! It runs the code that the heap runs, on a heap that is a number. Time passes in ms, threads allocate
+//! objects of 48 bytes in turn, and when a request cannot be met a cycle frees everything. What it leaves
+//! out (live data, regions, concurrency) is the same for every policy.
 //!
 //! The table: `cargo test -p allotment --lib scenarios -- --nocapture`.
 
@@ -180,8 +180,8 @@ impl Simulation {
         self.budget.verify(entries).expect("the budget's equations hold");
     }
 
-    /// One thread allocates 1 MiB per ms for `milliseconds` while `meanwhile` happens each ms; what its second half says of
-    /// its steady state, and its first of the way there.
+    /// One thread allocates 1 MiB per ms for `milliseconds` while `meanwhile` happens each ms; what its
+    /// second half says of its steady state, and its first of the way there.
     fn hunger(&mut self, id: usize, milliseconds: usize, mut meanwhile: impl FnMut(&mut Self)) -> Hunger {
         let mut half = || {
             let before = (self.thread(id).statistics.refills, self.cycles);
@@ -273,8 +273,8 @@ fn among_sated(policy: TlabPolicy, idle_ms: u64) -> Outcome {
     simulation.outcome(Some(hunger))
 }
 
-/// One hungry thread among threads that come, five per ms, allocate 20 KB at once, a tenth of them 10 MiB more, and go
-/// after 100 ms.
+/// One hungry thread among threads that come, five per ms, allocate 20 KB at once, a tenth of them 10 MiB
+/// more, and go after 100 ms.
 fn come_and_go(policy: TlabPolicy) -> Outcome {
     let mut simulation = Simulation::new(policy, 4 * GIB);
     let hungry = simulation.start();
@@ -306,7 +306,8 @@ const SCENARIOS: [Scenario; 8] = [
     ("e  1 hungry, 500 come and go, 4 GiB", come_and_go),
 ];
 
-/// The one scenario in which a thread cannot know at first that it is alone: the others have only just stopped.
+/// The one scenario in which a thread cannot know at first that it is alone: the others have only just
+/// stopped.
 const SATED_NOW: &str = "d\" 1 hungry, 499 were until now, 4 GiB";
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Plain numbers without atomics; [`counters`](super::counters) is where they come from while threads run.
 //! Counts only ever grow, and a cycle's counts are the [difference](TlabStatistics::since) of two readings.
-//! Clearing them at each cycle, HotSpot's way, was refused: a reader and a cycle would race for the last counts.
+//! Clearing them at each cycle, HotSpot's way, was refused: a reader and a cycle would race for the last
+//! counts.
 
 use std::fmt;
 
@@ -59,7 +60,8 @@ impl TlabStatistics {
         self.zip(earlier, u64::saturating_sub)
     }
 
-    /// Waste in percent of the bytes of all buffers taken, (gc + refill waste) / allocated; 0 if no buffer was taken.
+    /// Waste in percent of the bytes of all buffers taken, (gc + refill waste) / allocated; 0 if no buffer
+    /// was taken.
     ///
     /// Objects outside buffers count on neither side.
     #[must_use]
@@ -80,7 +82,8 @@ impl TlabStatistics {
 ///
 /// let mut totals = Totals::default();
 /// totals.add(&TlabStatistics { refills: 3, allocated: 4000, gc_waste: 410, ..Default::default() });
-/// totals.add(&TlabStatistics { refills: 2, allocated: 4000, refill_waste: 16, slow_allocations: 1, ..Default::default() });
+/// let slow = TlabStatistics { refill_waste: 16, slow_allocations: 1, ..Default::default() };
+/// totals.add(&TlabStatistics { refills: 2, allocated: 4000, ..slow });
 /// assert_eq!(
 ///     totals.to_string(),
 ///     "TLAB totals: thrds: 2  refills: 5 max: 3 slow allocs: 1 max 1 waste:  5.3% \
@@ -160,7 +163,8 @@ mod tests {
         assert_eq!((totals.threads, totals.sum.outside_bytes), (0, 700));
         assert_eq!(
             totals.to_string(),
-            "TLAB totals: thrds: 0  refills: 0 max: 0 slow allocs: 0 max 0 waste:  0.0% gc: 0B max: 0B slow: 0B max: 0B"
+            "TLAB totals: thrds: 0  refills: 0 max: 0 slow allocs: 0 max 0 waste:  0.0% \
+             gc: 0B max: 0B slow: 0B max: 0B"
         );
     }
 
@@ -198,12 +202,15 @@ mod tests {
         }
 
         #[test]
-        fn totals_do_not_depend_on_the_order_of_threads(threads in proptest::collection::vec(statistics(), 0..8)) {
+        fn totals_do_not_depend_on_the_order_of_threads(
+            threads in proptest::collection::vec(statistics(), 0..8),
+        ) {
             let (mut forwards, mut backwards) = (Totals::default(), Totals::default());
             threads.iter().for_each(|thread| forwards.add(thread));
             threads.iter().rev().for_each(|thread| backwards.add(thread));
             prop_assert_eq!(forwards, backwards);
-            prop_assert_eq!(forwards.max.gc_waste, threads.iter().map(|thread| thread.gc_waste).max().unwrap_or(0));
+            let most = threads.iter().map(|thread| thread.gc_waste).max().unwrap_or(0);
+            prop_assert_eq!(forwards.max.gc_waste, most);
             prop_assert_eq!(forwards.threads, threads.iter().filter(|thread| thread.refills > 0).count());
         }
     }

@@ -22,20 +22,11 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
          fixed; leave it out, or take it back with MaxRAMPercentage=default",
     ),
     (
-        "TLABSize=8k",
-        &["TLABSize", "MinTLABSize", "TLABPolicy"],
-        "16k with TLABPolicy=adaptive {default}; lower it with MinTLABSize=8k",
+        "TLABSize=1k",
+        &["TLABSize", "MinTLABSize"],
+        "TLABSize=1k {command line} is smaller than MinTLABSize=2k {default}; raise the one",
     ),
-    (
-        "MaxTLABSize=8k",
-        &["MaxTLABSize", "MinTLABSize", "TLABPolicy"],
-        "smaller than the smallest buffer, 16k",
-    ),
-    (
-        "TLABSize=1k TLABPolicy=hotspot",
-        &["TLABSize", "MinTLABSize", "TLABPolicy"],
-        "2k with TLABPolicy=hotspot {command line}; lower it with MinTLABSize=1k",
-    ),
+    ("MaxTLABSize=1k", &["MaxTLABSize", "MinTLABSize"], "is smaller than MinTLABSize=2k {default}"),
     (
         "MinTLABSize=4k TLABSize=2k",
         &["TLABSize", "MinTLABSize"],

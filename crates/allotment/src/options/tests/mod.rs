@@ -48,7 +48,7 @@ fn types_ranges_and_defaults() {
         ("ResizeTLAB", "switch true or false".into(), "true"),
         ("ZeroTLAB", "switch true or false".into(), "false"),
         ("TLABSize", sizes("0 or 64..1g, a multiple of 8"), "0"),
-        ("MinTLABSize", sizes("0 or 64..32m, a multiple of 8"), "0"),
+        ("MinTLABSize", sizes("64..32m, a multiple of 8"), "2k"),
         ("MaxTLABSize", sizes("0 or 64..32m, a multiple of 8"), "0"),
         (
             "TLABPolicy",

@@ -18,10 +18,3 @@ fn config(max: usize) -> Config {
 fn start(config: &Config) -> Sizing {
     Sizing::start(config, &Averages::new(config))
 }
-
-/// Refills; what the thread is left to do.
-fn refill(budget: &Budget, config: &Config, sizing: &mut Sizing, now_ms: u64) -> Settlement {
-    let settlement = budget.settle(config, sizing, now_ms);
-    sizing.granted(config, sizing.desired_size(), now_ms);
-    settlement
-}

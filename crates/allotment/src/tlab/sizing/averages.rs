@@ -23,8 +23,8 @@ pub struct HeapCycle {
 
 /// Averages over cycles, one per heap.
 ///
-/// At a cycle's end, [`end_cycle`](Self::end_cycle) comes first and [`Sizing::end_cycle`] of every thread second: the
-/// threads' new sizes look at the new averages.
+/// At a cycle's end, [`end_cycle`](Self::end_cycle) comes first and [`Sizing::end_cycle`] of every thread
+/// second: the threads' new sizes look at the new averages.
 ///
 /// [`Sizing::end_cycle`]: super::Sizing::end_cycle
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +51,8 @@ impl Averages {
 
     /// Takes in a cycle that ended.
     ///
-    /// The number of threads is sampled when any of them requested a buffer, the requested share (at most 1) when
-    /// the cycle was representative: more than half of its capacity was used.
+    /// The number of threads is sampled when any of them requested a buffer, the requested share (at most
+    /// 1) when the cycle was representative: more than half of its capacity was used.
     pub fn end_cycle(&mut self, cycle: &HeapCycle) {
         self.capacity = cycle.capacity;
         if cycle.requested == 0 {
@@ -64,8 +64,8 @@ impl Averages {
         }
     }
 
-    /// The number of threads that a new thread will share the capacity with, itself included: the average to the
-    /// nearest whole number, at least 1.
+    /// The number of threads that a new thread will share the capacity with, itself included: the average
+    /// to the nearest whole number, at least 1.
     #[must_use]
     pub fn allocating_threads(&self) -> usize {
         // A float becomes the nearest number an integer can hold: nothing here can overflow.

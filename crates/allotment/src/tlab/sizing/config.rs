@@ -1,10 +1,10 @@
 //! What a sizing policy is set to: options turned into numbers that need no further checks.
 //!
-//! [`Settings`] is what a user chose, with 0 and `None` for "by policy"; [`Config`] is what follows from it.
-//! The difference is a type because the refill path divides by some of the numbers: a `Config` can be built in
-//! one way only, and no `Config` makes a policy panic or overflow, whatever the settings were.
+//! [`Settings`] is what a user chose, with 0 and `None` for "by policy"; [`Config`] is what follows from
+//! it. The difference is a type because the refill path divides by some of the numbers: a `Config` can be
+//! built in one way only, and no `Config` makes a policy panic or overflow, whatever the settings were.
 
-use super::{align_down, epsilon, shenandoah};
+use super::{adaptive, align_down, epsilon, shenandoah};
 use crate::object::{WORD, align_to_word};
 use crate::options::TlabPolicy;
 
@@ -17,7 +17,7 @@ const SMALLEST: usize = 64;
 /// use allotment::tlab::sizing::{Config, Settings};
 ///
 /// let config = Config::new(&Settings { region_size: 2 << 20, capacity: 4 << 30, ..Settings::default() });
-/// assert_eq!((config.min_tlab_size(), config.max_tlab_size()), (16 << 10, 2 << 20));
+/// assert_eq!((config.floor(), config.max_tlab_size()), (16 << 10, 2 << 20));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -27,10 +27,10 @@ pub struct Settings {
     pub region_size: usize,
     /// Bytes that can be allocated between two cycles, or in all where nothing is ever collected.
     pub capacity: usize,
-    /// `TLABSize` in bytes, 0 for the policy's own. What a thread starts with; with `adaptive` also what it never
-    /// shrinks below.
+    /// `TLABSize` in bytes, 0 for the policy's own. What a thread starts with; with `adaptive` also what it
+    /// never shrinks below.
     pub tlab_size: usize,
-    /// `MinTLABSize` in bytes, 0 for 16 KiB (`adaptive`) or 2 KiB (the others).
+    /// `MinTLABSize` in bytes.
     pub min_tlab_size: usize,
     /// `MaxTLABSize` in bytes, 0 for the policy's own.
     pub max_tlab_size: usize,
@@ -58,7 +58,7 @@ impl Default for Settings {
             region_size: 256 << 10,
             capacity: 512 << 20,
             tlab_size: 0,
-            min_tlab_size: 0,
+            min_tlab_size: 2 << 10,
             max_tlab_size: 0,
             resize: true,
             waste_target_percent: 1,
@@ -100,9 +100,9 @@ pub struct Config {
 impl Config {
     /// What follows from `settings`.
     ///
-    /// Never fails: a size beyond its bounds is moved to the nearest bound (region first, then largest, then smallest
-    /// buffer), since a user may choose sizes without knowing the region that the heap will choose.
-    /// What a user should be told about is refused earlier, where options are read.
+    /// Never fails: a size beyond its bounds is moved to the nearest bound (region first, then largest,
+    /// then smallest buffer), since a user may choose sizes without knowing the region that the heap will
+    /// choose. What a user should be told about is refused earlier, where options are read.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let policy = settings.policy;
@@ -111,7 +111,7 @@ impl Config {
             let size = if size == 0 { otherwise } else { size };
             align_to_word(size).unwrap_or(region).clamp(SMALLEST, region)
         };
-        let min_tlab_size = given(settings.min_tlab_size, policy.default_min_tlab_size());
+        let min_tlab_size = given(settings.min_tlab_size, SMALLEST);
         let policy_max = match policy {
             TlabPolicy::Shenandoah8359947 => shenandoah::max_tlab_size_8359947(region),
             TlabPolicy::Epsilon => epsilon::MAX_TLAB_SIZE,
@@ -121,6 +121,7 @@ impl Config {
         let max_tlab_size = given(settings.max_tlab_size, policy_max).max(min_tlab_size);
         let policy_size = match policy {
             TlabPolicy::Shenandoah8359947 => shenandoah::tlab_size_8359947(region),
+            TlabPolicy::Adaptive => adaptive::FLOOR,
             _ => 0,
         };
         let tlab_size = match (settings.tlab_size, policy_size) {
@@ -150,7 +151,8 @@ impl Config {
         self.policy
     }
 
-    /// The smallest buffer that is worth having, in bytes: where less is left, a thread allocates outside a buffer.
+    /// The smallest buffer that is worth having, in bytes: where less is left, a thread allocates outside a
+    /// buffer.
     #[must_use]
     pub const fn min_tlab_size(&self) -> usize {
         self.min_tlab_size
@@ -162,8 +164,8 @@ impl Config {
         self.max_tlab_size
     }
 
-    /// What every thread may hold under the `adaptive` policy without asking, in bytes: `TLABSize` if the user gave one,
-    /// the smallest buffer otherwise. A thread's first buffer has this size.
+    /// What every thread may hold under the `adaptive` policy without asking, in bytes: `TLABSize` if the
+    /// user gave one, 16 KiB otherwise. A thread's first buffer has this size.
     #[must_use]
     pub const fn floor(&self) -> usize {
         if self.tlab_size == 0 { self.min_tlab_size } else { self.tlab_size }

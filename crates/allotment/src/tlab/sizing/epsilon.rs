@@ -9,7 +9,8 @@ use crate::object::WORD;
 /// The largest buffer where the user gives none, in bytes (`EpsilonMaxTLABSize`).
 pub(super) const MAX_TLAB_SIZE: usize = 4 << 20;
 
-/// Bytes to ask for, when HotSpot's sizing would ask for `requested` and the thread has grown to `ergo` bytes.
+/// Bytes to ask for, when HotSpot's sizing would ask for `requested` and the thread has grown to `ergo`
+/// bytes.
 ///
 /// Asks for `requested` if the thread has grown that far, for floor(`ergo` * elasticity) otherwise, and in
 /// both cases for `min` to [`Config::max_tlab_size`] bytes. The product is floored in words of 8 bytes, as
@@ -26,8 +27,8 @@ pub(super) fn elastic_size(config: &Config, ergo: usize, requested: usize, min: 
     align_down(size.max(min).min(config.max_tlab_size))
 }
 
-/// What a thread has grown to when it asks again `elapsed_ms` after its last refill: nothing, if that is longer than
-/// [`Config::decay_ms`].
+/// What a thread has grown to when it asks again `elapsed_ms` after its last refill: nothing, if that is
+/// longer than [`Config::decay_ms`].
 pub(super) const fn decayed(config: &Config, ergo: usize, elapsed_ms: u64) -> usize {
     if elapsed_ms > config.decay_ms { 0 } else { ergo }
 }

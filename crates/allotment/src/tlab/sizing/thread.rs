@@ -1,13 +1,15 @@
 //! One thread's sizing: what it would ask for next, and when it gives a buffer up.
 //!
-//! The order on the slow path is HotSpot's (`memAllocator.cpp`): [`keep`](Sizing::keep) or drop the buffer; if dropped,
-//! [`request`](Sizing::request) a new one; then [`granted`](Sizing::granted) or [`refused`](Sizing::refused).
+//! The order on the slow path is HotSpot's (`memAllocator.cpp`): [`keep`](Sizing::keep) or drop the buffer;
+//! if dropped, [`request`](Sizing::request) a new one; then [`granted`](Sizing::granted) or
+//! [`refused`](Sizing::refused).
 
 use super::{Average, Averages, Config, adaptive, align_down, epsilon, hotspot};
 use crate::object::align_to_word;
 use crate::options::TlabPolicy;
 
-/// A buffer to ask for: anything from `min` to `size` bytes will do, the more the better. Both are multiples of 8.
+/// A buffer to ask for: anything from `min` to `size` bytes will do, the more the better. Both are
+/// multiples of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The smallest buffer that serves, in bytes: it holds the pending object.
@@ -45,7 +47,7 @@ pub struct Cycle {
 /// // A buffer with 24 bytes left and an object of 48: 24 bytes are cheap enough to drop.
 /// assert!(!sizing.keep(&config, 24));
 /// let request = sizing.request(&config, 48, usize::MAX, 0).expect("48 bytes fit in a buffer");
-/// assert_eq!((request.min, request.size), (16 << 10, (16 << 10) + 48));
+/// assert_eq!((request.min, request.size), (2 << 10, (16 << 10) + 48));
 /// sizing.granted(&config, request.size, 0);
 /// assert_eq!(sizing.refills(), 1);
 /// ```
@@ -63,8 +65,8 @@ pub struct Sizing {
     slow_allocations: usize,
     /// `epsilon`: bytes the thread has grown to.
     ergo: usize,
-    /// `adaptive`: bytes of buffers taken since the thread started, idled or lost its buffer to something else than
-    /// a refill. When it refills, all of them are used up.
+    /// `adaptive`: bytes of buffers taken since the thread started, idled or lost its buffer to something
+    /// else than a refill. When it refills, all of them are used up.
     taken: usize,
     /// When the last refill was; 0 before the first, which no policy looks at.
     last_refill_ms: u64,
@@ -100,7 +102,8 @@ impl Sizing {
         }
     }
 
-    /// Whether a buffer with `free` bytes left is kept for smaller objects, so that the pending object goes outside.
+    /// Whether a buffer with `free` bytes left is kept for smaller objects, so that the pending object goes
+    /// outside.
     ///
     /// It is kept if more than the refill waste limit is free. Each time, the limit rises, so that a thread
     /// that allocates only objects which do not fit cannot stay outside for ever.
@@ -116,13 +119,13 @@ impl Sizing {
 
     /// The buffer to ask for, for a pending object of `object` bytes; `None` if the object belongs outside.
     ///
-    /// `available` is a hint of how many bytes the heap could give at once, and `now_ms` any clock that does not run
-    /// backwards. With `adaptive`, [`Budget::settle`](crate::tlab::budget::Budget::settle) comes first: it
-    /// decides on growth and decay, which this only carries out.
+    /// `available` is a hint of how many bytes the heap could give at once, and `now_ms` any clock that
+    /// does not run backwards. With `adaptive`, [`Budget::settle`](crate::tlab::budget::Budget::settle)
+    /// comes first: it decides on growth and decay, which this only carries out.
     ///
-    /// The size is min(`available`, base + `object`, largest buffer), where base is the thread's size, or what a thread
-    /// with many refills has grown to (`hotspot-8381834`, `epsilon`). `None` if that is less than `object` or than the
-    /// smallest buffer.
+    /// The size is min(`available`, base + `object`, largest buffer), where base is the thread's size, or
+    /// what a thread with many refills has grown to (`hotspot-8381834`, `epsilon`). `None` if that is less
+    /// than `object` or than the smallest buffer.
     #[inline]
     pub fn request(
         &mut self,
@@ -159,15 +162,15 @@ impl Sizing {
         self.last_refill_ms = now_ms;
     }
 
-    /// Notes that the thread was given no buffer: `epsilon` starts over with the smallest, so that the heap can be filled
-    /// to the brim.
+    /// Notes that the thread was given no buffer: `epsilon` starts over with the smallest, so that the heap
+    /// can be filled to the brim.
     #[inline]
     pub fn refused(&mut self) {
         self.ergo = 0;
     }
 
-    /// Notes that the thread's buffer was taken from it before it was used up, other than by a cycle's end: how long
-    /// it lasted says nothing.
+    /// Notes that the thread's buffer was taken from it before it was used up, other than by a cycle's end:
+    /// how long it lasted says nothing.
     #[inline]
     pub fn retired(&mut self) {
         self.taken = 0;

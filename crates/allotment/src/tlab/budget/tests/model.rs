@@ -14,6 +14,13 @@ fn entries(threads: &[Sizing]) -> impl Iterator<Item = CensusEntry> {
     threads.iter().map(CensusEntry::from)
 }
 
+/// Refills; what the thread is left to do.
+fn refill(budget: &Budget, config: &Config, sizing: &mut Sizing, now_ms: u64) -> Settlement {
+    let settlement = budget.settle(config, sizing, now_ms);
+    sizing.granted(config, sizing.desired_size(), now_ms);
+    settlement
+}
+
 /// Lets all threads refill in turn, with the census when one is due.
 fn rounds(budget: &Budget, config: &Config, threads: &mut [Sizing], rounds: usize, now_ms: u64) {
     for _ in 0..rounds {
@@ -70,7 +77,8 @@ fn many_hungry_threads_share_and_one_among_the_idle_gets_the_largest() {
     let mut threads = vec![start(&config); 500];
     rounds(&budget, &config, &mut threads, 20, 0);
     assert!(threads.iter().all(|thread| thread.desired_size() == 256 * KIB));
-    // 499 idle, one goes on. The census at 1000 ms finds nobody idle for longer than 1000 ms, the next one does.
+    // 499 idle, one goes on. The census at 1000 ms finds nobody idle for longer than 1000 ms, the next one
+    // does.
     let mut go_on = |now_ms| {
         if refill(&budget, &config, &mut threads[7], now_ms) == Settlement::RunCensus {
             budget.census(entries(&threads), now_ms);
@@ -117,6 +125,32 @@ fn a_cycle_and_a_leave_give_everything_back() {
     budget.leave(&config, &mut threads[0]);
     assert_eq!(budget.granted(), 0);
     budget.verify(entries(&threads)).expect("the budget's equations hold");
+}
+
+#[test]
+fn who_no_longer_wants_more_is_no_grower() {
+    let config = config(MAX);
+    // Nothing to grant: the thread wants more and stays at the floor.
+    let budget = Budget::new(&config, 1 << 30, 0.0);
+    let mut thread = start(&config);
+    (0..3).for_each(|_| assert_eq!(refill(&budget, &config, &mut thread, 0), Settlement::Done));
+    assert!(thread.is_grower());
+    // Now its buffers last: it wants no more, although its size does not change.
+    assert_eq!(refill(&budget, &config, &mut thread, 900), Settlement::Done);
+    assert!(!thread.is_grower());
+    budget.verify([CensusEntry::from(&thread)]).expect("the budget's equations hold");
+}
+
+#[test]
+fn idle_threads_at_the_floor_do_not_count_in_a_census() {
+    let config = config(MAX);
+    let budget = budget(&config, 4 << 30);
+    let mut threads = vec![start(&config); 200];
+    rounds(&budget, &config, &mut threads[..103], 20, 0);
+    // The growers refilled just now, the other 97 never.
+    threads[..103].iter_mut().for_each(|thread| thread.granted(&config, 16 * KIB, 5000));
+    budget.census(entries(&threads), 5000);
+    assert_eq!(budget.share(), MAX / 2);
 }
 
 #[test]
@@ -210,7 +244,8 @@ proptest! {
         let floor = config.floor();
         let budget = Budget::new(&config, bound, 100.0);
         let mut threads = vec![start(&config); 12];
-        let held = |threads: &[Sizing]| threads.iter().map(|thread| thread.desired_size() - floor).sum::<usize>();
+        let held =
+            |threads: &[Sizing]| threads.iter().map(|thread| thread.desired_size() - floor).sum::<usize>();
         let mut now_ms = 0;
         for step in steps {
             match step {
@@ -232,7 +267,8 @@ proptest! {
                 }
                 Step::Cycle { allocated } => {
                     for (thread, allocated) in threads.iter_mut().zip(allocated) {
-                        budget.end_cycle(&config, &averages, thread, &Cycle { allocated, ..Cycle::default() });
+                        let cycle = Cycle { allocated, ..Cycle::default() };
+                        budget.end_cycle(&config, &averages, thread, &cycle);
                     }
                     budget.forget_census();
                 }

@@ -69,6 +69,16 @@ fn the_object_counts_before_the_elasticity() {
 }
 
 #[test]
+fn a_thread_that_has_grown_to_the_request_grows_no_further() {
+    let config = Config::new(&settings());
+    let size = |ergo, requested| epsilon::elastic_size(&config, ergo, requested, 2 * KIB);
+    assert_eq!(size(100 * KIB, 100 * KIB), 100 * KIB);
+    assert_eq!(size(200 * KIB, 100 * KIB), 100 * KIB);
+    // A tenth more than it had, even if that is more than it asked for: 12,799 words * 1.1 = 14,078.9
+    assert_eq!(size(100 * KIB - 8, 100 * KIB), 14_078 * 8);
+}
+
+#[test]
 fn a_cycle_changes_nothing_and_without_resize_nothing_is_elastic() {
     let (config, averages, mut sizing) = start(&settings());
     refills(&config, &mut sizing, 20, 0);

@@ -64,7 +64,8 @@ fn the_first_buffer_of_a_cold_heap() {
     let table = [
         // 1 GiB = 134,217,728 words; / 50 = 2,684,354 words
         (BEFORE, GIB, 32 * MIB, 0, 2_684_354 * 8),
-        // 0.1 in 32 bits is 13,421,773 / 2^27, of 2^30 bytes 107,374,184; / 1 / 50 = 2,147,483; / 8 = 268,435 words
+        // 0.1 in 32 bits is 13,421,773 / 2^27, of 2^30 bytes 107,374,184; / 1 / 50 = 2,147,483; / 8 =
+        // 268,435 words
         (AFTER, GIB, 32 * MIB, 0, 268_435 * 8),
         // 100 GiB: 2 % is 2 GiB and 0.2 % is 205 MiB, and a region caps both
         (BEFORE, 100 * GIB, 32 * MIB, 0, 32 * MIB),
@@ -89,7 +90,8 @@ fn the_first_buffer_among_other_threads() {
     for (policy, expected) in [
         // threads: (1 + 4) / 2 = 2.5, to the nearest 3; 134,217,728 / 150 = 894,784 words
         (BEFORE, 894_784 * 8),
-        // requested: (0.1 + 0.5) / 2 = 0.3, in 32 bits 10,066,330 / 2^25: 322,122,560 bytes; / 3 / 50 = 2,147,483; / 8
+        // requested: (0.1 + 0.5) / 2 = 0.3, in 32 bits 10,066,330 / 2^25: 322,122,560 bytes; / 3 / 50 =
+        // 2,147,483; / 8
         (AFTER, 268_435 * 8),
     ] {
         let (config, mut averages, _) = start(&settings(policy, GIB, 32 * MIB));

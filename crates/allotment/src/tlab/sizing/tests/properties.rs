@@ -17,8 +17,15 @@ fn bytes() -> impl Strategy<Value = usize> {
 
 fn anything() -> impl Strategy<Value = Settings> {
     let sizes = (bytes(), bytes(), bytes(), bytes(), bytes());
-    let ratios =
-        (any::<bool>(), bytes(), bytes(), bytes(), any::<Option<u8>>(), prop::num::f64::ANY, any::<u64>());
+    let ratios = (
+        any::<bool>(),
+        bytes(),
+        bytes(),
+        bytes(),
+        any::<Option<u8>>(),
+        prop::num::f64::ANY,
+        prop_oneof![0..5_u64, any::<u64>()],
+    );
     (prop::sample::select(TlabPolicy::ALL), sizes, ratios).prop_map(|(policy, sizes, ratios)| Settings {
         policy,
         region_size: sizes.0,
@@ -71,7 +78,11 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn sizes_stay_in_their_bounds(settings in anything(), percent in prop::num::f64::ANY, steps in prop::collection::vec(step(), 0..60)) {
+    fn sizes_stay_in_their_bounds(
+        settings in anything(),
+        percent in prop::num::f64::ANY,
+        steps in prop::collection::vec(step(), 0..60),
+    ) {
         let (config, mut averages, mut sizing) = start(&settings);
         let (min, max) = (config.min_tlab_size(), config.max_tlab_size());
         prop_assert!(64 <= min && min <= max && max <= settings.region_size.max(64));
