@@ -34,18 +34,23 @@ fn disassemble(function: &str) -> Vec<Instruction> {
     let file = object::File::parse(example()).expect("an ELF file");
     let symbol = file.symbols().find(|symbol| symbol.name() == Ok(function)).expect("the probe is exported");
     let section = file.section_by_index(symbol.section_index().expect("defined")).expect("a section");
-    let code = section.data_range(symbol.address(), symbol.size()).ok().flatten().expect("inside the section");
+    let code =
+        section.data_range(symbol.address(), symbol.size()).ok().flatten().expect("inside the section");
     Decoder::with_ip(64, code, symbol.address(), DecoderOptions::NONE).iter().collect()
 }
 
 fn loads(instruction: &Instruction, base: Register, offset: usize) -> bool {
-    instruction.mnemonic() == Mnemonic::Mov && instruction.op1_kind() == OpKind::Memory && at(instruction, base, offset)
+    instruction.mnemonic() == Mnemonic::Mov
+        && instruction.op1_kind() == OpKind::Memory
+        && at(instruction, base, offset)
 }
 
 fn stores(instruction: &Instruction, base: Register, offset: usize) -> bool {
     // A header may travel in the first vector store of the body.
     let moves = [Mnemonic::Mov, Mnemonic::Movups, Mnemonic::Movdqu, Mnemonic::Vmovups, Mnemonic::Vmovdqu];
-    moves.contains(&instruction.mnemonic()) && instruction.op0_kind() == OpKind::Memory && at(instruction, base, offset)
+    moves.contains(&instruction.mnemonic())
+        && instruction.op0_kind() == OpKind::Memory
+        && at(instruction, base, offset)
 }
 
 fn at(instruction: &Instruction, base: Register, offset: usize) -> bool {
@@ -125,7 +130,8 @@ fn a_burst_touches_no_memory_but_the_objects() {
             .then(|| &code[code.iter().position(|one| one.ip() == target).unwrap_or(end)..=end])
     });
     let body = loops.min_by_key(|body| body.len()).expect("a loop");
-    let memory = |one: &&Instruction| (0..one.op_count()).any(|operand| one.op_kind(operand) == OpKind::Memory);
+    let memory =
+        |one: &&Instruction| (0..one.op_count()).any(|operand| one.op_kind(operand) == OpKind::Memory);
     let touching: Vec<_> = body.iter().filter(memory).filter(|one| one.mnemonic() != Mnemonic::Lea).collect();
     assert_eq!(touching.len(), 1, "only the header is written:\n{}", listing(body));
     assert!(body.len() <= 9, "{} instructions a turn:\n{}", body.len(), listing(body));

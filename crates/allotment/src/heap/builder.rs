@@ -46,6 +46,17 @@ pub enum BuildError {
     /// The system does not give the memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// More is to be committed at the beginning than the heap may ever have.
+    #[error(
+        "InitialHeapSize={initial}: without MaxHeapSize the heap has at most {max} bytes here; set MaxHeapSize, or \
+         lower InitialHeapSize"
+    )]
+    InitialAboveMax {
+        /// InitialHeapSize in bytes.
+        initial: usize,
+        /// What MaxRAMPercentage of the memory is, in bytes.
+        max: usize,
+    },
     /// The system gives less memory than the heap is to begin with.
     #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller one may work")]
     InitialHeap {
@@ -91,6 +102,39 @@ impl HeapBuilder {
         Ok(self)
     }
 
+    /// Every option with the value that [`build`](Self::build) would use and where it came from; makes no
+    /// heap.
+    ///
+    /// # Errors
+    /// [`BuildError`] as `build`, as far as options alone can be wrong.
+    pub fn resolve(mut self) -> Result<OptionSet, BuildError> {
+        self.choose(&Topology::detect())?;
+        Ok(self.options)
+    }
+
+    /// Takes in the environment, checks, and puts numbers where the options left the choice to the heap.
+    fn choose(&mut self, topology: &Topology) -> Result<(Options, Geometry), BuildError> {
+        self.options.apply_environment()?;
+        let mut chosen = self.options.finish()?;
+        if chosen.max_heap_size == 0 {
+            chosen.max_heap_size = limit::default_max_heap_size(chosen.max_ram_percentage);
+            let (initial, max) = (chosen.initial_heap_size, chosen.max_heap_size);
+            if initial > max {
+                return Err(BuildError::InitialAboveMax { initial, max });
+            }
+        }
+        let geometry = self.geometry(&chosen)?;
+        chosen.max_heap_size = geometry.heap_bytes();
+        chosen.region_size = geometry.region_bytes();
+        if chosen.allocation_regions == 0 {
+            // Without buffers all threads share one pointer; under one lock one region serves all.
+            let one = !chosen.use_tlab || chosen.refill_strategy == RefillStrategy::Lock;
+            chosen.allocation_regions = if one { 1 } else { topology.cpus().len().max(1) };
+        }
+        self.options.resolve(&chosen);
+        Ok((chosen, geometry))
+    }
+
     #[cfg(test)]
     pub(crate) fn test_geometry(mut self, region_bytes: usize, regions: usize) -> HeapBuilder {
         self.test_geometry = Some(Geometry { region_shift: region_bytes.trailing_zeros(), regions });
@@ -111,14 +155,8 @@ impl HeapBuilder {
     /// [`BuildError`]: an option of the program or of `ALLOTMENT_OPTIONS` is wrong, options contradict
     /// each other, or the system does not give the memory.
     pub fn build(mut self) -> Result<Heap, BuildError> {
-        self.options.apply_environment()?;
-        let mut chosen = self.options.finish()?;
-        if chosen.max_heap_size == 0 {
-            chosen.max_heap_size = limit::default_max_heap_size(chosen.max_ram_percentage);
-        }
-        let geometry = self.geometry(&chosen)?;
         let topology = Topology::detect();
-        resolve(&mut chosen, geometry, &topology);
+        let (chosen, geometry) = self.choose(&topology)?;
         let weight = match self.options.origin(OptionId::TLABAllocationWeight) {
             Origin::Default => None,
             _ => Some(chosen.tlab_allocation_weight as u8),
@@ -131,8 +169,11 @@ impl HeapBuilder {
             reservation.pretouch(0, bytes.min(geometry.heap_bytes()), topology.available_parallelism())?;
         }
         let base = reservation.base() as usize;
-        let backing =
-            Committer { reservation, region_bytes: geometry.region_bytes(), pre_touch: chosen.always_pre_touch };
+        let backing = Committer {
+            reservation,
+            region_bytes: geometry.region_bytes(),
+            pre_touch: chosen.always_pre_touch,
+        };
         let mode = match chosen.refill_strategy {
             RefillStrategy::Cas => RefillMode::CompareAndSwap,
             RefillStrategy::Lock => RefillMode::Lock,
@@ -154,19 +195,7 @@ impl HeapBuilder {
             zero_tlab: chosen.zero_tlab,
             zero_window: chosen.zero_window_size,
         };
-        self.options.resolve(&chosen);
         Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options) })
-    }
-}
-
-/// Puts numbers where the options left the choice to the heap.
-fn resolve(chosen: &mut Options, geometry: Geometry, topology: &Topology) {
-    chosen.max_heap_size = geometry.heap_bytes();
-    chosen.region_size = geometry.region_bytes();
-    if chosen.allocation_regions == 0 {
-        // Without buffers all threads share one pointer; under one lock one region serves all.
-        let one = !chosen.use_tlab || chosen.refill_strategy == RefillStrategy::Lock;
-        chosen.allocation_regions = if one { 1 } else { topology.cpus().len().max(1) };
     }
 }
 

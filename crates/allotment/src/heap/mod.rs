@@ -1,12 +1,14 @@
 //! The heap as its embedder sees it.
 
 mod builder;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 pub use builder::{BuildError, HeapBuilder};
 
 use crate::mutator::{AttachError, Attachments, Mutator, Shared, attach};
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
-use crate::options::{OptionRow, OptionSet};
+use crate::options::OptionSet;
 use crate::region::Geometry;
 use crate::tlab::statistics::Totals;
 use std::fmt;
@@ -128,8 +130,8 @@ impl Heap {
     }
 
     /// Every option with the value in force and where it came from.
-    pub fn options(&self) -> impl Iterator<Item = OptionRow> + '_ {
-        self.options.rows()
+    pub fn options(&self) -> &OptionSet {
+        &self.options
     }
 }
 

@@ -92,9 +92,8 @@ impl Burst<'_, '_> {
                 unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
                 Some(start)
             }
-            None => self.written_back(|mutator, top| {
-                mutator.burst_array_slow::<Z>(top, bytes, site.shape, length)
-            }),
+            None => self
+                .written_back(|mutator, top| mutator.burst_array_slow::<Z>(top, bytes, site.shape, length)),
         }
     }
 

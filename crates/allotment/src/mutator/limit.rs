@@ -24,7 +24,7 @@ use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 pub(super) struct Limit {
     /// See above. Written by the owner (`arm`) and by a requester (0 only). Relaxed: ordered by fences.
     plain: AtomicUsize,
-    /// See above; `zeroed <= plain` whenever the owner wrote last.
+    /// See above. Never above `plain` for who reads `plain` first.
     zeroed: AtomicUsize,
     /// 1 while a stop is requested and not yet acknowledged. Set by a requester, cleared by the owner.
     requested: AtomicU32,
@@ -77,9 +77,15 @@ impl Limit {
         self.requested.swap(0, Ordering::AcqRel);
     }
 
+    /// Both numbers, as a checker may look at them in the middle of a request: `zeroed <= plain`.
+    pub(super) fn both(&self) -> (usize, usize) {
+        (self.plain.load(Ordering::Acquire), self.zeroed.load(Ordering::Relaxed))
+    }
+
     fn lower(&self) {
-        self.plain.store(0, Ordering::Relaxed);
         self.zeroed.store(0, Ordering::Relaxed);
+        // Last, for `both`.
+        self.plain.store(0, Ordering::Release);
     }
 }
 
@@ -122,6 +128,25 @@ mod model {
             requester.join().unwrap();
             assert!(limit.pending());
             assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
+        });
+    }
+
+    /// In the middle of a request too the owner finds its numbers in order.
+    #[test]
+    fn the_zeroed_limit_is_never_above_the_plain_one() {
+        loom::model(|| {
+            let limit = Arc::new(Limit::new());
+            let requester = {
+                let limit = limit.clone();
+                loom::thread::spawn(move || limit.request())
+            };
+            limit.arm(64, 32);
+            let (plain, zeroed) = limit.both();
+            assert!(zeroed <= plain, "{zeroed} <= {plain}");
+            limit.arm(128, 96);
+            let (plain, zeroed) = limit.both();
+            assert!(zeroed <= plain, "{zeroed} <= {plain}");
+            requester.join().unwrap();
         });
     }
 

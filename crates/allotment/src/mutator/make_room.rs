@@ -10,7 +10,7 @@ use super::alloc::{initialise, initialise_array};
 use super::initialise::zero;
 use super::state::State;
 use super::{ArraySite, Mutator, OutOfMemory, Prefetch, Site, Zeroing};
-use crate::object::{WORD, align_to_word, fill};
+use crate::object::{Header, Kind, align_to_word, fill};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -20,7 +20,7 @@ use std::ptr::NonNull;
 pub struct Reservation<'t> {
     start: usize,
     end: usize,
-    /// `[clean, end)` is zero.
+    /// `[clean, end)` is zero but for the headers of the fillers that cover it.
     clean: usize,
     /// The safepoint it was made at: it lapses with the next one.
     safepoint: u64,
@@ -40,16 +40,30 @@ impl Reservation<'_> {
         }
         let (start, end) = (self.start, self.start + bytes);
         self.start = end;
-        // SAFETY: the reservation is this thread's memory; what remains is covered again.
+        // SAFETY: the reservation is this thread's memory and covered; what remains is covered again.
         unsafe {
-            fill(end, self.end);
+            uncover(start, self.end);
             if zeroed {
-                // The filler dirtied its first word.
-                zero(start, self.clean.max(start + WORD).min(end));
+                zero(start, self.clean.min(end));
             }
+            fill(end, self.end);
         }
-        self.clean = self.clean.max(end + WORD);
+        self.clean = self.clean.max(end);
         NonNull::new(start as *mut u8)
+    }
+}
+
+/// Zeroes the headers of the fillers that cover `[start, end)`: more than one, where it is large.
+///
+/// # Safety
+/// - `[start, end)` is memory of the caller's alone, and begins with a filler.
+unsafe fn uncover(start: usize, end: usize) {
+    let mut at = start;
+    while at < end {
+        // SAFETY: a word of the caller's range.
+        let header = unsafe { (at as *mut u64).replace(0) };
+        let Kind::Filler(bytes) = Header::from_bits(header).kind() else { return };
+        at += bytes;
     }
 }
 
@@ -62,7 +76,7 @@ impl<'t> Mutator<'t> {
     /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
         self.safepoint();
-        let rounded = align_to_word(bytes).filter(|&bytes| bytes > 0).ok_or_else(|| self.out_of_memory(bytes))?;
+        let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         loop {
             if let Some(block) = self.allocate_past_limit(rounded, false) {
                 let end = block.start + rounded;

@@ -22,7 +22,7 @@ mod sampling;
 mod shared;
 mod site;
 mod state;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 pub use alloc::Mutator;
@@ -33,7 +33,7 @@ pub use initialise::{Ahead, ByCaller, PerObject, Zeroing};
 pub use make_room::Reservation;
 pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
 pub use recycle::Mark;
-pub(crate) use registry::{Registry, attach};
 pub use registry::{AttachError, Attachments};
+pub(crate) use registry::{Registry, attach};
 pub(crate) use shared::{Committer, Shared};
 pub use site::{ArraySite, Site};

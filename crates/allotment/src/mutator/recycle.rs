@@ -27,8 +27,6 @@ pub struct Mark<'t> {
     /// What was left of the buffer; `top = end = 0`: there was none.
     top: usize,
     end: usize,
-    /// `[clean, end)` was zero.
-    clean: usize,
     /// The attachment: it cannot be kept longer, nor reach another thread.
     attached: PhantomData<&'t State>,
 }
@@ -115,7 +113,8 @@ impl Private {
 
 impl<'t> Mutator<'t> {
     /// Notes this moment, so that what is allocated from here on can be recycled. From the first mark
-    /// until it detaches the thread fills regions of its own. Marks nest: a frame's mark is recycled
+    /// until it detaches the thread fills regions of its own, and looks for room nowhere else: not in holes of
+    /// regions that others share. Marks nest: a frame's mark is recycled
     /// before its caller's.
     pub fn mark(&mut self) -> Mark<'t> {
         if self.state().owned.borrow().private.is_none() {
@@ -131,7 +130,6 @@ impl<'t> Mutator<'t> {
             region_top: private.current.map_or(0, |index| table.get(index).top()),
             top: state.hot.top(),
             end: state.hot.end(),
-            clean: state.hot.clean(),
             attached: PhantomData,
         }
     }
@@ -150,22 +148,20 @@ impl<'t> Mutator<'t> {
         {
             let mut owned = state.owned.borrow_mut();
             let private = owned.private.as_mut().expect("a mark was taken");
-            let (written, still_clean) = (state.hot.top(), state.hot.clean());
             private.unwind(shared, mark.depth);
             if let Some(index) = private.current {
                 let region = table.get(index);
                 region.raise_dirty(region.top());
                 region.set_top(mark.region_top);
             }
-            // Clean is what was so at the mark and where nobody went since, which is known only while the
-            // thread is still in the same buffer.
-            let same_buffer = mark.top < written && written <= mark.end;
-            let clean = if same_buffer { mark.clean.max(written).max(still_clean) } else { mark.end };
-            if mark.end != 0 {
-                state.hot.install(mark.top, clean.min(mark.end), mark.end);
-            } else {
-                state.hot.clear();
-            }
+        }
+        if mark.end == 0 {
+            state.hot.clear();
+        } else if state.hot.holds(mark.top, mark.end) {
+            state.hot.rewind(mark.top, mark.end);
+        } else {
+            // Given up meanwhile, and nobody knows what was written there since.
+            state.hot.install(mark.top, mark.end, mark.end);
         }
         state.place_sampling_point();
         state.arm();

@@ -43,12 +43,18 @@ impl Mutator<'_> {
             state.counters.kept();
             return false;
         }
-        let now = shared.now_ms();
+        // A clock read is a fifth of a refill.
+        let now = if shared.sizing.looks_at_time() { shared.now_ms() } else { 0 };
         shared.settle(&mut owned.sizing, now);
         let Some(request) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
             return false;
         };
-        let Some(carve) = state.take_buffer(&mut owned, request.min, request.size) else {
+        // Where the heap has no buffer of a size worth having, what is left of some region serves as one:
+        // object by object it would be found again for each.
+        let carve = state
+            .take_buffer(&mut owned, bytes, request.min, request.size)
+            .or_else(|| state.take_buffer(&mut owned, bytes, bytes, request.size));
+        let Some(carve) = carve else {
             owned.sizing.refused();
             return false;
         };
@@ -125,7 +131,8 @@ impl State {
             unsafe { zero(carve.start, clean) };
             clean = carve.start;
         }
-        if hot.has_buffer() && hot.end() == carve.start && self.shared.same_region(hot.end() - 1, carve.start) {
+        if hot.has_buffer() && hot.end() == carve.start && self.shared.same_region(hot.end() - 1, carve.start)
+        {
             hot.extend(clean, carve.end);
         } else {
             let (top, end) = (hot.top(), hot.end());
@@ -138,19 +145,25 @@ impl State {
         }
     }
 
-    /// A buffer of `min` to `size` bytes: from the thread's own region, from what another thread left on
-    /// this core, or from the core's region.
-    fn take_buffer(&self, owned: &mut Owned, min: usize, size: usize) -> Option<Carve> {
+    /// A buffer of `min` to `size` bytes: from the thread's own region, behind the buffer it has, or from the
+    /// core's region; or what another thread left on this core, if that holds the `object`.
+    fn take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
         let shared = &*self.shared;
         if let Some(private) = &mut owned.private {
             return private.carve(shared, min, size);
         }
+        let mut attempts = Attempts::default();
+        if self.hot.has_buffer()
+            && let Some(carve) = shared.free.extend(self.hot.end(), min, size, &mut attempts)
+        {
+            self.counters.compare_exchange(attempts.tried, true);
+            return Some(carve);
+        }
         let home = shared.home();
-        // Half of what is wanted: a smaller rest would be used up before it is worth the visit.
-        if let Some(spare) = shared.free.take_spare(home, min.max(size / 2)) {
+        // However small: it is used up once, while one that nobody takes keeps its place from all later ones.
+        if let Some(spare) = shared.free.take_spare(home, object) {
             return Some(spare);
         }
-        let mut attempts = Attempts::default();
         let carve = shared.free.allocate(home, min, size, &mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
         carve

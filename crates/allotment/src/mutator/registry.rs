@@ -18,7 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AttachError {
     /// It is attached already, to this heap or another.
-    #[error("this thread is attached to a heap already: detach first (one heap at a time keeps their objects apart)")]
+    #[error(
+        "this thread is attached to a heap already: detach first (one heap at a time keeps their objects apart)"
+    )]
     AlreadyAttached,
 }
 
@@ -80,13 +82,15 @@ impl Registry {
         self.inner.lock().expect("no code that may panic runs under the registry's lock")
     }
 
-    fn enter(&self, shared: &Arc<Shared>) -> Box<State> {
+    fn start_sizing(&self, config: &Config) -> Sizing {
+        Sizing::start(config, &self.lock().averages)
+    }
+
+    /// Adds a state, which stays where it is until it is removed.
+    fn enter(&self, state: &State) {
         let mut inner = self.lock();
-        let sizing = Sizing::start(&shared.sizing, &inner.averages);
-        let state = Box::new(State::new(shared.clone(), sizing));
         inner.ever += 1;
-        inner.attached.push(Attached(NonNull::from(&*state)));
-        state
+        inner.attached.push(Attached(NonNull::from(state)));
     }
 
     pub(crate) fn attachments(&self) -> Attachments {
@@ -122,7 +126,12 @@ impl Registry {
     /// Ends a cycle: runs `empty` if no thread is attached, keeping threads from attaching meanwhile, and
     /// then the averages take in what was allocated since the last cycle, of a heap that had `used` of
     /// `capacity` bytes in use. Else the number of threads that are attached.
-    pub(crate) fn end_cycle(&self, used: impl FnOnce() -> usize, capacity: usize, empty: impl FnOnce()) -> Result<(), usize> {
+    pub(crate) fn end_cycle(
+        &self,
+        used: impl FnOnce() -> usize,
+        capacity: usize,
+        empty: impl FnOnce(),
+    ) -> Result<(), usize> {
         let mut inner = self.lock();
         if !inner.attached.is_empty() {
             return Err(inner.attached.len());
@@ -162,7 +171,9 @@ pub(crate) fn attach<R>(
         return Err(AttachError::AlreadyAttached);
     }
     let _attached = Reset;
-    let state = shared.registry.enter(shared);
+    let sizing = shared.registry.start_sizing(&shared.sizing);
+    let state = Box::new(State::new(shared.clone(), sizing));
+    shared.registry.enter(&state);
     let detach = Detach(&state);
     Ok(body(&mut Mutator::new(detach.0)))
 }

@@ -3,6 +3,10 @@
 //! The distance to the next point is kept in bytes allocated, wherever they lie: the point is placed in
 //! the buffer as an address (which the limit then includes), lifted when the buffer changes, and
 //! objects outside buffers are counted against it. Between points it costs nothing, as in JEP 331.
+//!
+//! Points lie at the multiples of the interval, wherever objects begin and end: what an object goes
+//! beyond a point brings the next one nearer, and a large object passes several. So their number times
+//! the interval is what was allocated, which counting anew from the end of each object would understate.
 
 use super::Mutator;
 use super::state::State;
@@ -36,9 +40,12 @@ impl Sampling {
         self.point.get()
     }
 
-    fn pass(&self) {
-        self.passed.set(self.passed.get() + 1);
-        self.distance.set(self.interval.get());
+    /// Passes a point, and any further ones, with an object that ends `beyond` bytes (at least 1) behind it.
+    fn pass(&self, beyond: usize) {
+        let interval = self.interval.get();
+        let points = beyond.div_ceil(interval);
+        self.passed.set(self.passed.get() + points as u64);
+        self.distance.set(points * interval - beyond);
     }
 }
 
@@ -58,11 +65,11 @@ impl State {
         }
     }
 
-    /// Passes the point if an object that ends at `top` in the buffer crosses it.
+    /// Passes the points that an object crosses which ends at `top` in the buffer.
     pub(super) fn pass_sampling_point(&self, top: usize) {
-        if top > self.sampling.point.get() {
-            self.sampling.pass();
-            self.sampling.point.set(top.saturating_add(self.sampling.interval.get()));
+        if let Some(beyond @ 1..) = top.checked_sub(self.sampling.point.get()) {
+            self.sampling.pass(beyond);
+            self.sampling.point.set(top.saturating_add(self.sampling.distance.get()));
         }
     }
 
@@ -72,9 +79,11 @@ impl State {
             return;
         }
         self.lift_sampling_point();
-        match self.sampling.distance.get().checked_sub(bytes) {
-            Some(left) => self.sampling.distance.set(left),
-            None => self.sampling.pass(),
+        let distance = self.sampling.distance.get();
+        if bytes > distance {
+            self.sampling.pass(bytes - distance);
+        } else {
+            self.sampling.distance.set(distance - bytes);
         }
         self.place_sampling_point();
         self.arm();
@@ -82,8 +91,8 @@ impl State {
 }
 
 impl Mutator<'_> {
-    /// From here on passes a sampling point every `bytes` allocated; 0: none. The fast path costs the
-    /// same either way.
+    /// From here on passes a sampling point every `bytes` allocated, as soon as more than that are; 0: none.
+    /// The fast path costs the same either way.
     pub fn set_sampling_interval(&mut self, bytes: usize) {
         let state = self.state();
         state.lift_sampling_point();

@@ -34,7 +34,11 @@ impl Shared {
     pub(super) fn home(&self) -> usize {
         match self.free.homes() {
             1 => 0,
-            homes => self.topology.dense_index(current_cpu()) % homes,
+            homes => {
+                let core = self.topology.dense_index(current_cpu());
+                // A division costs as much as the rest of this function.
+                if core < homes { core } else { core % homes }
+            }
         }
     }
 

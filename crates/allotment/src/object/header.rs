@@ -95,9 +95,7 @@ impl Header {
                 None => Kind::Invalid,
             },
             TAG_FORWARDED => Kind::Forwarded((self.0 & !TAG_MASK) as usize),
-            TAG_FILLER if self.0 >> UPPER_SHIFT != 0 => {
-                Kind::Filler((self.0 >> UPPER_SHIFT) as usize * WORD)
-            }
+            TAG_FILLER if self.0 >> UPPER_SHIFT != 0 => Kind::Filler((self.0 >> UPPER_SHIFT) as usize * WORD),
             _ => Kind::Invalid,
         }
     }

@@ -259,7 +259,8 @@ impl Shapes {
         let name = shape.name.clone();
         // Two threads may pass the check above for the last id; the id itself decides.
         let index = self.shapes.push(shape);
-        match u32::try_from(index + 1).ok().filter(|&id| id as usize <= MAX_SHAPES).and_then(NonZeroU32::new) {
+        match u32::try_from(index + 1).ok().filter(|&id| id as usize <= MAX_SHAPES).and_then(NonZeroU32::new)
+        {
             Some(id) => {
                 let id = ShapeId(id);
                 Ok(ShapeRef { id, header: Header::new(id), fixed_bytes, element_bytes })
@@ -302,7 +303,10 @@ mod tests {
             (Shape::fixed("Far", 24).slot("a", usize::MAX - 7, SlotKind::Strong), "from 8 to 16"),
             (Shape::fixed("Crooked", 24).slot("a", 12, SlotKind::Strong), "from 8 to 16"),
             (Shape::array("InLength", 24, byte).slot("a", 8, SlotKind::Strong), "from 16 to 16"),
-            (Shape::fixed("Twice", 24).slot("a", 8, SlotKind::Weak).slot("b", 8, SlotKind::Weak), "two slots"),
+            (
+                Shape::fixed("Twice", 24).slot("a", 8, SlotKind::Weak).slot("b", 8, SlotKind::Weak),
+                "two slots",
+            ),
         ] {
             let error = Shapes::default().register(shape).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

@@ -4,7 +4,7 @@
 //! has moved ends it with an error that names the address. That makes it the checker's eyes as well as
 //! the collector's, and there is one of it.
 
-use super::{Header, HEADER_BYTES, Kind, LENGTH_OFFSET, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, WORD};
+use super::{HEADER_BYTES, Header, Kind, LENGTH_OFFSET, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, WORD};
 
 /// One object or filler, as the walk meets it.
 #[derive(Clone, Copy)]

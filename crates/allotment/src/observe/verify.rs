@@ -82,7 +82,8 @@ impl Heap {
             if let State::Free | State::HumongousContinuation | State::Uncommitted = state {
                 continue;
             }
-            self.walk_region(index, &mut census).map_err(|error| VerifyError::Walk { region: index, error })?;
+            self.walk_region(index, &mut census)
+                .map_err(|error| VerifyError::Walk { region: index, error })?;
         }
         Ok(census)
     }

@@ -19,10 +19,16 @@ impl Bitmap {
         Bitmap { words: (0..regions.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Adds a region that is not in the set.
+    /// Adds a region that is the caller's, and so not in the set.
     pub(crate) fn put(&self, index: usize) {
         let before = self.words[index / 64].fetch_or(1 << (index % 64), Ordering::Release);
         debug_assert!(before & 1 << (index % 64) == 0, "region {index} was given up twice");
+    }
+
+    /// Adds a region, whether or not it is in the set: for sets of hints.
+    pub(crate) fn note(&self, index: usize) {
+        // No look first: somebody may be about to remove the bit for what was there before.
+        self.words[index / 64].fetch_or(1 << (index % 64), Ordering::Release);
     }
 
     /// Removes that region; whether it was there, and so is the caller's now.
@@ -54,10 +60,11 @@ impl Bitmap {
         self.words[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
     }
 
-    /// The regions in the set, lowest first, each as of the moment it is looked at.
+    /// The regions in the set, lowest first, each as of the moment its word is looked at. With Acquire: a
+    /// region that the caller uses without taking it is as its last owner left it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(number, word)| {
-            let mut bits = word.load(Ordering::Relaxed);
+            let mut bits = word.load(Ordering::Acquire);
             std::iter::from_fn(move || {
                 (bits != 0).then(|| {
                     let bit = bits.trailing_zeros() as usize;
@@ -66,6 +73,11 @@ impl Bitmap {
                 })
             })
         })
+    }
+
+    /// Whether the set is empty, at about this moment.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
     /// How many are in the set, at about this moment.

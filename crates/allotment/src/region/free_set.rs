@@ -9,7 +9,7 @@
 //!
 //! A region too full for the request at hand is set aside in `partial`. Nobody looks there while there
 //! is a free region; when there is none, every hole of at least an object is found, so a heap is usable
-//! to within one small object.
+//! to within one small object. That holds while others move regions about, too: see [`Transit`].
 //!
 //! Refused: one shared pointer for all threads (HotSpot's eden: one line written by every core at each
 //! refill); a lock around all of it (Shenandoah before its compare-and-swap allocator, JDK-8361099),
@@ -17,18 +17,13 @@
 //! allocator's drafts, which loses the affinity.
 
 use super::bitmap::Bitmap;
+use super::spares::Spares;
+use super::supply::Backing;
 use super::table::{RegionTable, State};
+use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
-use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
-
-/// Puts memory behind regions.
-pub(crate) trait Backing: Send + Sync {
-    /// Makes a region readable and writable; whether the system had the memory.
-    fn commit(&self, index: usize) -> bool;
-    /// Gives a region's memory back; whether the system took it. Committed again it reads zero.
-    fn uncommit(&self, index: usize) -> bool;
-}
 
 /// How mutators meet at the free set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,21 +50,11 @@ pub(crate) struct Attempts {
     pub(crate) won: u64,
 }
 
-/// Spare tails a slot remembers; a detaching thread gives its buffer to the next one on its core.
-const SPARES: usize = 4;
-
-/// A tail too small to be worth remembering, in bytes.
-pub(super) const MIN_SPARE_BYTES: usize = if cfg!(any(test, loom)) { 64 } else { 1024 };
-
-/// A spare is its start in words from the heap's base, above it 22 bits of its size in words.
-const SPARE_START_BITS: u32 = 42;
-
 #[derive(Default)]
 pub(super) struct Slot {
     /// The region buffers are taken from, plus one; 0: none. Replaced by compare-and-swap, Release.
     region: AtomicU32,
-    /// Tails of given-up buffers, packed; 0: none. Swapped in and out, Release and Acquire.
-    spares: [AtomicU64; SPARES],
+    pub(super) spares: Spares,
 }
 
 /// Which regions and pieces of regions nobody uses.
@@ -82,15 +67,18 @@ pub(crate) struct FreeSet<B> {
     /// Free regions, by the core that wrote them last. **Invariant:** state = Free <=> bit set in
     /// exactly one of them, or its taker is at work.
     pub(super) free: Box<[Bitmap]>,
-    /// Shared regions that left their slot with room in them. Never owned: a bit is a hint.
+    /// Shared regions outside the slots that have room in them; full ones too, until somebody looked.
+    /// Never owned: a bit is a hint. **Invariant:** a shared region with room for an object has its bit set
+    /// or is in the slot of its home, or the thread that sees to it is at work.
     pub(super) partial: Bitmap,
-    slots: Box<[CachePadded<Slot>]>,
+    pub(super) transit: Transit,
+    pub(super) slots: Box<[CachePadded<Slot>]>,
     /// Everything, in mode `Lock`; nothing otherwise.
     lock: Mutex<()>,
     /// One humongous claim at a time: two half-claimed runs must not starve each other.
     pub(super) humongous: Mutex<()>,
     /// Regions the system refused to commit, ever. Written on failure only.
-    commit_failures: AtomicUsize,
+    pub(super) commit_failures: AtomicUsize,
 }
 
 impl<B: Backing> FreeSet<B> {
@@ -106,6 +94,7 @@ impl<B: Backing> FreeSet<B> {
             untouched,
             free: (0..homes.max(1)).map(|_| Bitmap::new(regions)).collect(),
             partial: Bitmap::new(regions),
+            transit: Transit::default(),
             slots: (0..homes.max(1)).map(|_| CachePadded::default()).collect(),
             lock: Mutex::new(()),
             humongous: Mutex::new(()),
@@ -117,11 +106,6 @@ impl<B: Backing> FreeSet<B> {
         &self.table
     }
 
-    /// Regions the system refused to commit since the heap began.
-    pub(crate) fn commit_failures(&self) -> usize {
-        self.commit_failures.load(Ordering::Relaxed)
-    }
-
     /// Cores the free set tells apart.
     pub(crate) fn homes(&self) -> usize {
         self.slots.len()
@@ -129,8 +113,26 @@ impl<B: Backing> FreeSet<B> {
 
     /// Takes `desired` bytes, or what is left of a region if that is at least `min`. All multiples of 8,
     /// `min <= desired <= region`. `None`: the heap has no such piece.
-    pub(crate) fn allocate(&self, home: usize, min: usize, desired: usize, attempts: &mut Attempts) -> Option<Carve> {
+    pub(crate) fn allocate(
+        &self,
+        home: usize,
+        min: usize,
+        desired: usize,
+        attempts: &mut Attempts,
+    ) -> Option<Carve> {
         let _guard = (self.mode == RefillMode::Lock).then(|| lock(&self.lock));
+        let mut may_commit = true;
+        self.transit.until_settled(|| self.try_allocate(home, min, desired, attempts, &mut may_commit))
+    }
+
+    fn try_allocate(
+        &self,
+        home: usize,
+        min: usize,
+        desired: usize,
+        attempts: &mut Attempts,
+        may_commit: &mut bool,
+    ) -> Option<Carve> {
         let slot = &self.slots[home];
         loop {
             let current = slot.region.load(Ordering::Acquire);
@@ -139,62 +141,74 @@ impl<B: Backing> FreeSet<B> {
             {
                 return Some(carve);
             }
-            let Some(index) = self.take_region(home) else {
+            if !self.replace(home, current, may_commit) {
                 return self.scavenge(min, desired, attempts);
-            };
-            self.table.get(index).set_state(State::Shared);
-            if slot.region.compare_exchange(current, index as u32 + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                if let Some(old) = current.checked_sub(1) {
-                    self.set_aside(old as usize);
-                }
-            } else {
-                // A thread on this core was faster; its region serves both.
-                self.give_region(index, home);
             }
         }
     }
 
-    /// Takes a spare tail of at least `min` bytes that a detached thread left on this core.
-    pub(crate) fn take_spare(&self, home: usize, min: usize) -> Option<Carve> {
-        self.slots[home].spares.iter().find_map(|cell| {
-            let seen = cell.load(Ordering::Relaxed);
-            // Compared whole: the same tail, given up again meanwhile, is the same tail.
-            (seen != 0 && self.unpack(seen).end - self.unpack(seen).start >= min)
-                .then(|| cell.compare_exchange(seen, 0, Ordering::Acquire, Ordering::Relaxed).ok())
-                .flatten()
-                .map(|packed| self.unpack(packed))
-        })
-    }
-
-    /// Remembers a tail that the caller covered with a filler; whether there was a place for it.
-    pub(crate) fn give_spare(&self, home: usize, start: usize, end: usize) -> bool {
-        if end - start < MIN_SPARE_BYTES {
+    /// Sees to it that the slot of `home` holds another region than `current`; `false`: there is none.
+    fn replace(&self, home: usize, current: u32, may_commit: &mut bool) -> bool {
+        // A look first: threads that find nothing must not keep each other looking.
+        if (self.untouched.is_empty() || !*may_commit) && self.free.iter().all(Bitmap::is_empty) {
             return false;
         }
-        let packed = (((end - start) / 8) as u64) << SPARE_START_BITS | ((start - self.table.base()) / 8) as u64;
-        self.slots[home]
-            .spares
-            .iter()
-            .any(|cell| cell.compare_exchange(0, packed, Ordering::Release, Ordering::Relaxed).is_ok())
-    }
-
-    fn unpack(&self, packed: u64) -> Carve {
-        let start = self.table.base() + (packed & ((1 << SPARE_START_BITS) - 1)) as usize * 8;
-        let end = start + (packed >> SPARE_START_BITS) as usize * 8;
-        Carve { start, end, dirty: end }
-    }
-
-    /// Gives `[start, end)` back to its shared region if nothing was taken behind it.
-    pub(crate) fn undo(&self, start: usize, end: usize) -> bool {
-        start < end && {
-            let region = self.table.get(self.table.index_of(start));
-            region.state() == State::Shared && region.move_top(end, start).is_ok()
+        let moving = self.transit.begin();
+        let Some(index) = self.try_take_region(home, may_commit) else { return false };
+        self.table.get(index).set_state(State::Shared);
+        let slot = &self.slots[home].region;
+        if slot.compare_exchange(current, index as u32 + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            if let Some(old) = current.checked_sub(1) {
+                // With the fence in `undo`: either it sees the slot changed, or the room it made is seen here.
+                fence(Ordering::SeqCst);
+                self.set_aside(old as usize);
+            }
+        } else {
+            // A thread on this core was faster; its region serves both.
+            self.give_region(index, home);
         }
+        moving.finish();
+        true
+    }
+
+    /// Gives `[start, end)`, the tail of a piece, back to its shared region if nothing was taken behind it.
+    ///
+    /// Nothing was written in the tail (zeroes aside), and it is not a whole spare: a spare begins with a
+    /// filler's header, and the next taker is told that the memory is as clean as before.
+    pub(crate) fn undo(&self, start: usize, end: usize) -> bool {
+        if start >= end {
+            return false;
+        }
+        let index = self.table.index_of(start);
+        let region = self.table.get(index);
+        if region.state() != State::Shared || region.move_top(end, start).is_err() {
+            return false;
+        }
+        // The region may have left its slot while it was full, and then nobody looks there any more.
+        fence(Ordering::SeqCst);
+        if !self.is_in_slot(index) {
+            self.set_aside(index);
+        }
+        true
     }
 
     /// Takes a whole empty, committed region; it is the caller's, and in state Exclusive.
     pub(crate) fn take_region(&self, home: usize) -> Option<usize> {
-        let index = self.take_committed(home).or_else(|| self.take_untouched())?;
+        let mut may_commit = true;
+        self.transit.until_settled(|| self.try_take_region(home, &mut may_commit))
+    }
+
+    /// `may_commit`: whether the system is to be asked for memory; lowered when it refuses.
+    fn try_take_region(&self, home: usize, may_commit: &mut bool) -> Option<usize> {
+        let index = match self.take_committed(home) {
+            Some(index) => index,
+            None if *may_commit => {
+                let index = self.untouched.take_lowest()?;
+                *may_commit = self.commit_taken(index);
+                may_commit.then_some(index)?
+            }
+            None => return None,
+        };
         let region = self.table.get(index);
         region.set_home(home);
         region.set_state(State::Exclusive);
@@ -205,16 +219,6 @@ impl<B: Backing> FreeSet<B> {
     fn take_committed(&self, home: usize) -> Option<usize> {
         let homes = self.free.len();
         (0..homes).find_map(|step| self.free[(home + step) % homes].take_lowest())
-    }
-
-    fn take_untouched(&self) -> Option<usize> {
-        let index = self.untouched.take_lowest()?;
-        if self.backing.commit(index) {
-            return Some(index);
-        }
-        self.commit_failures.fetch_add(1, Ordering::Relaxed);
-        self.untouched.put(index);
-        None
     }
 
     /// Gives a region that the caller owns to the free set, as one that core `home` wrote last.
@@ -232,15 +236,23 @@ impl<B: Backing> FreeSet<B> {
         self.set_aside(index);
     }
 
-    fn set_aside(&self, index: usize) {
-        if self.table.end(index) - self.table.get(index).top() >= MIN_OBJECT_BYTES {
-            self.partial.put(index);
+    /// Lets the last resort find a region outside the slots, if it has room; whether it has.
+    fn set_aside(&self, index: usize) -> bool {
+        let has_room = self.has_room(index);
+        if has_room {
+            self.partial.note(index);
         }
+        has_room
+    }
+
+    pub(super) fn has_room(&self, index: usize) -> bool {
+        self.table.end(index) - self.table.get(index).top() >= MIN_OBJECT_BYTES
     }
 
     /// The last resort: whatever is left in any shared region.
     fn scavenge(&self, min: usize, desired: usize, attempts: &mut Attempts) -> Option<Carve> {
-        let in_slots = self.slots.iter().filter_map(|slot| slot.region.load(Ordering::Acquire).checked_sub(1));
+        let in_slots =
+            self.slots.iter().filter_map(|slot| slot.region.load(Ordering::Acquire).checked_sub(1));
         for index in in_slots {
             if let Some(carve) = self.carve(index as usize, min, desired, attempts) {
                 return Some(carve);
@@ -250,11 +262,20 @@ impl<B: Backing> FreeSet<B> {
             if let Some(carve) = self.carve(index, min, desired, attempts) {
                 return Some(carve);
             }
-            if self.table.end(index) - self.table.get(index).top() < MIN_OBJECT_BYTES {
-                self.partial.take(index);
+            if !self.has_room(index) {
+                self.forget_partial(index);
             }
         }
         (0..self.slots.len()).find_map(|home| self.take_spare(home, min))
+    }
+
+    /// Spares the last resort another look at a region that is full.
+    fn forget_partial(&self, index: usize) {
+        let moving = self.transit.begin();
+        // A buffer may have been undone in it since.
+        if self.partial.take(index) && self.set_aside(index) {
+            moving.finish();
+        }
     }
 
     /// Bumps the top of a shared region.
@@ -288,7 +309,7 @@ impl<B: Backing> FreeSet<B> {
     pub(crate) fn reset(&self) {
         for slot in &self.slots {
             slot.region.store(0, Ordering::Relaxed);
-            slot.spares.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
+            slot.spares.clear();
         }
         self.partial.clear();
         for index in 0..self.table.len() {
@@ -301,51 +322,9 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Gives the memory of free regions back to the system; the bytes it took.
-    pub(crate) fn uncommit_free(&self) -> usize {
-        let mut regions = 0;
-        for bitmap in &self.free {
-            for index in bitmap.iter() {
-                if !bitmap.take(index) {
-                    continue;
-                }
-                if self.backing.uncommit(index) {
-                    self.table.get(index).forget_dirt(self.table.bottom(index));
-                    self.table.get(index).set_state(State::Uncommitted);
-                    self.untouched.put(index);
-                    regions += 1;
-                } else {
-                    bitmap.put(index);
-                }
-            }
-        }
-        regions << self.table.geometry().region_shift
-    }
-
-    /// Commits the lowest untouched regions until `bytes` of the heap are committed; whether the system
-    /// had the memory.
-    pub(crate) fn commit_ahead(&self, bytes: usize) -> bool {
-        let wanted = bytes.div_ceil(self.table.geometry().region_bytes()).min(self.table.len());
-        let committed = self.table.len() - self.untouched.count();
-        (committed..wanted).enumerate().all(|(turn, _)| match self.take_untouched() {
-            Some(index) => {
-                // Dealt out by turns, in runs: neighbours on one core share its prefetcher's pages.
-                let home = turn * self.free.len() / (wanted - committed);
-                self.give_region(index, home);
-                true
-            }
-            None => false,
-        })
-    }
-
     /// Bytes handed out as buffers and objects, at about this moment.
     pub(crate) fn used_bytes(&self) -> usize {
         (0..self.table.len()).map(|index| self.table.get(index).top() - self.table.bottom(index)).sum()
-    }
-
-    /// Regions with memory behind them.
-    pub(crate) fn committed_regions(&self) -> usize {
-        self.table.len() - self.untouched.count()
     }
 
     /// Address behind the last object that begins in region `index`: its top, or the end of its run's
@@ -357,12 +336,9 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// The spare tails as they are now, for the checker.
-    pub(super) fn spares(&self) -> impl Iterator<Item = Carve> + '_ {
-        self.slots.iter().flat_map(|slot| slot.spares.iter()).filter_map(|cell| {
-            let packed = cell.load(Ordering::Acquire);
-            (packed != 0).then(|| self.unpack(packed))
-        })
+    /// Whether the region is in the slot of its home.
+    pub(super) fn is_in_slot(&self, index: usize) -> bool {
+        self.slots[self.table.get(index).home()].region.load(Ordering::Acquire) == index as u32 + 1
     }
 }
 

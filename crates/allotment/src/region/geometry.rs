@@ -61,7 +61,9 @@ impl Geometry {
     /// # Errors
     /// [`GeometryError`] says which bound is broken and what would be right.
     pub fn new(heap: usize, region: usize) -> Result<Geometry, GeometryError> {
-        if region != 0 && (!region.is_power_of_two() || !(MIN_REGION_BYTES..=MAX_REGION_BYTES).contains(&region)) {
+        if region != 0
+            && (!region.is_power_of_two() || !(MIN_REGION_BYTES..=MAX_REGION_BYTES).contains(&region))
+        {
             return Err(GeometryError::Region { region });
         }
         if heap > MAX_HEAP_BYTES {

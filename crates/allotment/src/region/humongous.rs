@@ -2,9 +2,10 @@
 //!
 //! A run is claimed bit by bit from the same bitmaps that single regions are taken from, so neither
 //! waits for the other; a run that loses a region to a mutator on the way gives back what it has and
-//! looks further. Single regions come from the low end, runs from the high end.
+//! looks again. When the system refuses memory, a run that has memory already may still do. Single regions come from the low end, runs from the high end.
 
-use super::free_set::{Backing, Carve, FreeSet, lock};
+use super::free_set::{Carve, FreeSet, lock};
+use super::supply::Backing;
 use super::table::State;
 
 impl<B: Backing> FreeSet<B> {
@@ -12,23 +13,25 @@ impl<B: Backing> FreeSet<B> {
     pub(crate) fn allocate_humongous(&self, home: usize, bytes: usize) -> Option<Carve> {
         let regions = bytes.div_ceil(self.table.geometry().region_bytes());
         let _guard = lock(&self.humongous);
-        let mut below = self.table.len();
+        let mut may_commit = true;
         loop {
-            let start = self.find_run(regions, below)?;
-            match self.claim_run(start, regions) {
-                Ok(()) => return Some(self.install(start, regions, bytes, home)),
-                // The lost region ends every run that would contain it.
-                Err(Lost::Region(index)) => below = index,
-                Err(Lost::Memory) => return None,
+            let look = self.transit.look();
+            match self.find_run(regions, may_commit).map(|start| (start, self.claim_run(start, regions))) {
+                Some((start, Ok(()))) => return Some(self.install(start, regions, bytes, home)),
+                Some((_, Err(Lost::Region))) => {}
+                Some((_, Err(Lost::Memory))) => may_commit = false,
+                None if self.transit.settled_since(look) => return None,
+                None => {}
             }
         }
     }
 
-    /// The highest run of free or untouched regions that ends at or below `below`.
-    fn find_run(&self, regions: usize, below: usize) -> Option<usize> {
+    /// The highest run of free or, if they may be committed, untouched regions.
+    fn find_run(&self, regions: usize, may_commit: bool) -> Option<usize> {
         let mut length = 0;
-        for index in (0..below).rev() {
-            length = if self.is_unused(index) { length + 1 } else { 0 };
+        for index in (0..self.table.len()).rev() {
+            let unused = self.is_free(index) || may_commit && self.untouched.contains(index);
+            length = if unused { length + 1 } else { 0 };
             if length == regions {
                 return Some(index);
             }
@@ -36,26 +39,23 @@ impl<B: Backing> FreeSet<B> {
         None
     }
 
-    fn is_unused(&self, index: usize) -> bool {
-        self.untouched.contains(index) || self.free[self.table.get(index).home()].contains(index)
+    fn is_free(&self, index: usize) -> bool {
+        self.free[self.table.get(index).home()].contains(index)
     }
 
     fn claim_run(&self, start: usize, regions: usize) -> Result<(), Lost> {
+        let moving = self.transit.begin();
         for index in start..start + regions {
             let claimed = if self.untouched.take(index) {
-                if self.backing.commit(index) {
-                    Ok(())
-                } else {
-                    self.untouched.put(index);
-                    Err(Lost::Memory)
-                }
+                if self.commit_taken(index) { Ok(()) } else { Err(Lost::Memory) }
             } else if self.free[self.table.get(index).home()].take(index) {
                 Ok(())
             } else {
-                Err(Lost::Region(index))
+                Err(Lost::Region)
             };
             if let Err(lost) = claimed {
                 (start..index).for_each(|claimed| self.give_region(claimed, self.table.get(claimed).home()));
+                moving.finish();
                 return Err(lost);
             }
         }
@@ -96,8 +96,8 @@ impl<B: Backing> FreeSet<B> {
 
 /// Why a run was not claimed.
 enum Lost {
-    /// A mutator took this region first.
-    Region(usize),
+    /// A mutator took one of its regions first.
+    Region,
     /// The system has no memory.
     Memory,
 }

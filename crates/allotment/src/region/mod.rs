@@ -1,22 +1,33 @@
 //! Regions: equal, power-of-two pieces of the heap, and who may allocate in which.
 //!
 //! **Invariant:** owning a region is having cleared its bit in the free set; only the owner changes its
-//! state. **Invariant:** a region leaves the state [`State::Shared`] only while no mutator is between
-//! two safepoints, so a stale look at a shared region meets a region that is full, never one that
-//! belongs to somebody else.
+//! state. **Invariant:** a region that others were led to leaves the state [`State::Shared`] only while
+//! no mutator is between two safepoints, so a stale look at a shared region meets a region that is full,
+//! never one that belongs to somebody else. **Invariant:** "there is none" is true of one moment of the
+//! call, whatever other threads move about meanwhile.
 //!
 //! This layer does not know what lies in a region.
 
 mod bitmap;
+mod extend;
 mod free_set;
 mod geometry;
 mod humongous;
+mod spares;
+mod supply;
 mod table;
+mod transit;
 mod verify;
 
-pub(crate) use free_set::{Attempts, Backing, Carve, FreeSet, RefillMode};
+#[cfg(all(test, loom))]
+mod model;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use free_set::{Attempts, Carve, FreeSet, RefillMode};
 pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
+pub(crate) use supply::Backing;
 pub(crate) use table::RegionTable;
 pub use table::State;

@@ -1,12 +1,14 @@
 //! The checker of the free set: its equations, with no mutator attached.
 
-use super::free_set::{Backing, FreeSet};
+use super::free_set::FreeSet;
+use super::supply::Backing;
 use super::table::State;
 
 impl<B: Backing> FreeSet<B> {
     /// Checks, for every region: `bottom <= top <= end`, `bottom <= dirty <= end`, Uncommitted <=> in
-    /// `untouched`, Free <=> in exactly one bitmap, empty <=> `top = bottom`; a humongous run is whole;
-    /// a spare lies below the top of a shared region.
+    /// `untouched`, Free <=> in exactly one bitmap, which is its home's, empty <=> `top = bottom`; a shared
+    /// region with room is found by who looks for room, and nobody looks elsewhere; a humongous run is
+    /// whole, and no other region has a run; a spare lies below the top of a shared region.
     ///
     /// # Errors
     /// One line that names the region and the equation that fails.
@@ -30,13 +32,29 @@ impl<B: Backing> FreeSet<B> {
             if sets != usize::from(state == State::Free) {
                 return fail(&format!("it is in {sets} sets of free regions"));
             }
+            if state == State::Free && !self.free[region.home()].contains(index) {
+                return fail(&format!("it is in the set of another core than its home {}", region.home()));
+            }
+            let offered = self.partial.contains(index) || self.is_in_slot(index);
+            if offered && state != State::Shared {
+                return fail("mutators are sent there, and it is not theirs");
+            }
+            if state == State::Shared && self.has_room(index) && !offered {
+                return fail("it has room, and nobody would find it");
+            }
             if matches!(state, State::Free | State::Uncommitted) && top != bottom {
                 return fail("it is empty and its top is not its bottom");
             }
             if state == State::HumongousContinuation {
                 return fail("it continues nothing");
             }
+            if state != State::HumongousStart && region.run() != 0 {
+                return fail("it has a run and is not humongous");
+            }
             let run = if state == State::HumongousStart { region.run() } else { 1 };
+            if index + run > self.table.len() {
+                return fail(&format!("its run of {run} regions leaves the heap"));
+            }
             for step in 1..run {
                 let next = self.table.get(index + step);
                 if next.state() != State::HumongousContinuation || next.run() != step {

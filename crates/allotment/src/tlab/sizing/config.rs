@@ -183,6 +183,12 @@ impl Config {
         self.allocation_weight
     }
 
+    /// Whether sizes depend on when a thread refilled last; if not, any time will do.
+    #[must_use]
+    pub const fn looks_at_time(&self) -> bool {
+        self.resize && matches!(self.policy, TlabPolicy::Adaptive | TlabPolicy::Epsilon)
+    }
+
     /// After how long without a refill a thread counts as idle, in ms.
     #[must_use]
     pub const fn decay_ms(&self) -> u64 {

@@ -1,0 +1,169 @@
+//! The heap from outside: how it begins, what it says of its memory, and what it refuses.
+
+use super::{BuildError, Heap, MemoryUse};
+use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
+use crate::object::{Element, Shape, ShapeRef};
+use crate::options::Origin;
+
+const REGION: usize = 256 << 10;
+
+/// 16 regions of the smallest size, with these options.
+fn small(options: &str) -> Result<Heap, BuildError> {
+    Heap::builder().max_heap_size(16 * REGION).use_transparent_huge_pages(false).options(options)?.build()
+}
+
+fn words(heap: &Heap) -> ShapeRef {
+    heap.register(Shape::array("Words", 16, Element::Plain { bytes: 8 })).unwrap()
+}
+
+fn array(mutator: &Mutator<'_>, shape: ShapeRef, bytes: usize) -> bool {
+    // SAFETY: the shape is the heap's; nobody uses the object.
+    unsafe { mutator.try_alloc_array(ArraySite::<ByCaller>::new(shape), (bytes - 16) / 8) }.is_some()
+}
+
+#[test]
+fn memory_is_committed_when_it_is_needed_and_given_back() {
+    let heap = small("").unwrap();
+    let shape = words(&heap);
+    let memory = |committed: usize, used| {
+        let expected = MemoryUse {
+            reserved_bytes: 16 * REGION,
+            committed_bytes: committed * REGION,
+            used_bytes: used,
+            tlab_bytes_above_floor: 0,
+        };
+        assert_eq!(heap.memory(), expected);
+    };
+    memory(0, 0);
+    assert_eq!(heap.uncommit(), 0);
+    heap.attach(|mutator| assert!(array(mutator, shape, 3 * REGION))).unwrap();
+    memory(3, 3 * REGION);
+    assert_eq!(heap.uncommit(), 0, "it is in use");
+    heap.reset().unwrap();
+    memory(3, 0);
+    assert_eq!(heap.uncommit(), 3 * REGION);
+    memory(0, 0);
+    heap.attach(|mutator| assert!(array(mutator, shape, 16 * REGION))).unwrap();
+    memory(16, 16 * REGION);
+    assert_eq!(heap.verify().unwrap().regions, [0, 0, 0, 16, 0]);
+}
+
+#[test]
+fn the_initial_size_is_committed_in_whole_regions() {
+    for (options, regions) in [
+        ("InitialHeapSize=1", 1),
+        ("InitialHeapSize=256k", 1),
+        ("InitialHeapSize=700k", 3),
+        ("InitialHeapSize=4m,+AlwaysPreTouch", 16),
+        ("+AlwaysPreTouch", 0),
+    ] {
+        let heap = small(options).unwrap();
+        assert_eq!(heap.memory().committed_bytes, regions * REGION, "{options}");
+        assert_eq!(heap.verify().unwrap().regions, [regions, 0, 0, 0, 16 - regions], "{options}");
+    }
+}
+
+/// Regression: an initial size above the size that the heap chose for itself was cut down in silence.
+#[test]
+fn an_initial_size_above_the_chosen_maximum_is_refused() {
+    let error = Heap::builder().initial_heap_size(30 << 40).max_ram_percentage(0.1).build().unwrap_err();
+    assert!(
+        matches!(error, BuildError::InitialAboveMax { initial, max } if initial == 30 << 40 && max < initial)
+    );
+    let text = error.to_string();
+    assert!(text.contains("InitialHeapSize=32985348833280") && text.contains("set MaxHeapSize"), "{text}");
+}
+
+#[test]
+fn heaps_that_cannot_be_are_refused_with_what_can() {
+    for (options, expected) in [
+        ("MaxHeapSize=64t", "32t"),
+        ("MaxHeapSize=1m", "MaxHeapSize"),
+        ("RegionSize=300k", "power of two"),
+        ("RegionSize=1m", "at least 10 regions"),
+        ("InitialHeapSize=5m", "greater than MaxHeapSize"),
+        ("MaxHeapSiz=5m", "MaxHeapSize"),
+    ] {
+        let text = small(options).map(|heap| heap.geometry()).unwrap_err().to_string();
+        assert!(text.contains(expected), "{options}: {text}");
+    }
+}
+
+#[test]
+fn the_largest_heap_is_reserved_and_usable_at_its_end() {
+    let heap = match Heap::builder().max_heap_size(32 << 40).build() {
+        Ok(heap) => heap,
+        // A machine whose address space is limited says so.
+        Err(error) => return assert!(error.to_string().contains("ulimit -v"), "{error}"),
+    };
+    assert_eq!(heap.geometry().heap_bytes(), 1 << 45);
+    let shape = words(&heap);
+    // Runs come from the high end.
+    heap.attach(|mutator| assert!(array(mutator, shape, 65 << 20))).unwrap();
+    assert_eq!(heap.verify().unwrap().object_bytes(), 65 << 20);
+}
+
+#[test]
+fn an_idle_thread_holds_at_most_64_kib() {
+    for policy in ["adaptive", "epsilon", "shenandoah-8359947"] {
+        let heap = Heap::builder().max_heap_size(64 << 20).options(&format!("TLABPolicy={policy}")).unwrap();
+        let heap = heap.build().unwrap();
+        let site: Site<16, PerObject> = Site::new(heap.register(Shape::fixed("Cell", 16)).unwrap()).unwrap();
+        heap.attach(|mutator| {
+            assert_eq!(heap.memory().used_bytes, 0, "{policy}: attached, and nothing allocated");
+            // SAFETY: the shape is the heap's; nobody uses the object.
+            unsafe { mutator.try_alloc(site) }.expect("room");
+            let used = heap.memory().used_bytes;
+            assert!(used <= 64 << 10, "{used} bytes with {policy}");
+        })
+        .unwrap();
+        assert_eq!(heap.memory().used_bytes, 16, "what was not used goes back to the region");
+    }
+}
+
+#[test]
+fn what_buffers_hold_above_the_floor_is_counted_and_comes_back() {
+    let heap = Heap::builder().max_heap_size(256 << 20).build().unwrap();
+    let site: Site<64> = Site::new(heap.register(Shape::fixed("Line", 64)).unwrap()).unwrap();
+    heap.attach(|mutator| {
+        let grown = (0..1 << 20).any(|_| {
+            // SAFETY: the shape is the heap's; nobody uses the objects.
+            let object = unsafe { mutator.try_alloc(site) };
+            object.is_none() || heap.memory().tlab_bytes_above_floor > 0
+        });
+        assert!(grown, "64 MiB without a pause");
+        assert!(heap.memory().tlab_bytes_above_floor <= (256 << 20) / 20);
+    })
+    .unwrap();
+    assert_eq!(heap.memory().tlab_bytes_above_floor, 0);
+    heap.verify().unwrap();
+}
+
+#[test]
+fn clones_are_one_heap_and_the_memory_outlives_the_first_handle() {
+    let heap = small("").unwrap();
+    let shape = words(&heap);
+    let clone = heap.clone();
+    assert_eq!((heap.base(), heap.collector()), (clone.base(), "epsilon"));
+    let inside = clone.attach(move |mutator| {
+        drop(heap);
+        array(mutator, shape, 1000)
+    });
+    assert_eq!(inside, Ok(true));
+    assert_eq!(clone.verify().unwrap().object_bytes(), 1000);
+    assert!(format!("{clone:?}").contains("geometry"));
+}
+
+#[test]
+fn what_the_heap_chose_itself_is_marked_as_such() {
+    let heap = small("RefillStrategy=lock").unwrap();
+    let row = |name: &str| heap.options().rows().find(|row| row.info.name == name).expect("an option");
+    assert_eq!((row("RegionSize").value.as_str(), row("RegionSize").origin), ("256k", Origin::Ergonomic));
+    assert_eq!(
+        (row("AllocationRegions").value.as_str(), row("AllocationRegions").origin),
+        ("1", Origin::Ergonomic)
+    );
+    assert_eq!((row("MaxHeapSize").value.as_str(), row("TLABPolicy").value.as_str()), ("4m", "adaptive"));
+    assert!(matches!(row("MaxHeapSize").origin, Origin::Given(_)));
+    assert_eq!(row("TLABPolicy").origin, Origin::Default);
+}

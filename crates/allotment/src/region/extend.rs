@@ -1,0 +1,38 @@
+//! Lengthening a buffer in place: the refill of a thread that is alone on its core.
+//!
+//! If nobody took anything from the region since, what follows the buffer is the region's top, and one
+//! compare-and-swap makes it part of the buffer. Which core the thread runs on, whose slot holds which
+//! region and what others left need not be asked: half of what a refill costs. A thread that moved to
+//! another core meanwhile goes on in its old region until that is full.
+
+use super::free_set::{Attempts, Carve, FreeSet, RefillMode};
+use super::supply::Backing;
+use crate::object::MIN_OBJECT_BYTES;
+
+impl<B: Backing> FreeSet<B> {
+    /// Takes `min` to `desired` bytes that follow a piece of a shared region ending at `end`, which the
+    /// caller owns, if nothing was taken behind it. All multiples of 8. Not in mode `Lock`, where nothing
+    /// is taken without the lock.
+    pub(crate) fn extend(
+        &self,
+        end: usize,
+        min: usize,
+        desired: usize,
+        attempts: &mut Attempts,
+    ) -> Option<Carve> {
+        if self.mode == RefillMode::Lock {
+            return None;
+        }
+        let index = self.table.index_of(end - 1);
+        let (region, region_end) = (self.table.get(index), self.table.end(index));
+        let room = region_end - end;
+        if room < min || region.top() != end {
+            return None;
+        }
+        let bytes = if min < desired && room < desired + MIN_OBJECT_BYTES { room } else { desired };
+        attempts.tried += 1;
+        region.move_top(end, end + bytes).ok()?;
+        attempts.won += 1;
+        Some(Carve { start: end, end: end + bytes, dirty: region.dirty().clamp(end, end + bytes) })
+    }
+}

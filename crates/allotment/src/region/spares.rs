@@ -1,0 +1,76 @@
+//! Spare tails: what is left of a given-up buffer, for the next thread on the same core.
+//!
+//! A thread that detaches seldom used its buffer up, and its lines are in this core's caches. The tail
+//! cannot go back to its region once something was taken behind it, so the slot remembers a few. Their
+//! number is fixed: a list would need a lock or counted pointers, and who finds no place loses one tail,
+//! which is covered by a filler already.
+
+use super::free_set::{Carve, FreeSet};
+use super::supply::Backing;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Spare tails a slot remembers.
+const SPARES: usize = 4;
+
+/// A tail too small to be worth remembering, in bytes.
+pub(super) const MIN_SPARE_BYTES: usize = if cfg!(any(test, loom)) { 64 } else { 1024 };
+
+/// A spare is its start in words from the heap's base, above it 22 bits of its size in words.
+const SPARE_START_BITS: u32 = 42;
+
+/// The spare tails of one slot.
+#[derive(Default)]
+pub(super) struct Spares(
+    /// Each packed; 0: none. Swapped in and out, Release and Acquire.
+    [AtomicU64; SPARES],
+);
+
+impl Spares {
+    /// Forgets all; no mutator is attached.
+    pub(super) fn clear(&self) {
+        self.0.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
+    }
+}
+
+impl<B: Backing> FreeSet<B> {
+    /// Takes a spare tail of at least `min` bytes that a detached thread left on this core.
+    pub(crate) fn take_spare(&self, home: usize, min: usize) -> Option<Carve> {
+        self.slots[home].spares.0.iter().find_map(|cell| {
+            let seen = cell.load(Ordering::Relaxed);
+            // Compared whole: the same tail, given up again meanwhile, is the same tail.
+            (seen != 0 && self.unpack(seen).end - self.unpack(seen).start >= min)
+                .then(|| cell.compare_exchange(seen, 0, Ordering::Acquire, Ordering::Relaxed).ok())
+                .flatten()
+                .map(|packed| self.unpack(packed))
+        })
+    }
+
+    /// Remembers the tail of a piece, which the caller covered with a filler; whether there was a place for
+    /// it, and it is neither too small nor a whole region of the largest size.
+    pub(crate) fn give_spare(&self, home: usize, start: usize, end: usize) -> bool {
+        let words = ((end - start) / 8) as u64;
+        if end - start < MIN_SPARE_BYTES || words >> (u64::BITS - SPARE_START_BITS) != 0 {
+            return false;
+        }
+        let packed = words << SPARE_START_BITS | ((start - self.table.base()) / 8) as u64;
+        self.slots[home]
+            .spares
+            .0
+            .iter()
+            .any(|cell| cell.compare_exchange(0, packed, Ordering::Release, Ordering::Relaxed).is_ok())
+    }
+
+    fn unpack(&self, packed: u64) -> Carve {
+        let start = self.table.base() + (packed & ((1 << SPARE_START_BITS) - 1)) as usize * 8;
+        let end = start + (packed >> SPARE_START_BITS) as usize * 8;
+        Carve { start, end, dirty: end }
+    }
+
+    /// The spare tails as they are now, for the checker.
+    pub(super) fn spares(&self) -> impl Iterator<Item = Carve> + '_ {
+        self.slots.iter().flat_map(|slot| slot.spares.0.iter()).filter_map(|cell| {
+            let packed = cell.load(Ordering::Acquire);
+            (packed != 0).then(|| self.unpack(packed))
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! Memory behind regions: from the system, and back to it.
+//!
+//! Committing is left to whoever took the region, outside any lock: it can take as long as the kernel
+//! needs to fill a region with pages. A refusal is not remembered: memory may be there the next time.
+
+use super::free_set::FreeSet;
+use super::table::State;
+use crate::sync::Ordering;
+
+/// Puts memory behind regions.
+pub(crate) trait Backing: Send + Sync {
+    /// Makes a region readable and writable; whether the system had the memory.
+    fn commit(&self, index: usize) -> bool;
+    /// Gives a region's memory back; whether the system took it. Committed again it reads zero.
+    fn uncommit(&self, index: usize) -> bool;
+}
+
+impl<B: Backing> FreeSet<B> {
+    /// Commits a region that the caller took from `untouched`, or puts it back; whether the system had the
+    /// memory.
+    pub(super) fn commit_taken(&self, index: usize) -> bool {
+        let committed = self.backing.commit(index);
+        if !committed {
+            self.commit_failures.fetch_add(1, Ordering::Relaxed);
+            self.untouched.put(index);
+        }
+        committed
+    }
+
+    /// Gives the memory of free regions back to the system; the bytes it took.
+    pub(crate) fn uncommit_free(&self) -> usize {
+        let mut regions = 0;
+        for bitmap in &self.free {
+            for index in bitmap.iter() {
+                let moving = self.transit.begin();
+                if !bitmap.take(index) {
+                    continue;
+                }
+                if self.backing.uncommit(index) {
+                    self.table.get(index).forget_dirt(self.table.bottom(index));
+                    self.table.get(index).set_state(State::Uncommitted);
+                    self.untouched.put(index);
+                    regions += 1;
+                } else {
+                    bitmap.put(index);
+                }
+                moving.finish();
+            }
+        }
+        regions << self.table.geometry().region_shift
+    }
+
+    /// Commits the lowest untouched regions until `bytes` of the heap are committed; whether the system
+    /// had the memory.
+    pub(crate) fn commit_ahead(&self, bytes: usize) -> bool {
+        let wanted = bytes.div_ceil(self.table.geometry().region_bytes()).min(self.table.len());
+        let committed = self.table.len() - self.untouched.count();
+        (committed..wanted).enumerate().all(|(turn, _)| {
+            let Some(index) = self.untouched.take_lowest().filter(|&index| self.commit_taken(index)) else {
+                return false;
+            };
+            // Dealt out by turns, in runs: neighbours on one core share its prefetcher's pages.
+            self.give_region(index, turn * self.free.len() / (wanted - committed));
+            true
+        })
+    }
+
+    /// Regions with memory behind them.
+    pub(crate) fn committed_regions(&self) -> usize {
+        self.table.len() - self.untouched.count()
+    }
+
+    /// Regions the system refused to commit since the heap began.
+    pub(crate) fn commit_failures(&self) -> usize {
+        self.commit_failures.load(Ordering::Relaxed)
+    }
+}
