@@ -30,7 +30,7 @@ pub struct HeapBuilder {
     options: OptionSet,
     name: Option<String>,
     /// Regions smaller than a user may have, so that tests reach the rare paths.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     test_geometry: Option<Geometry>,
 }
 
@@ -135,14 +135,14 @@ impl HeapBuilder {
         Ok((chosen, geometry))
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn test_geometry(mut self, region_bytes: usize, regions: usize) -> HeapBuilder {
         self.test_geometry = Some(Geometry { region_shift: region_bytes.trailing_zeros(), regions });
         self
     }
 
     fn geometry(&self, chosen: &Options) -> Result<Geometry, GeometryError> {
-        #[cfg(test)]
+        #[cfg(all(test, not(loom)))]
         if let Some(geometry) = self.test_geometry {
             return Ok(geometry);
         }

@@ -1,5 +1,5 @@
 //! Every interleaving of two mutators, and some of three, at the free set:
-//! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model`.
+//! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
 //!
 //! Regions of 256 bytes, at addresses that are never touched. Models end with [`FreeSet::verify`]
 //! and count regions and bytes: nothing is owned twice, nothing is lost. Those of two threads are
@@ -176,6 +176,20 @@ fn a_spare_has_one_taker() {
 }
 
 #[test]
+fn two_spares_given_up_at_once_are_both_remembered() {
+    loom::model(|| {
+        let heap = heap(1, 1);
+        let (low, high) = (allocate(&heap, 0, 128).unwrap(), allocate(&heap, 0, 128).unwrap());
+        let other = spawn(&heap, move |heap| assert!(heap.give_spare(0, low.start, low.end)));
+        assert!(heap.give_spare(0, high.start, high.end));
+        other.join().unwrap();
+        let taken = [heap.take_spare(0, 128).unwrap(), heap.take_spare(0, 128).unwrap()];
+        assert_disjoint(taken[0], taken[1]);
+        assert_sound(&heap, REGION);
+    });
+}
+
+#[test]
 fn a_spare_given_up_again_is_the_same_spare() {
     loom::model(|| {
         let heap = heap(1, 1);
@@ -214,6 +228,24 @@ fn undone_bytes_have_one_next_owner() {
         assert_disjoint(mine, theirs);
         assert_disjoint(mine, kept);
         assert_sound(&heap, if undone { 192 } else { 256 });
+    });
+}
+
+#[test]
+fn what_follows_a_buffer_lengthens_it_or_is_somebody_elses() {
+    loom::model(|| {
+        let heap = heap(1, 1);
+        let piece = allocate(&heap, 0, 64).unwrap();
+        let other = spawn(&heap, |heap| allocate(&heap, 0, 64).unwrap());
+        let longer = heap.extend(piece.end, 64, 64, &mut Attempts::default());
+        let theirs = other.join().unwrap();
+        assert_disjoint(piece, theirs);
+        if let Some(longer) = longer {
+            assert_eq!(longer.start, piece.end);
+            assert_disjoint(longer, theirs);
+        }
+        assert_sound(&heap, if longer.is_some() { 192 } else { 128 });
+        assert_usable_to_the_end(&heap);
     });
 }
 

@@ -11,6 +11,12 @@ pub(super) enum Operation {
         min: usize,
         more: usize,
     },
+    /// Lengthens a piece in place.
+    Extend {
+        piece: Index,
+        min: usize,
+        more: usize,
+    },
     /// Writes `used` words of a piece and undoes the rest.
     Undo {
         piece: Index,
@@ -67,6 +73,8 @@ pub(super) fn operation(region: usize, regions: usize, homes: usize) -> impl Str
     prop_oneof![
         12 => (0..homes, words, prop_oneof![Just(0), 0..region])
             .prop_map(|(home, min, more)| Allocate { home, min, more }),
+        4 => (any::<Index>(), 2..9_usize, prop_oneof![Just(0), 0..region])
+            .prop_map(|(piece, min, more)| Extend { piece, min, more }),
         5 => (any::<Index>(), 0..region).prop_map(|(piece, used)| Undo { piece, used }),
         5 => (any::<Index>(), 0..region / 2, 0..homes)
             .prop_map(|(piece, used, home)| GiveSpare { piece, used, home }),

@@ -124,6 +124,26 @@ impl Oracle {
         true
     }
 
+    pub(super) fn extend(&mut self, choice: Index, min: usize, desired: usize) {
+        let count = self.pieces.len();
+        if count == 0 {
+            return;
+        }
+        let end = self.pieces[choice.index(count)].end;
+        let index = (end - WORD - BASE) / self.region_bytes();
+        let region_end = self.bottom(index + 1);
+        let last = self.top(index) == end && region_end - end >= min;
+        let expected = last && self.free.mode == RefillMode::CompareAndSwap;
+        let longer = self.free.extend(end, min, desired, &mut Attempts::default());
+        assert_eq!(longer.is_some(), expected);
+        let Some(piece) = longer else { return };
+        assert_eq!(piece.start, end);
+        let bytes = piece.end - piece.start;
+        assert!(bytes == desired || min < desired && piece.end == region_end && bytes >= min);
+        self.hand_out(piece, region_end);
+        self.pieces.push(Piece { start: piece.start, end: piece.end, was_spare: false });
+    }
+
     fn took_spare(&mut self, home: usize, min: usize, piece: Carve) {
         let place = self.spares[home].iter().position(|&spare| spare == (piece.start, piece.end));
         self.spares[home].swap_remove(place.expect("it was remembered there"));

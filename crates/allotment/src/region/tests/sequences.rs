@@ -10,6 +10,7 @@ fn apply(oracle: &mut Oracle, operation: Operation, region_bytes: usize) {
         Operation::Allocate { home, min, more } => {
             oracle.allocate(home, min * WORD, ((min + more) * WORD).min(region_bytes));
         }
+        Operation::Extend { piece, min, more } => oracle.extend(piece, min * WORD, (min + more) * WORD),
         Operation::Undo { piece, used } => oracle.undo(piece, used),
         Operation::GiveSpare { piece, used, home } => oracle.give_spare(piece, used, home),
         Operation::TakeSpare { home, min } => oracle.take_spare(home, min * WORD),

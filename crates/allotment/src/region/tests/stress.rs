@@ -41,8 +41,9 @@ impl Worker<'_> {
     }
 
     fn step(&mut self) {
-        match self.random.below(24) {
+        match self.random.below(26) {
             0..10 => self.allocate(),
+            24..26 => self.extend(),
             10..13 => self.undo(),
             13..16 => self.give_spare(),
             16..18 => {
@@ -62,6 +63,16 @@ impl Worker<'_> {
         let desired = self.random.bytes(min, REGION / 2);
         if let Some(piece) = allocate(self.free, self.home, min, desired) {
             assert!(piece.end - piece.start >= min);
+            self.hold(piece);
+        }
+    }
+
+    fn extend(&mut self) {
+        let Some(end) = self.pieces.last().map(|piece| piece.end) else { return };
+        let min = self.random.bytes(16, 96);
+        let desired = self.random.bytes(min, REGION / 2);
+        if let Some(piece) = self.free.extend(end, min, desired, &mut Attempts::default()) {
+            assert!(piece.start == end && piece.end - end >= min);
             self.hold(piece);
         }
     }
