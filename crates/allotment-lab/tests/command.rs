@@ -97,7 +97,8 @@ fn a_run_prints_a_table_and_writes_both_files() {
     assert!(table.starts_with(setting), "{table}");
     let titles = table.lines().find(|line| line.starts_with("Benchmark")).unwrap();
     let titles: Vec<&str> = titles.split_whitespace().collect();
-    assert_eq!(titles[..8], ["Benchmark", "(reads)", "(threads)", "Mode", "Cnt", "Score", "Error", "Units"]);
+    assert_eq!(titles[..6], ["Benchmark", "Mode", "Cnt", "Score", "Error", "Units"]);
+    assert!(table.contains("\nreads = 64, threads = 1\n"), "{table}");
     assert!(table.contains("vs mode=monotonic") && table.contains("clock.tsc:tsc.rate"), "{table}");
 
     let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
@@ -132,6 +133,68 @@ fn a_run_prints_a_table_and_writes_both_files() {
     assert_eq!(reader.headers().unwrap().iter().next_back(), Some("Param: reads"));
     let names: Vec<String> = reader.records().map(|record| record.unwrap()[0].to_string()).collect();
     assert_eq!(names, ["clock.tsc", "clock.tsc:tsc.rate", "clock.monotonic"]);
+}
+
+#[test]
+fn experiments_run_together_and_share_flags() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let mut command = allotment();
+    command.args([
+        "run",
+        "tlab",
+        "tlab-size",
+        "--quick",
+        "--forks=1",
+        "--warmup-iterations=0",
+        "--iterations=3",
+    ]);
+    command.args([
+        "--time=2ms",
+        "--threads=2",
+        "--size=48",
+        "--eden=16k",
+        "--tlab=4k,64k",
+        "--param=objects=5000",
+    ]);
+    let output = command.arg("--json").arg(&json).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+
+    let table = String::from_utf8(output.stdout).unwrap();
+    let constant = |start: &str| table.lines().any(|line| line.starts_with(start));
+    assert!(constant("size = 48, eden = 16k, prefetch = by-size (tlab, burst, bare), zeroing = "), "{table}");
+    assert!(constant("objects = 5000, size = 48, pretouch = on, threads = 2"), "{table}");
+    let cells = |name: &str, index: usize| -> Vec<&str> {
+        let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.filter(|cells| cells.first() == Some(&name)).map(|cells| cells[index]).collect()
+    };
+    assert_eq!(cells("tlab-size.fixed", 1), ["4k", "64k"], "{table}");
+    assert_eq!(cells("tlab-size.cas", 1), ["-"], "{table}");
+    assert_eq!(cells("tlab-size.fixed:refills", 1), ["4k", "64k"], "{table}");
+    assert!(cells("tlab-size.cas:refills", 1).is_empty() && !table.contains("N/A"), "{table}");
+
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("and what 18 single shots take") && errors.contains("\nmeasuring took "),
+        "{errors}"
+    );
+    assert!(
+        errors.lines().filter(|line| line.starts_with("warning: the error is over")).count() <= 1,
+        "{errors}"
+    );
+
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let of = |name: &str| entries.iter().filter(|entry| entry["benchmark"] == name).collect::<Vec<_>>();
+    assert_eq!(of("tlab.tlab")[0]["params"]["eden"], "16384");
+    assert_eq!(of("tlab.shared").len(), 2);
+    let fixed = of("tlab-size.fixed");
+    let sizes: Vec<_> = fixed.iter().map(|entry| entry["params"]["tlab"].as_str().unwrap()).collect();
+    assert_eq!(sizes, ["4096", "65536"]);
+    for entry in of("tlab-size.adaptive").iter().chain(&fixed) {
+        assert_eq!((&entry["mode"], &entry["primaryMetric"]["scoreUnit"]), (&json!("ss"), &json!("ms/op")));
+        assert_eq!(entry["secondaryMetrics"]["alloc.rate"]["scoreUnit"], "MiB/s");
+        assert!(entry["secondaryMetrics"]["refills"]["score"].as_f64().unwrap() >= 2.0);
+    }
 }
 
 #[test]
@@ -180,6 +243,9 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (&["run", "clock", "--param", "size=16"], "the parameters are reads"),
         (&["run", "clock", "--param", "reads=few"], "`few` is not a whole number"),
         (&["run", "clock", "--reads", "0"], "zero reads"),
+        (&["run", "tlab-size", "--objects", "1000000000000"], "fewer --objects fit"),
+        (&["run", "tlab-size", "--eden", "1m"], "the parameters are objects, size, pretouch, tlab"),
+        (&["run", "tlab", "tlab-size", "--size", "17"], "the sizes compiled in are 16, 24"),
         (&["run", "clock", "--mode", "sundial"], "the modes are empty, tsc"),
         (&["run", "clock", "--time", "soon"], "not a time"),
         (&["run", "clock", "--itterations", "1"], "--iterations"),

@@ -83,7 +83,7 @@ pub struct RunArguments {
     #[arg(long, short = 'f', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub forks: Option<u32>,
 
-    /// Warm-up iterations per process [default: 2, quick 1, single shot 0].
+    /// Warm-up iterations per process [default: 2, quick 1; single shots 1, quick 0].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub warmup_iterations: Option<u32>,
 
@@ -91,7 +91,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub warmup_time: Option<Duration>,
 
-    /// Measured iterations per process [default: 5, quick 3, single shot 1].
+    /// Measured iterations per process [default: 5, quick 3; single shots 3, quick 2].
     #[arg(long, short = 'i', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub iterations: Option<u32>,
 
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn baselines() {
-        let clock = experiments::all()[0];
+        let clock = *experiments::all().iter().find(|experiment| experiment.name() == "clock").unwrap();
         let of = |text: &str| run(&["clock", "--baseline", text]).unwrap().baseline(clock);
         assert_eq!(of("none").unwrap(), None);
         assert_eq!(of("mode=tsc").unwrap(), Some(Baseline::mode("tsc")));

@@ -4,6 +4,7 @@ use super::report::{Printed, tables};
 use super::{Failure, RunArguments, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
+use crate::format::time::rough;
 use crate::format::{OutputFile, Report};
 use crate::harness::{
     Baseline, Case, Circumstances, Experiment, Interrupt, JmhMode, Outcome, Run, expand, run as measure,
@@ -14,6 +15,7 @@ use allotment::memory::topology::Topology;
 use anyhow::Context;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Instant;
 
 /// Measures what `arguments` ask for.
 ///
@@ -44,6 +46,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     say(&format!("{} cases x {} forks, {estimate}", cases.len(), settings.forks()));
 
     let before = Noise::read(Path::new("/"));
+    let start = Instant::now();
     let outcome = measure(&Run {
         program: std::env::current_exe().context("cannot find this program's own file")?,
         experiments,
@@ -54,6 +57,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         quiet: arguments.quiet,
         interrupt: &interrupt,
     });
+    say(&format!("measuring took {}", rough(start.elapsed())));
     let circumstances = Circumstances { before, after: Noise::read(Path::new("/")), cpus: usable };
 
     let report = report(&outcome, &machine, arguments);

@@ -3,8 +3,9 @@
 use super::Failure;
 use crate::harness::{Axis, Experiment, run_fork};
 use crate::machine::Machine;
+use allotment::Heap;
 use allotment::memory::topology::Topology;
-use allotment::options::{OptionSet, manual};
+use allotment::options::manual;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
@@ -69,9 +70,7 @@ pub fn machine() -> Result<(), Failure> {
 /// # Errors
 /// The environment's options are wrong, or standard output is closed or full.
 pub fn options() -> Result<(), Failure> {
-    let mut set = OptionSet::new();
-    set.apply_environment().map_err(|error| Failure::Failed(error.to_string()))?;
-    set.finish().map_err(|error| Failure::Failed(error.to_string()))?;
+    let set = Heap::builder().resolve().map_err(anyhow::Error::from)?;
     print(&manual(&set))
 }
 

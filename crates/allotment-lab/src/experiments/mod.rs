@@ -1,6 +1,6 @@
 //! The experiments: what is measured.
 //!
-//! To add one, write a file here with a type that implements [`Experiment`], and add it to the list in
+//! To add one, write a file (or a folder) here with a type that implements [`Experiment`], and add it to the list in
 //! [`all`]. Its axes become command-line flags, its modes rows, and `allotment list` shows it; nothing else
 //! needs to know of it. [`Clock`] is a complete example. In short:
 //!
@@ -12,6 +12,8 @@
 //!   [`Bench::measure_within`](crate::harness::Bench::measure_within) where it needs a scene around it.
 //! - The worker's `batch` does some operations and returns their number. Its results go to
 //!   [`keep`](crate::harness::keep), or the compiler deletes the work.
+//! - What one shot uses up, a worker makes anew in `prepare`, and in `finish` it sees whether the shot did its
+//!   work.
 //! - A worker that is attached to a heap enters a blocking region in `idle`, or a collection would wait for
 //!   it for ever.
 //! - What a worker counts (attempts per success) it returns from `metrics`; what the threads share (bytes,
@@ -19,21 +21,24 @@
 
 mod clock;
 mod tlab;
+mod tlab_size;
 
 pub use clock::Clock;
 pub use tlab::Tlab;
+pub use tlab_size::TlabSize;
 
 use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &Clock]
+    &[&Tlab, &TlabSize, &Clock]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Baseline, Selection, expand};
+    use crate::harness::{Baseline, Selection, Settings, expand};
+    use std::time::Duration;
 
     /// Names become flags, file contents and table cells.
     fn is_plain(name: &str) -> bool {
@@ -65,6 +70,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Somebody waits for a quick run.
+    #[test]
+    fn a_quick_run_of_all_is_planned_for_two_minutes_at_most() {
+        let selection = Selection { quick: true, ..Selection::default() };
+        let cases = expand(all(), &selection, 2).unwrap().0;
+        let settings = Settings { quick: true, ..Settings::default() };
+        let planned = settings.estimate(cases.iter().map(|case| case.jmh_mode));
+        assert!(planned < Duration::from_secs(120), "{planned:?} for {} cases", cases.len());
     }
 
     #[test]

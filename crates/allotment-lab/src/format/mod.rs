@@ -5,6 +5,7 @@
 //! file of a Java run can be put beside one of ours. A format of our own, however richer, would have
 //! neither.
 
+mod columns;
 pub mod csv;
 pub mod json;
 pub mod number;

@@ -25,9 +25,15 @@ pub enum Kind {
 /// An eden that stays in the second-level cache, with room for what else is there.
 const HALF_L2: &str = "half-l2";
 
-/// Half of the second-level cache in bytes; where there is none to be seen, half a MiB.
+/// Half of this machine's second-level cache in bytes, a power of two; where there is none to be seen, half a
+/// MiB.
 fn half_l2() -> usize {
-    Topology::detect().l2_bytes().map_or(512 << 10, |bytes| (bytes / 2).next_power_of_two())
+    Topology::detect().l2_bytes().map_or(512 << 10, half)
+}
+
+/// Half of `bytes`, rounded down to a power of two: rounded up, the half of 1.25 MiB would be 1 MiB.
+fn half(bytes: usize) -> usize {
+    1 << (bytes / 2).max(1).ilog2()
 }
 
 /// A parameter of an experiment.
@@ -125,6 +131,17 @@ mod tests {
         assert_eq!(of(Kind::Switch, "maybe").unwrap_err(), "a: `maybe` is neither on nor off");
         assert!(of(Kind::Count, "-1").unwrap_err().contains("whole number"));
         assert!(of(Kind::Size, "1.5k").unwrap_err().starts_with("a: `1.5k` is not a size"));
+    }
+
+    #[test]
+    fn half_of_a_cache_is_no_more_than_that() {
+        for (cache, expected) in [(512 << 10, 256 << 10), (1280 << 10, 512 << 10), (2 << 20, 1 << 20), (0, 1)]
+        {
+            assert_eq!(half(cache), expected);
+        }
+        let machines: usize =
+            Axis::new("a", "", Kind::Eden, &[]).canonical(HALF_L2).unwrap().parse().unwrap();
+        assert!(machines.is_power_of_two());
     }
 
     #[test]

@@ -4,16 +4,17 @@
 //! everything else. The calling thread is the controller: it opens the gate to an iteration, sleeps, ends it
 //! and gathers.
 
-use super::iteration::{Round, single};
+use super::gate::Gate;
+use super::iteration::{Measured as MeasuredWorker, Round, single};
 use super::protocol::{IterationRecord, Measured};
 use super::sampler::Sampler;
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
 use crate::machine::pin_current_thread;
 use anyhow::{Context, anyhow, bail};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -63,26 +64,36 @@ impl<'a> Bench<'a> {
         probe: &mut dyn Probe,
         build: impl Fn(&Thread) -> anyhow::Result<W> + Sync,
     ) -> anyhow::Result<()> {
-        self.conduct_scenes(probe, |thread, play| play.play(build(thread)?))
+        self.conduct_scenes(probe, &|thread, play| play.play(build(thread)?))
     }
 
     /// For workers that live inside something with a beginning and an end on their thread, as a mutator
-    /// does inside `Heap::attach`: `scene` sets it up, plays its worker, and takes it down.
+    /// does inside `Heap::attach`: `scene` sets it up, plays its worker, and takes it down. It is called once
+    /// per thread, on that thread.
+    ///
+    /// ```no_run
+    /// # use allotment_lab::harness::{Bench, Worker, keep};
+    /// # struct Allocating<'m>(&'m mut u64);
+    /// # impl Worker for Allocating<'_> {
+    /// #     fn batch(&mut self) -> u64 { keep(&raw const *self.0); 1 }
+    /// # }
+    /// # fn attach<R>(body: impl FnOnce(&mut u64) -> R) -> R { body(&mut 0) }
+    /// fn run(bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    ///     bench.measure_within(|_thread, play| attach(|mutator| play.play(Allocating(mutator))))
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// As [`Bench::measure`]; what `scene` returned.
+    /// As [`Bench::measure`]; what `scene` returned, also when it fails after the last iteration; a scene that
+    /// ends without having played.
     pub fn measure_within(
         &mut self,
         scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync,
     ) -> anyhow::Result<()> {
-        self.conduct_scenes(&mut NoProbe, scene)
+        self.conduct_scenes(&mut NoProbe, &scene)
     }
 
-    fn conduct_scenes(
-        &mut self,
-        probe: &mut dyn Probe,
-        scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync,
-    ) -> anyhow::Result<()> {
+    fn conduct_scenes(&mut self, probe: &mut dyn Probe, scene: &Scene<'_>) -> anyhow::Result<()> {
         let count = self.plan.warmup_iterations + self.plan.iterations;
         let stage = Stage {
             jmh_mode: self.case.jmh_mode,
@@ -96,7 +107,7 @@ impl<'a> Bench<'a> {
             for index in 0..stage.threads {
                 let thread =
                     Thread { index, count: stage.threads, cpu: self.cpus.get(index).copied().flatten() };
-                let (sender, stage, scene) = (sender.clone(), &stage, &scene);
+                let (sender, stage) = (sender.clone(), &stage);
                 let body = move || stage.perform(thread, &sender, scene);
                 if let Err(error) =
                     thread::Builder::new().name(format!("worker {index}")).spawn_scoped(scope, body)
@@ -127,6 +138,7 @@ impl<'a> Bench<'a> {
         for _ in 0..stage.threads {
             let Note::Built = next(receiver)? else { bail!("a thread measured before all were set up") };
         }
+        let mut left = 0;
         for (index, round) in stage.rounds.iter().enumerate() {
             let warmup = index < self.plan.warmup_iterations as usize;
             probe.before();
@@ -145,13 +157,21 @@ impl<'a> Bench<'a> {
             }
             let mut parts = Vec::new();
             while parts.len() < stage.threads {
-                let Note::Measured(part) = next(receiver)? else { bail!("a thread started out of turn") };
-                parts.push(*part);
+                match next(receiver)? {
+                    Note::Measured(part) => parts.push(*part),
+                    // After the last iteration a thread waits for nobody.
+                    Note::Left => left += 1,
+                    _ => bail!("a thread started out of turn"),
+                }
             }
             let time = start.elapsed();
             let record = self.record(warmup, &parts, time, probe)?;
             (self.report)(record)?;
             self.iterations_done += 1;
+        }
+        while left < stage.threads {
+            let Note::Left = next(receiver)? else { bail!("a thread measured once more than it was told") };
+            left += 1;
         }
         Ok(())
     }
@@ -191,6 +211,7 @@ impl<'a> Bench<'a> {
             measured_operations: shares().map(|share| share.measured_operations).sum(),
             all_operations: shares().map(|share| share.all_operations).sum(),
             time,
+            window: shares().map(|share| share.time).max().unwrap_or_default(),
         };
         let mut secondary = over_threads(parts);
         secondary.extend(probe.after(&iteration));
@@ -225,11 +246,16 @@ fn over_threads(parts: &[Part]) -> Vec<SecondaryValue> {
     found.into_iter().map(|(value, _)| value).collect()
 }
 
+/// What an experiment does on each thread.
+type Scene<'a> = dyn Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync + 'a;
+
 /// What a thread tells the controller.
 enum Note {
     Built,
     AllReady,
     Measured(Box<Part>),
+    /// Its scene is taken down.
+    Left,
     Failed(anyhow::Error),
 }
 
@@ -264,17 +290,18 @@ impl Stage {
     }
 
     /// A measuring thread, from its start to its end.
-    fn perform(
-        &self,
-        thread: Thread,
-        sender: &Sender<Note>,
-        scene: &(impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync),
-    ) {
+    fn perform(&self, thread: Thread, sender: &Sender<Note>, scene: &Scene<'_>) {
         let played = catch_unwind(AssertUnwindSafe(|| {
             if let Some(cpu) = thread.cpu {
                 pin_current_thread(cpu).with_context(|| format!("cannot run on CPU {cpu}"))?;
             }
-            scene(&thread, Play { stage: self, thread, sender })
+            let played = Cell::new(false);
+            scene(&thread, Play { stage: self, thread, sender, played: &played })?;
+            if played.get() {
+                Ok(())
+            } else {
+                bail!("its scene ended, and its worker had not played to the end")
+            }
         }));
         let result = played.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<&str>().copied();
@@ -289,36 +316,37 @@ impl Stage {
                 thread.count
             ))));
             self.abort();
+        } else {
+            let _ = sender.send(Note::Left);
         }
     }
 
     /// Sending fails only when the controller has given up; then the gate is closed too.
-    fn play_all<W: Worker>(
+    fn play_all(
         &self,
         thread: Thread,
         sender: &Sender<Note>,
-        mut worker: W,
+        worker: &mut dyn MeasuredWorker,
     ) -> anyhow::Result<()> {
         let mut sampler = Sampler::new(self.iteration_time, thread.index as u32 + 1);
         let _ = sender.send(Note::Built);
         for (index, round) in self.rounds.iter().enumerate() {
-            let mut open = None;
-            worker.idle(&mut || open = Some(self.gate.wait(index)));
-            match open {
-                None => bail!("its worker did not wait when told to"),
-                Some(false) => return Ok(()),
-                Some(true) => worker.prepare()?,
+            if !idle(worker, || self.gate.wait(index))? {
+                return Ok(());
+            }
+            worker.prepare()?;
+            if !idle(worker, || round.prepared.attend(self.threads))? {
+                return Ok(());
             }
             let all_ready = || drop(sender.send(Note::AllReady));
             let share = match self.jmh_mode {
-                JmhMode::SingleShot => single(&mut worker),
-                JmhMode::SampleTime => round.sample(&mut worker, self.threads, &mut sampler, all_ready),
-                JmhMode::Throughput | JmhMode::AverageTime => {
-                    round.count(&mut worker, self.threads, all_ready)
-                }
+                JmhMode::SingleShot => single(worker),
+                JmhMode::SampleTime => round.sample(worker, self.threads, &mut sampler, all_ready),
+                JmhMode::Throughput | JmhMode::AverageTime => round.count(worker, self.threads, all_ready),
             };
             let sampled = self.jmh_mode == JmhMode::SampleTime;
             let samples = if sampled { sampler.counts() } else { Vec::new() };
+            worker.finish()?;
             let secondary = worker.metrics(&share);
             let _ = sender.send(Note::Measured(Box::new(Part { share, samples, secondary })));
         }
@@ -326,54 +354,31 @@ impl Stage {
     }
 }
 
-/// A thread's turn to measure: taken once.
+/// Waits in the way of the worker; false if there is nothing left to do.
+fn idle(worker: &mut dyn MeasuredWorker, mut wait: impl FnMut() -> bool) -> anyhow::Result<bool> {
+    let mut waited = None;
+    worker.idle(&mut || waited = Some(wait()));
+    waited.context("its worker did not wait when told to")
+}
+
+/// A thread's turn to measure: taken once, by the scene that it was given to ([`Bench::measure_within`]).
 pub struct Play<'a> {
     stage: &'a Stage,
     thread: Thread,
     sender: &'a Sender<Note>,
+    /// Whether it has been taken to the end.
+    played: &'a Cell<bool>,
 }
 
 impl Play<'_> {
-    /// Takes the worker through all iterations.
+    /// Takes the worker through all iterations, or up to where another thread failed.
     ///
     /// # Errors
-    /// What the worker returned.
-    pub fn play<W: Worker>(self, worker: W) -> anyhow::Result<()> {
-        self.stage.play_all(self.thread, self.sender, worker)
-    }
-}
-
-/// Where threads wait for their next iteration.
-#[derive(Default)]
-struct Gate {
-    state: Mutex<GateState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct GateState {
-    /// Iterations that may be entered: those with a smaller index.
-    entered: usize,
-    closed: bool,
-}
-
-impl Gate {
-    fn open(&self, index: usize) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).entered = index + 1;
-        self.changed.notify_all();
-    }
-
-    fn close(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits for an iteration; false if there will be none.
-    fn wait(&self, index: usize) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let blocked = |state: &mut GateState| state.entered <= index && !state.closed;
-        let state = self.changed.wait_while(state, blocked).unwrap_or_else(PoisonError::into_inner);
-        !state.closed
+    /// What the worker returned; the scene is to return it too.
+    pub fn play<W: Worker>(self, mut worker: W) -> anyhow::Result<()> {
+        self.stage.play_all(self.thread, self.sender, &mut worker)?;
+        self.played.set(true);
+        Ok(())
     }
 }
 

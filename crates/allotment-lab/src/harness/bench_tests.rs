@@ -1,9 +1,8 @@
 //! The measuring threads, driven with workers that count, fail and wait.
 
 use super::super::case::examples::case;
-use super::super::{Settings, keep_value};
+use super::super::{Settings, TimeUnit, keep_value};
 use super::*;
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -84,22 +83,41 @@ fn every_iteration_of_every_mode_is_reported() {
 }
 
 #[test]
-fn throughput_and_average_time_agree() {
-    let value = |mode, threads| match measured(mode, threads, SHORT, counter).unwrap()[1].measured {
-        Measured::Value(value) => value,
-        Measured::Histogram(_) => panic!("no value"),
+fn rates_add_up_over_threads_and_times_do_not() {
+    let value = |mode, unit| {
+        let case = Case { unit, ..case(mode, 2) };
+        let part = |operations, nanoseconds| Part {
+            share: Share {
+                measured_operations: operations,
+                all_operations: operations + 5,
+                calls: 2,
+                time: Duration::from_nanos(nanoseconds),
+            },
+            samples: vec![],
+            secondary: vec![],
+        };
+        let mut report = |_| Ok(());
+        let bench = Bench::new(&case, SHORT, &[], &mut report);
+        let parts = [part(300, 100), part(100, 200)];
+        let record = bench.record(false, &parts, Duration::from_secs(1), &mut NoProbe).unwrap();
+        assert_eq!((record.calls, record.nanoseconds_per_call), (2, 75.0));
+        match record.measured {
+            Measured::Value(value) => value,
+            Measured::Histogram(_) => panic!("no value"),
+        }
     };
-    // Rates add up over threads and times do not: threads = rate * time, as far as two runs are alike.
-    let threads = 4;
-    let product = value(JmhMode::Throughput, threads) * value(JmhMode::AverageTime, threads);
-    assert!((1.0..=16.0).contains(&product), "{product}");
+    let third = 1.0 / 3.0;
+    assert_eq!(value(JmhMode::Throughput, TimeUnit::Nanoseconds), 3.5);
+    assert_eq!(value(JmhMode::Throughput, TimeUnit::Microseconds), 3500.0);
+    assert_eq!(value(JmhMode::AverageTime, TimeUnit::Nanoseconds), (third + 2.0) / 2.0);
+    assert_eq!(value(JmhMode::SingleShot, TimeUnit::Nanoseconds), (third + 2.0) / 2.0);
 }
 
 #[test]
 fn a_single_shot_is_a_single_call() {
     let plan = Settings::default().plan(JmhMode::SingleShot);
     let records = measured(JmhMode::SingleShot, 2, plan, counter).unwrap();
-    assert_eq!((records.len(), records[0].calls), (1, 1));
+    assert_eq!((records.len(), records[0].calls), (4, 1));
 }
 
 #[test]
@@ -132,7 +150,7 @@ fn a_probe_sees_all_operations_of_all_threads() {
     for iteration in probe.1 {
         assert!(iteration.all_operations >= iteration.measured_operations);
         assert_eq!(iteration.all_operations % 3, 0);
-        assert!(iteration.time > Duration::ZERO);
+        assert!(iteration.time >= iteration.window && iteration.window > Duration::ZERO);
     }
 }
 
@@ -151,6 +169,10 @@ impl Worker for Faulty {
         if self.index == 1 && self.fault == "prepare" { bail!("not today") } else { Ok(()) }
     }
 
+    fn finish(&mut self) -> anyhow::Result<()> {
+        if self.index == 1 && self.fault == "finish" { bail!("in vain") } else { Ok(()) }
+    }
+
     fn idle(&mut self, wait: &mut dyn FnMut()) {
         if self.fault != "restless" {
             wait();
@@ -164,6 +186,7 @@ fn a_failing_thread_ends_the_others_and_is_named() {
     for mode in [JmhMode::Throughput, JmhMode::SampleTime, JmhMode::SingleShot] {
         assert_eq!(failure(mode, faulty("panic")), "thread 2 of 3: panicked: broken on purpose");
         assert_eq!(failure(mode, faulty("prepare")), "thread 2 of 3: not today");
+        assert_eq!(failure(mode, faulty("finish")), "thread 2 of 3: in vain");
         assert!(failure(mode, faulty("lazy")).contains("counted no operation"));
         assert!(failure(mode, faulty("restless")).contains("did not wait"));
         let unbuilt = |thread: &Thread| -> anyhow::Result<Faulty> {
@@ -241,4 +264,85 @@ fn a_worker_may_stop_the_world_at_any_call() {
     }
     measured(JmhMode::Throughput, 3, SHORT, |thread: &Thread| Ok(Mutator(thread.index))).unwrap();
     assert!(!STUCK.load(Ordering::SeqCst), "a thread was neither idle nor working");
+}
+
+/// One thread prepares for all, slowly; no other may begin before it has, in any mode.
+#[test]
+fn nobody_begins_before_all_have_prepared() {
+    struct Turns<'a> {
+        thread: Thread,
+        prepared: &'a AtomicUsize,
+        iterations: usize,
+    }
+    impl Worker for Turns<'_> {
+        fn prepare(&mut self) -> anyhow::Result<()> {
+            if self.thread.index == 0 {
+                thread::sleep(Duration::from_millis(10));
+                self.prepared.fetch_add(1, Ordering::SeqCst);
+            }
+            self.iterations += 1;
+            Ok(())
+        }
+        fn batch(&mut self) -> u64 {
+            assert_eq!(self.prepared.load(Ordering::SeqCst), self.iterations);
+            1
+        }
+    }
+    for mode in [JmhMode::SingleShot, JmhMode::Throughput, JmhMode::SampleTime] {
+        let prepared = AtomicUsize::new(0);
+        let build = |thread: &Thread| Ok(Turns { thread: *thread, prepared: &prepared, iterations: 0 });
+        assert_eq!(measured(mode, 3, SHORT, build).unwrap().len(), 3);
+    }
+}
+
+fn within(scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
+    let case = case(JmhMode::Throughput, 2);
+    Bench::new(&case, SHORT, &[None, None], &mut |_| Ok(())).measure_within(scene)
+}
+
+#[test]
+fn a_scene_is_around_all_iterations_of_its_worker() {
+    struct Borrowing<'a>(&'a Cell<u64>);
+    impl Worker for Borrowing<'_> {
+        fn batch(&mut self) -> u64 {
+            self.0.set(self.0.get() + 1);
+            1
+        }
+    }
+    let calls: [AtomicUsize; 2] = Default::default();
+    within(|thread, play| {
+        // On the thread's own stack, as a mutator would be.
+        let counted = Cell::new(0);
+        play.play(Borrowing(&counted))?;
+        calls[thread.index].fetch_add(counted.get() as usize, Ordering::SeqCst);
+        Ok(())
+    })
+    .unwrap();
+    assert!(calls.iter().all(|calls| calls.load(Ordering::SeqCst) > 3), "{calls:?}");
+}
+
+#[test]
+fn a_scene_that_fails_or_does_not_play_is_told() {
+    let failure = |scene: fn(&Thread, Play<'_>) -> anyhow::Result<()>| {
+        format!("{:#}", within(scene).expect_err("it must fail"))
+    };
+    let worker = |thread: &Thread| Faulty { index: thread.index, fault: "none" };
+    let set_up = failure(|thread, play| match thread.index {
+        1 => bail!("no stage"),
+        index => play.play(Faulty { index, fault: "none" }),
+    });
+    assert_eq!(set_up, "thread 2 of 2: no stage");
+    let taken_down = failure(|thread, play| {
+        play.play(Faulty { index: thread.index, fault: "none" })?;
+        if thread.index == 1 { bail!("no exit") } else { Ok(()) }
+    });
+    assert_eq!(taken_down, "thread 2 of 2: no exit");
+    let idle = within(|thread, play| if thread.index == 1 { Ok(()) } else { play.play(worker(thread)) });
+    assert!(format!("{:#}", idle.unwrap_err()).contains("thread 2 of 2: its scene ended"));
+    // What play returns must not be dropped.
+    let deaf = failure(|thread, play| {
+        let _ = play.play(Faulty { index: thread.index, fault: "prepare" });
+        Ok(())
+    });
+    assert!(deaf.contains("thread 2 of 2: its scene ended"), "{deaf}");
 }

@@ -5,9 +5,11 @@
 //! until all are ready  |       the measured window     | until all have stopped
 //! ```
 //!
-//! So no thread measures while another is not yet working or works no more. Starting threads by a barrier
-//! was refused: they leave a barrier some microseconds apart, and the first runs alone for that long.
+//! So no thread measures while another is not yet working or works no more. Threads have met before
+//! ([`Meeting`]); starting the window with that was refused: they leave a meeting apart, if only by little, and
+//! the first runs alone for that long. A single shot has no choice: it is one call, begun at the meeting.
 
+use super::meeting::Meeting;
 use super::sampler::Sampler;
 use super::{Share, Worker};
 use crossbeam_utils::CachePadded;
@@ -18,6 +20,8 @@ use std::time::Instant;
 /// call, and a neighbour that is written would cost all readers.
 #[derive(Debug, Default)]
 pub(super) struct Round {
+    /// Where all meet who have prepared.
+    pub(super) prepared: Meeting,
     /// Threads that are working. Written by each once.
     ready: CachePadded<AtomicUsize>,
     /// Set by the controller when the time is over.
@@ -38,15 +42,16 @@ impl Round {
     pub(super) fn abort(&self) {
         self.aborted.store(true, Ordering::Release);
         self.finish();
+        self.prepared.call_off();
     }
 
     /// Works until `threads` have arrived at `counter`; returns the operations done meanwhile. `arrived` is
     /// called by the last thread to arrive.
-    fn work_until_all<W: Worker>(
+    fn work_until_all(
         &self,
         counter: &AtomicUsize,
         threads: usize,
-        worker: &mut W,
+        worker: &mut dyn Measured,
         arrived: impl FnOnce(),
     ) -> u64 {
         if counter.fetch_add(1, Ordering::AcqRel) + 1 == threads {
@@ -60,12 +65,12 @@ impl Round {
     }
 
     /// The three phases around a loop that measures.
-    fn phases<W: Worker>(
+    fn phases(
         &self,
-        worker: &mut W,
+        worker: &mut dyn Measured,
         threads: usize,
         all_ready: impl FnOnce(),
-        window: impl FnOnce(&mut W, &AtomicBool) -> Share,
+        window: impl FnOnce(&mut dyn Measured, &AtomicBool) -> Share,
     ) -> Share {
         let before = self.work_until_all(&self.ready, threads, worker, all_ready);
         let mut share = window(worker, &self.done);
@@ -76,29 +81,48 @@ impl Round {
 
     /// Throughput and average time: as many calls as fit. `all_ready` is called by the last thread to get
     /// ready.
-    pub(super) fn count<W: Worker>(&self, worker: &mut W, threads: usize, all_ready: impl FnOnce()) -> Share {
-        self.phases(worker, threads, all_ready, counted_window)
+    pub(super) fn count(&self, worker: &mut dyn Measured, threads: usize, all_ready: impl FnOnce()) -> Share {
+        self.phases(worker, threads, all_ready, |worker, done| worker.counted(done))
     }
 
     /// Sampling: the same, with some calls timed.
-    pub(super) fn sample<W: Worker>(
+    pub(super) fn sample(
         &self,
-        worker: &mut W,
+        worker: &mut dyn Measured,
         threads: usize,
         sampler: &mut Sampler,
         all_ready: impl FnOnce(),
     ) -> Share {
         sampler.start_iteration();
-        self.phases(worker, threads, all_ready, |worker, done| sampled_window(worker, done, sampler))
+        self.phases(worker, threads, all_ready, |worker, done| worker.sampled(done, sampler))
     }
 }
 
-/// Single shot: one call, with nothing before and after it.
-pub(super) fn single<W: Worker>(worker: &mut W) -> Share {
+/// Single shot: one call, with nothing before and after it but the meeting.
+pub(super) fn single(worker: &mut dyn Measured) -> Share {
     let start = Instant::now();
     let operations = worker.batch();
     let time = start.elapsed();
     Share { measured_operations: operations, all_operations: operations, calls: 1, time }
+}
+
+/// A worker with its measured loops, which are compiled for it. All else of the harness sees a worker through
+/// a table of functions: compiled for each of a hundred workers it would take minutes to build.
+pub(super) trait Measured: Worker {
+    /// As many calls as fit.
+    fn counted(&mut self, done: &AtomicBool) -> Share;
+    /// The same, with some calls timed.
+    fn sampled(&mut self, done: &AtomicBool, sampler: &mut Sampler) -> Share;
+}
+
+impl<W: Worker> Measured for W {
+    fn counted(&mut self, done: &AtomicBool) -> Share {
+        counted_window(self, done)
+    }
+
+    fn sampled(&mut self, done: &AtomicBool, sampler: &mut Sampler) -> Share {
+        sampled_window(self, done, sampler)
+    }
 }
 
 /// Kept out of line, so that the loop is compiled alike whatever surrounds it, and can be found in a

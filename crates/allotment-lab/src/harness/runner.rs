@@ -9,7 +9,7 @@ use super::fork_process::{self, End};
 use super::gather::Gathered;
 use super::progress::Progress;
 use super::settings::START;
-use super::{Case, Experiment, Interrupt, Order, Pin, Settings};
+use super::{Axis, Case, Experiment, Interrupt, Order, Pin, Settings};
 use crate::format::ScoreRow;
 use std::path::PathBuf;
 use std::process::Command;
@@ -75,7 +75,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
             progress.advance(planned);
             continue;
         }
-        let name = describe(&case.case);
+        let name = describe(&case.case, axes_of(run, &case.case));
         progress.fork(&name, fork + 1, forks);
         let order = Order {
             case: case.case.clone(),
@@ -115,22 +115,32 @@ pub fn run(run: &Run<'_>) -> Outcome {
     }
     progress.finish();
     for case in &gathered {
-        let experiment = run.experiments.iter().find(|e| e.name() == case.case.experiment);
-        match case.row(experiment.map_or(&[], |experiment| experiment.axes()), forks) {
+        let axes = axes_of(run, &case.case);
+        match case.row(axes, forks) {
             Some(row) => {
                 outcome.rows.push(row);
                 outcome.calls.push(case.calls());
             }
-            None => outcome.unmeasured.push(describe(&case.case)),
+            None => outcome.unmeasured.push(describe(&case.case, axes)),
         }
     }
     outcome.complaints.dedup();
     outcome
 }
 
-/// A case with all its coordinates, for messages.
-fn describe(case: &Case) -> String {
-    let params: String = case.params.iter().map(|(name, value)| format!("{name} = {value}, ")).collect();
+/// The axes of a case's experiment.
+fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
+    let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
+    experiment.map_or(&[], |experiment| experiment.axes())
+}
+
+/// A case with all its coordinates as people read them, for messages.
+fn describe(case: &Case, axes: &[Axis]) -> String {
+    let label = |name: &str, value: &str| {
+        axes.iter().find(|axis| axis.name == name).map_or(value.into(), |axis| axis.label(value))
+    };
+    let params: String =
+        case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(name, value))).collect();
     format!("{} ({params}threads = {}, {})", case.benchmark(), case.threads, case.jmh_mode)
 }
 
@@ -153,8 +163,17 @@ fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::case::examples::case;
+    use super::super::{JmhMode, Kind};
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn messages_name_sizes_as_people_do() {
+        let axes = [Axis::new("size", "", Kind::Size, &["16"])];
+        let text = describe(&case(JmhMode::SampleTime, 2), &axes);
+        assert_eq!(text, "example.plain (size = 64k, resize = off, threads = 2, sample)");
+    }
 
     #[test]
     fn forks_go_there_and_back() {

@@ -31,11 +31,11 @@ pub struct Settings {
     pub quick: bool,
     /// Processes per case; 3, quick 2.
     pub forks: Option<u32>,
-    /// Warm-up iterations per fork; 2, quick 1, single shot 0.
+    /// Warm-up iterations per fork; 2, quick 1; single shots 1, quick 0.
     pub warmup_iterations: Option<u32>,
     /// Time of each; 300 ms, quick 100 ms.
     pub warmup_time: Option<Duration>,
-    /// Measured iterations per fork; 5, quick 3, single shot 1.
+    /// Measured iterations per fork; 5, quick 3; single shots 3, quick 2.
     pub iterations: Option<u32>,
     /// Time of each; 300 ms, quick 100 ms.
     pub time: Option<Duration>,
@@ -73,7 +73,8 @@ impl Settings {
     pub fn plan(&self, mode: JmhMode) -> Plan {
         let single = mode == JmhMode::SingleShot;
         let (warmup, measured) = match (single, self.quick) {
-            (true, _) => (0, 1),
+            (true, true) => (0, 2),
+            (true, false) => (1, 3),
             (false, true) => (1, 3),
             (false, false) => (2, 5),
         };
@@ -105,9 +106,15 @@ impl Settings {
         modes.into_iter().map(|mode| (self.plan(mode).duration() + START) * self.forks()).sum()
     }
 
-    /// The estimate in words.
+    /// The estimate in words: `about 12 min 3 s`, and `and 24 single shots` if there are any, of which nobody
+    /// knows how long they take.
     pub fn describe_estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> String {
-        format!("about {}", rough(self.estimate(modes)))
+        let modes: Vec<JmhMode> = modes.into_iter().collect();
+        let plan = self.plan(JmhMode::SingleShot);
+        let singles = modes.iter().filter(|&&mode| mode == JmhMode::SingleShot).count();
+        let shots = singles as u32 * self.forks() * (plan.warmup_iterations + plan.iterations);
+        let time = format!("about {}", rough(self.estimate(modes)));
+        if shots == 0 { time } else { format!("{time} and what {shots} single shots take") }
     }
 }
 
@@ -131,9 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn a_single_shot_is_one_call_unless_told_otherwise() {
+    fn a_single_shot_has_no_time() {
         let plan = Settings::default().plan(JmhMode::SingleShot);
-        assert_eq!((plan.warmup_iterations, plan.iterations, plan.time), (0, 1, Duration::ZERO));
+        assert_eq!((plan.warmup_iterations, plan.iterations, plan.time), (1, 3, Duration::ZERO));
+        let estimate = Settings::default().describe_estimate([JmhMode::SingleShot, JmhMode::Throughput]);
+        assert_eq!(estimate, "about 6.6 s and what 12 single shots take");
+        let quick = Settings { quick: true, ..Settings::default() };
+        assert_eq!(quick.describe_estimate([JmhMode::Throughput]), "about 0.9 s");
         let settings =
             Settings { iterations: Some(7), time: Some(Duration::from_secs(1)), ..Settings::default() };
         let plan = settings.plan(JmhMode::SingleShot);

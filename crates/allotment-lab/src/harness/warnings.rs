@@ -1,7 +1,8 @@
 //! What should make a reader doubt the numbers, said after the table.
 //!
-//! hyperfine's idea: a tool that prints an error bar also knows what the error bar does not show. Each
-//! warning names its cause and what to do.
+//! hyperfine's idea: a tool that prints an error bar also knows what the error bar does not show. Each kind of
+//! warning is one line, with how many rows it concerns, the worst of them and what to do. A line per row was
+//! refused: a noisy machine makes as many as there are rows, and nobody reads them.
 
 use super::Outcome;
 use crate::format::{Combine, ScoreRow};
@@ -9,8 +10,8 @@ use crate::machine::Noise;
 
 /// An error above this share of the score is worth a warning.
 const LARGE_ERROR: f64 = 0.10;
-/// Fewer calls than this in an iteration, and the ends of the window matter.
-const FEW_CALLS: f64 = 1000.0;
+/// Fewer calls than this in an iteration, and the ends of the window matter: by a hundredth or more.
+const FEW_CALLS: f64 = 100.0;
 /// A call shorter than this is about as long as the loop around it, in nanoseconds.
 const SHORT_CALL: f64 = 2.0;
 /// A larger share of time taken by the hypervisor is worth a warning.
@@ -32,10 +33,58 @@ pub struct Circumstances {
 /// All warnings of a run, the gravest kind first.
 pub fn warnings(outcome: &Outcome, circumstances: &Circumstances) -> Vec<String> {
     let mut warnings = around(outcome, circumstances);
-    for (row, &(calls, nanoseconds)) in outcome.rows.iter().zip(&outcome.calls) {
-        warnings.extend(of_row(row, calls, nanoseconds));
-    }
+    let rows = || outcome.rows.iter().zip(outcome.calls.iter().copied());
+    let errors = rows().filter_map(|(row, _)| Some((row, relative_error(row)?)));
+    warnings.extend(worst(errors.filter(|&(_, error)| error > LARGE_ERROR)).map(|found| {
+        let Worst { name, value, count } = found;
+        format!(
+            "the error is over {:.0} % of the score in {count} of {} rows, worst {name}: {:.0} %; more forks or \
+             longer iterations narrow it",
+            LARGE_ERROR * 100.0,
+            outcome.rows.len(),
+            value * 100.0
+        )
+    }));
+    let timed = || rows().filter(|(row, _)| row.jmh_mode != "ss");
+    // The least is the worst: compared as a negative.
+    let few = timed().map(|(row, (calls, _))| (row, -calls)).filter(|&(_, calls)| -calls < FEW_CALLS);
+    warnings.extend(worst(few).map(|Worst { name, value, count }| {
+        format!(
+            "fewer than {FEW_CALLS:.0} calls in an iteration in {count} of {} rows, fewest {name}: {:.0}; a longer \
+             --time makes the window's ends matter less",
+            outcome.rows.len(),
+            -value
+        )
+    }));
+    let short = timed().map(|(row, (_, time))| (row, -time)).filter(|&(_, time)| -time < SHORT_CALL);
+    warnings.extend(worst(short).map(|Worst { name, value, count }| {
+        format!(
+            "a call takes less than {SHORT_CALL:.0} ns in {count} of {} rows, shortest {name}: {:.1} ns; the \
+             measuring loop is a good part of that, and more operations per call make it vanish",
+            outcome.rows.len(),
+            -value
+        )
+    }));
     warnings
+}
+
+/// The row with the largest value of a kind, and how many rows are of that kind.
+struct Worst {
+    name: String,
+    value: f64,
+    count: usize,
+}
+
+fn worst<'a>(rows: impl Iterator<Item = (&'a ScoreRow, f64)>) -> Option<Worst> {
+    let rows: Vec<(&ScoreRow, f64)> = rows.collect();
+    let &(row, value) = rows.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Worst { name: row.full_name(), value, count: rows.len() })
+}
+
+/// The error as a share of the score, where there is an error.
+fn relative_error(row: &ScoreRow) -> Option<f64> {
+    let share = row.primary.error() / row.primary.score().abs();
+    (row.primary.combine == Combine::Average && !share.is_nan()).then_some(share)
 }
 
 fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstances) -> Vec<String> {
@@ -70,33 +119,6 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
                 high as f64 / 1e6
             ));
         }
-    }
-    warnings
-}
-
-fn of_row(row: &ScoreRow, calls: f64, nanoseconds: f64) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let (score, error) = (row.primary.score(), row.primary.error());
-    let name = row.full_name();
-    if row.primary.combine == Combine::Average && error > LARGE_ERROR * score.abs() {
-        let share = error / score.abs() * 100.0;
-        warnings.push(format!(
-            "{name}: the error is {share:.0} % of the score; more forks or longer iterations narrow it"
-        ));
-    }
-    if row.jmh_mode == "ss" {
-        return warnings;
-    }
-    if calls < FEW_CALLS {
-        warnings.push(format!(
-            "{name}: only {calls:.0} calls in an iteration; a longer --time makes the window's ends matter less"
-        ));
-    }
-    if nanoseconds < SHORT_CALL {
-        warnings.push(format!(
-            "{name}: a call takes {nanoseconds:.1} ns, of which the measuring loop is a good part; more \
-             operations per call make it vanish"
-        ));
     }
     warnings
 }
@@ -148,14 +170,18 @@ mod tests {
             assert!(all.len() == 1 && all[0].contains(text), "{text}: {all:?}");
         };
         let steady = [3.0, 3.0, 3.0];
-        one(&outcome(&[1.0, 2.0, 3.0], 1, GOOD), &quiet(), "% of the score");
+        one(&outcome(&[1.0, 2.0, 3.0], 1, GOOD), &quiet(), "over 10 % of the score in 1 of 1 rows");
         one(
             &outcome(&steady, 3, GOOD),
             &Circumstances { before: Noise::default(), ..quiet() },
             "3 threads ran on 2 CPUs",
         );
-        one(&outcome(&steady, 1, (12.0, 1e6)), &quiet(), "only 12 calls");
-        one(&outcome(&steady, 1, (1e9, 0.6)), &quiet(), "a call takes 0.6 ns");
+        one(
+            &outcome(&steady, 1, (12.0, 1e6)),
+            &quiet(),
+            "fewer than 100 calls in an iteration in 1 of 1 rows, fewest a.b (threads = 1, avgt): 12;",
+        );
+        one(&outcome(&steady, 1, (1e9, 0.6)), &quiet(), "shortest a.b (threads = 1, avgt): 0.6 ns");
         let mut busy = quiet();
         busy.before.load = Some(1.8);
         one(&outcome(&steady, 1, GOOD), &busy, "load average 1.80 on 2 CPUs");
@@ -166,5 +192,34 @@ mod tests {
         changing.before.frequency = Some((2_000_000, 2_000_000));
         changing.after.frequency = Some((2_000_000, 3_000_000));
         one(&outcome(&steady, 1, GOOD), &changing, "2.00 to 3.00 GHz");
+    }
+
+    #[test]
+    fn a_kind_is_one_line_that_names_the_worst() {
+        let mut all = outcome(&[1.0, 2.0, 3.0], 1, (50.0, 1.5));
+        for (threads, values, calls) in [
+            (2, [1.0, 2.0, 30.0], (20.0, 0.5)),
+            (1, [1.0, 1.0, 1.0], GOOD),
+            (1, [2.0, 3.0, 4.0], (60.0, 1.0)),
+        ] {
+            let more = outcome(&values, threads, calls);
+            all.rows.extend(more.rows);
+            all.calls.extend(more.calls);
+        }
+        let warnings = warnings(&all, &quiet());
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        assert!(warnings[0].contains("in 3 of 4 rows, worst a.b (threads = 2, avgt): "), "{warnings:?}");
+        assert!(warnings[1].contains("in 3 of 4 rows, fewest a.b (threads = 2, avgt): 20;"), "{warnings:?}");
+        assert!(
+            warnings[2].contains("in 3 of 4 rows, shortest a.b (threads = 2, avgt): 0.5 ns;"),
+            "{warnings:?}"
+        );
+    }
+
+    #[test]
+    fn a_single_shot_is_neither_short_nor_few() {
+        let mut outcome = outcome(&[3.0, 3.0, 3.0], 1, (1.0, 1.0));
+        outcome.rows[0].jmh_mode = "ss".into();
+        assert_eq!(warnings(&outcome, &quiet()), [""; 0]);
     }
 }

@@ -11,7 +11,8 @@ pub trait Worker {
     /// several operations if one takes only some nanoseconds. Results go to [`super::keep`].
     fn batch(&mut self) -> u64;
 
-    /// Called before each iteration, on the worker's thread, unmeasured.
+    /// Called before each iteration, on the worker's thread, unmeasured. No worker begins before all have
+    /// prepared, so one may prepare what all share.
     ///
     /// # Errors
     /// Whatever keeps the iteration from being measured; it ends the fork.
@@ -19,7 +20,16 @@ pub trait Worker {
         Ok(())
     }
 
-    /// Called when the thread has to wait for others; must call `wait` exactly once. A worker that takes
+    /// Called after each iteration, on the worker's thread, unmeasured: the place to see whether the measured
+    /// calls did what they were to do.
+    ///
+    /// # Errors
+    /// Whatever makes the iteration worthless; it ends the fork.
+    fn finish(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// Called when the thread has to wait for others, twice per iteration; must call `wait` exactly once. A worker that takes
     /// part in safepoints must not be waited for meanwhile, so it calls `wait` within a blocking region.
     fn idle(&mut self, wait: &mut dyn FnMut()) {
         wait();
@@ -63,8 +73,10 @@ pub struct Iteration {
     pub measured_operations: u64,
     /// Operations between the two calls of the probe, of all threads: what per-operation values divide by.
     pub all_operations: u64,
-    /// Wall time between the two calls of the probe.
+    /// Wall time between the two calls of the probe, what workers prepare included.
     pub time: Duration,
+    /// The longest of the threads' own times ([`Share::time`]): with `measured_operations` a rate.
+    pub window: Duration,
 }
 
 /// Looks at what all threads share, directly before and after each iteration, when no worker is working: the

@@ -98,7 +98,9 @@ pub(super) fn plain<const BYTES: usize, Z: Zeroing, P: Prefetch>(
     let eden = case.size("eden")?;
     let heap = heap(eden, case.threads)?;
     let site = site::<BYTES, Z, P>(&heap)?;
-    bench.measure_within(|_, play| heap.attach(|mutator| play.play(Plain(Filler::new(mutator, site, eden))))?)
+    bench.measure_within(|_, play| {
+        heap.attach(|mutator| play.play(Plain(Filler::new(mutator, site, eden))))?
+    })
 }
 
 /// Mode `burst`.
@@ -109,5 +111,7 @@ pub(super) fn burst<const BYTES: usize, Z: Zeroing, P: Prefetch>(
     let eden = case.size("eden")?;
     let heap = heap(eden, case.threads)?;
     let site = site::<BYTES, Z, P>(&heap)?;
-    bench.measure_within(|_, play| heap.attach(|mutator| play.play(Burst(Filler::new(mutator, site, eden))))?)
+    bench.measure_within(|_, play| {
+        heap.attach(|mutator| play.play(Burst(Filler::new(mutator, site, eden))))?
+    })
 }

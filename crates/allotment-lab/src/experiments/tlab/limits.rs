@@ -51,13 +51,22 @@ impl<const BYTES: usize, P: Prefetch> Worker for Bare<BYTES, P> {
 }
 
 /// Mode `bare`.
-pub(super) fn bare<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+pub(super) fn bare<const BYTES: usize, P: Prefetch>(
+    case: &Case,
+    bench: &mut Bench<'_>,
+) -> anyhow::Result<()> {
     let bytes = case.size("eden")?;
     bench.measure(|_| {
         let (objects, calls) = calls(BYTES, bytes);
         let eden = Eden::new(bytes)?;
         let limit = AtomicUsize::new(eden.base() + calls * objects * BYTES);
-        Ok(Bare::<BYTES, P> { top: AtomicUsize::new(eden.base()), limit, objects, eden, prefetch: PhantomData })
+        Ok(Bare::<BYTES, P> {
+            top: AtomicUsize::new(eden.base()),
+            limit,
+            objects,
+            eden,
+            prefetch: PhantomData,
+        })
     })
 }
 

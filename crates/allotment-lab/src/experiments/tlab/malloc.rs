@@ -65,9 +65,8 @@ pub(super) fn ring<const BYTES: usize, A: GlobalAlloc + Sync>(
     _case: &Case,
     bench: &mut Bench<'_>,
 ) -> anyhow::Result<()> {
-    bench.measure(|_| {
-        Ok(Ring::<BYTES, A> { allocator, objects: vec![std::ptr::null_mut(); LIVE], oldest: 0 })
-    })
+    bench
+        .measure(|_| Ok(Ring::<BYTES, A> { allocator, objects: vec![std::ptr::null_mut(); LIVE], oldest: 0 }))
 }
 
 /// bumpalo: an arena of the eden's size.

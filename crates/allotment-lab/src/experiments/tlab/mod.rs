@@ -68,11 +68,17 @@ impl Experiment for Tlab {
             Axis::new("size", "bytes of an object, header included", Kind::Size, &["16", "48", "64", "144"])
                 .quick(&["16", "64"]),
             Axis::new("eden", "bytes each thread allocates before it starts over", Kind::Eden, &["half-l2"]),
-            Axis::new("prefetch", "what the allocation prefetches", Kind::Choice(&["by-size", "none"]), &["by-size"])
-                .only_in(BUMPING),
+            Axis::new(
+                "prefetch",
+                "what the allocation prefetches",
+                Kind::Choice(&["by-size", "none"]),
+                &["by-size"],
+            )
+            .only_in(BUMPING),
             Axis::new("zeroing", "who zeroes", Kind::Choice(&["per-object", "ahead"]), &["per-object"])
                 .only_in(&["tlab", "burst"]),
-            Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"]).only_in(&["shared"]),
+            Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"])
+                .only_in(&["shared"]),
             Axis::new("refill", "how threads take buffers", Kind::Choice(&["cas", "lock"]), &["cas"])
                 .only_in(&["shared"]),
         ];
@@ -126,7 +132,7 @@ macro_rules! sizes {
         }
     };
 }
-sizes!(16 24 32 48 64 96 128 144 192 256 512 1024 4096);
+sizes!(16 24 32 48 64 96 128 144 256 1024);
 
 fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let prefetch = || Ok::<bool, anyhow::Error>(case.text("prefetch")? == "by-size");

@@ -98,10 +98,12 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
         "lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
         _ => match case.size("tlab")? {
             0 => format!("RefillStrategy={}", case.text("refill")?),
-            size => format!(
-                "RefillStrategy={},TLABSize={size},MinTLABSize={size},-ResizeTLAB",
-                case.text("refill")?
-            ),
+            // A refill asks for TLABSize and the object: together a divisor of the region.
+            size => {
+                let first = size.saturating_sub(BYTES).max(64);
+                let (refill, min) = (case.text("refill")?, first.min(2 << 10));
+                format!("RefillStrategy={refill},TLABSize={first},MinTLABSize={min},-ResizeTLAB")
+            }
         },
     };
     let bytes = (eden * case.threads).max(16 << 20);
@@ -112,7 +114,5 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
     let attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
     let objects = (attached.min(bytes / case.threads) / BYTES).max(1);
     let mut probe = Statistics { heap: &heap, before: TlabStatistics::default() };
-    bench.measure_with(&mut probe, |_| {
-        Ok(Shared::<BYTES> { heap: &heap, site, objects, resets: &resets })
-    })
+    bench.measure_with(&mut probe, |_| Ok(Shared::<BYTES> { heap: &heap, site, objects, resets: &resets }))
 }

@@ -1,0 +1,157 @@
+//! How large a thread's buffer must be before its refills no longer show.
+//!
+//! After "JVM Anatomy Park: TLAB allocation" (Aleksey Shipilev): each thread allocates 50 million objects of 16
+//! bytes and keeps all of them in an array, in one shot, in a heap that does not collect. The page
+//! `docs/experiments/tlab-size.md` says how to read the result.
+//!
+//! Two differences. A shot has a heap of its own, made before the clock runs, where the original's iterations
+//! go on in one large heap; so the memory is in the same state for all of them. The array is there before the
+//! shot, so that the time is that of the objects alone. A loop over a recycled eden, as in `tlab`, was refused
+//! here: it would stay in the caches, and the question is about filling a heap.
+
+mod plan;
+mod shot;
+
+use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use allotment::memory::limit::available_memory;
+use anyhow::{anyhow, bail};
+use plan::HeapPlan;
+
+/// The experiment `tlab-size`.
+#[derive(Clone, Copy, Debug)]
+pub struct TlabSize;
+
+const fn mode(name: &'static str, what: &'static str) -> Mode {
+    Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
+}
+
+impl Experiment for TlabSize {
+    fn name(&self) -> &'static str {
+        "tlab-size"
+    }
+
+    fn question(&self) -> &'static str {
+        "How large must a thread's buffer be before its refills no longer show?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const MODES: &[Mode] = &[
+            mode("fixed", "every buffer has the size --tlab (-ResizeTLAB)"),
+            mode("elastic", "buffers grow by a tenth per refill (TLABPolicy=epsilon)"),
+            mode("adaptive", "buffers grow with use, within a budget (TLABPolicy=adaptive)"),
+            mode("cas", "no buffers: compare-and-swap on one pointer for each object (UseTLAB=false)"),
+            mode("lock", "no buffers: one lock around the pointer (RefillStrategy=lock)"),
+        ];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("objects", "objects that each thread allocates and keeps", Kind::Count, &["50000000"])
+                .quick(&["5000000"]),
+            Axis::new("size", "bytes of an object, header included", Kind::Size, &["16"]),
+            Axis::new(
+                "pretouch",
+                "whether the heap's pages are there before the shot",
+                Kind::Switch,
+                &["on", "off"],
+            ),
+            Axis::new(
+                "tlab",
+                "bytes of a buffer",
+                Kind::Size,
+                &["1k", "4k", "16k", "64k", "256k", "1m", "4m"],
+            )
+            .quick(&["1k", "16k", "256k", "4m"])
+            .only_in(&["fixed"]),
+        ];
+        AXES
+    }
+
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1, 2]
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::mode("adaptive"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        if case.jmh_mode != JmhMode::SingleShot {
+            return Some(format!("{}: each shot fills a fresh heap, so only ss measures it", case.jmh_mode));
+        }
+        let size = case.size("size").ok()?;
+        if !SIZES.contains(&size) {
+            let sizes = SIZES.map(|size| size.to_string()).join(", ");
+            return Some(format!("objects of {size} bytes: the sizes compiled in are {sizes}"));
+        }
+        HeapPlan::of(case).and_then(|plan| plan.fits(available_memory().bytes)).err()
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        by_size(case, bench)
+    }
+}
+
+/// Calls `run_sized` with the object's size as a constant.
+macro_rules! sizes {
+    ($($size:literal)*) => {
+        /// Sizes an object may have.
+        const SIZES: [usize; [$($size),*].len()] = [$($size),*];
+
+        fn by_size(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+            match case.size("size")? {
+                $($size => run_sized::<$size>(case, bench),)*
+                other => bail!("objects of {other} bytes are not compiled in"),
+            }
+        }
+    };
+}
+sizes!(16 24 32 48 64 96 128 144 256 1024);
+
+fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let plan = HeapPlan::of(case).map_err(|why| anyhow!(why))?;
+    shot::run::<BYTES>(plan, bench)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    fn left_out(values: &[(&str, &str)]) -> Vec<String> {
+        let values = values.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
+        let selection = Selection { values, quick: true, ..Selection::default() };
+        match expand(&[&TlabSize], &selection, 2) {
+            Ok((_, left_out)) => left_out,
+            Err(error) => vec![error.to_string()],
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_left_out_with_the_reason() {
+        assert_eq!(left_out(&[("objects", "1000")]), [""; 0]);
+        for (name, value, reason) in [
+            ("objects", "0", "zero objects"),
+            ("objects", "18446744073709551615", "more than the largest heap holds"),
+            ("objects", "1000000000000", "of memory"),
+            ("size", "17", "the sizes compiled in are 16, 24"),
+            ("tlab", "72", "multiples of 8 from 80 (an object and 64) to 32m"),
+            ("tlab", "100", "multiples of 8"),
+            ("tlab", "64m", "to 32m"),
+        ] {
+            let all = left_out(&[("objects", "1000"), (name, value)][usize::from(name == "objects")..]);
+            assert!(!all.is_empty() && all.iter().all(|text| text.contains(reason)), "{value}: {all:?}");
+        }
+        let small = left_out(&[("objects", "1000"), ("size", "1024"), ("tlab", "512")]);
+        assert!(small[0].contains("from 1088 (an object"), "{small:?}");
+    }
+
+    #[test]
+    fn other_ways_of_measuring_are_refused() {
+        let selection =
+            Selection { jmh_modes: vec![JmhMode::Throughput], quick: true, ..Selection::default() };
+        let error = expand(&[&TlabSize], &selection, 2).unwrap_err().to_string();
+        assert!(error.contains("only ss"), "{error}");
+    }
+}

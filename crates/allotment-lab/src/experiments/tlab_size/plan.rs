@@ -1,0 +1,191 @@
+//! The heap that a case needs: how large, in what regions, with which options.
+//!
+//! A refill asks for TLABSize and the object that is waiting, as in HotSpot. Buffers that are to have `tlab`
+//! bytes therefore come from a TLABSize that is less by an object. With TLABSize itself at a power of two, one
+//! buffer less than that fits into a region, and the end of every region would stay empty: half of it in the
+//! worst case.
+
+use crate::format::number::size;
+use crate::harness::Case;
+use allotment::memory::topology::Topology;
+use allotment::region::{Geometry, MAX_HEAP_BYTES, MAX_REGION_BYTES};
+
+/// The least that TLABSize takes, in bytes.
+const MIN_TLAB_BYTES: usize = 64;
+
+/// What may stay empty at the end of a region where the policy chooses, in bytes: less than MinTLABSize, which is
+/// below this by default.
+const REGION_TAIL_BYTES: usize = 16 << 10;
+
+/// What buffers have at least on average where the policy chooses, once they have grown; in bytes.
+const GROWN_BYTES: usize = 64 << 10;
+
+/// Everything that is decided before a heap is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeapPlan {
+    /// Objects of each thread.
+    pub(super) objects: usize,
+    /// Threads that fill the heap.
+    threads: usize,
+    /// Bytes of the heap: all objects, and what buffers and regions may leave unused.
+    heap: usize,
+    /// Bytes of a region: the heap's own choice, or a buffer if that is larger.
+    region: usize,
+    /// The options, as a user writes them.
+    pub(super) options: String,
+    /// Whether threads take memory by compare-and-swap, so that its attempts say something.
+    pub(super) compares_and_swaps: bool,
+}
+
+impl HeapPlan {
+    /// The heap for a case.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
+        let wrong = |error: crate::harness::ParameterError| error.to_string();
+        let (objects, bytes) = (case.size("objects").map_err(wrong)?, case.size("size").map_err(wrong)?);
+        let tlab = if case.mode == "fixed" { buffer(case.size("tlab").map_err(wrong)?, bytes)? } else { 0 };
+        let policy = match case.mode.as_str() {
+            "fixed" => format!("TLABSize={0},MinTLABSize={0},-ResizeTLAB", tlab - bytes),
+            "elastic" => "TLABPolicy=epsilon".into(),
+            "adaptive" => "TLABPolicy=adaptive".into(),
+            "cas" => "-UseTLAB".into(),
+            "lock" => "-UseTLAB,RefillStrategy=lock".into(),
+            other => return Err(format!("there is no mode `{other}`")),
+        };
+        if objects == 0 {
+            return Err("zero objects are no shot".into());
+        }
+        let too_many = || format!("{objects} objects a thread: more than the largest heap holds");
+        let all = objects.checked_mul(bytes).and_then(|bytes| bytes.checked_mul(case.threads));
+        let all = all.filter(|&all| all < MAX_HEAP_BYTES / 2).ok_or_else(too_many)?;
+        let region = region_bytes(all, tlab)?;
+        let usable = match case.mode.as_str() {
+            "fixed" => region / tlab * (tlab / bytes * bytes),
+            "elastic" | "adaptive" => region - REGION_TAIL_BYTES - region / GROWN_BYTES * bytes,
+            _ => region / bytes * bytes,
+        };
+        // Every core may have a region begun, every thread one begun and one in hand.
+        let begun = Topology::detect().cpus().len() + 2 * case.threads + 8;
+        let heap = (all.div_ceil(usable) + begun) * region;
+        let touched = if case.switch("pretouch").map_err(wrong)? {
+            format!(",+AlwaysPreTouch,InitialHeapSize={heap}")
+        } else {
+            String::new()
+        };
+        let options = format!("MaxHeapSize={heap},RegionSize={region},{policy}{touched}");
+        let compares_and_swaps = case.mode != "lock";
+        Ok(HeapPlan { objects, threads: case.threads, heap, region, options, compares_and_swaps })
+    }
+
+    /// Whether heap and arrays fit into `memory` bytes.
+    ///
+    /// # Errors
+    /// Says how much they need and how much there is.
+    pub(super) fn fits(&self, memory: usize) -> Result<(), String> {
+        let needed = self.heap.saturating_add(self.array_bytes().saturating_mul(self.threads));
+        if needed <= memory {
+            return Ok(());
+        }
+        let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
+        Err(format!(
+            "{} objects on {} threads need {} of memory, heap and arrays, and there are {}; fewer --objects fit",
+            self.objects,
+            self.threads,
+            mib(needed),
+            mib(memory)
+        ))
+    }
+
+    /// Bytes of a thread's array of references.
+    fn array_bytes(&self) -> usize {
+        self.objects.saturating_mul(size_of::<usize>())
+    }
+}
+
+/// The size of fixed buffers, if the heap can have such.
+fn buffer(tlab: usize, object: usize) -> Result<usize, String> {
+    let least = MIN_TLAB_BYTES + object;
+    if (least..=MAX_REGION_BYTES).contains(&tlab) && tlab.is_multiple_of(8) {
+        return Ok(tlab);
+    }
+    let largest = size(MAX_REGION_BYTES as u64);
+    Err(format!(
+        "buffers of {tlab} bytes: multiples of 8 from {least} (an object and {MIN_TLAB_BYTES}) to {largest} work"
+    ))
+}
+
+/// The region that a heap of `heap` bytes would choose, or the smallest that holds a buffer if that is larger.
+fn region_bytes(heap: usize, buffer: usize) -> Result<usize, String> {
+    let chosen = Geometry::new(heap.max(16 << 20), 0).map_err(|error| error.to_string())?;
+    Ok(chosen.region_bytes().max(buffer.next_power_of_two()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{JmhMode, TimeUnit};
+    use allotment::Heap;
+
+    fn case(mode: &str, objects: usize, tlab: usize, pretouch: &str) -> Case {
+        let params = [
+            ("objects", objects.to_string()),
+            ("size", "16".into()),
+            ("pretouch", pretouch.into()),
+            ("tlab", tlab.to_string()),
+        ];
+        Case {
+            experiment: "tlab-size".into(),
+            mode: mode.into(),
+            jmh_mode: JmhMode::SingleShot,
+            unit: TimeUnit::Milliseconds,
+            threads: 2,
+            params: params.map(|(name, value)| (name.into(), value)).into(),
+        }
+    }
+
+    #[test]
+    fn a_heap_takes_the_options_as_planned() {
+        for mode in ["fixed", "elastic", "adaptive", "cas", "lock"] {
+            for tlab in [1 << 10, 4 << 20, 32 << 20] {
+                let plan = HeapPlan::of(&case(mode, 100_000, tlab, "off")).unwrap();
+                let heap = Heap::builder().options(&plan.options).unwrap().build().unwrap();
+                assert_eq!(
+                    (heap.geometry().heap_bytes(), heap.geometry().region_bytes()),
+                    (plan.heap, plan.region)
+                );
+                let least = heap.options().rows().find(|row| row.info.name == "MinTLABSize").unwrap();
+                assert_eq!(
+                    mode == "fixed",
+                    least.value == (tlab - 16).to_string(),
+                    "{mode}: {}",
+                    least.value
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_region_holds_a_buffer_and_is_else_the_heaps_choice() {
+        let region = |mode, tlab| HeapPlan::of(&case(mode, 50_000_000, tlab, "off")).unwrap().region;
+        assert_eq!(region("adaptive", 4 << 20), 512 << 10);
+        assert_eq!(
+            [1 << 10, 256 << 10, 1 << 20, 4 << 20].map(|tlab| region("fixed", tlab)),
+            [512 << 10, 512 << 10, 1 << 20, 4 << 20]
+        );
+    }
+
+    #[test]
+    fn memory_is_counted_with_the_arrays() {
+        let plan = HeapPlan::of(&case("cas", 1_000_000, 0, "on")).unwrap();
+        let needed = plan.heap + 2 * 8_000_000;
+        assert!(plan.heap > 32_000_000 && plan.options.contains("+AlwaysPreTouch"));
+        assert_eq!(plan.fits(needed), Ok(()));
+        let error = plan.fits(needed - 1).unwrap_err();
+        assert!(
+            error.contains("1000000 objects on 2 threads need") && error.contains("fewer --objects"),
+            "{error}"
+        );
+    }
+}

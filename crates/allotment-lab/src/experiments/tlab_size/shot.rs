@@ -1,0 +1,255 @@
+//! A shot: every thread fills its array with fresh objects of a fresh heap.
+
+use super::plan::HeapPlan;
+use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Thread, Worker, keep};
+use allotment::Heap;
+use allotment::mutator::{BySize, PerObject, Site};
+use allotment::object::Shape;
+use anyhow::{Context, bail};
+use std::ptr::NonNull;
+use std::sync::{PoisonError, RwLock};
+
+/// The heap of one shot.
+struct Fresh<const BYTES: usize> {
+    heap: Heap,
+    site: Site<BYTES, PerObject, BySize>,
+}
+
+impl<const BYTES: usize> Fresh<BYTES> {
+    fn new(options: &str) -> anyhow::Result<Fresh<BYTES>> {
+        let heap = Heap::builder().options(options)?.name("lab").build()?;
+        let shape = heap.register(Shape::fixed("object", BYTES))?;
+        let site = Site::new(shape).context("the shape has the site's size")?;
+        Ok(Fresh { heap, site })
+    }
+}
+
+/// What the threads share: the heap, which one of them changes while they all prepare.
+struct Range<const BYTES: usize> {
+    plan: HeapPlan,
+    fresh: RwLock<Option<Fresh<BYTES>>>,
+}
+
+impl<const BYTES: usize> Range<BYTES> {
+    /// Replaces the heap. The old one goes first, or there would have to be memory for both.
+    fn renew(&self) -> anyhow::Result<()> {
+        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
+        *fresh = None;
+        *fresh = Some(Fresh::new(&self.plan.options)?);
+        Ok(())
+    }
+
+    /// Looks at the heap; nothing if there is none.
+    fn with<R>(&self, look: impl FnOnce(&Fresh<BYTES>) -> R) -> Option<R> {
+        self.fresh.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(look)
+    }
+}
+
+struct Filler<'a, const BYTES: usize> {
+    range: &'a Range<BYTES>,
+    renews: bool,
+    /// Where the objects are kept; its pages have been touched.
+    array: Vec<NonNull<u8>>,
+    /// Objects of the last shot.
+    kept: usize,
+}
+
+impl<'a, const BYTES: usize> Filler<'a, BYTES> {
+    fn new(range: &'a Range<BYTES>, thread: &Thread) -> anyhow::Result<Self> {
+        let mut array = Vec::new();
+        array
+            .try_reserve_exact(range.plan.objects)
+            .context("cannot get memory for the array of references")?;
+        // Not null, so that the pages are written to.
+        array.resize(range.plan.objects, NonNull::dangling());
+        Ok(Filler { range, renews: thread.index == 0, array, kept: 0 })
+    }
+}
+
+impl<const BYTES: usize> Worker for Filler<'_, BYTES> {
+    fn prepare(&mut self) -> anyhow::Result<()> {
+        if self.renews { self.range.renew().context("cannot make the heap of a shot") } else { Ok(()) }
+    }
+
+    fn batch(&mut self) -> u64 {
+        let array = self.array.as_mut_slice();
+        let kept = self.range.with(|Fresh { heap, site }| {
+            heap.attach(|mutator| {
+                let mut kept = 0;
+                for slot in array.iter_mut() {
+                    // SAFETY: the shape is this heap's; nobody looks into an object.
+                    let Some(object) = (unsafe { mutator.try_alloc(*site) }) else { break };
+                    *slot = object;
+                    kept += 1;
+                }
+                kept
+            })
+        });
+        keep(self.array.as_ptr());
+        self.kept = kept.and_then(Result::ok).unwrap_or(0);
+        // An operation is a whole shot.
+        u64::from(self.kept == self.array.len())
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        if self.kept < self.array.len() {
+            bail!("the heap was full after {} of {} objects", self.kept, self.array.len());
+        }
+        Ok(())
+    }
+}
+
+/// What the heap's statistics say of a shot.
+struct Statistics<'a, const BYTES: usize>(&'a Range<BYTES>);
+
+impl<const BYTES: usize> Probe for Statistics<'_, BYTES> {
+    /// A shot's heap begins at zero.
+    fn before(&mut self) {}
+
+    fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue> {
+        let Some(of) = self.0.with(|fresh| fresh.heap.tlab_totals().sum) else { return Vec::new() };
+        let shots = iteration.measured_operations as f64;
+        let mebibytes = shots * self.0.plan.objects as f64 * BYTES as f64 / (1 << 20) as f64;
+        let rate = mebibytes / iteration.window.as_secs_f64();
+        let mut values = vec![SecondaryValue::average("alloc.rate", "MiB/s", rate)];
+        if of.refills > 0 {
+            values.push(SecondaryValue::average("refills", "counts", of.refills as f64));
+            values.push(SecondaryValue::average("waste", "%", of.waste_percent()));
+        }
+        if self.0.plan.compares_and_swaps {
+            let attempts = of.compare_exchange_attempts as f64 / of.compare_exchange_successes as f64;
+            values.push(SecondaryValue::average("cas.attempts", "#/success", attempts));
+        }
+        values
+    }
+}
+
+/// Measures shots in heaps of `plan`.
+pub(super) fn run<const BYTES: usize>(plan: HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let range = Range::<BYTES> { plan, fresh: RwLock::default() };
+    bench.measure_with(&mut Statistics(&range), |thread| Filler::new(&range, thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Case, JmhMode, TimeUnit};
+    use std::sync::Barrier;
+
+    const THREADS: usize = 2;
+
+    fn plan(mode: &str, tlab: usize, objects: usize, bytes: usize) -> HeapPlan {
+        let params = [
+            ("objects", objects.to_string()),
+            ("size", bytes.to_string()),
+            ("pretouch", "on".into()),
+            ("tlab", tlab.to_string()),
+        ];
+        HeapPlan::of(&Case {
+            experiment: "tlab-size".into(),
+            mode: mode.into(),
+            jmh_mode: JmhMode::SingleShot,
+            unit: TimeUnit::Milliseconds,
+            threads: THREADS,
+            params: params.map(|(name, value)| (name.into(), value)).into(),
+        })
+        .unwrap()
+    }
+
+    /// Two shots by threads of the test's own; returns what the probe says of the second.
+    fn shoot<const BYTES: usize>(range: &Range<BYTES>) -> Vec<SecondaryValue> {
+        let (barrier, objects) = (Barrier::new(THREADS), range.plan.objects);
+        std::thread::scope(|scope| {
+            for index in 0..THREADS {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let thread = Thread { index, count: THREADS, cpu: None };
+                    let mut filler = Filler::new(range, &thread).unwrap();
+                    for _ in 0..2 {
+                        barrier.wait();
+                        filler.prepare().unwrap();
+                        barrier.wait();
+                        assert_eq!(filler.batch(), 1);
+                        filler.finish().unwrap();
+                    }
+                    let kept = filler.array.iter().map(|object| object.addr().get());
+                    let (base, bytes) =
+                        range.with(|f| (f.heap.base(), f.heap.geometry().heap_bytes())).unwrap();
+                    assert!(kept.clone().all(|at| (base..base + bytes).contains(&at)));
+                    let mut kept: Vec<usize> = kept.collect();
+                    kept.sort_unstable();
+                    kept.dedup();
+                    assert_eq!(kept.len(), objects);
+                });
+            }
+        });
+        let operations = THREADS as u64;
+        let window = std::time::Duration::from_secs(1);
+        Statistics(range).after(&Iteration {
+            measured_operations: operations,
+            all_operations: operations,
+            time: window,
+            window,
+        })
+    }
+
+    /// Shoots and checks what the heap and the probe say.
+    fn check<const BYTES: usize>(mode: &str, tlab: usize, objects: usize) {
+        let range = Range::<BYTES> { plan: plan(mode, tlab, objects, BYTES), fresh: RwLock::default() };
+        let values = shoot(&range);
+        let all = THREADS * objects;
+        let census = range.with(|fresh| fresh.heap.verify().unwrap()).unwrap();
+        let found: u64 = census.shapes.values().map(|(objects, _)| objects).sum();
+        assert_eq!(found, all as u64, "{mode} {tlab} {BYTES}");
+
+        let labels: Vec<&str> = values.iter().map(|value| value.label.as_str()).collect();
+        let expected: &[&str] = match mode {
+            "cas" => &["alloc.rate", "cas.attempts"],
+            "lock" => &["alloc.rate"],
+            _ => &["alloc.rate", "refills", "waste", "cas.attempts"],
+        };
+        assert_eq!(labels, expected, "{mode} {tlab} {BYTES}");
+        assert_eq!(values[0].value, (all * BYTES) as f64 / f64::from(1 << 20));
+        if mode == "fixed" && tlab.is_multiple_of(BYTES) {
+            let buffers = (THREADS * (objects * BYTES).div_ceil(tlab)) as f64;
+            assert_eq!(values[1].value, buffers, "{tlab}");
+        }
+    }
+
+    #[test]
+    fn the_heap_holds_every_object_of_every_thread() {
+        for tlab in [1 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20] {
+            check::<16>("fixed", tlab, 200_000);
+        }
+        check::<48>("fixed", 1 << 10, 70_000);
+        check::<4096>("fixed", 100_000, 1_000);
+        for mode in ["elastic", "adaptive", "cas", "lock"] {
+            check::<16>(mode, 0, 200_000);
+            check::<4096>(mode, 0, 4_000);
+        }
+    }
+
+    #[test]
+    fn a_full_heap_is_an_error_and_not_a_short_shot() {
+        let mut plan = plan("adaptive", 0, 10, 16);
+        // The heap stays as it was planned.
+        plan.objects = 4_000_000;
+        let range = Range::<16> { plan, fresh: RwLock::default() };
+        let mut filler = Filler::new(&range, &Thread { index: 0, count: 1, cpu: None }).unwrap();
+        filler.prepare().unwrap();
+        assert_eq!(filler.batch(), 0);
+        let kept = filler.kept;
+        assert!(kept > 10);
+        let error = filler.finish().unwrap_err().to_string();
+        assert_eq!(error, format!("the heap was full after {kept} of 4000000 objects"));
+    }
+
+    #[test]
+    fn no_shot_without_a_heap() {
+        let range = Range::<16> { plan: plan("cas", 0, 10, 16), fresh: RwLock::default() };
+        let mut filler = Filler::new(&range, &Thread { index: 1, count: 2, cpu: None }).unwrap();
+        filler.prepare().unwrap();
+        assert_eq!(filler.batch(), 0);
+        assert!(filler.finish().unwrap_err().to_string().contains("after 0 of 10"));
+    }
+}

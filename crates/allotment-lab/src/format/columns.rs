@@ -1,0 +1,127 @@
+//! Which coordinates of a table's rows deserve a column.
+//!
+//! An experiment has more axes than a run varies. A column that says the same in every line hides those that
+//! do not, so what is constant is said once, above the table. JMH prints a column per parameter, and `N/A` in
+//! every row that lacks it.
+
+use super::{Report, ScoreRow};
+
+/// The name of the coordinate that every row has.
+const THREADS: &str = "threads";
+
+/// The coordinates of a report's rows, divided by whether they vary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Columns {
+    /// Those of which at least two values occur, in order of first appearance, threads last.
+    pub(super) varying: Vec<String>,
+    /// `eden = 256k, prefetch = by-size (tlab, bare)`: the others with their values and, unless all rows have
+    /// them, the modes that do. Empty if there are none.
+    pub(super) constant: String,
+}
+
+impl Columns {
+    /// The columns for these rows.
+    pub(super) fn of(report: &Report) -> Columns {
+        let mut columns = Columns::default();
+        let mut constants = Vec::new();
+        for name in names(&report.rows) {
+            let having: Vec<(&ScoreRow, String)> =
+                report.rows.iter().filter_map(|row| Some((row, label(row, &name)?))).collect();
+            let Some((_, first)) = having.first() else { continue };
+            if having.iter().any(|(_, value)| value != first) {
+                columns.varying.push(name);
+                continue;
+            }
+            let mut text = format!("{name} = {first}");
+            if having.len() < report.rows.len() {
+                let mut modes: Vec<&str> = having.iter().map(|(row, _)| mode(row)).collect();
+                modes.dedup();
+                text += &format!(" ({})", modes.join(", "));
+            }
+            constants.push(text);
+        }
+        columns.constant = constants.join(", ");
+        columns
+    }
+
+    /// What a row has in the columns that vary; `-` where its mode lacks the parameter.
+    pub(super) fn cells(&self, row: &ScoreRow) -> impl Iterator<Item = String> {
+        self.varying.iter().map(|name| label(row, name).unwrap_or_else(|| "-".into()))
+    }
+}
+
+/// The names of all coordinates, in order of first appearance, threads last.
+fn names(rows: &[ScoreRow]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for parameter in rows.iter().flat_map(|row| &row.parameters) {
+        if !names.contains(&parameter.name) {
+            names.push(parameter.name.clone());
+        }
+    }
+    names.push(THREADS.into());
+    names
+}
+
+fn label(row: &ScoreRow, name: &str) -> Option<String> {
+    let found = row.parameters.iter().find(|parameter| parameter.name == name);
+    let threads = || (name == THREADS).then(|| row.threads.to_string());
+    found.map(|parameter| parameter.label.clone()).or_else(threads)
+}
+
+fn mode(row: &ScoreRow) -> &str {
+    row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(_, mode)| mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Parameter;
+    use super::super::result::examples;
+    use super::*;
+
+    fn row(mode: &str, threads: usize, parameters: &[(&str, &str)]) -> ScoreRow {
+        let parameter = |&(name, label): &(&str, &str)| Parameter {
+            name: name.into(),
+            value: format!("value of {label}"),
+            label: label.into(),
+        };
+        let benchmark = format!("alloc.{mode}");
+        ScoreRow {
+            benchmark,
+            threads,
+            parameters: parameters.iter().map(parameter).collect(),
+            ..examples::row()
+        }
+    }
+
+    fn columns(rows: &[ScoreRow]) -> Columns {
+        Columns::of(&Report { rows: rows.to_vec(), ..examples::report() })
+    }
+
+    #[test]
+    fn what_varies_has_a_column_and_the_rest_is_said_once() {
+        let rows = [
+            row("tlab", 1, &[("size", "16"), ("eden", "256k"), ("prefetch", "by-size")]),
+            row("tlab", 1, &[("size", "64"), ("eden", "256k"), ("prefetch", "by-size")]),
+            row("bare", 1, &[("size", "16"), ("eden", "256k"), ("prefetch", "by-size")]),
+            row("malloc", 1, &[("size", "16"), ("eden", "256k")]),
+        ];
+        let found = columns(&rows);
+        assert_eq!(found.varying, ["size"]);
+        assert_eq!(found.constant, "eden = 256k, prefetch = by-size (tlab, bare), threads = 1");
+        assert_eq!(found.cells(&rows[1]).collect::<Vec<_>>(), ["64"]);
+    }
+
+    #[test]
+    fn a_row_may_lack_what_varies_in_others() {
+        let rows = [row("a", 1, &[("tlab", "1k")]), row("a", 2, &[("tlab", "4k")]), row("b", 2, &[])];
+        let found = columns(&rows);
+        assert_eq!((found.varying.len(), found.constant.as_str()), (2, ""));
+        assert_eq!(found.cells(&rows[2]).collect::<Vec<_>>(), ["-", "2"]);
+    }
+
+    #[test]
+    fn a_single_row_has_no_column() {
+        assert_eq!(columns(&[row("a", 3, &[("tlab", "1k")])]).constant, "tlab = 1k, threads = 3");
+        assert_eq!(columns(&[]), Columns::default());
+    }
+}
