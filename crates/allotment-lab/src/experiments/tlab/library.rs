@@ -51,6 +51,43 @@ impl<'m, 't, const BYTES: usize, Z: Zeroing, P: Prefetch> Filler<'m, 't, BYTES, 
     }
 }
 
+/// The measured loop, a function of its own as an embedder's would be: the mutator is an argument, which the
+/// compiler may keep in a register, and not a field, which the sink might have changed.
+#[inline(never)]
+pub(super) fn fill<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+    mutator: &Mutator<'_>,
+    site: Site<BYTES, Z, P>,
+    objects: usize,
+) -> u64 {
+    let mut allocated = 0;
+    for _ in 0..objects {
+        // SAFETY: the shape is this heap's; the object is used no more when it is recycled.
+        let Some(object) = (unsafe { mutator.try_alloc(site) }) else { break };
+        keep(object.as_ptr());
+        allocated += 1;
+    }
+    allocated
+}
+
+/// The same in a burst.
+#[inline(never)]
+fn fill_in_burst<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+    mutator: &mut Mutator<'_>,
+    site: Site<BYTES, Z, P>,
+    objects: usize,
+) -> u64 {
+    mutator.burst(|burst| {
+        let mut allocated = 0;
+        for _ in 0..objects {
+            // SAFETY: as in the plain loop.
+            let Some(object) = (unsafe { burst.try_alloc(site) }) else { break };
+            keep(object.as_ptr());
+            allocated += 1;
+        }
+        allocated
+    })
+}
+
 struct Plain<F>(F);
 struct Burst<F>(F);
 
@@ -58,13 +95,7 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Worker for Plain<Filler<'_, '_
     #[inline]
     fn batch(&mut self) -> u64 {
         let filler = &mut self.0;
-        let mut allocated = 0;
-        for _ in 0..filler.objects {
-            // SAFETY: the shape is this heap's; the object is used no more when it is recycled.
-            let Some(object) = (unsafe { filler.mutator.try_alloc(filler.site) }) else { break };
-            keep(object.as_ptr());
-            allocated += 1;
-        }
+        let allocated = fill(filler.mutator, filler.site, filler.objects);
         filler.turn();
         allocated
     }
@@ -74,17 +105,7 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Worker for Burst<Filler<'_, '_
     #[inline]
     fn batch(&mut self) -> u64 {
         let filler = &mut self.0;
-        let (objects, site) = (filler.objects, filler.site);
-        let allocated = filler.mutator.burst(|burst| {
-            let mut allocated = 0;
-            for _ in 0..objects {
-                // SAFETY: as in the plain loop.
-                let Some(object) = (unsafe { burst.try_alloc(site) }) else { break };
-                keep(object.as_ptr());
-                allocated += 1;
-            }
-            allocated
-        });
+        let allocated = fill_in_burst(filler.mutator, filler.site, filler.objects);
         filler.turn();
         allocated
     }

@@ -5,7 +5,8 @@
 //! again by the cores that wrote it last. That is a stop-the-world collection that finds nothing alive. A
 //! barrier would be simpler, and would hang when a thread leaves the measured window before the others.
 
-use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, Worker, keep};
+use super::library::fill;
+use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, Worker};
 use allotment::Heap;
 use allotment::mutator::{BySize, PerObject, Site};
 use allotment::object::Shape;
@@ -31,14 +32,8 @@ impl<const BYTES: usize> Worker for Shared<'_, BYTES> {
             let resets = self.resets.load(Ordering::Acquire);
             let (objects, site) = (self.objects, self.site);
             let allocated = self.heap.attach(|mutator| {
-                let mut allocated = 0;
-                for _ in 0..objects {
-                    // SAFETY: the shape is this heap's; no object is used after the thread has detached.
-                    let Some(object) = (unsafe { mutator.try_alloc(site) }) else { break };
-                    keep(object.as_ptr());
-                    allocated += 1;
-                }
-                allocated
+                // No object is used after the thread has detached.
+                fill(mutator, site, objects)
             });
             let allocated = allocated.unwrap_or(0);
             if allocated < objects as u64 {
