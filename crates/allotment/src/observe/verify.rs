@@ -55,7 +55,8 @@ pub enum VerifyError {
 }
 
 impl Heap {
-    /// Walks every region from bottom to top, and checks the equations of the free set and the budget.
+    /// Walks every region from bottom to top, and checks the equations of the free set and the budget. Not
+    /// while another thread calls [`uncommit`](Heap::uncommit): a region on its way is in no set.
     ///
     /// # Errors
     /// [`VerifyError::Attached`] while a thread is attached; else the first thing found wrong.

@@ -65,6 +65,8 @@ impl<const BYTES: usize> Shared<'_, BYTES> {
 struct Statistics<'a> {
     heap: &'a Heap,
     before: TlabStatistics,
+    /// Whether attempts can fail: under a lock they cannot.
+    contended: bool,
 }
 
 impl Probe for Statistics<'_> {
@@ -75,7 +77,10 @@ impl Probe for Statistics<'_> {
     fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
         let of = self.heap.tlab_totals().sum.since(&self.before);
         let attempts = of.compare_exchange_attempts as f64 / of.compare_exchange_successes as f64;
-        let mut values = vec![SecondaryValue::average("cas.attempts", "#/success", attempts)];
+        let mut values = Vec::new();
+        if self.contended {
+            values.push(SecondaryValue::average("cas.attempts", "#/success", attempts));
+        }
         if of.refills > 0 {
             let gibibytes = of.allocated as f64 / (1 << 30) as f64;
             values.push(SecondaryValue::average("refills", "#/GiB", of.refills as f64 / gibibytes));
@@ -108,6 +113,7 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
     let resets = AtomicU64::new(0);
     let attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
     let objects = (attached.min(bytes / case.threads) / BYTES).max(1);
-    let mut probe = Statistics { heap: &heap, before: TlabStatistics::default() };
+    let contended = !options.contains("RefillStrategy=lock");
+    let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended };
     bench.measure_with(&mut probe, |_| Ok(Shared::<BYTES> { heap: &heap, site, objects, resets: &resets }))
 }

@@ -43,7 +43,6 @@ impl Worker<'_> {
     fn step(&mut self) {
         match self.random.below(26) {
             0..10 => self.allocate(),
-            24..26 => self.extend(),
             10..13 => self.undo(),
             13..16 => self.give_spare(),
             16..18 => {
@@ -54,6 +53,7 @@ impl Worker<'_> {
             }
             18..21 => self.use_region(),
             21..23 => self.use_run(),
+            23..25 => self.extend(),
             _ => assert!(self.free.uncommit_free().is_multiple_of(REGION)),
         }
     }
