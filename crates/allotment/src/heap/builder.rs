@@ -6,7 +6,7 @@
 use super::Heap;
 use crate::collector::Epsilon;
 use crate::memory::topology::Topology;
-use crate::memory::{MemoryError, Reservation, limit};
+use crate::memory::{MemoryError, Reservation, huge_page_size, limit};
 use crate::mutator::{Committer, Registry, Shared};
 use crate::object::Shapes;
 use crate::options::{
@@ -172,6 +172,7 @@ impl HeapBuilder {
         let backing = Committer {
             reservation,
             region_bytes: geometry.region_bytes(),
+            granule: granule(&chosen, geometry),
             pre_touch: chosen.always_pre_touch,
         };
         let mode = match chosen.refill_strategy {
@@ -217,8 +218,14 @@ fn settings(chosen: &Options, geometry: Geometry, allocation_weight: Option<u8>)
     }
 }
 
+/// Bytes of address space that become writable together.
+fn granule(chosen: &Options, geometry: Geometry) -> usize {
+    let huge = if chosen.use_transparent_huge_pages { huge_page_size() } else { 0 };
+    geometry.region_bytes().max(huge)
+}
+
 fn reserve(chosen: &Options, geometry: Geometry, name: &str) -> Result<Reservation, MemoryError> {
-    let reservation = Reservation::reserve(geometry.heap_bytes(), geometry.region_bytes(), name)?;
+    let reservation = Reservation::reserve(geometry.heap_bytes(), granule(chosen, geometry), name)?;
     if chosen.use_transparent_huge_pages {
         reservation.advise_huge_pages()?;
     }

@@ -106,7 +106,7 @@ impl Burst<'_, '_> {
             return None;
         }
         self.top.set(top);
-        P::ahead(top, bytes);
+        P::ahead_in_burst(top, bytes);
         // SAFETY: a limit above a sum is above 0, so there is a buffer and `start` lies in it.
         Some(unsafe { in_buffer(start) })
     }

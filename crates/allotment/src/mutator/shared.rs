@@ -85,6 +85,9 @@ impl Shared {
 pub(crate) struct Committer {
     pub(crate) reservation: Reservation,
     pub(crate) region_bytes: usize,
+    /// Bytes made writable at a time, a power of two: a region, or a huge page where that is more and huge
+    /// pages are asked for. The kernel gives no huge page to a mapping that is smaller than one.
+    pub(crate) granule: usize,
     /// `AlwaysPreTouch`.
     pub(crate) pre_touch: bool,
 }
@@ -92,7 +95,9 @@ pub(crate) struct Committer {
 impl Backing for Committer {
     fn commit(&self, index: usize) -> bool {
         let offset = index * self.region_bytes;
-        if self.reservation.commit(offset, self.region_bytes).is_err() {
+        let start = offset & !(self.granule - 1);
+        let bytes = self.granule.min(self.reservation.bytes() - start);
+        if self.reservation.commit(start, bytes).is_err() {
             return false;
         }
         let touched = !self.pre_touch || self.reservation.pretouch(offset, self.region_bytes, 1).is_ok();
