@@ -20,14 +20,14 @@ macro_rules! probe {
         $(#[$doc])*
         ///
         /// # Safety
-        /// As for [`Mutator::try_alloc`].
+        /// As for [`Mutator::try_alloc_raw`].
         #[unsafe(no_mangle)]
         #[inline(never)]
         pub unsafe fn $name(mutator: &Mutator<'_>, site: $site, objects: usize) -> usize {
             let mut allocated = 0;
             for _ in 0..objects {
                 // SAFETY: the caller's predicates.
-                let Some(object) = (unsafe { mutator.try_alloc(site) }) else { break };
+                let Some(object) = (unsafe { mutator.try_alloc_raw(site) }) else { break };
                 keep(object);
                 allocated += 1;
             }
@@ -56,7 +56,7 @@ probe!(
 /// A burst's loop: top and limit stay in registers.
 ///
 /// # Safety
-/// As for [`Mutator::try_alloc`].
+/// As for [`Mutator::try_alloc_raw`].
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe fn probe_burst(
@@ -68,7 +68,7 @@ pub unsafe fn probe_burst(
         let mut allocated = 0;
         for _ in 0..objects {
             // SAFETY: the caller's predicates.
-            let Some(object) = (unsafe { burst.try_alloc(site) }) else { break };
+            let Some(object) = (unsafe { burst.try_alloc_raw(site) }) else { break };
             keep(object);
             allocated += 1;
         }
@@ -79,12 +79,12 @@ pub unsafe fn probe_burst(
 /// An array of bytes whose length is known at run time.
 ///
 /// # Safety
-/// As for [`Mutator::try_alloc`].
+/// As for [`Mutator::try_alloc_raw`].
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe fn probe_array(mutator: &Mutator<'_>, site: ArraySite, length: usize) -> Option<NonNull<u8>> {
     // SAFETY: the caller's predicates.
-    unsafe { mutator.try_alloc_array(site, length) }
+    unsafe { mutator.try_alloc_array_raw(site, length) }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut list = std::ptr::null_mut::<u8>();
         for key in 0..1000_u64 {
             // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
-            let Some(new) = (unsafe { mutator.try_alloc(site) }) else { break };
+            let Some(new) = (unsafe { mutator.try_alloc_raw(site) }) else { break };
             // SAFETY: a pair has two words behind its header.
             unsafe { new.byte_add(8).cast::<*mut u8>().write(list) };
             // SAFETY: as above.

@@ -92,7 +92,7 @@ fn a_system_that_gives_no_more_memory_ends_the_heap_and_not_the_process() {
         let error = heap.attach(|mutator| {
             for allocated in 0_usize.. {
                 // SAFETY: the shape is the heap's, and nobody uses the objects.
-                if let Err(error) = unsafe { mutator.alloc(bytes, 100_000) } {
+                if let Err(error) = unsafe { mutator.alloc_raw(bytes, 100_000) } {
                     assert!(allocated > 1000, "only {allocated} objects fit");
                     return error;
                 }
@@ -104,7 +104,9 @@ fn a_system_that_gives_no_more_memory_ends_the_heap_and_not_the_process() {
         heap.verify().expect("a heap that is parsable");
         heap.reset().expect("nobody is attached");
         // SAFETY: as above.
-        heap.attach(|mutator| unsafe { mutator.alloc(bytes, 100_000) }).expect("attached").expect("emptied");
+        heap.attach(|mutator| unsafe { mutator.alloc_raw(bytes, 100_000) })
+            .expect("attached")
+            .expect("emptied");
         let initial = Heap::builder().max_heap_size(4 << 30).initial_heap_size(4 << 30).build();
         println!("child: {error}\n{}", initial.expect_err("not that much"));
         return;

@@ -18,7 +18,8 @@ fn five_hundred_idle_threads_hold_at_most_64_kib_each() {
             let thread = std::thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, || {
                 let objects = heap.attach(|mutator| {
                     // SAFETY: the shape is the heap's, and nobody uses the objects.
-                    let objects = (0..20_000 / 64).map_while(|_| unsafe { mutator.try_alloc(site) }).count();
+                    let objects =
+                        (0..20_000 / 64).map_while(|_| unsafe { mutator.try_alloc_raw(site) }).count();
                     allocated.wait();
                     looked.wait();
                     objects
@@ -47,7 +48,7 @@ fn threads_that_come_and_go_leave_what_they_allocated() {
             for _ in 0..50 {
                 scope.spawn(|| {
                     // SAFETY: the shape is the heap's, and nobody uses the objects.
-                    let object = heap.attach(|mutator| unsafe { mutator.try_alloc(site) }.is_some());
+                    let object = heap.attach(|mutator| unsafe { mutator.try_alloc_raw(site) }.is_some());
                     assert_eq!(object, Ok(true));
                 });
             }

@@ -7,7 +7,7 @@ use super::Heap;
 use crate::collector::Epsilon;
 use crate::memory::topology::Topology;
 use crate::memory::{MemoryError, Reservation, huge_page_size, limit};
-use crate::mutator::{Committer, Registry, Shared};
+use crate::mutator::{Committer, Registry, Roots, Shared};
 use crate::object::Shapes;
 use crate::options::{
     OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
@@ -189,6 +189,7 @@ impl HeapBuilder {
             shapes: Shapes::default(),
             budget: Budget::new(&sizing, geometry.heap_bytes(), chosen.tlab_idle_percent),
             registry: Registry::new(&sizing),
+            roots: Roots::default(),
             sizing,
             collector: Box::new(Epsilon),
             topology,

@@ -6,7 +6,7 @@ mod tests;
 
 pub use builder::{BuildError, HeapBuilder};
 
-use crate::mutator::{AttachError, Attachments, Mutator, Shared, attach};
+use crate::mutator::{AttachError, Attachments, Mutator, ProviderId, RootProvider, Shared, attach};
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
 use crate::region::Geometry;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;
 /// heap.attach(|mutator| {
 ///     // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
-///     let object = unsafe { mutator.alloc(bytes, 100)? };
+///     let object = unsafe { mutator.alloc_raw(bytes, 100)? };
 ///     // SAFETY: an array of bytes has its length behind the header.
 ///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
 ///     Ok::<(), allotment::mutator::OutOfMemory>(())
@@ -91,6 +91,16 @@ impl Heap {
     /// allocates reaches with its next allocation that may have one. Does not wait.
     pub fn request_safepoint(&self) {
         self.shared.registry.request_safepoint();
+    }
+
+    /// Asks `provider` for roots at each collection.
+    pub fn add_root_provider(&self, provider: Box<dyn RootProvider>) -> ProviderId {
+        self.shared.roots.add_provider(provider)
+    }
+
+    /// Asks it no more; `None` if it is not there.
+    pub fn remove_root_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
+        self.shared.roots.remove_provider(id)
     }
 
     /// How many threads are attached, and were.

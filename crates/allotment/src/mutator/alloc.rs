@@ -52,27 +52,43 @@ impl<'t> Mutator<'t> {
     /// - With [`ByCaller`](super::ByCaller): every reference slot is written before the next safepoint.
     /// - The object is used only until the heap is reset or its region recycled.
     #[inline(always)]
-    pub unsafe fn try_alloc<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+    pub unsafe fn try_alloc_raw<const BYTES: usize, Z: Zeroing, P: Prefetch>(
         &self,
         site: Site<BYTES, Z, P>,
     ) -> Option<NonNull<u8>> {
-        match self.bump::<Z, P>(BYTES) {
+        // SAFETY: the caller's predicates; the site checked the size against the shape.
+        unsafe { self.try_alloc_with_header::<Z, P>(site.header, BYTES) }
+    }
+
+    /// The same for an object whose header and size the caller knows from elsewhere, such as a type.
+    ///
+    /// # Safety
+    /// As for [`try_alloc_raw`](Self::try_alloc_raw), and:
+    /// - `header` is that of a new object of a shape this heap knows; without a tail `bytes` is its size. With a
+    ///   tail it is the size for the length that the caller writes, with any policy, before the next safepoint.
+    #[inline(always)]
+    pub unsafe fn try_alloc_with_header<Z: Zeroing, P: Prefetch>(
+        &self,
+        header: Header,
+        bytes: usize,
+    ) -> Option<NonNull<u8>> {
+        match self.bump::<Z, P>(bytes) {
             Some(start) => {
-                // SAFETY: `bump` gave `BYTES` bytes, which are this thread's alone.
-                unsafe { initialise::<Z>(start, site.header, BYTES) };
+                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone.
+                unsafe { initialise::<Z>(start, header, bytes) };
                 Some(start)
             }
-            None => self.alloc_slow::<Z>(BYTES, site.header),
+            None => self.alloc_slow::<Z>(bytes, header),
         }
     }
 
     /// Allocates an object whose tail has `length` elements (0 for a shape without a tail), as
-    /// [`try_alloc`](Self::try_alloc). `None` also where no object is that large.
+    /// [`try_alloc_raw`](Self::try_alloc_raw). `None` also where no object is that large.
     ///
     /// # Safety
-    /// As for [`try_alloc`](Self::try_alloc).
+    /// As for [`try_alloc_raw`](Self::try_alloc_raw).
     #[inline(always)]
-    pub unsafe fn try_alloc_array<Z: Zeroing, P: Prefetch>(
+    pub unsafe fn try_alloc_array_raw<Z: Zeroing, P: Prefetch>(
         &self,
         site: ArraySite<Z, P>,
         length: usize,
@@ -97,10 +113,10 @@ impl<'t> Mutator<'t> {
     /// - The shape was registered with the heap this thread is attached to.
     /// - The object is used only until the heap is reset or its region recycled.
     #[inline]
-    pub unsafe fn alloc(&mut self, shape: ShapeRef, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
+    pub unsafe fn alloc_raw(&mut self, shape: ShapeRef, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
         let site: ArraySite = ArraySite::new(shape);
         // SAFETY: the caller's predicates are those of both calls.
-        match unsafe { self.try_alloc_array(site, length) } {
+        match unsafe { self.try_alloc_array_raw(site, length) } {
             Some(object) => Ok(object),
             // SAFETY: as above.
             None => unsafe { self.alloc_with_room(site, length) },
@@ -113,7 +129,7 @@ impl<'t> Mutator<'t> {
         let bytes = site.shape.bytes_for(length).unwrap_or(usize::MAX);
         let mut room = self.make_room(bytes)?;
         // SAFETY: the caller's predicates.
-        unsafe { self.alloc_in_array(&mut room, site, length) }.ok_or_else(|| self.out_of_memory(bytes))
+        unsafe { self.alloc_in_array_raw(&mut room, site, length) }.ok_or_else(|| self.out_of_memory(bytes))
     }
 
     /// `bytes` at the top of the buffer, if they end below the limit.

@@ -40,7 +40,7 @@ impl<'t> Mutator<'t> {
     /// let site: Site<16, PerObject> = Site::new(heap.register(Shape::fixed("Cell", 16))?).expect("16 bytes");
     /// let cells = heap.attach(|mutator| {
     ///     // SAFETY: the shape is this heap's, and nothing resets it.
-    ///     mutator.burst(|burst| (0..1000).filter_map(|_| unsafe { burst.try_alloc(site) }).count())
+    ///     mutator.burst(|burst| (0..1000).filter_map(|_| unsafe { burst.try_alloc_raw(site) }).count())
     /// })?;
     /// assert_eq!(cells, 1000);
     /// # Ok(())
@@ -56,12 +56,12 @@ impl<'t> Mutator<'t> {
 }
 
 impl Burst<'_, '_> {
-    /// As [`Mutator::try_alloc`].
+    /// As [`Mutator::try_alloc_raw`].
     ///
     /// # Safety
-    /// As for [`Mutator::try_alloc`].
+    /// As for [`Mutator::try_alloc_raw`].
     #[inline(always)]
-    pub unsafe fn try_alloc<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+    pub unsafe fn try_alloc_raw<const BYTES: usize, Z: Zeroing, P: Prefetch>(
         &self,
         site: Site<BYTES, Z, P>,
     ) -> Option<NonNull<u8>> {
@@ -75,12 +75,12 @@ impl Burst<'_, '_> {
         }
     }
 
-    /// As [`Mutator::try_alloc_array`].
+    /// As [`Mutator::try_alloc_array_raw`].
     ///
     /// # Safety
-    /// As for [`Mutator::try_alloc`].
+    /// As for [`Mutator::try_alloc_raw`].
     #[inline(always)]
-    pub unsafe fn try_alloc_array<Z: Zeroing, P: Prefetch>(
+    pub unsafe fn try_alloc_array_raw<Z: Zeroing, P: Prefetch>(
         &self,
         site: ArraySite<Z, P>,
         length: usize,

@@ -70,7 +70,7 @@ unsafe fn uncover(start: usize, end: usize) {
 impl<'t> Mutator<'t> {
     /// Reserves `bytes` (rounded up to words; several objects may share them). A safepoint: collects
     /// where the collector can, so that afterwards the reserved objects are allocated without fail by
-    /// [`alloc_in`](Self::alloc_in).
+    /// [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Errors
     /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do.
@@ -99,23 +99,37 @@ impl<'t> Mutator<'t> {
     /// Allocates in reserved memory. `None`: the reservation is used up, or lapsed at a safepoint.
     ///
     /// # Safety
-    /// As for [`try_alloc`](Self::try_alloc).
-    pub unsafe fn alloc_in<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+    /// As for [`try_alloc_raw`](Self::try_alloc_raw).
+    pub unsafe fn alloc_in_raw<const BYTES: usize, Z: Zeroing, P: Prefetch>(
         &self,
         room: &mut Reservation<'t>,
         site: Site<BYTES, Z, P>,
     ) -> Option<NonNull<u8>> {
-        let start = self.take(room, BYTES, Z::WANTS_ZEROES)?;
-        // SAFETY: `take` gave `BYTES` bytes, which are this thread's alone.
-        unsafe { initialise::<Z>(start, site.header, BYTES) };
+        // SAFETY: the caller's predicates; the site checked the size against the shape.
+        unsafe { self.alloc_in_with_header::<Z>(room, site.header, BYTES) }
+    }
+
+    /// The same for an object whose header and size the caller knows from elsewhere.
+    ///
+    /// # Safety
+    /// As for [`try_alloc_with_header`](Self::try_alloc_with_header).
+    pub unsafe fn alloc_in_with_header<Z: Zeroing>(
+        &self,
+        room: &mut Reservation<'t>,
+        header: Header,
+        bytes: usize,
+    ) -> Option<NonNull<u8>> {
+        let start = self.take(room, bytes, Z::WANTS_ZEROES)?;
+        // SAFETY: `take` gave `bytes` bytes, which are this thread's alone.
+        unsafe { initialise::<Z>(start, header, bytes) };
         Some(start)
     }
 
     /// The same for an object whose size is known only at run time.
     ///
     /// # Safety
-    /// As for [`try_alloc`](Self::try_alloc).
-    pub unsafe fn alloc_in_array<Z: Zeroing, P: Prefetch>(
+    /// As for [`try_alloc_raw`](Self::try_alloc_raw).
+    pub unsafe fn alloc_in_array_raw<Z: Zeroing, P: Prefetch>(
         &self,
         room: &mut Reservation<'t>,
         site: ArraySite<Z, P>,

@@ -7,9 +7,11 @@
 //! This layer does not know which collector there is: it asks the [`Collector`] trait for room.
 
 mod alloc;
+mod barrier;
 mod burst;
 mod collector;
 mod hot;
+mod identity;
 mod initialise;
 mod limit;
 mod make_room;
@@ -18,6 +20,7 @@ mod prefetch;
 mod recycle;
 mod refill;
 mod registry;
+mod roots;
 mod sampling;
 mod shared;
 mod site;
@@ -35,5 +38,7 @@ pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
 pub use recycle::Mark;
 pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
+pub(crate) use roots::Roots;
+pub use roots::{LinkedRoot, Pin, ProviderId, RootHandle, RootLink, RootProvider, RootVisitor};
 pub(crate) use shared::{Committer, Shared};
 pub use site::{ArraySite, Site};

@@ -82,8 +82,10 @@ impl Registry {
         self.inner.lock().expect("no code that may panic runs under the registry's lock")
     }
 
-    fn start_sizing(&self, config: &Config) -> Sizing {
-        Sizing::start(config, &self.lock().averages)
+    /// How a thread that attaches sizes its buffers, and how many attached before it.
+    fn start(&self, config: &Config) -> (Sizing, u64) {
+        let inner = self.lock();
+        (Sizing::start(config, &inner.averages), inner.ever)
     }
 
     /// Adds a state, which stays where it is until it is removed.
@@ -171,8 +173,8 @@ pub(crate) fn attach<R>(
         return Err(AttachError::AlreadyAttached);
     }
     let _attached = Reset;
-    let sizing = shared.registry.start_sizing(&shared.sizing);
-    let state = Box::new(State::new(shared.clone(), sizing));
+    let (sizing, before) = shared.registry.start(&shared.sizing);
+    let state = Box::new(State::new(shared.clone(), sizing, before + 1));
     shared.registry.enter(&state);
     let detach = Detach(&state);
     Ok(body(&mut Mutator::new(detach.0)))

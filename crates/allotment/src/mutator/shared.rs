@@ -3,6 +3,7 @@
 //! Nothing in it is written by every thread at a refill: the free set is written by core, the registry
 //! at attach and detach, the budget when a thread's size changes.
 
+use super::roots::Roots;
 use super::{Collector, OutOfMemory, Registry};
 use crate::memory::topology::Topology;
 use crate::memory::{Reservation, current_cpu};
@@ -19,6 +20,7 @@ pub(crate) struct Shared {
     pub(crate) sizing: Config,
     pub(crate) budget: Budget,
     pub(crate) registry: Registry,
+    pub(crate) roots: Roots,
     pub(crate) collector: Box<dyn Collector>,
     pub(crate) topology: Topology,
     /// `UseTLAB`.

@@ -2,12 +2,14 @@
 
 use super::hot::Hot;
 use super::recycle::Private;
+use super::roots::RootLink;
 use super::sampling::Sampling;
 use super::shared::Shared;
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::counters::StripedCounters;
 use crate::tlab::sizing::Sizing;
 use std::cell::{Cell, RefCell};
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -17,6 +19,13 @@ pub(super) struct State {
     pub(super) hot: Hot,
     /// The heap. Never changes.
     pub(super) shared: Arc<Shared>,
+    /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. Owner writes; a collector
+    /// reads while the thread is stopped or kept in a blocking region.
+    pub(super) links: Cell<*mut RootLink>,
+    /// The same while the thread is in a blocking region; changed then under `Roots::outside`.
+    pub(super) parked: Cell<*mut RootLink>,
+    /// State of the generator of identity hashes; never 0. Owner only.
+    pub(super) hash_seed: Cell<u64>,
     /// Safepoints reached. Owner only.
     pub(super) safepoints: Cell<u64>,
     /// Owner only.
@@ -68,9 +77,14 @@ impl Published {
 }
 
 impl State {
-    pub(super) fn new(shared: Arc<Shared>, sizing: Sizing) -> State {
+    /// The state of the `thread`-th thread that attaches.
+    pub(super) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
         State {
             hot: Hot::new(),
+            links: Cell::new(ptr::null_mut()),
+            parked: Cell::new(ptr::null_mut()),
+            // Odd, and far apart: a step of the golden ratio for each thread.
+            hash_seed: Cell::new(thread.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             safepoints: Cell::new(0),
             sampling: Sampling::default(),
             owned: RefCell::new(Owned { sizing, private: None }),

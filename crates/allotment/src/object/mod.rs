@@ -7,13 +7,19 @@
 
 mod filler;
 mod header;
+mod reference;
+mod scan;
 mod shape;
+mod types;
 mod walk;
 
 pub use filler::fill;
 pub use header::{Header, Kind, MAX_AGE};
+pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
+pub use scan::{SlotVisitor, TailSlots, TraceFn, for_each_fixed_slot, for_each_slot, tail_slots};
 pub use shape::{Element, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind};
-pub use walk::{Object, WalkError, walk};
+pub use types::TypeShape;
+pub use walk::{Object, WalkError, size_of_object, walk};
 
 /// Bytes of a word, the unit of alignment and size of everything in the heap.
 pub const WORD: usize = 8;

@@ -7,11 +7,16 @@
 //! An object is its header, a fixed part, and for shapes with a tail a variable number of equal
 //! elements. The number of elements stands in the word behind the header.
 
-use super::{HEADER_BYTES, Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, WORD};
+use super::types::{TypeShape, type_at};
+use super::{HEADER_BYTES, Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, TraceFn, WORD};
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 
-/// Shape ids are 24 bits wide.
-const MAX_SHAPES: usize = (1 << 24) - 1;
+/// Ids 1 to this many are Rust types, the same in every heap.
+pub(super) const MAX_TYPES: usize = (1 << 22) - 1;
+
+/// The ids behind them, up to the 24 bits of a header, are shapes registered with one heap.
+const MAX_SHAPES: usize = (1 << 24) - 1 - MAX_TYPES;
 
 /// No fixed part is larger; keeps sums of an address and a size from wrapping.
 const MAX_FIXED_BYTES: usize = 1 << 46;
@@ -51,11 +56,18 @@ pub enum SlotKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// For dumps and messages.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Bytes from the start of the object (its header) to the slot: a multiple of 8.
     pub offset: usize,
     /// How it keeps its referent.
     pub kind: SlotKind,
+}
+
+impl Slot {
+    /// A slot whose name is a constant.
+    pub const fn new(name: &'static str, offset: usize, kind: SlotKind) -> Slot {
+        Slot { name: Cow::Borrowed(name), offset, kind }
+    }
 }
 
 /// What the tail is made of.
@@ -91,29 +103,80 @@ impl Element {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    name: String,
+    name: Cow<'static, str>,
     fixed_bytes: usize,
-    slots: Vec<Slot>,
+    slots: Cow<'static, [Slot]>,
     tail: Option<Element>,
+    trace: Option<Trace>,
 }
+
+/// A trace function; equal to itself only, as far as addresses of functions tell.
+#[derive(Clone, Copy, Debug)]
+struct Trace(TraceFn);
+
+impl PartialEq for Trace {
+    fn eq(&self, other: &Trace) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+impl Eq for Trace {}
 
 impl Shape {
     /// An object of `bytes`, its 8-byte header included. Rounded up to whole words when registered.
-    pub fn fixed(name: impl Into<String>, bytes: usize) -> Shape {
-        Shape { name: name.into(), fixed_bytes: bytes, slots: Vec::new(), tail: None }
+    pub fn fixed(name: impl Into<Cow<'static, str>>, bytes: usize) -> Shape {
+        Shape { name: name.into(), fixed_bytes: bytes, slots: Cow::Borrowed(&[]), tail: None, trace: None }
     }
 
     /// An object whose first `fixed_bytes` (header, length and any further fields) are followed by
     /// elements. The length, in elements, is the word at offset 8.
-    pub fn array(name: impl Into<String>, fixed_bytes: usize, element: Element) -> Shape {
-        Shape { name: name.into(), fixed_bytes, slots: Vec::new(), tail: Some(element) }
+    pub fn array(name: impl Into<Cow<'static, str>>, fixed_bytes: usize, element: Element) -> Shape {
+        Shape { tail: Some(element), ..Shape::fixed(name, fixed_bytes) }
+    }
+
+    /// A shape as a constant, for a [`TypeShape`](super::TypeShape). `fixed_bytes` counts the header and is rounded up to the
+    /// smallest object; without a tail to whole words too.
+    ///
+    /// # Panics
+    /// At compile time, where it describes no object: see [`ShapeError`].
+    pub const fn constant(
+        name: &'static str,
+        fixed_bytes: usize,
+        slots: &'static [Slot],
+        tail: Option<Element>,
+    ) -> Shape {
+        let least = if tail.is_some() { LENGTH_OFFSET + WORD } else { MIN_OBJECT_BYTES };
+        let fixed_bytes = if fixed_bytes < least { least } else { fixed_bytes };
+        let fixed_bytes = if tail.is_some() { fixed_bytes } else { round_up(fixed_bytes) };
+        assert!(fixed_bytes <= MAX_FIXED_BYTES, "the object is too large");
+        let first = if tail.is_some() { LENGTH_OFFSET + WORD } else { HEADER_BYTES };
+        let mut index = 0;
+        while index < slots.len() {
+            let offset = slots[index].offset;
+            assert!(offset >= first && offset + WORD <= fixed_bytes, "a slot lies outside the object");
+            assert!(offset.is_multiple_of(WORD), "a slot is not aligned to a word");
+            index += 1;
+        }
+        Shape { name: Cow::Borrowed(name), fixed_bytes, slots: Cow::Borrowed(slots), tail, trace: None }
     }
 
     /// The same with a reference at `offset` bytes from the header.
     #[must_use]
-    pub fn slot(mut self, name: impl Into<String>, offset: usize, kind: SlotKind) -> Shape {
-        self.slots.push(Slot { name: name.into(), offset, kind });
+    pub fn slot(mut self, name: impl Into<Cow<'static, str>>, offset: usize, kind: SlotKind) -> Shape {
+        self.slots.to_mut().push(Slot { name: name.into(), offset, kind });
         self
+    }
+
+    /// The same, traced by a function instead of by its slots and its tail, which then only say the size.
+    #[must_use]
+    pub fn traced_by(mut self, trace: TraceFn) -> Shape {
+        self.trace = Some(Trace(trace));
+        self
+    }
+
+    /// The function that traces it, where data cannot.
+    #[inline]
+    pub fn trace(&self) -> Option<TraceFn> {
+        self.trace.map(|trace| trace.0)
     }
 
     /// Its name.
@@ -147,7 +210,7 @@ impl Shape {
 
     /// The shape as the heap keeps it, or why it cannot.
     fn checked(mut self) -> Result<Shape, ShapeError> {
-        let bad = |reason: String| Err(ShapeError::Invalid { name: self.name.clone(), reason });
+        let bad = |reason: String| Err(ShapeError::Invalid { name: self.name.to_string(), reason });
         let least = if self.tail.is_some() { LENGTH_OFFSET + WORD } else { MIN_OBJECT_BYTES };
         if self.fixed_bytes < least || self.fixed_bytes > MAX_FIXED_BYTES {
             return bad(format!("its fixed part is {} bytes; {least} to 2^46 work", self.fixed_bytes));
@@ -156,6 +219,11 @@ impl Shape {
             && !matches!(bytes, 1 | 2 | 4 | 8)
         {
             return bad(format!("its elements have {bytes} bytes; 1, 2, 4 or 8 work"));
+        }
+        if let Some(Element::Reference(_)) = self.tail
+            && !self.fixed_bytes.is_multiple_of(WORD)
+        {
+            return bad(format!("its references begin at {}; a multiple of 8 works", self.fixed_bytes));
         }
         let first = if self.tail.is_some() { LENGTH_OFFSET + WORD } else { HEADER_BYTES };
         for (index, slot) in self.slots.iter().enumerate() {
@@ -192,7 +260,7 @@ pub enum ShapeError {
         reason: String,
     },
     /// All ids are taken.
-    #[error("shape `{name}` cannot be registered: all 2^24 - 1 shape ids of this heap are taken")]
+    #[error("shape `{name}` cannot be registered: all 2^24 - 2^22 shape ids of this heap are taken")]
     Full {
         /// The shape.
         name: String,
@@ -238,7 +306,7 @@ impl ShapeRef {
     }
 }
 
-/// The shapes of one heap: grows only, read without a lock.
+/// The shapes of one heap, and those of all Rust types: grows only, read without a lock.
 #[derive(Debug, Default)]
 pub struct Shapes {
     shapes: boxcar::Vec<Shape>,
@@ -248,34 +316,35 @@ impl Shapes {
     /// Adds a shape.
     ///
     /// # Errors
-    /// [`ShapeError::Invalid`] where it describes no object; [`ShapeError::Full`] after 2^24 - 1.
+    /// [`ShapeError::Invalid`] where it describes no object; [`ShapeError::Full`] after 2^24 - 2^22.
     pub fn register(&self, shape: Shape) -> Result<ShapeRef, ShapeError> {
         let shape = shape.checked()?;
         if self.shapes.count() >= MAX_SHAPES {
-            return Err(ShapeError::Full { name: shape.name });
+            return Err(ShapeError::Full { name: shape.name.into_owned() });
         }
         let fixed_bytes = shape.fixed_bytes;
         let element_bytes = shape.tail.map_or(0, Element::bytes);
         let name = shape.name.clone();
         // Two threads may pass the check above for the last id; the id itself decides.
         let index = self.shapes.push(shape);
-        match u32::try_from(index + 1).ok().filter(|&id| id as usize <= MAX_SHAPES).and_then(NonZeroU32::new)
-        {
-            Some(id) => {
-                let id = ShapeId(id);
-                Ok(ShapeRef { id, header: Header::new(id), fixed_bytes, element_bytes })
-            }
-            None => Err(ShapeError::Full { name }),
+        if index >= MAX_SHAPES {
+            return Err(ShapeError::Full { name: name.into_owned() });
         }
+        let id = ShapeId(NonZeroU32::MIN.saturating_add((MAX_TYPES + index) as u32));
+        Ok(ShapeRef { id, header: Header::new(id), fixed_bytes, element_bytes })
     }
 
     /// The shape of that id.
     #[inline]
     pub fn get(&self, id: ShapeId) -> Option<&Shape> {
-        self.shapes.get(id.get() as usize - 1)
+        let index = id.get() as usize - 1;
+        match index.checked_sub(MAX_TYPES) {
+            Some(own) => self.shapes.get(own),
+            None => type_at(index).map(TypeShape::shape),
+        }
     }
 
-    /// How many there are.
+    /// How many were registered with this heap.
     pub fn len(&self) -> usize {
         self.shapes.count()
     }
@@ -302,6 +371,7 @@ mod tests {
             (Shape::fixed("Beyond", 24).slot("a", 24, SlotKind::Strong), "from 8 to 16"),
             (Shape::fixed("Far", 24).slot("a", usize::MAX - 7, SlotKind::Strong), "from 8 to 16"),
             (Shape::fixed("Crooked", 24).slot("a", 12, SlotKind::Strong), "from 8 to 16"),
+            (Shape::array("Askew", 20, Element::Reference(SlotKind::Strong)), "multiple of 8"),
             (Shape::array("InLength", 24, byte).slot("a", 8, SlotKind::Strong), "from 16 to 16"),
             (
                 Shape::fixed("Twice", 24).slot("a", 8, SlotKind::Weak).slot("b", 8, SlotKind::Weak),
@@ -314,16 +384,17 @@ mod tests {
     }
 
     #[test]
-    fn ids_begin_at_one_and_find_their_shape() {
+    fn ids_begin_behind_the_types_and_find_their_shape() {
         let shapes = Shapes::default();
         let a = shapes.register(Shape::fixed("A", 17)).unwrap();
         let b = shapes.register(Shape::array("B", 17, Element::Plain { bytes: 1 })).unwrap();
-        assert_eq!((a.id().get(), b.id().get()), (1, 2));
+        assert_eq!((a.id().get(), b.id().get()), (1 << 22, (1 << 22) + 1));
         assert_eq!(shapes.get(a.id()).unwrap().fixed_bytes(), 24);
         assert_eq!(b.bytes_for(0), Some(24));
         assert_eq!(b.bytes_for(7), Some(24));
         assert_eq!(b.bytes_for(8), Some(32));
-        assert_eq!(shapes.get(ShapeId(NonZeroU32::new(3).unwrap())), None);
+        assert_eq!(shapes.get(ShapeId(NonZeroU32::new((1 << 22) + 2).unwrap())), None);
+        assert_eq!(shapes.get(ShapeId(NonZeroU32::new(1 << 21).unwrap())), None);
     }
 
     proptest! {

@@ -102,7 +102,7 @@ pub unsafe fn walk<'a>(
 ///
 /// # Safety
 /// - The first 16 bytes at `address` are readable, and hold an object of `shape`.
-unsafe fn size_of_object(address: usize, shape: &Shape) -> usize {
+pub unsafe fn size_of_object(address: usize, shape: &Shape) -> usize {
     const { assert!(LENGTH_OFFSET == HEADER_BYTES && LENGTH_OFFSET.is_multiple_of(WORD)) };
     if shape.tail().is_none() {
         return shape.fixed_bytes();

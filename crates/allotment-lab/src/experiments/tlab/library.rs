@@ -62,7 +62,7 @@ pub(super) fn fill<const BYTES: usize, Z: Zeroing, P: Prefetch>(
     let mut allocated = 0;
     for _ in 0..objects {
         // SAFETY: the shape is this heap's; the object is used no more when it is recycled.
-        let Some(object) = (unsafe { mutator.try_alloc(site) }) else { break };
+        let Some(object) = (unsafe { mutator.try_alloc_raw(site) }) else { break };
         keep(object.as_ptr());
         allocated += 1;
     }
@@ -80,7 +80,7 @@ fn fill_in_burst<const BYTES: usize, Z: Zeroing, P: Prefetch>(
         let mut allocated = 0;
         for _ in 0..objects {
             // SAFETY: as in the plain loop.
-            let Some(object) = (unsafe { burst.try_alloc(site) }) else { break };
+            let Some(object) = (unsafe { burst.try_alloc_raw(site) }) else { break };
             keep(object.as_ptr());
             allocated += 1;
         }

@@ -78,7 +78,7 @@ impl<const BYTES: usize> Worker for Filler<'_, BYTES> {
                 let mut kept = 0;
                 for slot in array.iter_mut() {
                     // SAFETY: the shape is this heap's; nobody looks into an object.
-                    let Some(object) = (unsafe { mutator.try_alloc(*site) }) else { break };
+                    let Some(object) = (unsafe { mutator.try_alloc_raw(*site) }) else { break };
                     *slot = object;
                     kept += 1;
                 }

@@ -35,7 +35,7 @@ pub(super) enum Between {
 /// One step of a script.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// `try_alloc`, and where that fails a reservation of that size.
+    /// `try_alloc_raw`, and where that fails a reservation of that size.
     Try(What),
     /// `alloc`.
     Alloc(What),
@@ -201,7 +201,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
         // It answers a request itself, if the object does not fit the buffer: with one pending none does.
         self.pending = false;
         // SAFETY: the shape is the heap's, and the model forgets what is recycled or reset.
-        match unsafe { self.mutator.alloc(shape, length) } {
+        match unsafe { self.mutator.alloc_raw(shape, length) } {
             Ok(object) => self.outcome(what, Some(object)),
             Err(error) => {
                 let bytes = self.run.kit.bytes(what.kind);

@@ -1,0 +1,44 @@
+//! Identity hashes: a number that an object keeps wherever it moves.
+//!
+//! Made when first asked for and kept in the header's upper half. A generator per thread (xorshift,
+//! Marsaglia 2003: "Xorshift RNGs"), as HotSpot's hashCode=5: no line shared, and nothing of the address in it.
+
+use super::Mutator;
+use crate::object::Header;
+use std::num::NonZeroU32;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+impl Mutator<'_> {
+    /// The object's identity hash: the same for as long as it lives.
+    ///
+    /// # Safety
+    /// - `object` is the header of a live object of this heap.
+    pub unsafe fn identity_hash_raw(&self, object: NonNull<u8>) -> NonZeroU32 {
+        // SAFETY: the header is an aligned word; while mutators run it is accessed atomically.
+        let word = unsafe { AtomicU64::from_ptr(object.as_ptr().cast()) };
+        let mut bits = word.load(Ordering::Relaxed);
+        loop {
+            let header = Header::from_bits(bits);
+            if let Some(hash) = header.identity_hash() {
+                return hash;
+            }
+            let hash = self.next_hash();
+            let with_hash = header.with_identity_hash(hash).bits();
+            match word.compare_exchange_weak(bits, with_hash, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return hash,
+                Err(now) => bits = now,
+            }
+        }
+    }
+
+    fn next_hash(&self) -> NonZeroU32 {
+        let seed = &self.state().hash_seed;
+        let mut x = seed.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        seed.set(x);
+        NonZeroU32::new((x >> 32) as u32).unwrap_or(NonZeroU32::MIN)
+    }
+}

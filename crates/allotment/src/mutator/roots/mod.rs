@@ -1,0 +1,53 @@
+//! Who holds references into the heap from outside.
+//!
+//! | root | made by | found by a collector |
+//! |---|---|---|
+//! | [`RootLink`] | a frame of an attached thread | on its thread's list |
+//! | [`RootHandle`] | anybody attached; dropped anywhere | in the heap's table, strong or weak |
+//! | [`RootProvider`] | a runtime with roots of its own | by asking it |
+//! | [`Pin`] | anybody attached | in the heap's table of pins |
+//!
+//! **Invariant:** a word in a root is a word as a slot holds it; a collector that moves its referent
+//! updates it, but for a pin, whose referent does not move.
+
+mod links;
+mod pins;
+mod providers;
+mod table;
+
+pub use links::{LinkedRoot, RootLink};
+pub(super) use links::{OUTSIDE, visit_links};
+pub use pins::Pin;
+pub use providers::{ProviderId, RootProvider, RootVisitor};
+pub use table::RootHandle;
+
+use crate::object::{SlotKind, SlotVisitor};
+use links::Outside;
+use pins::Pins;
+use providers::Providers;
+use table::RootTable;
+
+/// The roots of one heap, but for those in the frames of its threads.
+#[derive(Default)]
+pub(crate) struct Roots {
+    strong: RootTable,
+    weak: RootTable,
+    providers: Providers,
+    pins: Pins,
+    pub(super) outside: Outside,
+}
+
+impl Roots {
+    /// Visits the slots of handles and providers.
+    pub(crate) fn visit(&self, slots: &mut SlotVisitor<'_>) {
+        self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
+        self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));
+        self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}));
+    }
+
+    /// Calls `pinned` with the address of every pinned object; with some more than once.
+    pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
+        self.pins.visit(pinned);
+        self.providers.visit(&mut RootVisitor::new(&mut SlotVisitor::new(&mut |_, _| {}), pinned));
+    }
+}

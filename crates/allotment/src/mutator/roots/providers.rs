@@ -1,0 +1,102 @@
+//! Roots that a runtime keeps in its own way: it is asked for them at each collection.
+
+use crate::object::{SlotVisitor, reference};
+use crate::sync::Mutex;
+
+/// A runtime's own roots.
+///
+/// # Safety
+/// Implementations keep to this:
+/// - Every slot that may hold a reference into the heap is visited; each visited slot holds a word as a heap's
+///   slot does, and may be written until `visit_roots` returns.
+/// - A collection asks several times; between two safepoints the answer is the same.
+/// - It neither touches the heap otherwise, nor takes a lock that a stopped thread may hold, nor unwinds.
+pub unsafe trait RootProvider: Send + Sync {
+    /// Visits every root.
+    fn visit_roots(&self, roots: &mut RootVisitor<'_, '_>);
+}
+
+/// What a [`RootProvider`] hands its roots to.
+pub struct RootVisitor<'v, 's> {
+    slots: &'v mut SlotVisitor<'s>,
+    pinned: &'v mut dyn FnMut(usize),
+}
+
+impl<'v, 's> RootVisitor<'v, 's> {
+    pub(super) fn new(slots: &'v mut SlotVisitor<'s>, pinned: &'v mut dyn FnMut(usize)) -> Self {
+        RootVisitor { slots, pinned }
+    }
+
+    /// A slot that keeps its referent alive and is updated when that moves.
+    pub fn slot(&mut self, slot: *mut u64) {
+        self.slots.strong(slot);
+    }
+
+    /// A slot that is cleared when its referent dies.
+    pub fn weak_slot(&mut self, slot: *mut u64) {
+        self.slots.weak(slot);
+    }
+
+    /// A word whose referent stays alive and where it is, because the word cannot be updated (it is in a
+    /// machine register, or in foreign memory).
+    pub fn pinned(&mut self, bits: u64) {
+        if let Some(address) = reference(bits) {
+            (self.pinned)(address);
+        }
+    }
+}
+
+/// Names a provider, to remove it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProviderId(u64);
+
+#[derive(Default)]
+pub(super) struct Providers {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    providers: Vec<(ProviderId, Box<dyn RootProvider>)>,
+    /// Providers there were.
+    ever: u64,
+}
+
+impl Providers {
+    fn with<R>(&self, action: impl FnOnce(&mut Inner) -> R) -> R {
+        action(&mut self.inner.lock().unwrap_or_else(|_| {
+            eprintln!("allotment: a root provider panicked");
+            std::process::abort()
+        }))
+    }
+
+    fn add(&self, provider: Box<dyn RootProvider>) -> ProviderId {
+        self.with(|inner| {
+            inner.ever += 1;
+            let id = ProviderId(inner.ever);
+            inner.providers.push((id, provider));
+            id
+        })
+    }
+
+    fn remove(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
+        self.with(|inner| {
+            let place = inner.providers.iter().position(|(other, _)| *other == id)?;
+            Some(inner.providers.swap_remove(place).1)
+        })
+    }
+
+    pub(super) fn visit(&self, roots: &mut RootVisitor<'_, '_>) {
+        self.with(|inner| inner.providers.iter().for_each(|(_, provider)| provider.visit_roots(roots)));
+    }
+}
+
+impl super::Roots {
+    pub(crate) fn add_provider(&self, provider: Box<dyn RootProvider>) -> ProviderId {
+        self.providers.add(provider)
+    }
+
+    pub(crate) fn remove_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
+        self.providers.remove(id)
+    }
+}

@@ -1,0 +1,149 @@
+//! Handles: roots that live anywhere and may be dropped by any thread, attached or not.
+//!
+//! A slot has an address for life: a handle reads and writes its own without a lock, which only making
+//! and dropping a handle and a collector's visit take. A free slot holds an immediate, so a visit passes over
+//! it as over any word that is no reference.
+
+use crate::mutator::{Mutator, Shared};
+use crate::sync::{Mutex, MutexGuard};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Slots made at a time.
+const CHUNK: usize = 64;
+
+/// What a free slot holds: no reference.
+const FREE: u64 = 1;
+
+/// All handles of one kind.
+#[derive(Default)]
+pub(super) struct RootTable {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Slots by address. A chunk never moves.
+    chunks: Vec<Box<[AtomicU64; CHUNK]>>,
+    /// Slots that no handle has.
+    free: Vec<Slot>,
+}
+
+/// A slot of a table; valid as long as the table.
+#[derive(Clone, Copy)]
+struct Slot(NonNull<AtomicU64>);
+
+// SAFETY: an atomic in a table that every holder keeps alive.
+unsafe impl Send for Slot {}
+// SAFETY: as above.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    fn word(&self) -> &AtomicU64 {
+        // SAFETY: the table outlives its slots' holders.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl RootTable {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|_| {
+            eprintln!("allotment: a thread panicked while it changed the table of roots");
+            std::process::abort()
+        })
+    }
+
+    fn take(&self, bits: u64) -> Slot {
+        let mut inner = self.lock();
+        if inner.free.is_empty() {
+            let chunk = Box::new([const { AtomicU64::new(FREE) }; CHUNK]);
+            inner.free.extend(chunk.iter().rev().map(|slot| Slot(NonNull::from(slot))));
+            inner.chunks.push(chunk);
+        }
+        let slot = inner.free.pop().expect("a chunk was added");
+        slot.word().store(bits, Ordering::Release);
+        slot
+    }
+
+    fn give(&self, slot: Slot) {
+        let mut inner = self.lock();
+        slot.word().store(FREE, Ordering::Relaxed);
+        inner.free.push(slot);
+    }
+
+    /// Calls `visit` with every slot that is in use, and some that are not.
+    pub(super) fn visit(&self, mut visit: impl FnMut(*mut u64)) {
+        for chunk in &self.lock().chunks {
+            chunk.iter().for_each(|slot| visit(slot.as_ptr()));
+        }
+    }
+}
+
+/// An owned root: a word that a collector keeps up to date, strong or weak.
+///
+/// Keeps its heap's memory alive, but does not keep a thread attached.
+pub struct RootHandle {
+    shared: Arc<Shared>,
+    slot: Slot,
+    weak: bool,
+}
+
+impl RootHandle {
+    /// The word. Valid until the next safepoint of the thread that asks.
+    #[inline]
+    pub fn get(&self, mutator: &Mutator<'_>) -> Option<u64> {
+        self.is_of(mutator).then(|| self.slot.word().load(Ordering::Acquire))
+    }
+
+    /// Replaces the word; `false` if the mutator is another heap's.
+    ///
+    /// # Safety
+    /// - `bits` refers to a live object of the mutator's heap, or to none.
+    #[inline]
+    pub unsafe fn set(&self, mutator: &Mutator<'_>, bits: u64) -> bool {
+        let own = self.is_of(mutator);
+        if own {
+            self.slot.word().store(bits, Ordering::Release);
+        }
+        own
+    }
+
+    /// Whether it belongs to the heap that the mutator is attached to.
+    #[inline]
+    pub fn is_of(&self, mutator: &Mutator<'_>) -> bool {
+        Arc::as_ptr(&self.shared) == Arc::as_ptr(&mutator.state().shared)
+    }
+
+    fn table(&self) -> &RootTable {
+        if self.weak { &self.shared.roots.weak } else { &self.shared.roots.strong }
+    }
+}
+
+impl Drop for RootHandle {
+    fn drop(&mut self) {
+        self.table().give(self.slot);
+    }
+}
+
+impl Mutator<'_> {
+    /// A root that holds `bits`.
+    ///
+    /// # Safety
+    /// - `bits` refers to a live object of this heap, or to none.
+    pub unsafe fn new_root(&self, bits: u64) -> RootHandle {
+        let shared = self.state().shared.clone();
+        let slot = shared.roots.strong.take(bits);
+        RootHandle { shared, slot, weak: false }
+    }
+
+    /// A root that does not keep its referent alive; null once that died.
+    ///
+    /// # Safety
+    /// - As for [`new_root`](Self::new_root).
+    pub unsafe fn new_weak_root(&self, bits: u64) -> RootHandle {
+        let shared = self.state().shared.clone();
+        let slot = shared.roots.weak.take(bits);
+        RootHandle { shared, slot, weak: true }
+    }
+}

@@ -1,0 +1,147 @@
+//! The slots of an object, for whoever traces.
+
+use super::{Element, LENGTH_OFFSET, Shape, SlotKind, WORD};
+use std::ptr::NonNull;
+
+/// Visits the slots of an object that data cannot describe.
+///
+/// # Safety
+/// Callers keep to this, implementations may rely on it:
+/// - The pointer is the header of an initialised object of the shape that names the function.
+/// - Nobody writes to the object meanwhile.
+///
+/// Implementations keep to this:
+/// - Every slot that may hold a reference is visited once, in each call the same ones while the object does
+///   not change; nothing else is.
+/// - It neither allocates in the heap nor unwinds, and may be called on any thread.
+pub type TraceFn = unsafe fn(object: NonNull<u8>, slots: &mut SlotVisitor<'_>);
+
+/// What is done with each slot.
+pub struct SlotVisitor<'a> {
+    visit: &'a mut dyn FnMut(*mut u64, SlotKind),
+}
+
+impl<'a> SlotVisitor<'a> {
+    /// A visitor that calls `visit`.
+    pub fn new(visit: &'a mut dyn FnMut(*mut u64, SlotKind)) -> SlotVisitor<'a> {
+        SlotVisitor { visit }
+    }
+
+    /// Visits a slot, which may be updated.
+    #[inline]
+    pub fn slot(&mut self, slot: *mut u64, kind: SlotKind) {
+        (self.visit)(slot, kind);
+    }
+
+    /// Visits a slot that keeps its referent alive.
+    #[inline]
+    pub fn strong(&mut self, slot: *mut u64) {
+        self.slot(slot, SlotKind::Strong);
+    }
+
+    /// Visits a slot that is cleared when its referent dies.
+    #[inline]
+    pub fn weak(&mut self, slot: *mut u64) {
+        self.slot(slot, SlotKind::Weak);
+    }
+}
+
+/// The references of a tail: consecutive slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TailSlots {
+    /// The first of them.
+    pub start: *mut u64,
+    /// How many there are.
+    pub length: usize,
+    /// How each keeps its referent.
+    pub kind: SlotKind,
+}
+
+/// Calls `visit` with every slot of the object at `address` that does not belong to a tail of references.
+///
+/// # Safety
+/// - `address` is the header of an initialised object of `shape`, which nobody writes to meanwhile.
+#[inline]
+pub unsafe fn for_each_fixed_slot(address: usize, shape: &Shape, mut visit: impl FnMut(*mut u64, SlotKind)) {
+    if let Some(trace) = shape.trace() {
+        let object = NonNull::new(address as *mut u8).expect("no object is at address 0");
+        // SAFETY: the caller's predicate is the function's.
+        return unsafe { trace(object, &mut SlotVisitor::new(&mut visit)) };
+    }
+    for slot in shape.slots() {
+        visit((address + slot.offset) as *mut u64, slot.kind);
+    }
+}
+
+/// The slots of the tail of the object at `address`, where it is made of references.
+///
+/// # Safety
+/// As for [`for_each_fixed_slot`].
+#[inline]
+pub unsafe fn tail_slots(address: usize, shape: &Shape) -> Option<TailSlots> {
+    match shape.tail() {
+        Some(Element::Reference(kind)) if shape.trace().is_none() => {
+            // SAFETY: an object with a tail has its length behind the header.
+            let length = unsafe { ((address + LENGTH_OFFSET) as *const usize).read() };
+            debug_assert!(shape.fixed_bytes().is_multiple_of(WORD));
+            Some(TailSlots { start: (address + shape.fixed_bytes()) as *mut u64, length, kind })
+        }
+        _ => None,
+    }
+}
+
+/// Calls `visit` with every slot of the object at `address`.
+///
+/// # Safety
+/// As for [`for_each_fixed_slot`].
+#[inline]
+pub unsafe fn for_each_slot(address: usize, shape: &Shape, mut visit: impl FnMut(*mut u64, SlotKind)) {
+    // SAFETY: the caller's predicate.
+    unsafe { for_each_fixed_slot(address, shape, &mut visit) };
+    // SAFETY: as above.
+    if let Some(tail) = unsafe { tail_slots(address, shape) } {
+        (0..tail.length).for_each(|index| visit(tail.start.wrapping_add(index), tail.kind));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Shape, Shapes};
+    use super::*;
+
+    fn slots(words: &mut [u64], shape: &Shape) -> Vec<(usize, SlotKind)> {
+        let address = words.as_mut_ptr().expose_provenance();
+        let mut found = Vec::new();
+        // SAFETY: the words are laid out as the shape says.
+        unsafe {
+            for_each_slot(address, shape, |slot, kind| found.push(((slot.addr() - address) / WORD, kind)))
+        };
+        found
+    }
+
+    #[test]
+    fn fixed_slots_and_tails_are_visited_in_order() {
+        let shapes = Shapes::default();
+        let shape = Shape::array("Closure", 24, Element::Reference(SlotKind::Strong)).slot(
+            "code",
+            16,
+            SlotKind::Weak,
+        );
+        let id = shapes.register(shape).unwrap().id();
+        let mut words = [0, 3, 0, 0, 0, 0];
+        assert_eq!(
+            slots(&mut words, shapes.get(id).unwrap()),
+            [(2, SlotKind::Weak), (3, SlotKind::Strong), (4, SlotKind::Strong), (5, SlotKind::Strong)]
+        );
+        assert_eq!(slots(&mut [0, 9, 0], &Shape::array("Bytes", 16, Element::Plain { bytes: 1 })), []);
+    }
+
+    #[test]
+    fn a_trace_function_replaces_the_description() {
+        unsafe fn second_word(object: NonNull<u8>, slots: &mut SlotVisitor<'_>) {
+            slots.strong(object.as_ptr().wrapping_add(16).cast());
+        }
+        let shape = Shape::array("Odd", 16, Element::Reference(SlotKind::Strong)).traced_by(second_word);
+        assert_eq!(slots(&mut [0, 1, 0], &shape), [(2, SlotKind::Strong)]);
+    }
+}
