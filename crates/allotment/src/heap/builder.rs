@@ -7,7 +7,7 @@ use super::Heap;
 use crate::collector::Epsilon;
 use crate::memory::topology::Topology;
 use crate::memory::{MemoryError, Reservation, huge_page_size, limit};
-use crate::mutator::{Committer, Registry, Roots, Shared};
+use crate::mutator::{Committer, Hook, Late, LateThread, Registry, Roots, Shared};
 use crate::object::Shapes;
 use crate::options::{
     OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
@@ -16,6 +16,7 @@ use crate::options::{
 use crate::region::{FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
+use std::fmt;
 use std::sync::Arc;
 
 /// Collects options, then [`build`](Self::build)s.
@@ -29,9 +30,20 @@ use std::sync::Arc;
 pub struct HeapBuilder {
     options: OptionSet,
     name: Option<String>,
+    on_late_thread: OnLateThread,
     /// Regions smaller than a user may have, so that tests reach the rare paths.
     #[cfg(all(test, not(loom)))]
     test_geometry: Option<Geometry>,
+}
+
+/// Who is told of late threads; `None`: standard error.
+#[derive(Clone, Default)]
+struct OnLateThread(Option<Hook>);
+
+impl fmt::Debug for OnLateThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "a function" } else { "a line on standard error" })
+    }
 }
 
 /// Why there is no heap.
@@ -90,6 +102,15 @@ impl HeapBuilder {
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> HeapBuilder {
         self.name = Some(name.into());
+        self
+    }
+
+    /// Tells `hook` of a thread that keeps a stop of the world waiting for longer than `SafepointTimeoutDelay`, once
+    /// for each stop; by default a line on standard error does. The stopping thread calls it, which other
+    /// threads may be waiting for: it must neither attach nor stop the world.
+    #[must_use]
+    pub fn on_late_thread(mut self, hook: impl Fn(&LateThread) + Send + Sync + 'static) -> HeapBuilder {
+        self.on_late_thread = OnLateThread(Some(Arc::new(hook)));
         self
     }
 
@@ -184,12 +205,13 @@ impl HeapBuilder {
         if !free.commit_ahead(chosen.initial_heap_size) {
             return Err(BuildError::InitialHeap { bytes: chosen.initial_heap_size });
         }
+        let late = Late::new(chosen.safepoint_timeout_delay).with_hook(self.on_late_thread.0);
         let shared = Shared {
             free,
             shapes: Shapes::default(),
             budget: Budget::new(&sizing, geometry.heap_bytes(), chosen.tlab_idle_percent),
-            registry: Registry::new(&sizing),
             roots: Roots::default(),
+            registry: Registry::new(&sizing, late),
             sizing,
             collector: Box::new(Epsilon),
             topology,

@@ -6,7 +6,10 @@ mod tests;
 
 pub use builder::{BuildError, HeapBuilder};
 
-use crate::mutator::{AttachError, Attachments, Mutator, ProviderId, RootProvider, Shared, attach};
+use crate::mutator::{
+    AttachError, Attachments, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared, StopError, World,
+    attach,
+};
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
 use crate::region::Geometry;
@@ -57,11 +60,12 @@ impl Heap {
     }
 
     /// Runs `body` as a thread of this heap. However it ends, the thread detaches and gives its buffer
-    /// back.
+    /// back. Waits while the world is stopped.
     ///
     /// # Errors
     /// [`AttachError::AlreadyAttached`] inside another `attach`, of whichever heap: one heap per thread at
-    /// a time is what keeps the objects of two heaps apart.
+    /// a time is what keeps the objects of two heaps apart. [`AttachError::WorldStopped`] inside
+    /// [`stop_the_world`](Self::stop_the_world).
     pub fn attach<R>(&self, body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R) -> Result<R, AttachError> {
         attach(&self.shared, body)
     }
@@ -101,6 +105,30 @@ impl Heap {
     /// Asks it no more; `None` if it is not there.
     pub fn remove_root_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
         self.shared.roots.remove_provider(id)
+    }
+
+    /// Stops all threads of the heap, runs `f`, and lets them go on; for threads that are not attached, or are in
+    /// [`Mutator::blocking`]. `None`: another thread stopped the world first; `f` did not run, and that stop is over.
+    ///
+    /// ```
+    /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
+    /// assert_eq!(heap.stop_the_world(|world| world.threads())?, Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`StopError`] where the thread would wait for itself: it is attached and not in `blocking`, or stops
+    /// the world already.
+    ///
+    /// # Panics
+    /// As [`Mutator::stop_the_world`], which also says what `f` must not do.
+    pub fn stop_the_world<R>(&self, f: impl FnOnce(&mut World<'_>) -> R) -> Result<Option<R>, StopError> {
+        self.shared.stop_the_world(f)
+    }
+
+    /// How long stopping the world took so far.
+    pub fn safepoints(&self) -> SafepointStatistics {
+        self.shared.registry.safepoints()
     }
 
     /// How many threads are attached, and were.

@@ -146,7 +146,7 @@ impl<'t> Mutator<'t> {
         (room.safepoint == self.state().safepoints.get()).then(|| room.take(bytes, zeroed)).flatten()
     }
 
-    /// Comes to a safepoint if one was requested: gives the buffer up, as a collection would have it.
+    /// Comes to a safepoint if one was requested: gives the buffer up, and waits while the world is stopped.
     /// Costs a load and a branch otherwise.
     #[inline]
     pub fn safepoint(&mut self) {
@@ -157,6 +157,13 @@ impl<'t> Mutator<'t> {
 
     #[cold]
     fn stop(&mut self) {
+        self.come_to_safepoint();
+        let state = self.state();
+        state.shared.registry.park(state);
+    }
+
+    /// Reservations lapse, and the buffer is given up.
+    pub(super) fn come_to_safepoint(&self) {
         let state = self.state();
         state.safepoints.set(state.safepoints.get() + 1);
         // First accepted, then served: a request from here on is a new one.

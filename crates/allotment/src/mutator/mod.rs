@@ -8,6 +8,7 @@
 
 mod alloc;
 mod barrier;
+mod blocking;
 mod burst;
 mod collector;
 mod hot;
@@ -21,12 +22,14 @@ mod recycle;
 mod refill;
 mod registry;
 mod roots;
+mod safepoint;
 mod sampling;
 mod shared;
 mod site;
 mod state;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod world;
 
 pub use alloc::Mutator;
 pub use burst::Burst;
@@ -40,5 +43,8 @@ pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
 pub(crate) use roots::Roots;
 pub use roots::{LinkedRoot, Pin, ProviderId, RootHandle, RootLink, RootProvider, RootVisitor};
+pub(crate) use safepoint::{Hook, Late};
+pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
 pub(crate) use shared::{Committer, Shared};
 pub use site::{ArraySite, Site};
+pub use world::{StopError, World};

@@ -5,6 +5,12 @@
 //! and two addresses. Recycling puts the regions on a stack of the thread's own and takes them from its
 //! top: the memory written last, which is still in the caches, is written first.
 //!
+//! A stop of the world dissolves them: a collector moves objects out of regions and into others, and what one
+//! thread filled since some moment is then no list of regions any more. So in a stopped world no region is
+//! exclusive, and a mark knows how often that has happened; an older one recycles nothing, since what it would free
+//! is the collector's to find dead. The alternative, to leave a marked thread's regions out of collections,
+//! was refused: objects in them would be garbage that no collection frees, and roots that none may move.
+//!
 //! ```text
 //! log:  regions filled, oldest first; the last one is being filled
 //! mark: length of the log, the region's top, and what was left of the buffer, at one moment
@@ -20,6 +26,8 @@ use std::marker::PhantomData;
 /// A moment of one thread's allocation; see [`Mutator::mark`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'t> {
+    /// How often the thread's regions had been dissolved: older marks are void.
+    dissolved: u64,
     /// Entries of the log.
     depth: usize,
     /// Top of the region that was being filled; 0: none was.
@@ -113,9 +121,8 @@ impl Private {
 
 impl<'t> Mutator<'t> {
     /// Notes this moment, so that what is allocated from here on can be recycled. From the first mark
-    /// until it detaches the thread fills regions of its own, and looks for room nowhere else: not in holes of
-    /// regions that others share. Marks nest: a frame's mark is recycled
-    /// before its caller's.
+    /// until it detaches or the world is stopped the thread fills regions of its own, and looks for room nowhere
+    /// else: not in holes of regions that others share. Marks nest: a frame's mark is recycled before its caller's.
     pub fn mark(&mut self) -> Mark<'t> {
         if self.state().owned.borrow().private.is_none() {
             self.give_up_buffer();
@@ -126,6 +133,7 @@ impl<'t> Mutator<'t> {
         let private = owned.private.as_ref().expect("set above");
         let table = state.shared.free.table();
         Mark {
+            dissolved: owned.dissolved,
             depth: private.log.len(),
             region_top: private.current.map_or(0, |index| table.get(index).top()),
             top: state.hot.top(),
@@ -134,7 +142,8 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// Frees at once everything this thread allocated since `mark`, and uses its memory next.
+    /// Frees at once everything this thread allocated since `mark`, and uses its memory next. Frees nothing if the
+    /// world was stopped since: a collection may have moved the objects, and the next one finds them dead.
     ///
     /// # Safety
     /// - No object this thread allocated since `mark` is used any more, by anybody.
@@ -144,10 +153,14 @@ impl<'t> Mutator<'t> {
         let state = self.state();
         let shared = &*state.shared;
         let table = shared.free.table();
+        if mark.dissolved != state.owned.borrow().dissolved {
+            return;
+        }
         state.lift_sampling_point();
         {
             let mut owned = state.owned.borrow_mut();
-            let private = owned.private.as_mut().expect("a mark was taken");
+            let private =
+                owned.private.as_mut().expect("a mark was taken, and they were not dissolved since");
             private.unwind(shared, mark.depth);
             if let Some(index) = private.current {
                 let region = table.get(index);

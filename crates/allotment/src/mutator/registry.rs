@@ -1,18 +1,24 @@
 //! Who is attached.
 //!
-//! A lock that is taken at attach and detach, by a census (at most once per decay time), and by
-//! readers of statistics: never on the way of an allocation. The counts of threads that left are
-//! kept as a sum, so totals do not shrink.
+//! One lock, with the protocol of the [safepoints](super::safepoint): taken at attach and detach, by a stop, by a
+//! census (at most once per decay time), and by readers of statistics: never on the way of an allocation. The
+//! counts of threads that left are kept as a sum, so totals do not shrink.
 
 use super::Mutator;
+use super::limit::Limit;
+use super::safepoint::{
+    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity,
+};
 use super::shared::Shared;
 use super::state::State;
+use super::world;
+use crate::sync::MutexGuard;
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
 use crate::tlab::statistics::{TlabStatistics, Totals};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// Why a thread could not attach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +28,11 @@ pub enum AttachError {
         "this thread is attached to a heap already: detach first (one heap at a time keeps their objects apart)"
     )]
     AlreadyAttached,
+    /// It has stopped the world, or is about to: of this heap or another.
+    #[error(
+        "this thread is stopping the world, and would wait for its own end of it: attach before or after"
+    )]
+    WorldStopped,
 }
 
 /// How many threads are attached to a heap.
@@ -35,11 +46,11 @@ pub struct Attachments {
 
 /// The attached threads of one heap.
 pub(crate) struct Registry {
-    inner: Mutex<Inner>,
+    threads: Safepoints<Attached, Ledger>,
 }
 
-struct Inner {
-    attached: Vec<Attached>,
+/// What is known of all threads together, those that left included.
+pub(super) struct Ledger {
     ever: u64,
     /// Totals of the threads that detached.
     left: Totals,
@@ -51,78 +62,106 @@ struct Inner {
     threads_before: usize,
 }
 
-struct Attached(NonNull<State>);
+pub(super) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
 
-// SAFETY: a state is removed from the registry before its thread frees it, and other threads read only
-// its atomics.
+/// The state of an attached thread.
+pub(super) struct Attached(NonNull<State>);
+
+// SAFETY: a state is removed from the registry before its thread frees it. Other threads read only its atomics,
+// unless its thread is held by a stop: then the stopper alone uses all of it.
 unsafe impl Send for Attached {}
 
 impl Attached {
     fn state(&self) -> &State {
-        // SAFETY: as above; the caller holds the registry's lock.
+        // SAFETY: as above; who has an `Attached` is the thread itself, or holds the registry's lock.
         unsafe { self.0.as_ref() }
     }
 }
 
+impl From<&State> for Attached {
+    fn from(state: &State) -> Attached {
+        Attached(NonNull::from(state))
+    }
+}
+
+impl Participant for Attached {
+    fn limit(&self) -> &Limit {
+        &self.state().hot.limit
+    }
+
+    fn status(&self) -> &Status {
+        &self.state().status
+    }
+
+    fn identity(&self) -> &ThreadIdentity {
+        &self.state().identity
+    }
+}
+
 impl Registry {
-    pub(crate) fn new(config: &Config) -> Registry {
-        Registry {
-            inner: Mutex::new(Inner {
-                attached: Vec::new(),
-                ever: 0,
-                left: Totals::default(),
-                averages: Averages::new(config),
-                cycle_start: TlabStatistics::default(),
-                threads_before: 0,
-            }),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().expect("no code that may panic runs under the registry's lock")
-    }
-
-    /// How a thread that attaches sizes its buffers, and how many attached before it.
-    fn start(&self, config: &Config) -> (Sizing, u64) {
-        let inner = self.lock();
-        (Sizing::start(config, &inner.averages), inner.ever)
-    }
-
-    /// Adds a state, which stays where it is until it is removed.
-    fn enter(&self, state: &State) {
-        let mut inner = self.lock();
-        inner.ever += 1;
-        inner.attached.push(Attached(NonNull::from(state)));
+    pub(crate) fn new(config: &Config, late: Late) -> Registry {
+        let ledger = Ledger {
+            ever: 0,
+            left: Totals::default(),
+            averages: Averages::new(config),
+            cycle_start: TlabStatistics::default(),
+            threads_before: 0,
+        };
+        Registry { threads: Safepoints::new(late, ledger) }
     }
 
     pub(crate) fn attachments(&self) -> Attachments {
-        let inner = self.lock();
-        Attachments { now: inner.attached.len(), ever: inner.ever }
+        let inner = self.threads.lock();
+        Attachments { now: inner.threads.len(), ever: inner.data.ever }
     }
 
     /// The counts of all threads, those that left included.
     pub(crate) fn totals(&self) -> Totals {
-        self.lock().totals()
+        totals(&self.threads.lock())
+    }
+
+    pub(crate) fn safepoints(&self) -> SafepointStatistics {
+        self.threads.statistics()
     }
 
     pub(super) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {
-        let inner = self.lock();
-        count(&mut inner.attached.iter().map(|thread| thread.state().published.read()));
+        let inner = self.threads.lock();
+        count(&mut inner.threads.iter().map(|thread| thread.state().published.read()));
     }
 
-    /// Asks every attached thread to come to a safepoint.
+    /// Asks every attached thread to come to a safepoint. Does not wait.
     pub(crate) fn request_safepoint(&self) {
-        self.lock().attached.iter().for_each(|thread| thread.state().hot.limit.request());
+        self.threads.lock().threads.iter().for_each(|thread| thread.limit().request());
+    }
+
+    /// As [`Safepoints::stop`].
+    pub(super) fn stop<R>(&self, own: Option<&State>, body: impl FnOnce(Arrival) -> R) -> Option<R> {
+        self.threads.stop(own.map(Attached::from).as_ref(), body)
+    }
+
+    /// Waits for the end of a stop that waits for this thread, if there is one. Its buffer is given up.
+    pub(super) fn park(&self, own: &State) {
+        self.threads.park(&own.into());
+    }
+
+    pub(super) fn enter_blocking(&self, own: &State) {
+        self.threads.enter_blocking(&own.into());
+    }
+
+    pub(super) fn leave_blocking(&self, own: &State) {
+        self.threads.leave_blocking(&own.into());
+    }
+
+    /// The state of the attached thread with that number: the same ones, in the same order, while the
+    /// world is stopped.
+    pub(super) fn attached(&self, number: usize) -> Option<NonNull<State>> {
+        self.threads.lock().threads.get(number).map(|thread| thread.0)
     }
 
     /// Runs `action` if no thread is attached, and keeps threads from attaching meanwhile; else the
     /// number of those that are.
     pub(crate) fn while_detached<R>(&self, action: impl FnOnce() -> R) -> Result<R, usize> {
-        let inner = self.lock();
-        match inner.attached.len() {
-            0 => Ok(action()),
-            attached => Err(attached),
-        }
+        self.detached().map(|_lock| action())
     }
 
     /// Ends a cycle: runs `empty` if no thread is attached, keeping threads from attaching meanwhile, and
@@ -134,34 +173,67 @@ impl Registry {
         capacity: usize,
         empty: impl FnOnce(),
     ) -> Result<(), usize> {
-        let mut inner = self.lock();
-        if !inner.attached.is_empty() {
-            return Err(inner.attached.len());
-        }
+        let mut inner = self.detached()?;
         let used = used();
         empty();
-        let totals = inner.totals();
-        let cycle = totals.sum.since(&inner.cycle_start);
+        let totals = totals(&inner);
+        let ledger = &mut inner.data;
+        let cycle = totals.sum.since(&ledger.cycle_start);
         let requested = (cycle.allocated + cycle.outside_bytes) as usize;
-        let threads = totals.threads - inner.threads_before;
-        inner.cycle_start = totals.sum;
-        inner.threads_before = totals.threads;
-        inner.averages.end_cycle(&HeapCycle { used, capacity, requested, threads });
+        let threads = totals.threads - ledger.threads_before;
+        ledger.cycle_start = totals.sum;
+        ledger.threads_before = totals.threads;
+        ledger.averages.end_cycle(&HeapCycle { used, capacity, requested, threads });
         Ok(())
+    }
+
+    /// The lock, if no thread is attached and the world is not stopped; else the number of attached threads.
+    fn detached(&self) -> Result<Guard<'_>, usize> {
+        // A thread that is attached must not wait for the end of a stop that waits for it.
+        match self.threads.lock().threads.len() {
+            0 => {}
+            attached => return Err(attached),
+        }
+        let inner = self.between_stops();
+        match inner.threads.len() {
+            0 => Ok(inner),
+            attached => Err(attached),
+        }
+    }
+
+    /// Waits for the end of a stop; none begins while what this returns is kept. Not for a thread that is
+    /// attached and runs, but for one in `blocking`.
+    pub(super) fn between_stops(&self) -> Guard<'_> {
+        assert!(
+            !world::is_stopping_that(self),
+            "this would wait for the end of the stop that it is a part of"
+        );
+        self.threads.lock_resumed()
+    }
+
+    /// How a thread that attaches sizes its buffers, and how many attached before it.
+    fn start(&self, config: &Config) -> (Sizing, u64) {
+        let inner = self.threads.lock();
+        (Sizing::start(config, &inner.data.averages), inner.data.ever)
     }
 }
 
-impl Inner {
-    fn totals(&self) -> Totals {
-        let mut totals = self.left;
-        self.attached.iter().for_each(|thread| totals.add(&thread.state().counters.read()));
-        totals
-    }
+fn totals(inner: &Inner<Attached, Ledger>) -> Totals {
+    let mut totals = inner.data.left;
+    inner.threads.iter().for_each(|thread| totals.add(&thread.state().counters.read()));
+    totals
 }
 
 thread_local! {
-    /// Whether this thread is attached to some heap.
-    static ATTACHED: Cell<bool> = const { Cell::new(false) };
+    /// This thread's state, in whichever heap; null: it is attached to none.
+    static ATTACHED: Cell<*const State> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Whether this thread is attached to some heap, and not in `blocking`.
+pub(super) fn runs_attached() -> bool {
+    let state = ATTACHED.get();
+    // SAFETY: not null, it is the state of this very thread, which `Detach` forgets before it is freed.
+    !state.is_null() && !unsafe { &*state }.status.is_safe()
 }
 
 /// Runs `body` as a thread of the heap; detaches however it ends.
@@ -169,23 +241,18 @@ pub(crate) fn attach<R>(
     shared: &Arc<Shared>,
     body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R,
 ) -> Result<R, AttachError> {
-    if ATTACHED.replace(true) {
+    if !ATTACHED.get().is_null() {
         return Err(AttachError::AlreadyAttached);
     }
-    let _attached = Reset;
+    if world::is_stopping() {
+        return Err(AttachError::WorldStopped);
+    }
     let (sizing, before) = shared.registry.start(&shared.sizing);
     let state = Box::new(State::new(shared.clone(), sizing, before + 1));
-    shared.registry.enter(&state);
+    shared.registry.threads.attach(Attached::from(&*state), |ledger| ledger.ever += 1);
+    ATTACHED.set(&*state);
     let detach = Detach(&state);
     Ok(body(&mut Mutator::new(detach.0)))
-}
-
-struct Reset;
-
-impl Drop for Reset {
-    fn drop(&mut self) {
-        ATTACHED.set(false);
-    }
 }
 
 struct Detach<'a>(&'a State);
@@ -196,13 +263,11 @@ impl Drop for Detach<'_> {
         Mutator::new(state).give_up_buffer();
         let shared = &*state.shared;
         let mut owned = state.owned.borrow_mut();
-        if let Some(mut private) = owned.private.take() {
-            private.release(shared);
-        }
+        owned.dissolve(shared);
         shared.budget.leave(&shared.sizing, &mut owned.sizing);
-        let mut inner = shared.registry.lock();
-        inner.left.add(&state.counters.read());
-        let place = inner.attached.iter().rposition(|thread| thread.0 == NonNull::from(state));
-        inner.attached.swap_remove(place.expect("an attached thread is in the registry"));
+        // From here on a stop does not wait for this thread, so that nothing of the heap is touched any more.
+        let count = |ledger: &mut Ledger| ledger.left.add(&state.counters.read());
+        shared.registry.threads.detach(&state.into(), count);
+        ATTACHED.set(std::ptr::null());
     }
 }

@@ -3,6 +3,7 @@
 use super::hot::Hot;
 use super::recycle::Private;
 use super::roots::RootLink;
+use super::safepoint::{Status, ThreadIdentity};
 use super::sampling::Sampling;
 use super::shared::Shared;
 use crate::tlab::budget::CensusEntry;
@@ -26,7 +27,12 @@ pub(super) struct State {
     pub(super) parked: Cell<*mut RootLink>,
     /// State of the generator of identity hashes; never 0. Owner only.
     pub(super) hash_seed: Cell<u64>,
-    /// Safepoints reached. Owner only.
+    /// Whether the thread runs. Owner and stoppers.
+    pub(super) status: Status,
+    /// Which thread it is. Never changes.
+    pub(super) identity: ThreadIdentity,
+    /// Safepoints reached. Owner only, as all that follow where nothing else is said; and the stopper's, while
+    /// the owner is held.
     pub(super) safepoints: Cell<u64>,
     /// Owner only.
     pub(super) sampling: Sampling,
@@ -43,6 +49,18 @@ pub(super) struct Owned {
     pub(super) sizing: Sizing,
     /// The regions this thread fills alone, once it has taken a mark.
     pub(super) private: Option<Private>,
+    /// How often they became everybody's: a mark from before that is of no use.
+    pub(super) dissolved: u64,
+}
+
+impl Owned {
+    /// Makes the thread's own regions everybody's, and forgets them.
+    pub(super) fn dissolve(&mut self, shared: &Shared) {
+        if let Some(mut private) = self.private.take() {
+            private.release(shared);
+            self.dissolved += 1;
+        }
+    }
 }
 
 /// A [`CensusEntry`] that others may read while its thread runs. Relaxed: each is a hint.
@@ -85,9 +103,11 @@ impl State {
             parked: Cell::new(ptr::null_mut()),
             // Odd, and far apart: a step of the golden ratio for each thread.
             hash_seed: Cell::new(thread.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
+            status: Status::new(),
+            identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
             sampling: Sampling::default(),
-            owned: RefCell::new(Owned { sizing, private: None }),
+            owned: RefCell::new(Owned { sizing, private: None, dissolved: 0 }),
             published: Published::default(),
             counters: StripedCounters::default(),
             shared,

@@ -108,6 +108,10 @@ macro_rules! for_each_option {
             /// Regions that threads take memory from at the same time; 0: one per core.
             AllocationRegions, allocation_regions: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ShenandoahMutatorAllocRegionCount"] "";
+            /// Milliseconds after which a thread that keeps a stop of the world waiting is named; 0: never.
+            SafepointTimeoutDelay, safepoint_timeout_delay: u64 = 10_000,
+                Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
+                ["SafepointTimeoutDelay"] "without effect there unless SafepointTimeout is on.";
         }
     };
 }

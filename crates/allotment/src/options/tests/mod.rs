@@ -65,6 +65,7 @@ fn types_ranges_and_defaults() {
         ("ZeroWindowSize", sizes("64..1m, a multiple of 8"), "8k"),
         ("RefillStrategy", "choice cas, lock".into(), "cas"),
         ("AllocationRegions", "count 0..1024".into(), "0"),
+        ("SafepointTimeoutDelay", "milliseconds 0..2147483647".into(), "10000"),
     ];
     let found: Vec<_> = OPTIONS
         .iter()

@@ -1,0 +1,58 @@
+//! Threads that keep a stop waiting, and who is told.
+//!
+//! A thread that neither allocates nor polls holds everybody up, and from outside all of them look
+//! hung. The stopper knows which one it is: it says so once, and waits on. HotSpot can kill the process here
+//! (`AbortVMOnSafepointTimeout`); an embedder that wants that does it in the hook.
+
+use super::ThreadIdentity;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A thread that has not come to a safepoint in time.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LateThread {
+    /// Which one.
+    pub thread: ThreadIdentity,
+    /// How long the stop has waited for it.
+    pub waited: Duration,
+}
+
+impl fmt::Display for LateThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LateThread { thread, waited } = self;
+        write!(
+            f,
+            "the world cannot be stopped: thread {thread} has not come to a safepoint for {waited:.1?}; it should \
+             poll (`safepoint`), or wait within `blocking`"
+        )
+    }
+}
+
+/// Is told of a late thread.
+pub(crate) type Hook = Arc<dyn Fn(&LateThread) + Send + Sync>;
+
+/// When a thread is late, and who is told.
+#[derive(Clone)]
+pub(crate) struct Late {
+    /// `None`: never.
+    pub(super) delay: Option<Duration>,
+    hook: Hook,
+}
+
+impl Late {
+    /// Prints a line after `delay_ms`; 0: never.
+    pub(crate) fn new(delay_ms: u64) -> Late {
+        let delay = (delay_ms > 0).then(|| Duration::from_millis(delay_ms));
+        Late { delay, hook: Arc::new(|late| eprintln!("allotment: {late}")) }
+    }
+
+    pub(crate) fn with_hook(self, hook: Option<Hook>) -> Late {
+        Late { hook: hook.unwrap_or(self.hook), ..self }
+    }
+
+    pub(super) fn tell(&self, late: &LateThread) {
+        (self.hook)(late);
+    }
+}

@@ -1,0 +1,191 @@
+//! Every interleaving of a stop with what threads may do meanwhile:
+//! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
+//!
+//! The heap is one cell that loom watches: a thread that runs writes to it, and so does whoever has stopped the
+//! world. Two of them at once, or one that does not see what the other wrote, end the model. So does a
+//! wake-up that is lost: nobody is left to run then.
+
+use super::stop::{Participant, Safepoints};
+use super::{Late, Status, ThreadIdentity};
+use crate::mutator::limit::Limit;
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+struct Thread {
+    limit: Limit,
+    status: Status,
+    identity: ThreadIdentity,
+    /// What is its own while it runs, and the stopper's while the world is stopped.
+    own: UnsafeCell<u32>,
+}
+
+impl Participant for Arc<Thread> {
+    fn limit(&self) -> &Limit {
+        &self.limit
+    }
+    fn status(&self) -> &Status {
+        &self.status
+    }
+    fn identity(&self) -> &ThreadIdentity {
+        &self.identity
+    }
+}
+
+type Heap = Arc<Safepoints<Arc<Thread>, u32>>;
+
+fn heap() -> Heap {
+    Arc::new(Safepoints::new(Late::new(0), 0))
+}
+
+fn attach(heap: &Heap) -> Arc<Thread> {
+    let (limit, status, identity) = (Limit::new(), Status::new(), ThreadIdentity::current());
+    let thread = Arc::new(Thread { limit, status, identity, own: UnsafeCell::new(0) });
+    heap.attach(thread.clone(), |attached| *attached += 1);
+    thread
+}
+
+fn detach(heap: &Heap, thread: &Arc<Thread>) {
+    heap.detach(thread, |attached| *attached -= 1);
+}
+
+/// What a thread does between two safepoints.
+fn touch(thread: &Thread) {
+    // SAFETY: loom ends the model if it is not.
+    thread.own.with_mut(|own| unsafe { *own += 1 });
+}
+
+/// A safepoint.
+fn poll(heap: &Heap, thread: &Arc<Thread>) {
+    if thread.limit.pending() {
+        thread.limit.acknowledge();
+        heap.park(thread);
+    }
+}
+
+/// A stop that uses what all threads own; whether it was this one's.
+fn stop(heap: &Heap, own: Option<&Arc<Thread>>) -> bool {
+    let touch_all = || {
+        let threads: Vec<_> = heap.lock().threads.clone();
+        threads.iter().for_each(|thread| touch(thread));
+        assert_eq!(threads.len(), heap.lock().data as usize);
+    };
+    heap.stop(own, |_| touch_all()).is_some()
+}
+
+fn spawn<R: 'static>(heap: &Heap, body: impl FnOnce(Heap) -> R + 'static) -> thread::JoinHandle<R> {
+    let heap = heap.clone();
+    thread::spawn(move || body(heap))
+}
+
+#[test]
+fn a_thread_that_polls_or_leaves_is_waited_for() {
+    loom::model(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let stopper = spawn(&heap, |heap| assert!(stop(&heap, None)));
+        touch(&own);
+        poll(&heap, &own);
+        touch(&own);
+        detach(&heap, &own);
+        stopper.join().unwrap();
+        assert_eq!(heap.statistics().stops, 1);
+    });
+}
+
+#[test]
+fn a_thread_in_blocking_is_not_waited_for_and_does_not_come_back_too_early() {
+    loom::model(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let stopper = spawn(&heap, |heap| assert!(stop(&heap, None)));
+        touch(&own);
+        heap.enter_blocking(&own);
+        heap.leave_blocking(&own);
+        touch(&own);
+        heap.enter_blocking(&own);
+        // It need not come back for the stop to end.
+        stopper.join().unwrap();
+        heap.leave_blocking(&own);
+        assert_eq!((heap.lock().threads.len(), own.status.is_safe()), (1, false));
+    });
+}
+
+#[test]
+fn one_stop_after_another_finds_a_thread_that_runs_or_has_not_woken_up() {
+    loom::model(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let stopper = spawn(&heap, |heap| {
+            assert!(stop(&heap, None));
+            assert!(stop(&heap, None));
+        });
+        poll(&heap, &own);
+        touch(&own);
+        heap.enter_blocking(&own);
+        stopper.join().unwrap();
+    });
+}
+
+#[test]
+fn who_attaches_waits_and_who_detaches_has_arrived() {
+    loom::model(|| {
+        let heap = heap();
+        let other = spawn(&heap, |heap| {
+            let own = attach(&heap);
+            touch(&own);
+            detach(&heap, &own);
+        });
+        assert!(stop(&heap, None));
+        let own = attach(&heap);
+        touch(&own);
+        detach(&heap, &own);
+        other.join().unwrap();
+        assert_eq!(heap.lock().threads.len(), 0);
+    });
+}
+
+#[test]
+fn of_two_stoppers_one_stops_and_the_other_stands_still_or_follows() {
+    loom::model(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let other = spawn(&heap, |heap| {
+            let own = attach(&heap);
+            touch(&own);
+            let stopped = stop(&heap, Some(&own));
+            touch(&own);
+            detach(&heap, &own);
+            stopped
+        });
+        touch(&own);
+        let stopped = stop(&heap, Some(&own));
+        touch(&own);
+        detach(&heap, &own);
+        let stops = u64::from(stopped) + u64::from(other.join().unwrap());
+        assert!(stops >= 1 && heap.statistics().stops == stops);
+    });
+}
+
+#[test]
+fn a_stopper_from_outside_and_one_from_inside() {
+    let mut three = loom::model::Builder::new();
+    three.preemption_bound = Some(2);
+    three.check(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let blocking = attach(&heap);
+        let outside = spawn(&heap, |heap| stop(&heap, None));
+        let waiter = spawn(&heap, move |heap| {
+            heap.enter_blocking(&blocking);
+            heap.leave_blocking(&blocking);
+            touch(&blocking);
+            detach(&heap, &blocking);
+        });
+        let inside = stop(&heap, Some(&own));
+        touch(&own);
+        detach(&heap, &own);
+        waiter.join().unwrap();
+        assert!(outside.join().unwrap() || inside);
+    });
+}

@@ -1,0 +1,69 @@
+//! One thread's word in the protocol.
+
+use crate::sync::{AtomicU32, Ordering};
+
+/// The thread touches nothing of the heap: it is parked, or in `blocking`.
+const SAFE: u32 = 1;
+/// A stop is under way: who is safe stays so, who is not is waited for.
+const STOP: u32 = 2;
+
+/// Whether a thread runs, and whether it may.
+///
+/// `SAFE` is set and cleared by the owner, `STOP` by a stopper that holds the lock. What the owner wrote is
+/// visible to the stopper that finds it safe (Release, Acquire), and the other way round when it leaves.
+#[derive(Debug)]
+pub(in crate::mutator) struct Status(AtomicU32);
+
+impl Status {
+    /// A thread that runs.
+    pub(in crate::mutator) fn new() -> Status {
+        Status(AtomicU32::new(0))
+    }
+
+    /// Becomes safe; `false`: a stop is under way, and has to be told.
+    #[inline]
+    pub(super) fn enter(&self) -> bool {
+        self.0.compare_exchange(0, SAFE, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// Runs again; `false`: it is held.
+    #[inline]
+    pub(super) fn leave(&self) -> bool {
+        self.0.compare_exchange(SAFE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Becomes safe, whatever is under way. The owner, under the lock.
+    pub(super) fn arrive(&self) {
+        self.0.fetch_or(SAFE, Ordering::Release);
+    }
+
+    /// Runs. The owner, under the lock, while no stop is under way.
+    pub(super) fn run(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Asks for a stop; whether the thread has to be waited for. The stopper, under the lock.
+    pub(super) fn request(&self) -> bool {
+        self.0.fetch_or(STOP, Ordering::Acquire) & SAFE == 0
+    }
+
+    /// Ends the stop. The stopper, under the lock.
+    pub(super) fn resume(&self) {
+        self.0.fetch_and(!STOP, Ordering::Release);
+    }
+
+    /// Whether a stop is under way that this thread is part of.
+    pub(super) fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & STOP != 0
+    }
+
+    /// Whether a stop waits for this thread.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == STOP
+    }
+
+    /// Whether the thread is parked or in `blocking`.
+    pub(in crate::mutator) fn is_safe(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & SAFE != 0
+    }
+}

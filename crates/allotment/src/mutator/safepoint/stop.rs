@@ -1,0 +1,255 @@
+//! A stop, from the request to the end, and everybody's part in it.
+
+use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
+use crate::mutator::limit::Limit;
+use crate::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// A thread that takes part in stops.
+pub(in crate::mutator) trait Participant {
+    /// What makes it look up.
+    fn limit(&self) -> &Limit;
+    /// Its word, at an address that no other thread's has.
+    fn status(&self) -> &Status;
+    /// Its name.
+    fn identity(&self) -> &ThreadIdentity;
+}
+
+/// The threads of a heap, and whether they are stopped.
+pub(in crate::mutator) struct Safepoints<T, D> {
+    inner: Mutex<Inner<T, D>>,
+    /// Nobody is awaited any more. Only the stopper waits for it.
+    arrived: Condvar,
+    /// No stop is under way.
+    resumed: Condvar,
+    late: Late,
+}
+
+/// What the lock guards.
+pub(in crate::mutator) struct Inner<T, D> {
+    /// Who takes part. **Invariant:** while a stop is under way nobody is added, and who is removed
+    /// was awaited.
+    pub(in crate::mutator) threads: Vec<T>,
+    /// What changes together with the threads; the protocol does not look at it.
+    pub(in crate::mutator) data: D,
+    /// **Invariant:** while there is one, every thread but its stopper has been requested.
+    stop: Option<Stop>,
+    statistics: SafepointStatistics,
+}
+
+/// A stop under way.
+struct Stop {
+    /// Threads that have yet to arrive.
+    awaited: usize,
+    last: Option<ThreadIdentity>,
+}
+
+/// How all threads came to their safepoints.
+pub(in crate::mutator) struct Arrival {
+    /// From the request until the last one was there.
+    pub(in crate::mutator) time: Duration,
+    /// Who was last, if anybody had to be waited for.
+    pub(in crate::mutator) last: Option<ThreadIdentity>,
+}
+
+const POISONED: &str = "no code that may panic runs under the lock of the safepoints";
+
+impl<T: Participant, D> Safepoints<T, D> {
+    pub(in crate::mutator) fn new(late: Late, data: D) -> Safepoints<T, D> {
+        let statistics = SafepointStatistics::default();
+        Safepoints {
+            inner: Mutex::new(Inner { threads: Vec::new(), data, stop: None, statistics }),
+            arrived: Condvar::new(),
+            resumed: Condvar::new(),
+            late,
+        }
+    }
+
+    /// The lock, whether the world is stopped or not.
+    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, Inner<T, D>> {
+        self.inner.lock().expect(POISONED)
+    }
+
+    /// The lock while no stop is under way, nor will be before it is given back. Not for a thread that
+    /// others may be waiting for: one that is attached and runs.
+    pub(in crate::mutator) fn lock_resumed(&self) -> MutexGuard<'_, Inner<T, D>> {
+        self.until_resumed(self.lock())
+    }
+
+    fn until_resumed<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>) -> MutexGuard<'a, Inner<T, D>> {
+        while inner.stop.is_some() {
+            inner = self.resumed.wait(inner).expect(POISONED);
+        }
+        inner
+    }
+
+    pub(in crate::mutator) fn statistics(&self) -> SafepointStatistics {
+        self.lock().statistics
+    }
+
+    /// Adds a thread that runs; waits for the end of a stop.
+    pub(in crate::mutator) fn attach(&self, thread: T, change: impl FnOnce(&mut D)) {
+        let mut inner = self.lock_resumed();
+        inner.threads.push(thread);
+        change(&mut inner.data);
+    }
+
+    /// Removes a thread that runs, which is an arrival as good as any.
+    pub(in crate::mutator) fn detach(&self, thread: &T, change: impl FnOnce(&mut D)) {
+        let mut inner = self.lock();
+        let place = inner.threads.iter().rposition(|other| same(other, thread));
+        let thread = inner.threads.swap_remove(place.expect("an attached thread is among the threads"));
+        change(&mut inner.data);
+        self.arrive(&mut inner, &thread);
+    }
+
+    /// The thread touches nothing of the heap from here on, until it leaves.
+    #[inline]
+    pub(in crate::mutator) fn enter_blocking(&self, thread: &T) {
+        if !thread.status().enter() {
+            self.enter_blocking_awaited(thread);
+        }
+    }
+
+    #[cold]
+    fn enter_blocking_awaited(&self, thread: &T) {
+        let mut inner = self.lock();
+        self.arrive(&mut inner, thread);
+    }
+
+    /// The thread runs again; waits for the end of a stop.
+    #[inline]
+    pub(in crate::mutator) fn leave_blocking(&self, thread: &T) {
+        if !thread.status().leave() {
+            self.leave_blocking_held(thread);
+        }
+    }
+
+    #[cold]
+    fn leave_blocking_held(&self, thread: &T) {
+        let _inner = self.lock_resumed();
+        // Under the lock: a stop that begins now finds a thread that runs.
+        thread.status().run();
+    }
+
+    /// Waits for the end of a stop that waits for this thread, if there is one.
+    pub(in crate::mutator) fn park(&self, thread: &T) {
+        if thread.status().is_requested() {
+            self.park_locked(self.lock(), thread);
+        }
+    }
+
+    fn park_locked(&self, mut inner: MutexGuard<'_, Inner<T, D>>, thread: &T) {
+        self.arrive(&mut inner, thread);
+        let _inner = self.until_resumed(inner);
+        thread.status().run();
+    }
+
+    /// Makes a thread that runs safe, and counts it if a stop is under way.
+    fn arrive(&self, inner: &mut Inner<T, D>, thread: &T) {
+        thread.status().arrive();
+        if let Some(stop) = &mut inner.stop {
+            stop.awaited -= 1;
+            if stop.awaited == 0 {
+                stop.last = Some(thread.identity().clone());
+                self.arrived.notify_one();
+            }
+        }
+    }
+
+    /// Stops all threads but `own`, the caller if it takes part and runs; runs `body`; lets them go on, also
+    /// if `body` unwinds. `None`: somebody else's stop came first, and is over.
+    pub(in crate::mutator) fn stop<R>(&self, own: Option<&T>, body: impl FnOnce(Arrival) -> R) -> Option<R> {
+        let mut inner = self.lock();
+        if inner.stop.is_some() {
+            match own {
+                Some(own) => self.park_locked(inner, own),
+                None => drop(self.until_resumed(inner)),
+            }
+            return None;
+        }
+        let begun = Instant::now();
+        inner.request(own);
+        let _resume = Resume(self);
+        let arrival = self.await_arrivals(inner, begun);
+        Some(body(arrival))
+    }
+
+    /// Waits until nobody is awaited; says who is late.
+    fn await_arrivals<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>, begun: Instant) -> Arrival {
+        let mut delay = self.late.delay;
+        while inner.awaited() > 0 {
+            let Some(late) = delay else {
+                inner = self.arrived.wait(inner).expect(POISONED);
+                continue;
+            };
+            let waited = begun.elapsed();
+            if waited < late {
+                inner = self.arrived.wait_timeout(inner, late - waited).expect(POISONED).0;
+            } else {
+                // All were asked at the same time, so all that are late are late now.
+                delay = None;
+                let awaited = inner.threads.iter().filter(|thread| thread.status().is_awaited());
+                let late: Vec<_> = awaited.map(|thread| thread.identity().clone()).collect();
+                // The embedder's code may look at the heap, and may panic.
+                drop(inner);
+                late.into_iter().for_each(|thread| self.late.tell(&LateThread { thread, waited }));
+                inner = self.lock();
+            }
+        }
+        let time = begun.elapsed();
+        inner.statistics.record(time);
+        inner.acknowledge();
+        let last = inner.stop.as_mut().and_then(|stop| stop.last.take());
+        Arrival { time, last }
+    }
+}
+
+impl<T: Participant, D> Inner<T, D> {
+    fn awaited(&self) -> usize {
+        self.stop.as_ref().map_or(0, |stop| stop.awaited)
+    }
+
+    /// Asks everybody but `own` to stop.
+    fn request(&mut self, own: Option<&T>) {
+        let mut awaited = 0;
+        for thread in &self.threads {
+            if own.is_some_and(|own| same(own, thread)) {
+                continue;
+            }
+            // In this order: who accepts the limit's request finds the status's.
+            if thread.status().request() {
+                thread.limit().request();
+                awaited += 1;
+            }
+        }
+        self.stop = Some(Stop { awaited, last: None });
+    }
+
+    /// Everybody is there: what the limits asked for is done, so that nobody stops again for it.
+    fn acknowledge(&self) {
+        for thread in self.threads.iter().filter(|thread| thread.status().is_safe()) {
+            // The owner is held, so its part can be done for it.
+            thread.limit().acknowledge();
+        }
+    }
+
+    fn resume(&mut self) {
+        self.stop = None;
+        self.threads.iter().for_each(|thread| thread.status().resume());
+    }
+}
+
+/// Ends the stop when dropped.
+struct Resume<'a, T: Participant, D>(&'a Safepoints<T, D>);
+
+impl<T: Participant, D> Drop for Resume<'_, T, D> {
+    fn drop(&mut self) {
+        self.0.lock().resume();
+        self.0.resumed.notify_all();
+    }
+}
+
+fn same<T: Participant>(one: &T, other: &T) -> bool {
+    std::ptr::eq(one.status(), other.status())
+}

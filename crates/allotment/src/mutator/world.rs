@@ -1,0 +1,172 @@
+//! The stopped world, and the two ways to stop it.
+//!
+//! A [`World`] is the proof that no mutator runs. When there is one, no thread has a buffer, no reservation is
+//! in force, and no region is exclusive: every region up to its top is objects and fillers, and a collector need not
+//! know what mutators keep of them. Threads that came to a safepoint by themselves have seen to their part at
+//! once, on their own cores; what threads in `blocking` left is seen to here.
+//!
+//! What runs in the stopped world must not unwind: it may have half changed what all threads use, and they
+//! would go on with it. Where it does, the process ends. To poison the heap instead was refused: every thread
+//! would have to be told, in the middle of code that has no error to return.
+
+use super::Mutator;
+use super::registry::{Registry, runs_attached};
+use super::safepoint::{Arrival, ThreadIdentity};
+use super::shared::Shared;
+use super::state::State;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// A heap of which no thread runs: all are at a safepoint or in `blocking`, and stay there.
+pub struct World<'w> {
+    shared: &'w Shared,
+    arrival: Arrival,
+    /// What the threads own is the stopper's, who is one thread: neither `Send` nor `Sync`.
+    stopper: PhantomData<*mut ()>,
+}
+
+/// Why a thread cannot stop the world of a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StopError {
+    /// It would wait for itself, or two threads for each other.
+    #[error(
+        "this thread is attached to a heap: stop the world with its mutator (`Mutator::stop_the_world`), or from within \
+         `Mutator::blocking`"
+    )]
+    Attached,
+    /// It has stopped it already, or another heap's.
+    #[error("this thread is stopping the world already: stops do not nest")]
+    Stopping,
+}
+
+impl<'w> World<'w> {
+    fn new(shared: &'w Shared, arrival: Arrival) -> World<'w> {
+        let world = World { shared, arrival, stopper: PhantomData };
+        for state in world.states() {
+            // Also what was held meanwhile: reservations lapse.
+            state.safepoints.set(state.safepoints.get() + 1);
+            Mutator::new(state).give_up_buffer();
+            state.owned.borrow_mut().dissolve(shared);
+        }
+        world
+    }
+
+    /// The heap.
+    pub(super) fn shared(&self) -> &'w Shared {
+        self.shared
+    }
+
+    /// The states of all attached threads, the stopper's included if it is one.
+    pub(super) fn states(&self) -> impl Iterator<Item = &State> {
+        // SAFETY: no thread detaches while the world is stopped, so the states stay where they are; and no owner
+        // uses its own.
+        (0..)
+            .map_while(|number| self.shared().registry.attached(number))
+            .map(|state| unsafe { state.as_ref() })
+    }
+
+    /// How many threads are attached.
+    pub fn threads(&self) -> usize {
+        self.shared.registry.attachments().now
+    }
+
+    /// From the request to stop until the last thread had arrived.
+    pub fn time_to_safepoint(&self) -> Duration {
+        self.arrival.time
+    }
+
+    /// The thread that arrived last; `None`: none had to be waited for.
+    pub fn last_to_arrive(&self) -> Option<&ThreadIdentity> {
+        self.arrival.last.as_ref()
+    }
+}
+
+impl Mutator<'_> {
+    /// Stops all other threads of the heap, runs `f`, and lets them go on. `None`: another thread stopped the world
+    /// first; `f` did not run, and that stop is over. A safepoint.
+    ///
+    /// `f` must not panic: the process ends if it does. It can neither attach, nor stop a world, nor reset or
+    /// verify this heap. Objects that are
+    /// used only by threads of this heap do not change while it runs.
+    ///
+    /// # Panics
+    /// If the hook of [`on_late_thread`](crate::heap::HeapBuilder::on_late_thread) does. The threads then go on.
+    pub fn stop_the_world<R>(&mut self, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
+        self.come_to_safepoint();
+        let state = self.state();
+        state.shared.stop(Some(state), f)
+    }
+}
+
+impl Shared {
+    /// Stops all threads of the heap for a caller that is none of them, or is in `blocking`. `None`: as for
+    /// [`Mutator::stop_the_world`].
+    pub(crate) fn stop_the_world<R>(
+        &self,
+        f: impl FnOnce(&mut World<'_>) -> R,
+    ) -> Result<Option<R>, StopError> {
+        if is_stopping() {
+            return Err(StopError::Stopping);
+        }
+        // Of another heap too: its threads could be waiting for this one.
+        if runs_attached() {
+            return Err(StopError::Attached);
+        }
+        Ok(self.stop(None, f))
+    }
+
+    fn stop<R>(&self, own: Option<&State>, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
+        let _stopping = Stopping::begin(&self.registry);
+        self.registry.stop(own, |arrival| {
+            let abort = AbortOnUnwind;
+            let outcome = f(&mut World::new(self, arrival));
+            std::mem::forget(abort);
+            outcome
+        })
+    }
+}
+
+thread_local! {
+    /// Whose world this thread stops, or has stopped; null: none.
+    static STOPPING: Cell<*const Registry> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Whether this thread stops a world, or has stopped it: others may be waiting for it.
+pub(super) fn is_stopping() -> bool {
+    !STOPPING.get().is_null()
+}
+
+/// Whether it is the world of these threads: it must not wait for the end of the stop then.
+pub(super) fn is_stopping_that(registry: &Registry) -> bool {
+    std::ptr::eq(STOPPING.get(), registry)
+}
+
+struct Stopping;
+
+impl Stopping {
+    fn begin(registry: &Registry) -> Stopping {
+        STOPPING.set(registry);
+        Stopping
+    }
+}
+
+impl Drop for Stopping {
+    fn drop(&mut self) {
+        STOPPING.set(std::ptr::null());
+    }
+}
+
+/// Ends the process when it is dropped, which is when what it guards unwinds.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        eprintln!(
+            "allotment: aborting, because code that ran while the world was stopped panicked (see above): the heap may be \
+             half changed, and no thread could go on"
+        );
+        std::process::abort();
+    }
+}
