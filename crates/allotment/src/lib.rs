@@ -4,9 +4,9 @@
 //! allocates there by bumping a pointer, with nobody to ask.
 //!
 //! The layers, lowest first; a module may use only modules before it:
-//! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], `collector`, [`heap`], [`observe`].
+//! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`observe`].
 
-mod collector;
+pub mod collector;
 pub mod heap;
 pub mod memory;
 pub mod mutator;

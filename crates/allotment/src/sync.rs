@@ -10,7 +10,7 @@ pub(crate) use std::{
         Condvar, Mutex, MutexGuard,
         atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
-    thread::yield_now,
+    thread::{Thread, ThreadId, current, park, yield_now},
 };
 
 #[cfg(loom)]
@@ -19,5 +19,5 @@ pub(crate) use loom::{
         Condvar, Mutex, MutexGuard,
         atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
-    thread::yield_now,
+    thread::{Thread, ThreadId, current, park, yield_now},
 };

@@ -3,7 +3,7 @@
 //! For programs shorter than their heap, for request and frame heaps that are reset as a whole, and as
 //! the zero line of every measurement: what a collector costs is what it is slower than this.
 
-use crate::mutator::Collector;
+use crate::mutator::{Cause, Collector, Mutator, Outcome};
 
 /// The collector that does not collect.
 pub(crate) struct Epsilon;
@@ -13,7 +13,7 @@ impl Collector for Epsilon {
         "epsilon"
     }
 
-    fn make_room(&self, _bytes: usize) -> bool {
-        false
+    fn collect(&self, _: &mut Mutator<'_>, _: Cause, _: &mut dyn FnMut(&Mutator<'_>)) -> Outcome {
+        Outcome::Never
     }
 }

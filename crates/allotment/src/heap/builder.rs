@@ -4,19 +4,19 @@
 //! a user can tune a program without building it again.
 
 use super::Heap;
-use crate::collector::Epsilon;
+use super::hooks::Hooks;
+use crate::collector::{CollectionRecord, Epsilon, History, MarkCompact, Settings as CollectorSettings};
 use crate::memory::topology::Topology;
 use crate::memory::{MemoryError, Reservation, huge_page_size, limit};
-use crate::mutator::{Committer, Hook, Late, LateThread, Registry, Roots, Shared};
+use crate::mutator::{Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared};
 use crate::object::Shapes;
 use crate::options::{
-    OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
+    CollectorKind, OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
     table::for_each_option,
 };
 use crate::region::{FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
-use std::fmt;
 use std::sync::Arc;
 
 /// Collects options, then [`build`](Self::build)s.
@@ -30,20 +30,10 @@ use std::sync::Arc;
 pub struct HeapBuilder {
     options: OptionSet,
     name: Option<String>,
-    on_late_thread: OnLateThread,
+    hooks: Hooks,
     /// Regions smaller than a user may have, so that tests reach the rare paths.
     #[cfg(all(test, not(loom)))]
     test_geometry: Option<Geometry>,
-}
-
-/// Who is told of late threads; `None`: standard error.
-#[derive(Clone, Default)]
-struct OnLateThread(Option<Hook>);
-
-impl fmt::Debug for OnLateThread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "a function" } else { "a line on standard error" })
-    }
 }
 
 /// Why there is no heap.
@@ -110,7 +100,27 @@ impl HeapBuilder {
     /// threads may be waiting for: it must neither attach nor stop the world.
     #[must_use]
     pub fn on_late_thread(mut self, hook: impl Fn(&LateThread) + Send + Sync + 'static) -> HeapBuilder {
-        self.on_late_thread = OnLateThread(Some(Arc::new(hook)));
+        self.hooks.late_thread = Some(Arc::new(hook));
+        self
+    }
+
+    /// Asks `hook`, when a collection did not make room for an allocation, to release what it can (caches, say);
+    /// where it answers `true` another collection follows, else the allocation fails with that error. Called
+    /// on the thread that allocates, which is attached but not stopped.
+    #[must_use]
+    pub fn on_heap_limit(
+        mut self,
+        hook: impl Fn(&OutOfMemory) -> bool + Send + Sync + 'static,
+    ) -> HeapBuilder {
+        self.hooks.heap_limit = Some(Arc::new(hook));
+        self
+    }
+
+    /// Tells `hook` of each collection when it is over, on the thread that collected, which is attached but not
+    /// stopped.
+    #[must_use]
+    pub fn on_collection(mut self, hook: impl Fn(&CollectionRecord) + Send + Sync + 'static) -> HeapBuilder {
+        self.hooks.collection = Some(Arc::new(hook));
         self
     }
 
@@ -205,7 +215,18 @@ impl HeapBuilder {
         if !free.commit_ahead(chosen.initial_heap_size) {
             return Err(BuildError::InitialHeap { bytes: chosen.initial_heap_size });
         }
-        let late = Late::new(chosen.safepoint_timeout_delay).with_hook(self.on_late_thread.0);
+        let late = Late::new(chosen.safepoint_timeout_delay).with_hook(self.hooks.late_thread);
+        let history = Arc::new(History::new(chosen.print_gc, self.hooks.collection));
+        let collector: Box<dyn Collector> = match chosen.collector {
+            CollectorKind::Epsilon => Box::new(Epsilon),
+            CollectorKind::MarkCompact => {
+                let settings = CollectorSettings {
+                    uncommit_delay_ms: chosen.uncommit_delay,
+                    keep_bytes: chosen.initial_heap_size,
+                };
+                Box::new(MarkCompact::new(base, geometry, history.clone(), settings)?)
+            }
+        };
         let shared = Shared {
             free,
             shapes: Shapes::default(),
@@ -213,13 +234,14 @@ impl HeapBuilder {
             roots: Roots::default(),
             registry: Registry::new(&sizing, late),
             sizing,
-            collector: Box::new(Epsilon),
+            collector,
+            on_heap_limit: self.hooks.heap_limit,
             topology,
             use_tlab: chosen.use_tlab,
             zero_tlab: chosen.zero_tlab,
             zero_window: chosen.zero_window_size,
         };
-        Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options) })
+        Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options), history })
     }
 }
 

@@ -1,14 +1,16 @@
 //! The heap as its embedder sees it.
 
 mod builder;
+mod hooks;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 pub use builder::{BuildError, HeapBuilder};
 
+use crate::collector::{Collections, History};
 use crate::mutator::{
-    AttachError, Attachments, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared, StopError, World,
-    attach,
+    AttachError, Attachments, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared, StopError,
+    World, attach,
 };
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
@@ -38,6 +40,7 @@ use std::sync::Arc;
 pub struct Heap {
     pub(crate) shared: Arc<Shared>,
     options: Arc<OptionSet>,
+    history: Arc<History>,
 }
 
 impl Heap {
@@ -165,6 +168,11 @@ impl Heap {
     /// The collector's name.
     pub fn collector(&self) -> &'static str {
         self.shared.collector.name()
+    }
+
+    /// The collections so far: how many, the latest records, and how long they took.
+    pub fn collections(&self) -> Collections {
+        self.history.snapshot()
     }
 
     /// Every option with the value in force and where it came from.

@@ -3,13 +3,14 @@
 use super::{BuildError, Heap, MemoryUse};
 use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
 use crate::object::{Element, Shape, ShapeRef};
-use crate::options::Origin;
+use crate::options::{CollectorKind, Origin};
 
 const REGION: usize = 256 << 10;
 
 /// 16 regions of the smallest size, with these options.
 fn small(options: &str) -> Result<Heap, BuildError> {
-    Heap::builder().max_heap_size(16 * REGION).use_transparent_huge_pages(false).options(options)?.build()
+    let builder = Heap::builder().max_heap_size(16 * REGION).use_transparent_huge_pages(false);
+    builder.collector(CollectorKind::Epsilon).options(options)?.build()
 }
 
 fn words(heap: &Heap) -> ShapeRef {

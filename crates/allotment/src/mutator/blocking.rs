@@ -6,7 +6,9 @@
 //! it cannot come back before the stop is over.
 
 use super::Mutator;
+use super::roots::OUTSIDE;
 use super::state::State;
+use std::ptr;
 
 impl Mutator<'_> {
     /// Runs `f`, which may wait for whatever it likes: the world can be stopped meanwhile. A safepoint. Costs two
@@ -22,6 +24,8 @@ impl Mutator<'_> {
     /// ```
     pub fn blocking<R>(&mut self, f: impl FnOnce() -> R) -> R {
         let state = self.state();
+        // Before others may look: from here on every unlinking takes the slow path.
+        state.parked.set(state.links.replace(OUTSIDE));
         state.shared.registry.enter_blocking(state);
         let _leave = Leave(state);
         f()
@@ -34,5 +38,6 @@ struct Leave<'a>(&'a State);
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         self.0.shared.registry.leave_blocking(self.0);
+        self.0.links.set(self.0.parked.replace(ptr::null_mut()));
     }
 }

@@ -1,12 +1,56 @@
 //! What this layer asks of a collector.
 
-/// Makes room when the free set has none. One per heap, chosen when the heap is built.
+use super::Mutator;
+use std::fmt;
+
+/// Why a collection begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// There was no room for an allocation.
+    AllocationFailure,
+    /// The embedder asked for it.
+    Requested,
+    /// The heap is being tested: `ZealInterval`.
+    Zeal,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Cause::AllocationFailure => "Allocation Failure",
+            Cause::Requested => "Requested",
+            Cause::Zeal => "Zeal",
+        })
+    }
+}
+
+/// What came of asking for a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// This thread collected; there is nothing more that the collector can do.
+    Collected,
+    /// Another thread collected, or stopped the world for something else, while this one stood still.
+    Elsewhere,
+    /// The system refused memory that a collection needs.
+    Refused,
+    /// This collector does not collect.
+    Never,
+}
+
+/// Collects garbage. One per heap, chosen when the heap is built.
 pub trait Collector: Send + Sync {
     /// Its name, as options and logs say it.
     fn name(&self) -> &'static str;
 
-    /// Called by a mutator at a safepoint when `bytes` could not be allocated. `true`: try again.
-    fn make_room(&self, bytes: usize) -> bool;
+    /// Does all it can to find room. A safepoint of the calling thread. If this thread collects, `meanwhile`
+    /// runs before others do: what it allocates nobody else can take.
+    fn collect(
+        &self,
+        mutator: &mut Mutator<'_>,
+        cause: Cause,
+        meanwhile: &mut dyn FnMut(&Mutator<'_>),
+    ) -> Outcome;
 }
 
 /// The heap has no room for an allocation.

@@ -8,8 +8,9 @@
 
 use super::alloc::{initialise, initialise_array};
 use super::initialise::zero;
+use super::refill::Block;
 use super::state::State;
-use super::{ArraySite, Mutator, OutOfMemory, Prefetch, Site, Zeroing};
+use super::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, Site, Zeroing};
 use crate::object::{Header, Kind, align_to_word, fill};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -73,27 +74,52 @@ impl<'t> Mutator<'t> {
     /// [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Errors
-    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do.
+    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, and the hook of
+    /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), where there is one, had nothing to give.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
         self.safepoint();
         let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         loop {
             if let Some(block) = self.allocate_past_limit(rounded, false) {
-                let end = block.start + rounded;
-                // SAFETY: the block is this thread's.
-                unsafe { fill(block.start, end) };
-                return Ok(Reservation {
-                    start: block.start,
-                    end,
-                    clean: block.clean.min(end),
-                    safepoint: self.state().safepoints.get(),
-                    attached: PhantomData,
-                });
+                return Ok(self.reserve(&block));
             }
-            if !self.state().shared.collector.make_room(rounded) {
-                return Err(self.out_of_memory(bytes));
+            let shared = self.state().shared.clone();
+            // What the collection freed is taken before others run: one collection of our own decides.
+            let mut found = None;
+            let mut meanwhile = |mutator: &Mutator<'_>| found = mutator.allocate_past_limit(rounded, false);
+            let outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut meanwhile);
+            if outcome == Outcome::Elsewhere {
+                continue;
+            }
+            if let Some(block) = found {
+                return Ok(self.reserve(&block));
+            }
+            let mut error = self.out_of_memory(bytes);
+            error.refused_by_system |= outcome == Outcome::Refused;
+            if !shared.at_heap_limit(&error) {
+                return Err(error);
             }
         }
+    }
+
+    fn reserve(&self, block: &Block) -> Reservation<'t> {
+        // SAFETY: the block is this thread's.
+        unsafe { fill(block.start, block.end) };
+        Reservation {
+            start: block.start,
+            end: block.end,
+            clean: block.clean.min(block.end),
+            safepoint: self.state().safepoints.get(),
+            attached: PhantomData,
+        }
+    }
+
+    /// Collects garbage now, if the heap's collector does that at all; whether there was a collection, this thread's or
+    /// another's meanwhile. A safepoint.
+    pub fn collect(&mut self) -> bool {
+        let shared = self.state().shared.clone();
+        let outcome = shared.collector.collect(self, Cause::Requested, &mut |_| ());
+        matches!(outcome, Outcome::Collected | Outcome::Elsewhere)
     }
 
     /// Allocates in reserved memory. `None`: the reservation is used up, or lapsed at a safepoint.

@@ -12,6 +12,10 @@ use crate::region::{Backing, FreeSet};
 use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::Arc;
+
+/// Releases what it can; whether that was something. See [`HeapBuilder::on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit).
+pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
 
 /// The part of a heap that its threads work with.
 pub(crate) struct Shared {
@@ -22,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     pub(crate) roots: Roots,
     pub(crate) collector: Box<dyn Collector>,
+    /// Asked when a collection did not help; whether it released something.
+    pub(crate) on_heap_limit: Option<HeapLimitHook>,
     pub(crate) topology: Topology,
     /// `UseTLAB`.
     pub(crate) use_tlab: bool,
@@ -53,7 +59,7 @@ impl Shared {
     }
 
     /// Milliseconds of a clock that never runs backwards, to the scheduler's tick.
-    pub(super) fn now_ms(&self) -> u64 {
+    pub(crate) fn now_ms(&self) -> u64 {
         let now = clock_gettime(ClockId::MonotonicCoarse);
         now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
     }
@@ -72,6 +78,11 @@ impl Shared {
             unsafe { fill(start, end) };
             self.free.give_spare(self.home(), start, end);
         }
+    }
+
+    /// Whether the embedder released something, so that another attempt may succeed.
+    pub(super) fn at_heap_limit(&self, error: &OutOfMemory) -> bool {
+        self.on_heap_limit.as_ref().is_some_and(|hook| hook(error))
     }
 
     pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {

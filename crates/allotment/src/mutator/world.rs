@@ -11,9 +11,11 @@
 
 use super::Mutator;
 use super::registry::{Registry, runs_attached};
+use super::roots::visit_links;
 use super::safepoint::{Arrival, ThreadIdentity};
 use super::shared::Shared;
 use super::state::State;
+use crate::object::SlotVisitor;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -21,6 +23,8 @@ use std::time::Duration;
 /// A heap of which no thread runs: all are at a safepoint or in `blocking`, and stay there.
 pub struct World<'w> {
     shared: &'w Shared,
+    /// The thread that stopped it, where that is attached.
+    stopper_state: Option<&'w State>,
     arrival: Arrival,
     /// What the threads own is the stopper's, who is one thread: neither `Send` nor `Sync`.
     stopper: PhantomData<*mut ()>,
@@ -42,8 +46,8 @@ pub enum StopError {
 }
 
 impl<'w> World<'w> {
-    fn new(shared: &'w Shared, arrival: Arrival) -> World<'w> {
-        let world = World { shared, arrival, stopper: PhantomData };
+    fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
+        let world = World { shared, stopper_state, arrival, stopper: PhantomData };
         for state in world.states() {
             // Also what was held meanwhile: reservations lapse.
             state.safepoints.set(state.safepoints.get() + 1);
@@ -54,7 +58,7 @@ impl<'w> World<'w> {
     }
 
     /// The heap.
-    pub(super) fn shared(&self) -> &'w Shared {
+    pub(crate) fn shared(&self) -> &'w Shared {
         self.shared
     }
 
@@ -65,6 +69,28 @@ impl<'w> World<'w> {
         (0..)
             .map_while(|number| self.shared().registry.attached(number))
             .map(|state| unsafe { state.as_ref() })
+    }
+
+    /// The mutator of the thread that stopped the world, where that is attached: what it allocates now nobody else
+    /// can take.
+    pub(crate) fn stopper(&self) -> Option<Mutator<'_>> {
+        self.stopper_state.map(Mutator::new)
+    }
+
+    /// Visits every root slot: in the frames of all threads, of handles and of providers.
+    pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
+        let outside = self.shared.roots.outside.lock();
+        for state in self.states() {
+            // SAFETY: the thread is stopped or held in `blocking`, and `outside` is held.
+            unsafe { visit_links(state, slots) };
+        }
+        drop(outside);
+        self.shared.roots.visit(slots);
+    }
+
+    /// Calls `pinned` with the address of every object that must stay where it is; with some more than once.
+    pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
+        self.shared.roots.visit_pinned(pinned);
     }
 
     /// How many threads are attached.
@@ -121,7 +147,7 @@ impl Shared {
         let _stopping = Stopping::begin(&self.registry);
         self.registry.stop(own, |arrival| {
             let abort = AbortOnUnwind;
-            let outcome = f(&mut World::new(self, arrival));
+            let outcome = f(&mut World::new(self, own, arrival));
             std::mem::forget(abort);
             outcome
         })

@@ -82,6 +82,17 @@ choice! {
     }
 }
 
+choice! {
+    /// What is done when the heap is full (option `Collector`).
+    pub enum CollectorKind {
+        /// Stops all threads, marks what is alive and slides it together.
+        #[default]
+        MarkCompact = "mark-compact",
+        /// Nothing: the heap is full, then.
+        Epsilon = "epsilon",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

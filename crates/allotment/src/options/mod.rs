@@ -26,7 +26,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub use choices::{RefillStrategy, TlabPolicy};
+pub use choices::{CollectorKind, RefillStrategy, TlabPolicy};
 pub use error::OptionError;
 pub use kinds::{Choice, Count, Granule, Milliseconds, Real, Size, Switch};
 pub use manual::manual;

@@ -6,7 +6,7 @@
 //!
 //! The rules look at effective values, after every source had its say.
 
-use super::choices::{RefillStrategy, TlabPolicy};
+use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use super::error::OptionError;
 use super::kinds::format_size;
 use super::origin::Origin;
@@ -37,6 +37,9 @@ const OF_BUFFERS: &[OptionId] = &[
 /// What only buffers that grow between collections look at.
 const OF_GROWTH: &[OptionId] =
     &[OptionId::TLABElasticity, OptionId::TLABDecayTime, OptionId::TLABIdlePercent];
+
+/// What only heaps that collect look at.
+const OF_COLLECTIONS: &[OptionId] = &[OptionId::PrintGC, OptionId::UncommitDelay];
 
 /// Whether `policy` looks at the option.
 fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
@@ -107,6 +110,11 @@ fn check_effect(set: &OptionSet) -> Result<(), OptionError> {
         && let Some(id) = OF_GROWTH.iter().copied().find(|id| given(set, *id))
     {
         return no_effect(set, id, OptionId::ResizeTLAB, "where buffers keep their size");
+    }
+    if options.collector == CollectorKind::Epsilon
+        && let Some(id) = OF_COLLECTIONS.iter().copied().find(|id| given(set, *id))
+    {
+        return no_effect(set, id, OptionId::Collector, "which never collects");
     }
     if options.zero_tlab && given(set, OptionId::ZeroWindowSize) {
         return no_effect(

@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 
-use super::choices::{RefillStrategy, TlabPolicy};
+use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use super::error::OptionError;
 use super::kinds::{Kind, Switch};
 use super::nearest::nearest;

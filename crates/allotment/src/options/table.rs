@@ -6,7 +6,7 @@
 //! option cannot exist in one of them and lack in another. A derive macro on `Options` was refused: it
 //! would need a crate of its own to say the same in attributes.
 
-use super::choices::{RefillStrategy, TlabPolicy};
+use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Real, Size, Switch, TIB};
 
 /// The largest number that HotSpot's counts take.
@@ -53,6 +53,10 @@ macro_rules! for_each_option {
             /// Asks the kernel for huge pages by madvise.
             UseTransparentHugePages, use_transparent_huge_pages: bool = true, Switch => Switch,
                 ["UseTransparentHugePages"] "off by default there.";
+            /// Milliseconds a region is free before a collection gives its memory back to the system.
+            UncommitDelay, uncommit_delay: u64 = 300_000,
+                Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
+                ["ShenandoahUncommitDelay"] "a thread of the collector looks at the delay there.";
             /// Gives each thread a buffer (TLAB); without, all threads bump one pointer.
             UseTLAB, use_tlab: bool = true, Switch => Switch,
                 ["UseTLAB"] "";
@@ -112,6 +116,13 @@ macro_rules! for_each_option {
             SafepointTimeoutDelay, safepoint_timeout_delay: u64 = 10_000,
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
                 ["SafepointTimeoutDelay"] "without effect there unless SafepointTimeout is on.";
+            /// What is done when the heap is full.
+            Collector, collector: CollectorKind = CollectorKind::MarkCompact,
+                Choice => Choice { names: CollectorKind::NAMES },
+                [] "a switch for each collector there: UseSerialGC, UseEpsilonGC.";
+            /// Prints a line for each collection on the standard error.
+            PrintGC, print_gc: bool = false, Switch => Switch,
+                ["PrintGC"] "-Xlog:gc in later releases.";
         }
     };
 }

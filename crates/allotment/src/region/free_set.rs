@@ -53,7 +53,7 @@ pub(crate) struct Attempts {
 #[derive(Default)]
 pub(super) struct Slot {
     /// The region buffers are taken from, plus one; 0: none. Replaced by compare-and-swap, Release.
-    region: AtomicU32,
+    pub(super) region: AtomicU32,
     pub(super) spares: Spares,
 }
 
@@ -226,6 +226,7 @@ impl<B: Backing> FreeSet<B> {
         self.table.empty(index);
         let region = self.table.get(index);
         region.set_home(home);
+        region.forget_idle();
         region.set_state(State::Free);
         self.free[home].put(index);
     }
@@ -237,7 +238,7 @@ impl<B: Backing> FreeSet<B> {
     }
 
     /// Lets the last resort find a region outside the slots, if it has room; whether it has.
-    fn set_aside(&self, index: usize) -> bool {
+    pub(super) fn set_aside(&self, index: usize) -> bool {
         let has_room = self.has_room(index);
         if has_room {
             self.partial.note(index);
@@ -307,11 +308,7 @@ impl<B: Backing> FreeSet<B> {
     ///
     /// The caller knows that no mutator is attached.
     pub(crate) fn reset(&self) {
-        for slot in &self.slots {
-            slot.region.store(0, Ordering::Relaxed);
-            slot.spares.clear();
-        }
-        self.partial.clear();
+        self.forget_room();
         for index in 0..self.table.len() {
             let region = self.table.get(index);
             match region.state() {

@@ -9,6 +9,7 @@
 //! This layer does not know what lies in a region.
 
 mod bitmap;
+mod collection;
 mod extend;
 mod free_set;
 mod geometry;

@@ -29,9 +29,14 @@ impl<B: Backing> FreeSet<B> {
 
     /// Gives the memory of free regions back to the system; the bytes it took.
     pub(crate) fn uncommit_free(&self) -> usize {
+        self.uncommit_if(|_| true)
+    }
+
+    /// The same for those of which `wanted` is true.
+    pub(super) fn uncommit_if(&self, mut wanted: impl FnMut(usize) -> bool) -> usize {
         let mut regions = 0;
         for bitmap in &self.free {
-            for index in bitmap.iter() {
+            for index in bitmap.iter().filter(|&index| wanted(index)) {
                 let moving = self.transit.begin();
                 if !bitmap.take(index) {
                     continue;

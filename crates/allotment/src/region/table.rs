@@ -4,7 +4,7 @@
 //! would rather leave out of the caches, and an uncommitted region has none to read.
 
 use super::Geometry;
-use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// What a region is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,9 @@ pub(crate) struct Region {
     home: AtomicU16,
     /// Humongous start: regions of the run. Continuation: regions back to the start. Else 0.
     run: AtomicU32,
+    /// Free: since when, in milliseconds of the heap's clock plus one; 0: nobody looked yet. Reset by who
+    /// frees the region, set by who looks. Relaxed: it is a reason, not a claim.
+    idle_since: AtomicU64,
 }
 
 impl Region {
@@ -109,6 +112,22 @@ impl Region {
     pub(crate) fn set_run(&self, regions: usize) {
         self.run.store(regions as u32, Ordering::Relaxed);
     }
+
+    /// Notes that the region is free from now on.
+    pub(super) fn forget_idle(&self) {
+        self.idle_since.store(0, Ordering::Relaxed);
+    }
+
+    /// Milliseconds since this was first asked of the free region.
+    pub(super) fn idle_ms(&self, now_ms: u64) -> u64 {
+        match self.idle_since.load(Ordering::Relaxed).checked_sub(1) {
+            Some(since) => now_ms.saturating_sub(since),
+            None => {
+                self.idle_since.store(now_ms.saturating_add(1), Ordering::Relaxed);
+                0
+            }
+        }
+    }
 }
 
 /// All regions of a heap, and where they lie.
@@ -131,6 +150,7 @@ impl RegionTable {
                     state: AtomicU8::new(State::Uncommitted as u8),
                     home: AtomicU16::new(0),
                     run: AtomicU32::new(0),
+                    idle_since: AtomicU64::new(0),
                 }
             })
             .collect();

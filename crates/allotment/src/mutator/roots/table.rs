@@ -25,7 +25,7 @@ pub(super) struct RootTable {
 #[derive(Default)]
 struct Inner {
     /// Slots by address. A chunk never moves.
-    chunks: Vec<Box<[AtomicU64; CHUNK]>>,
+    chunks: Vec<Box<[AtomicU64]>>,
     /// Slots that no handle has.
     free: Vec<Slot>,
 }
@@ -57,7 +57,7 @@ impl RootTable {
     fn take(&self, bits: u64) -> Slot {
         let mut inner = self.lock();
         if inner.free.is_empty() {
-            let chunk = Box::new([const { AtomicU64::new(FREE) }; CHUNK]);
+            let chunk: Box<[AtomicU64]> = (0..CHUNK).map(|_| AtomicU64::new(FREE)).collect();
             inner.free.extend(chunk.iter().rev().map(|slot| Slot(NonNull::from(slot))));
             inner.chunks.push(chunk);
         }

@@ -1,8 +1,8 @@
 //! Which thread it is, as its embedder and the system know it.
 
+use crate::sync::{Thread, ThreadId, current};
 use rustix::thread::gettid;
 use std::fmt;
-use std::thread::{Thread, ThreadId};
 
 thread_local! {
     /// The kernel's number of this thread: asked for once, not at each attach.
@@ -19,7 +19,12 @@ pub struct ThreadIdentity {
 impl ThreadIdentity {
     /// The calling thread.
     pub(in crate::mutator) fn current() -> ThreadIdentity {
-        ThreadIdentity { thread: std::thread::current(), system_id: SYSTEM_ID.with(|id| *id) }
+        ThreadIdentity { thread: current(), system_id: SYSTEM_ID.with(|id| *id) }
+    }
+
+    /// For who wakes it up.
+    pub(super) fn thread(&self) -> &Thread {
+        &self.thread
     }
 
     /// Its name, if it was given one.

@@ -7,9 +7,13 @@ const SAFE: u32 = 1;
 /// A stop is under way: who is safe stays so, who is not is waited for.
 const STOP: u32 = 2;
 
+/// The thread waits for the end of the stop, and wants to be woken.
+const WAITS: u32 = 4;
+
 /// Whether a thread runs, and whether it may.
 ///
-/// `SAFE` is set and cleared by the owner, `STOP` by a stopper that holds the lock. What the owner wrote is
+/// `SAFE` is set and cleared by the owner, `STOP` by a stopper that holds the lock; `WAITS` is set by the owner and
+/// cleared by either. What the owner wrote is
 /// visible to the stopper that finds it safe (Release, Acquire), and the other way round when it leaves.
 #[derive(Debug)]
 pub(in crate::mutator) struct Status(AtomicU32);
@@ -32,14 +36,20 @@ impl Status {
         self.0.compare_exchange(SAFE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
+    /// As [`leave`](Self::leave), and `wait`s, which may return too early, until the end of a stop.
+    pub(super) fn leave_after_stop(&self, wait: impl Fn()) {
+        while !self.leave() {
+            if self.0.fetch_or(WAITS, Ordering::Relaxed) & STOP != 0 {
+                wait();
+            }
+            // The stopper has done so, unless it did not see that anybody waits.
+            self.0.fetch_and(!WAITS, Ordering::Relaxed);
+        }
+    }
+
     /// Becomes safe, whatever is under way. The owner, under the lock.
     pub(super) fn arrive(&self) {
         self.0.fetch_or(SAFE, Ordering::Release);
-    }
-
-    /// Runs. The owner, under the lock, while no stop is under way.
-    pub(super) fn run(&self) {
-        self.0.store(0, Ordering::Relaxed);
     }
 
     /// Asks for a stop; whether the thread has to be waited for. The stopper, under the lock.
@@ -47,9 +57,9 @@ impl Status {
         self.0.fetch_or(STOP, Ordering::Acquire) & SAFE == 0
     }
 
-    /// Ends the stop. The stopper, under the lock.
-    pub(super) fn resume(&self) {
-        self.0.fetch_and(!STOP, Ordering::Release);
+    /// Ends the stop; whether the thread waits for it. The stopper, under the lock.
+    pub(super) fn resume(&self) -> bool {
+        self.0.fetch_and(!(STOP | WAITS), Ordering::Release) & WAITS != 0
     }
 
     /// Whether a stop is under way that this thread is part of.

@@ -15,15 +15,17 @@ mod sampling;
 mod script;
 mod stop;
 mod threads;
+mod world;
+mod world_stress;
 mod zeroes;
 
 use crate::Heap;
-use crate::options::TlabPolicy;
+use crate::options::{CollectorKind, TlabPolicy};
 
-/// A heap of `regions` regions of `region_bytes`, with these options.
+/// A heap of `regions` regions of `region_bytes`, with these options, that keeps objects without roots.
 fn heap(region_bytes: usize, regions: usize, options: &str) -> Heap {
     let builder = Heap::builder().test_geometry(region_bytes, regions).use_transparent_huge_pages(false);
-    builder.options(options).expect(options).build().expect(options)
+    builder.collector(CollectorKind::Epsilon).options(options).expect(options).build().expect(options)
 }
 
 /// Sets of options that take different ways through the slow path, for regions of a page.

@@ -90,6 +90,7 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
         &["ZeroTLAB", "UseTLAB"],
         "+ZeroTLAB {command line} has no effect with -UseTLAB {command line}",
     ),
+    ("+PrintGC Collector=epsilon", &["PrintGC", "Collector"], "which never collects"),
 ];
 
 #[test]

@@ -44,6 +44,7 @@ fn types_ranges_and_defaults() {
         ("RegionSize", sizes("0 or 256k..32m, a power of two"), "0"),
         ("AlwaysPreTouch", "switch true or false".into(), "false"),
         ("UseTransparentHugePages", "switch true or false".into(), "true"),
+        ("UncommitDelay", "milliseconds 0..2147483647".into(), "300000"),
         ("UseTLAB", "switch true or false".into(), "true"),
         ("ResizeTLAB", "switch true or false".into(), "true"),
         ("ZeroTLAB", "switch true or false".into(), "false"),
@@ -66,6 +67,8 @@ fn types_ranges_and_defaults() {
         ("RefillStrategy", "choice cas, lock".into(), "cas"),
         ("AllocationRegions", "count 0..1024".into(), "0"),
         ("SafepointTimeoutDelay", "milliseconds 0..2147483647".into(), "10000"),
+        ("Collector", "choice mark-compact, epsilon".into(), "mark-compact"),
+        ("PrintGC", "switch true or false".into(), "false"),
     ];
     let found: Vec<_> = OPTIONS
         .iter()

@@ -55,7 +55,8 @@ fn refused(info: &OptionInfo) -> Option<Vec<String>> {
             below.into_iter().chain([(max + 1).to_string()]).collect()
         }
         OptionKind::Milliseconds(Milliseconds { min, max }) => {
-            vec![(min - 1).to_string(), (max + 1).to_string()]
+            let below = (min > 0).then(|| (min - 1).to_string());
+            below.into_iter().chain([(max + 1).to_string()]).collect()
         }
         OptionKind::Real(Real { min, max }) => {
             vec![format!("{:?}", min.next_down()), format!("{:?}", max.next_up()), "-1".into(), "NaN".into()]

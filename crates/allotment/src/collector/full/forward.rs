@@ -1,0 +1,64 @@
+//! Where an object will be.
+
+use super::live_map::{Destination, LiveMap};
+use crate::object::WORD;
+
+/// A place where an object does not follow its predecessor: the end of a region, or a pinned object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Break {
+    /// Address of the object.
+    pub(super) from: usize,
+    /// Its new address.
+    pub(super) to: usize,
+}
+
+/// New addresses of live objects, once all is planned.
+#[derive(Clone, Copy)]
+pub(super) struct Forwarding<'p> {
+    map: &'p LiveMap,
+    /// In order of `from`.
+    breaks: &'p [Break],
+}
+
+impl<'p> Forwarding<'p> {
+    pub(super) fn new(map: &'p LiveMap, breaks: &'p [Break]) -> Forwarding<'p> {
+        Forwarding { map, breaks }
+    }
+
+    pub(super) fn map(&self) -> &'p LiveMap {
+        self.map
+    }
+
+    /// The new address of the live object at `address`.
+    #[inline(always)]
+    pub(super) fn of(&self, address: usize) -> usize {
+        let block = self.map.block(address);
+        match block.destination() {
+            Destination::At(to) => to + block.live_words_below(address) * WORD,
+            Destination::InPlace => address,
+            Destination::Broken(to) => self.behind_break(address, to),
+        }
+    }
+
+    #[cold]
+    fn behind_break(&self, address: usize, to: usize) -> usize {
+        let block = self.map.block(address);
+        let words = block.live_words_below(address);
+        match self.breaks[..self.next_break(address)].last() {
+            Some(last) if std::ptr::eq(self.map.block(last.from), block) => {
+                last.to + (words - block.live_words_below(last.from)) * WORD
+            }
+            _ => to + words * WORD,
+        }
+    }
+
+    /// The number of the first break behind `address`.
+    pub(super) fn next_break(&self, address: usize) -> usize {
+        self.breaks.partition_point(|each| each.from <= address)
+    }
+
+    /// The breaks from that number on.
+    pub(super) fn breaks_from(&self, number: usize) -> &'p [Break] {
+        &self.breaks[number..]
+    }
+}

@@ -1,0 +1,265 @@
+//! Which words of the heap are live, and where each block of 64 of them goes.
+//!
+//! ```text
+//! block of 512 bytes:  | live: a bit per word, set for every word of a live object | destination |
+//! new address = destination of the block + 8 * (live bits below the object's in its block)
+//! ```
+//!
+//! All words of an object have their bits, not only its first: then the distance that an object slides
+//! is a population count, and garbage and gaps are runs of zeroes. An object is live if its header's bit is set;
+//! setting it with an atomic or claims the object for one worker. Both numbers of a block lie side
+//! by side, because a look-up needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a look-up walks
+//! from object to object), a table of forwarding addresses (a word for each object).
+//!
+//! Humongous objects do not slide, and have a bit for their header only.
+
+use super::broken::broken;
+use crate::memory::{MemoryError, Reservation, page_size};
+use crate::object::WORD;
+use crate::region::{Backing, FreeSet, State};
+// Laid over memory from the system, which the model checker's atomics cannot be.
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of heap that a block describes.
+pub(super) const BLOCK_BYTES: usize = 64 * WORD;
+
+/// In `destination`: nothing in the block moves.
+const IN_PLACE: u64 = 1;
+/// In `destination`: objects of the block go to more than one place.
+const BREAK: u64 = 2;
+
+/// What is known of a block.
+#[repr(C)]
+pub(super) struct Block {
+    /// Bit `i`: word `i` belongs to a live object. Set by who marks the object, Relaxed: phases are
+    /// separated by more than an order of stores.
+    live: AtomicU64,
+    /// New address of the first live word, and flags in the low bits. Set by who plans the block.
+    destination: AtomicU64,
+}
+
+/// Where the objects of a block go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// Nowhere.
+    InPlace,
+    /// Behind each other, the first live word to this address.
+    At(usize),
+    /// The same up to a break, which a list knows.
+    Broken(usize),
+}
+
+/// One block for every 512 bytes of a heap.
+pub(crate) struct LiveMap {
+    base: usize,
+    blocks: usize,
+    memory: Reservation,
+    /// Whether uncommitted memory is known to come back as zeroes.
+    clean: bool,
+}
+
+impl LiveMap {
+    /// A map of the heap of `heap_bytes` that begins at `base`; both multiples of 512.
+    pub(super) fn new(base: usize, heap_bytes: usize) -> Result<LiveMap, MemoryError> {
+        debug_assert!(base.is_multiple_of(BLOCK_BYTES));
+        let blocks = heap_bytes.div_ceil(BLOCK_BYTES);
+        let memory = Reservation::reserve(blocks * size_of::<Block>(), page_size(), "live-map")?;
+        Ok(LiveMap { base, blocks, memory, clean: true })
+    }
+
+    /// Takes the memory, and makes it say that nothing is live.
+    pub(super) fn open<B: Backing>(&mut self, free: &FreeSet<B>) -> Result<(), MemoryError> {
+        self.memory.commit(0, self.memory.bytes())?;
+        if !self.clean {
+            let table = free.table();
+            let used = |&index: &usize| !matches!(table.get(index).state(), State::Free | State::Uncommitted);
+            for index in (0..table.len()).filter(used) {
+                for start in (table.bottom(index)..table.end(index)).step_by(BLOCK_BYTES) {
+                    let block = self.block(start);
+                    block.live.store(0, Ordering::Relaxed);
+                    block.destination.store(0, Ordering::Relaxed);
+                }
+            }
+        }
+        self.clean = false;
+        Ok(())
+    }
+
+    /// Gives the memory back.
+    pub(super) fn close(&mut self) {
+        // If the system does not take it, it is cleared when it is used next.
+        self.clean = self.memory.uncommit(0, self.memory.bytes()).is_ok();
+    }
+
+    /// The block of an address; aborts where it is not in the heap.
+    #[inline(always)]
+    pub(super) fn block(&self, address: usize) -> &Block {
+        let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
+        if index >= self.blocks {
+            broken(address, "something refers to it, and it is outside the heap");
+        }
+        // SAFETY: the map is open whenever somebody has an address to ask for: `open` is the first thing a
+        // collection does. The memory holds `blocks` blocks, and any bits are two numbers.
+        unsafe { &*self.memory.base().cast::<Block>().add(index) }
+    }
+
+    /// Whether the object at `address` is live.
+    #[inline(always)]
+    pub(super) fn is_live(&self, address: usize) -> bool {
+        self.block(address).live() >> bit(address) & 1 != 0
+    }
+
+    /// Marks the object at `address`, of `bytes`; `false`: somebody did.
+    #[inline]
+    pub(super) fn claim(&self, address: usize, bytes: usize) -> bool {
+        let first = (bytes / WORD).min(64 - bit(address));
+        let before = self.block(address).live.fetch_or(ones(first) << bit(address), Ordering::Relaxed);
+        if before >> bit(address) & 1 != 0 {
+            return false;
+        }
+        let mut at = address + first * WORD;
+        while at < address + bytes {
+            let words = (address + bytes - at) / WORD;
+            let block = self.block(at);
+            if words >= 64 {
+                block.live.store(u64::MAX, Ordering::Relaxed);
+            } else {
+                block.live.fetch_or(ones(words), Ordering::Relaxed);
+            }
+            at += BLOCK_BYTES;
+        }
+        true
+    }
+
+    /// The live bits of `[start, end)`, which lies in one block, each where it is in the block.
+    #[inline]
+    pub(super) fn live_between(&self, start: usize, end: usize) -> u64 {
+        let words = (end - start) / WORD;
+        self.block(start).live() & ones(words) << bit(start)
+    }
+
+    /// Bytes of live words in `[start, end)`.
+    pub(super) fn live_bytes(&self, start: usize, end: usize) -> usize {
+        blocks(start, end)
+            .map(|(start, end)| self.live_between(start, end).count_ones() as usize * WORD)
+            .sum()
+    }
+
+    /// The first live word in `[from, end)`, or `end`.
+    #[inline]
+    pub(super) fn next_live(&self, from: usize, end: usize) -> usize {
+        self.find(from, end, |live| live)
+    }
+
+    /// The first word in `[from, end)` that is not live, or `end`.
+    #[inline]
+    pub(super) fn next_dead(&self, from: usize, end: usize) -> usize {
+        self.find(from, end, |live| !live)
+    }
+
+    #[inline(always)]
+    fn find(&self, from: usize, end: usize, of: impl Fn(u64) -> u64) -> usize {
+        let mut at = from;
+        while at < end {
+            let bits = of(self.block(at).live()) >> bit(at);
+            if bits != 0 {
+                return (at + bits.trailing_zeros() as usize * WORD).min(end);
+            }
+            at = next_block(at);
+        }
+        end
+    }
+
+    /// Behind the last live word in `[start, end)`, or `start`.
+    pub(super) fn live_end(&self, start: usize, end: usize) -> usize {
+        self.behind_last(start, end, |live| live)
+    }
+
+    /// Behind the last word in `[start, end)` that is not live, or `start`: where the run of live words
+    /// that reaches up to `end` begins.
+    pub(super) fn run_start(&self, start: usize, end: usize) -> usize {
+        self.behind_last(start, end, |live| !live)
+    }
+
+    fn behind_last(&self, start: usize, end: usize, of: impl Fn(u64) -> u64) -> usize {
+        let mut at = end;
+        while at > start {
+            let block = (at - WORD) & !(BLOCK_BYTES - 1);
+            let bits = of(self.block(block).live()) & ones((at - block) / WORD);
+            if bits != 0 {
+                return (block + (64 - bits.leading_zeros() as usize) * WORD).max(start);
+            }
+            at = block;
+        }
+        start
+    }
+
+    /// Notes that live words from `at` on, as far as its block reaches, go to `to` and behind it. Where `at` is
+    /// not the beginning of a block, only that the list of breaks knows.
+    pub(super) fn send(&self, at: usize, to: usize) {
+        let destination = &self.block(at).destination;
+        if bit(at) == 0 {
+            destination.store(to as u64, Ordering::Relaxed);
+        } else {
+            destination.fetch_or(BREAK, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that nothing in `[start, end)`, whole blocks, moves.
+    pub(super) fn leave_in_place(&self, start: usize, end: usize) {
+        blocks(start, end)
+            .for_each(|(start, _)| self.block(start).destination.store(IN_PLACE, Ordering::Relaxed));
+    }
+}
+
+impl Block {
+    #[inline(always)]
+    pub(super) fn live(&self) -> u64 {
+        self.live.load(Ordering::Relaxed)
+    }
+
+    /// Live words below `address`, which is in this block.
+    #[inline(always)]
+    pub(super) fn live_words_below(&self, address: usize) -> usize {
+        (self.live() & ones(bit(address))).count_ones() as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn destination(&self) -> Destination {
+        let destination = self.destination.load(Ordering::Relaxed);
+        let address = (destination & !(IN_PLACE | BREAK)) as usize;
+        match destination & (IN_PLACE | BREAK) {
+            0 => Destination::At(address),
+            BREAK => Destination::Broken(address),
+            _ => Destination::InPlace,
+        }
+    }
+}
+
+/// The word of its block that `address` is.
+#[inline(always)]
+fn bit(address: usize) -> usize {
+    address % BLOCK_BYTES / WORD
+}
+
+/// The low `count` bits; `count` is at most 64.
+#[inline(always)]
+fn ones(count: usize) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// Address of the block behind that of `address`.
+#[inline(always)]
+pub(super) fn next_block(address: usize) -> usize {
+    (address & !(BLOCK_BYTES - 1)) + BLOCK_BYTES
+}
+
+/// `[start, end)`, cut at the borders of blocks.
+fn blocks(start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = start;
+    std::iter::from_fn(move || {
+        let start = at;
+        at = next_block(start).min(end);
+        (start < end).then_some((start, at))
+    })
+}

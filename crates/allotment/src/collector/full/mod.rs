@@ -1,0 +1,158 @@
+//! The full collection: stop-the-world, sliding, in the memory the heap has.
+//!
+//! The last resort of every collector. Live objects slide towards the low end in the order they lie in,
+//! so nothing is ever written where something unmoved still lies, and no free memory is needed. The
+//! phases know nothing of who calls them, and each works on regions or on pieces of the mark stack, so
+//! that workers can share it:
+//!
+//! ```text
+//! mark     from roots and pins over strong slots; a bit for each word of a live object   (mark.rs)
+//! plan     a new address for each 512-byte block of live words                           (plan.rs)
+//! update   slots and roots get the new addresses, weak ones whose referent died are cleared (update.rs)
+//! slide    runs of live words are moved, in the order of the plan                        (slide.rs)
+//! reclaim  gaps get fillers, tops are lowered, empty regions are given back              (reclaim.rs)
+//! ```
+//!
+//! Where an object goes is computed from side tables (3 % of the heap), as in the Compressor (Kermany and
+//! Petrank, PLDI 2006), not stored in its header: headers keep their hash and age without a list of
+//! preserved ones, and a look-up touches tables that are small instead of the object it asks for. Refused:
+//! threading pointers through the slots (Jonkers 1979: no table, but every word is written three times);
+//! copying to free regions (needs them).
+
+mod broken;
+mod forward;
+mod live_map;
+mod live_objects;
+mod mark;
+mod plan;
+mod reclaim;
+mod slide;
+mod stack;
+mod statistics;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod update;
+
+pub(crate) use live_map::LiveMap;
+pub(crate) use statistics::Statistics;
+
+use crate::memory::MemoryError;
+use crate::object::{Shapes, SlotVisitor};
+use crate::region::{Backing, FreeSet};
+use broken::Irrevocable;
+use stack::MarkStack;
+use statistics::Stopwatch;
+use std::collections::TryReserveError;
+
+/// What is collected: a heap in which no mutator is between two safepoints, and every region is parsable.
+pub(crate) struct Subject<'h, B> {
+    pub(crate) free: &'h FreeSet<B>,
+    pub(crate) shapes: &'h Shapes,
+}
+
+impl<B> Clone for Subject<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<B> Copy for Subject<'_, B> {}
+
+/// What keeps objects alive from outside the heap.
+pub(crate) struct Roots<'r> {
+    /// Visits every root slot, strong or weak; called twice, and visits the same ones both times.
+    pub(crate) slots: &'r mut dyn FnMut(&mut SlotVisitor<'_>),
+    /// Calls its argument with the address of every object that stays alive and in place.
+    pub(crate) pinned: &'r mut dyn FnMut(&mut dyn FnMut(usize)),
+}
+
+/// Which regions are worth moving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compaction {
+    /// Those of which garbage is more than this percentage.
+    Garbage { percent: usize },
+    /// All: free memory is in one piece afterwards, as far as pins allow.
+    Maximum,
+    /// All, and by way of a free region, so that each object that is not pinned gets another address; with no
+    /// free region this is `Maximum`. For tests of embedders: a reference that was forgotten is found out.
+    MoveAll,
+}
+
+/// Why a collection did not begin; the heap is as it was.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unavailable {
+    /// The side tables were refused.
+    #[error("no memory for the tables of a full collection: {0}")]
+    Tables(#[from] MemoryError),
+    /// The plan or the first piece of the mark stack was refused.
+    #[error("no memory for the plan of a full collection: {0}")]
+    Plan(#[from] TryReserveError),
+}
+
+/// The tables of one heap's full collections. They take memory only while one runs.
+pub(crate) struct SideTables {
+    map: LiveMap,
+    stack: stack::Limits,
+}
+
+impl SideTables {
+    /// Tables for the heap of `heap_bytes` that begins at `base`.
+    ///
+    /// # Errors
+    /// [`MemoryError`] where there are no addresses for them.
+    pub(crate) fn new(base: usize, heap_bytes: usize) -> Result<SideTables, MemoryError> {
+        Ok(SideTables { map: LiveMap::new(base, heap_bytes)?, stack: stack::Limits::for_heap(heap_bytes) })
+    }
+}
+
+/// Collects the whole heap.
+///
+/// # Errors
+/// [`Unavailable`] when the system has no memory for the tables; nothing has changed then, but that live
+/// memory is marked in them.
+///
+/// # Safety
+/// - No mutator is between two safepoints until this returns, and every region is parsable up to its top.
+/// - Every reference in a live object, in a root slot and among the pinned is null, an immediate, or the
+///   address of an object of this heap.
+/// - `tables` were made for this heap.
+pub(crate) unsafe fn collect<B: Backing>(
+    subject: Subject<'_, B>,
+    tables: &mut SideTables,
+    roots: Roots<'_>,
+    compaction: Compaction,
+) -> Result<Statistics, Unavailable> {
+    let mut statistics = Statistics { used_before: subject.free.used_bytes(), ..Statistics::default() };
+    let mut watch = Stopwatch::start();
+    let Roots { slots, pinned } = roots;
+    tables.map.open(subject.free)?;
+    let map = &tables.map;
+
+    let mut marker = mark::Marker::new(subject, map, MarkStack::new(tables.stack)?);
+    // SAFETY: the caller's predicates.
+    let mut plan = unsafe { marker.mark(slots, pinned).and_then(|pins| plan::Plan::reserve(subject, pins)) }?;
+    marker.report(&mut statistics);
+    statistics.mark_ns = watch.lap();
+
+    // From here on the heap is neither what it was nor what it will be: nobody may see it.
+    let irrevocable = Irrevocable;
+    // SAFETY: everything live is marked.
+    unsafe { plan::Planner::new(subject, map, &mut plan, compaction).run(&mut statistics) };
+    statistics.plan_ns = watch.lap();
+
+    let forwarding = forward::Forwarding::new(map, &plan.breaks);
+    // SAFETY: the plan has a new address for every live object.
+    unsafe { update::update(subject, map, &plan, forwarding, slots, &mut statistics) };
+    statistics.update_ns = watch.lap();
+
+    // SAFETY: every slot has the new address of what it refers to.
+    unsafe { slide::slide(subject, map, &plan, &mut statistics) };
+    statistics.slide_ns = watch.lap();
+
+    // SAFETY: every object is where the plan wants it.
+    unsafe { reclaim::reclaim(subject, map, &plan, &mut statistics) };
+    std::mem::forget(irrevocable);
+    tables.map.close();
+    statistics.used_after = subject.free.used_bytes();
+    statistics.reclaim_ns = watch.lap();
+    Ok(statistics)
+}

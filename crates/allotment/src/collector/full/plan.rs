@@ -1,0 +1,311 @@
+//! Plan: a new address for every live object.
+//!
+//! Live words are taken in order of address and poured into the *gaps*, in the same order: what lies
+//! between pinned objects in regions that are compacted, what is free above objects that stay, and free
+//! regions. An object that does not fit into what is left of a gap opens the next one that it fits in.
+//!
+//! **Invariant:** pouring never overtakes: an object's new address lies in its own gap and not above it, or
+//! in an earlier gap. (It would fit where it is; so the search for a gap ends there at the latest.) So the
+//! slide can move in the same order without writing over what has not moved.
+//!
+//! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever is
+//! in it. Only where a gap ends it is looked for where the last object begins that fits.
+
+mod cursor;
+
+use super::forward::{Break, Forwarding};
+use super::live_map::{BLOCK_BYTES, LiveMap, next_block};
+use super::live_objects::shape_of;
+use super::{Compaction, Statistics, Subject, Unavailable};
+use crate::object::{WORD, size_of_object};
+use crate::region::{Backing, State};
+use cursor::Cursor;
+use std::ops::Range;
+
+/// What happens to a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Nothing: it has no objects, or they are none of ours to move and all live.
+    Untouched,
+    /// Its objects stay; garbage between them becomes fillers.
+    Stays,
+    /// Its objects move, pinned ones excepted.
+    Slides,
+    /// It was free, and gets objects; the collection has taken it.
+    Taken,
+}
+
+/// One region in the plan.
+#[derive(Clone, Debug)]
+pub(super) struct RegionPlan {
+    pub(super) role: Role,
+    /// Its pinned objects, by number, if it slides.
+    pub(super) pins: Range<usize>,
+    /// Address behind its last object, when all is done.
+    pub(super) top: usize,
+}
+
+/// A pinned object in a region that slides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pin {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Behind the objects that are poured into the gap below it.
+    pub(super) filled_to: usize,
+}
+
+/// What is to become of the heap.
+pub(super) struct Plan {
+    pub(super) regions: Vec<RegionPlan>,
+    /// In order of address.
+    pub(super) pins: Vec<Pin>,
+    pub(super) breaks: Vec<Break>,
+}
+
+impl Plan {
+    /// An empty plan with memory for all it can hold; `pins` are addresses of live objects.
+    ///
+    /// # Errors
+    /// [`Unavailable::Plan`]; nothing has changed.
+    pub(super) fn reserve<B: Backing>(
+        subject: Subject<'_, B>,
+        mut addresses: Vec<usize>,
+    ) -> Result<Plan, Unavailable> {
+        addresses.sort_unstable();
+        addresses.dedup();
+        let (mut regions, mut pins, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
+        let count = subject.free.table().len();
+        regions.try_reserve_exact(count)?;
+        pins.try_reserve_exact(addresses.len())?;
+        // Each gap opens with a break, each pin is one, and so is what follows it, and the bottom of a region.
+        breaks.try_reserve_exact(2 * count + 3 * addresses.len() + 2)?;
+        pins.extend(addresses.iter().map(|&start| Pin { start, end: start, filled_to: start }));
+        Ok(Plan { regions, pins, breaks })
+    }
+
+    /// Bottom of gap `number` of a region: below the pin of that number, or above the last one.
+    fn gap_start(&self, region: usize, number: usize, bottom: usize) -> usize {
+        if number == self.regions[region].pins.start { bottom } else { self.pins[number - 1].end }
+    }
+}
+
+/// Who makes the plan.
+pub(super) struct Planner<'p, 'h, B> {
+    subject: Subject<'h, B>,
+    map: &'h LiveMap,
+    plan: &'p mut Plan,
+    compaction: Compaction,
+}
+
+impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
+    pub(super) fn new(
+        subject: Subject<'h, B>,
+        map: &'h LiveMap,
+        plan: &'p mut Plan,
+        compaction: Compaction,
+    ) -> Planner<'p, 'h, B> {
+        Planner { subject, map, plan, compaction }
+    }
+
+    /// Frees dead humongous objects, and plans the rest.
+    ///
+    /// # Safety
+    /// - What is live is marked in the map, and nothing else.
+    pub(super) unsafe fn run(mut self, statistics: &mut Statistics) {
+        self.assign_roles(statistics);
+        // SAFETY: the caller's predicate.
+        unsafe { self.measure_pins() };
+        let mut cursor = Cursor::new(self.detour());
+        for index in 0..self.plan.regions.len() {
+            if self.plan.regions[index].role == Role::Slides {
+                // SAFETY: the caller's predicate.
+                unsafe { self.pour_region(index, &mut cursor) };
+            }
+        }
+        cursor.close(self.plan);
+    }
+
+    fn assign_roles(&mut self, statistics: &mut Statistics) {
+        let free = self.subject.free;
+        let mut pin = 0;
+        for index in 0..free.table().len() {
+            let (bottom, top) = (free.table().bottom(index), free.table().get(index).top());
+            let first_pin = pin;
+            while self.plan.pins.get(pin).is_some_and(|pin| pin.start < free.table().end(index)) {
+                pin += 1;
+            }
+            let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top };
+            match free.table().get(index).state() {
+                State::Free | State::Uncommitted | State::HumongousContinuation => {}
+                State::Exclusive => self.map.leave_in_place(bottom, top),
+                State::HumongousStart if self.map.is_live(bottom) => {
+                    self.map.leave_in_place(bottom, bottom + WORD);
+                }
+                State::HumongousStart => {
+                    statistics.humongous_freed += 1;
+                    statistics.regions_freed += free.table().get(index).run();
+                    free.give_humongous(index);
+                    region.top = bottom;
+                }
+                State::Shared if self.is_left_alone(bottom, top) => {
+                    statistics.regions_left_alone += 1;
+                    self.map.leave_in_place(bottom, top);
+                    region.role = Role::Stays;
+                    region.top = self.map.live_end(bottom, top);
+                }
+                State::Shared => {
+                    region.role = Role::Slides;
+                    region.pins = first_pin..pin;
+                    region.top = bottom;
+                }
+            }
+            self.plan.regions.push(region);
+        }
+    }
+
+    fn is_left_alone(&self, bottom: usize, top: usize) -> bool {
+        let Compaction::Garbage { percent } = self.compaction else { return false };
+        let live = self.map.live_bytes(bottom, top);
+        let garbage = top - bottom - live;
+        live > 0 && garbage <= self.subject.free.table().geometry().region_bytes() / 100 * percent
+    }
+
+    /// Sizes of pinned objects, and gaps around them before anything is poured.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    unsafe fn measure_pins(&mut self) {
+        for index in 0..self.plan.regions.len() {
+            let pins = self.plan.regions[index].pins.clone();
+            let mut gap_start = self.subject.free.table().bottom(index);
+            for number in pins {
+                let start = self.plan.pins[number].start;
+                // SAFETY: what is pinned is an object.
+                let end = start + unsafe { self.size(start) };
+                self.plan.pins[number] = Pin { start, end, filled_to: gap_start };
+                gap_start = end;
+                self.plan.regions[index].top = gap_start;
+            }
+        }
+    }
+
+    /// The free region that everything moves by way of, if everything is to move.
+    fn detour(&self) -> Option<usize> {
+        let free = self.subject.free;
+        let is_free = |&index: &usize| free.table().get(index).state() == State::Free;
+        if self.compaction != Compaction::MoveAll {
+            return None;
+        }
+        (0..free.table().len()).find(is_free).or_else(|| {
+            let index = free.take_region(0)?;
+            free.give_region(index, 0);
+            Some(index)
+        })
+    }
+
+    /// # Safety
+    /// - An unmoved object lies at `address`.
+    unsafe fn size(&self, address: usize) -> usize {
+        // SAFETY: the caller's predicate.
+        unsafe { size_of_object(address, shape_of(self.subject, address)) }
+    }
+
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    unsafe fn pour_region(&mut self, index: usize, cursor: &mut Cursor) {
+        let table = self.subject.free.table();
+        let mut start = table.bottom(index);
+        for number in self.plan.regions[index].pins.clone() {
+            let pin = self.plan.pins[number];
+            // SAFETY: the caller's predicate; pins do not overlap objects.
+            unsafe { self.pour(start, pin.start, cursor) };
+            self.turn(pin.start, pin.start);
+            let mut at = next_block(pin.start);
+            while at < pin.end {
+                self.map.send(at, at);
+                at = next_block(at);
+            }
+            start = pin.end;
+        }
+        // SAFETY: as above.
+        unsafe { self.pour(start, table.get(index).top(), cursor) };
+    }
+
+    /// Gives new addresses to the live words in `[start, end)`, which cuts no object.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    unsafe fn pour(&mut self, start: usize, end: usize, cursor: &mut Cursor) {
+        let mut at = start;
+        // Where an object began to go to another gap than those before it, or where we are.
+        let mut known = start;
+        while at < end {
+            let stop = next_block(at).min(end);
+            let live = self.map.live_between(at, stop);
+            let bytes = live.count_ones() as usize * WORD;
+            if bytes == 0 {
+                at = stop;
+            } else if bytes <= cursor.room() {
+                self.send(known, at, cursor);
+                cursor.advance(bytes);
+                at = stop;
+            } else {
+                let last = at & !(BLOCK_BYTES - 1) | select(live, cursor.room() / WORD) * WORD;
+                // SAFETY: `known` cuts no object.
+                let (object, bytes) = unsafe { self.object_around(known, last) };
+                if object < at {
+                    cursor.rewind(Forwarding::new(self.map, &self.plan.breaks).of(object));
+                } else {
+                    let below = self.map.live_between(at, object).count_ones() as usize;
+                    if below > 0 {
+                        self.send(known, at, cursor);
+                        cursor.advance(below * WORD);
+                    }
+                }
+                cursor.open_next(self.subject.free, self.plan, bytes);
+                (at, known) = (object, object);
+            }
+        }
+    }
+
+    /// Live words from `at` to the end of their block go to where the cursor is, which is behind where those
+    /// before them went, unless `at` is `known`.
+    fn send(&mut self, known: usize, at: usize, cursor: &Cursor) {
+        if at == known {
+            self.turn(at, cursor.at());
+        } else {
+            self.map.send(at, cursor.at());
+        }
+    }
+
+    /// Live words from `at` to the end of their block go to `to`, wherever those before them went.
+    fn turn(&mut self, at: usize, to: usize) {
+        self.map.send(at, to);
+        self.plan.breaks.push(Break { from: at, to });
+    }
+
+    /// The object that the live word at `word` belongs to, and its size; `known` is not inside an object.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    unsafe fn object_around(&self, known: usize, word: usize) -> (usize, usize) {
+        // Behind a word that is not live, an object begins.
+        let mut object = self.map.run_start(known, word);
+        loop {
+            // SAFETY: objects follow each other up to `word`.
+            let bytes = unsafe { self.size(object) };
+            if object + bytes > word {
+                return (object, bytes);
+            }
+            object += bytes;
+        }
+    }
+}
+
+/// The position of the set bit of `bits` that has `rank` set bits below it.
+fn select(mut bits: u64, rank: usize) -> usize {
+    for _ in 0..rank {
+        bits &= bits - 1;
+    }
+    bits.trailing_zeros() as usize
+}

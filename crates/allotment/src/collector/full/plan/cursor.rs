@@ -1,0 +1,117 @@
+//! Where the next object goes.
+
+use super::{Plan, Role};
+use crate::collector::full::broken::broken;
+use crate::region::{Backing, FreeSet};
+
+/// The gap that is being filled.
+///
+/// Gaps come in order of address; only the detour, where there is one, comes first.
+pub(super) struct Cursor {
+    /// A region to fill before all others.
+    detour: Option<usize>,
+    /// Whether it was reached.
+    past_detour: bool,
+    /// The region of the gap; `None` before the first one.
+    region: Option<usize>,
+    /// The next region to look at.
+    next: usize,
+    /// The pin above the gap, or the number behind that of the region's last pin.
+    pin: usize,
+    at: usize,
+    end: usize,
+}
+
+impl Cursor {
+    /// Before the first gap.
+    pub(super) fn new(detour: Option<usize>) -> Cursor {
+        Cursor { detour, past_detour: detour.is_none(), region: None, next: 0, pin: 0, at: 0, end: 0 }
+    }
+
+    /// Where the next object goes, if it fits.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Bytes to the end of the gap.
+    pub(super) fn room(&self) -> usize {
+        self.end - self.at
+    }
+
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    /// Takes back what was given away from `at` on.
+    pub(super) fn rewind(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// Notes in the plan how far the gap is filled.
+    pub(super) fn close(&self, plan: &mut Plan) {
+        let Some(index) = self.region else { return };
+        let region = &mut plan.regions[index];
+        if self.pin < region.pins.end {
+            plan.pins[self.pin].filled_to = self.at;
+        } else {
+            region.top = self.at;
+        }
+    }
+
+    /// Closes the gap, and opens the next one in which `bytes` have room.
+    pub(super) fn open_next<B: Backing>(&mut self, free: &FreeSet<B>, plan: &mut Plan, bytes: usize) {
+        self.close(plan);
+        loop {
+            match self.region {
+                Some(index) if self.pin < plan.regions[index].pins.end => {
+                    self.pin += 1;
+                    self.open(free, plan, index);
+                }
+                _ => self.open_region(free, plan),
+            }
+            if bytes <= self.room() {
+                return;
+            }
+        }
+    }
+
+    /// The first gap of the next region that has one.
+    fn open_region<B: Backing>(&mut self, free: &FreeSet<B>, plan: &mut Plan) {
+        loop {
+            let index = match self.detour {
+                Some(detour) if !self.past_detour => {
+                    self.past_detour = true;
+                    detour
+                }
+                _ => {
+                    self.next += 1;
+                    self.next - 1
+                }
+            };
+            let Some(region) = plan.regions.get_mut(index) else {
+                broken(self.at, "more is live than was ever allocated");
+            };
+            match region.role {
+                Role::Slides | Role::Stays => {}
+                Role::Untouched if free.take_free_region(index) => {
+                    region.role = Role::Taken;
+                    region.top = free.table().bottom(index);
+                }
+                // The detour is taken when its turn comes again.
+                Role::Untouched | Role::Taken => continue,
+            }
+            self.region = Some(index);
+            self.pin = region.pins.start;
+            return self.open(free, plan, index);
+        }
+    }
+
+    /// The gap below pin number `self.pin`, or above the last one.
+    fn open<B: Backing>(&mut self, free: &FreeSet<B>, plan: &Plan, index: usize) {
+        let (region, table) = (&plan.regions[index], free.table());
+        // What stays lies at the bottom of its region; elsewhere nothing does.
+        let bottom = if region.role == Role::Stays { region.top } else { table.bottom(index) };
+        self.at = plan.gap_start(index, self.pin, bottom);
+        self.end = if self.pin < region.pins.end { plan.pins[self.pin].start } else { table.end(index) };
+    }
+}

@@ -1,0 +1,58 @@
+//! Reclaim: makes every region parsable again, and gives back what nobody needs.
+
+use super::live_map::LiveMap;
+use super::plan::{Plan, RegionPlan, Role};
+use super::{Statistics, Subject};
+use crate::object::fill;
+use crate::region::Backing;
+
+/// Covers gaps, lowers tops, frees empty regions and offers the others.
+///
+/// # Safety
+/// - Every object is where the plan wants it.
+pub(super) unsafe fn reclaim<B: Backing>(
+    subject: Subject<'_, B>,
+    map: &LiveMap,
+    plan: &Plan,
+    statistics: &mut Statistics,
+) {
+    let (free, table) = (subject.free, subject.free.table());
+    free.forget_room();
+    for (index, region) in plan.regions.iter().enumerate() {
+        match region.role {
+            Role::Untouched => continue,
+            // SAFETY: what is marked are the region's own objects, which are where they were.
+            Role::Stays => unsafe { cover_garbage(map, table.bottom(index), table.get(index).top()) },
+            // SAFETY: between what was poured into a gap and the pin above it nothing lies.
+            Role::Slides | Role::Taken => unsafe { cover_gaps(plan, region) },
+        }
+        if region.top > table.bottom(index) {
+            free.offer_region(index, region.top);
+        } else {
+            free.give_region(index, table.get(index).home());
+            statistics.regions_freed += usize::from(region.role == Role::Slides);
+        }
+    }
+}
+
+/// # Safety
+/// - What is marked in `[bottom, top)` is objects; between them nothing is used.
+unsafe fn cover_garbage(map: &LiveMap, bottom: usize, top: usize) {
+    let end = map.live_end(bottom, top);
+    let mut dead = map.next_dead(bottom, end);
+    while dead < end {
+        let live = map.next_live(dead, end);
+        // SAFETY: no live object has a word there.
+        unsafe { fill(dead, live) };
+        dead = map.next_dead(live, end);
+    }
+}
+
+/// # Safety
+/// - As for [`reclaim`].
+unsafe fn cover_gaps(plan: &Plan, region: &RegionPlan) {
+    for pin in &plan.pins[region.pins.clone()] {
+        // SAFETY: the rest of the gap below the pin.
+        unsafe { fill(pin.filled_to, pin.start) };
+    }
+}

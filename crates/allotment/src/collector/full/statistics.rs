@@ -1,0 +1,67 @@
+//! What a full collection did, for the records.
+
+use std::time::Instant;
+
+/// Counts and times of one full collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Statistics {
+    /// Nanoseconds of marking, roots included.
+    pub(crate) mark_ns: u64,
+    /// Nanoseconds of planning.
+    pub(crate) plan_ns: u64,
+    /// Nanoseconds of updating slots and roots.
+    pub(crate) update_ns: u64,
+    /// Nanoseconds of moving objects.
+    pub(crate) slide_ns: u64,
+    /// Nanoseconds of covering gaps and freeing regions.
+    pub(crate) reclaim_ns: u64,
+    /// Bytes below the tops of regions before.
+    pub(crate) used_before: usize,
+    /// The same after.
+    pub(crate) used_after: usize,
+    /// Live objects.
+    pub(crate) live_objects: u64,
+    /// Their bytes.
+    pub(crate) live_bytes: u64,
+    /// Bytes of objects that changed their address.
+    pub(crate) moved_bytes: u64,
+    /// Weak slots and roots cleared.
+    pub(crate) weak_cleared: u64,
+    /// Regions whose objects stayed, because there was too little garbage among them.
+    pub(crate) regions_left_alone: usize,
+    /// Regions that became free, those of humongous objects included.
+    pub(crate) regions_freed: usize,
+    /// Humongous objects that died.
+    pub(crate) humongous_freed: usize,
+    /// Times the mark stack could not grow, and the heap was searched for what did not fit.
+    pub(crate) mark_overflows: u64,
+}
+
+impl Statistics {
+    /// Bytes that became usable.
+    pub(crate) fn freed_bytes(&self) -> usize {
+        self.used_before.saturating_sub(self.used_after)
+    }
+
+    /// Nanoseconds of the whole collection.
+    pub(crate) fn total_ns(&self) -> u64 {
+        self.mark_ns + self.plan_ns + self.update_ns + self.slide_ns + self.reclaim_ns
+    }
+}
+
+/// Times of phases that follow each other.
+pub(super) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    pub(super) fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+
+    /// Nanoseconds since the start or the last call.
+    pub(super) fn lap(&mut self) -> u64 {
+        let now = Instant::now();
+        let lap = now.duration_since(self.0).as_nanos();
+        self.0 = now;
+        u64::try_from(lap).unwrap_or(u64::MAX)
+    }
+}

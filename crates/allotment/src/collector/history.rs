@@ -1,0 +1,139 @@
+//! What a heap remembers of its collections: the latest records, sums, and two histograms.
+
+use super::record::CollectionRecord;
+use hdrhistogram::Histogram;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// Records that are kept.
+const KEPT: usize = 256;
+
+/// Longer times than this are counted as this.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Called with the record of each collection; see [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
+pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
+
+/// The collections of one heap.
+pub(crate) struct History {
+    born: Instant,
+    listener: Option<Listener>,
+    /// Whether each record is printed to the standard error (`PrintGC`).
+    print: bool,
+    inner: Mutex<Collections>,
+}
+
+/// The collections a heap has had.
+#[derive(Clone, Debug)]
+pub struct Collections {
+    /// How many.
+    pub count: u64,
+    /// The latest of them, oldest first: up to 256.
+    pub recent: VecDeque<CollectionRecord>,
+    /// Time all threads stood still.
+    pub pauses: Times,
+    /// Time from a request to stop until the last thread had.
+    pub times_to_safepoint: Times,
+}
+
+/// A distribution of times, to three digits.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// In ns.
+    histogram: Histogram<u64>,
+    total: Duration,
+}
+
+impl Times {
+    fn new() -> Times {
+        let histogram = Histogram::new_with_bounds(1, LONGEST.as_nanos() as u64, 3);
+        Times { histogram: histogram.expect("the bounds are constants that work"), total: Duration::ZERO }
+    }
+
+    fn record(&mut self, time: Duration) {
+        self.histogram.saturating_record(time.as_nanos() as u64);
+        self.total += time;
+    }
+
+    /// How many were recorded.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// Their sum.
+    pub fn total(&self) -> Duration {
+        self.total
+    }
+
+    /// The longest; 0 where there is none.
+    pub fn max(&self) -> Duration {
+        Duration::from_nanos(self.histogram.max())
+    }
+
+    /// What `percent` of them (0 to 100) do not exceed, to three digits; 0 where there is none.
+    pub fn percentile(&self, percent: f64) -> Duration {
+        Duration::from_nanos(self.histogram.value_at_percentile(percent))
+    }
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} in {:?}: p50 {:?}, p99 {:?}, max {:?}",
+            self.count(),
+            self.total,
+            self.percentile(50.0),
+            self.percentile(99.0),
+            self.max()
+        )
+    }
+}
+
+impl History {
+    pub(crate) fn new(print: bool, listener: Option<Listener>) -> History {
+        let collections = Collections {
+            count: 0,
+            recent: VecDeque::new(),
+            pauses: Times::new(),
+            times_to_safepoint: Times::new(),
+        };
+        History { born: Instant::now(), listener, print, inner: Mutex::new(collections) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Collections> {
+        self.inner.lock().expect("nothing that may panic runs under the history's lock")
+    }
+
+    /// Time since the heap was made.
+    pub(crate) fn age(&self) -> Duration {
+        self.born.elapsed()
+    }
+
+    /// Takes a record in and tells who wants to know. Not in a stopped world: it runs the embedder's code.
+    pub(crate) fn add(&self, mut record: CollectionRecord) {
+        {
+            let mut collections = self.lock();
+            record.number = collections.count;
+            collections.count += 1;
+            collections.pauses.record(record.pause);
+            collections.times_to_safepoint.record(record.time_to_safepoint);
+            if collections.recent.len() == KEPT {
+                collections.recent.pop_front();
+            }
+            collections.recent.push_back(record.clone());
+        }
+        if self.print {
+            eprintln!("[{:.3}s][info][gc] {record}", self.age().as_secs_f64());
+        }
+        if let Some(listener) = &self.listener {
+            listener(&record);
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Collections {
+        self.lock().clone()
+    }
+}

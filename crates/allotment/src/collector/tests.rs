@@ -1,0 +1,196 @@
+//! Heaps that collect, through the low-level interface.
+
+use super::CollectionKind;
+use crate::Heap;
+use crate::mutator::{Cause, Mutator, OutOfMemory, RootHandle};
+use crate::object::{Shape, ShapeRef, SlotKind, reference};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+const REGION: usize = 4096;
+const PAIR_BYTES: usize = 24;
+
+fn heap(regions: usize) -> (Heap, ShapeRef) {
+    let heap = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false).build();
+    with_pairs(heap.expect("a heap"))
+}
+
+fn with_pairs(heap: Heap) -> (Heap, ShapeRef) {
+    let pair = Shape::fixed("Pair", PAIR_BYTES).slot("next", 8, SlotKind::Strong);
+    let pair = heap.register(pair).expect("a shape");
+    (heap, pair)
+}
+
+/// Puts a pair with this key before the list.
+fn push(mutator: &mut Mutator<'_>, pair: ShapeRef, list: &RootHandle, key: u64) -> Result<(), OutOfMemory> {
+    // SAFETY: the shape is the heap's; both words are slots or data of the new pair.
+    unsafe {
+        let new = mutator.alloc_raw(pair, 0)?;
+        mutator.store(new.as_ptr().byte_add(8).cast(), list.get(mutator).expect("of this heap"));
+        new.byte_add(16).cast::<u64>().write(key);
+        list.set(mutator, new.as_ptr() as u64);
+    }
+    Ok(())
+}
+
+fn keys(mutator: &Mutator<'_>, list: &RootHandle) -> Vec<u64> {
+    let mut at = list.get(mutator).expect("of this heap");
+    let mut keys = Vec::new();
+    while let Some(address) = reference(at) {
+        // SAFETY: a live pair.
+        unsafe {
+            keys.push((address as *const u64).add(2).read());
+            at = mutator.load((address as *const u64).add(1));
+        }
+    }
+    keys
+}
+
+fn root(mutator: &Mutator<'_>) -> RootHandle {
+    // SAFETY: null refers to nothing.
+    unsafe { mutator.new_root(0) }
+}
+
+#[test]
+fn garbage_is_collected_for_ever_and_the_living_stay() {
+    let (heap, pair) = heap(16);
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        let mut kept = Vec::new();
+        for key in 0..100_000 {
+            // SAFETY: the shape is the heap's, and the pair is not used.
+            unsafe { mutator.alloc_raw(pair, 0) }.expect("all but the list is garbage");
+            if key % 1000 == 0 {
+                push(mutator, pair, &list, key).expect("room");
+                kept.insert(0, key);
+            }
+        }
+        assert_eq!(keys(mutator, &list), kept);
+    })
+    .unwrap();
+    let collections = heap.collections();
+    assert!(collections.count >= 100_000 * 24 / (16 * 4096), "{}", collections.count);
+    assert_eq!(collections.pauses.count(), collections.count);
+    let last = collections.recent.back().expect("a collection");
+    assert_eq!(
+        (last.number + 1, last.kind, last.cause),
+        (collections.count, CollectionKind::Full, Cause::AllocationFailure)
+    );
+    assert!(last.live_objects <= 100 && last.live_bytes == last.live_objects * PAIR_BYTES);
+    assert!(last.used_before > last.used_after && last.pause >= last.time_to_safepoint);
+    heap.verify().unwrap();
+}
+
+#[test]
+fn a_heap_full_of_living_objects_says_so_and_goes_on_when_some_die() {
+    let (heap, pair) = heap(16);
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        let mut length = 0;
+        let error = loop {
+            match push(mutator, pair, &list, length) {
+                Ok(()) => length += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!((error.bytes, error.heap_bytes), (PAIR_BYTES, 16 * REGION));
+        // Objects do not straddle regions: a region holds 170 pairs.
+        assert_eq!(length, 16 * (REGION / PAIR_BYTES) as u64);
+        assert_eq!(keys(mutator, &list).len() as u64, length);
+        drop(list);
+        let list = root(mutator);
+        push(mutator, pair, &list, 1).expect("all else is garbage");
+    })
+    .unwrap();
+    heap.verify().unwrap();
+}
+
+#[test]
+fn at_the_limit_the_embedder_is_asked_to_let_go() {
+    let cache: Arc<Mutex<Vec<RootHandle>>> = Arc::default();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let builder = Heap::builder().test_geometry(REGION, 16).use_transparent_huge_pages(false);
+    let (caches, count) = (cache.clone(), asked.clone());
+    let builder = builder.on_heap_limit(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        caches.lock().unwrap().pop().is_some()
+    });
+    let (heap, pair) = with_pairs(builder.build().expect("a heap"));
+    heap.attach(|mutator| {
+        for _ in 0..4 {
+            let list = root(mutator);
+            cache.lock().unwrap().push(list);
+        }
+        let mut pushed = 0;
+        for key in 0..16 * 170 {
+            let lists = cache.lock().unwrap().len();
+            let list = cache.lock().unwrap().remove(key as usize % lists);
+            let outcome = push(mutator, pair, &list, key);
+            cache.lock().unwrap().insert(0, list);
+            pushed += u64::from(outcome.is_ok());
+        }
+        assert_eq!((pushed, asked.load(Ordering::Relaxed)), (16 * 170, 0), "they fit exactly");
+        let list = root(mutator);
+        push(mutator, pair, &list, 0).expect("the hook dropped a list");
+        assert_eq!((asked.load(Ordering::Relaxed), cache.lock().unwrap().len()), (1, 3));
+        cache.lock().unwrap().clear();
+    })
+    .unwrap();
+}
+
+#[test]
+fn threads_collect_for_each_other() {
+    const THREADS: u64 = 4;
+    let (heap, pair) = heap(64);
+    let asked = heap.clone();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let heap = &heap;
+            scope.spawn(move || {
+                heap.attach(|mutator| {
+                    let list = root(mutator);
+                    for key in 0..20_000 {
+                        // SAFETY: the shape is the heap's, and the pair is not used.
+                        unsafe { mutator.alloc_raw(pair, 0) }.expect("room");
+                        if key % 100 == 0 {
+                            push(mutator, pair, &list, key * THREADS + thread).expect("room");
+                        }
+                        if key % 5000 == 0 {
+                            mutator.blocking(std::thread::yield_now);
+                            assert!(mutator.collect());
+                        }
+                    }
+                    let expected = (0..20_000).rev().filter(|key| key % 100 == 0);
+                    assert!(keys(mutator, &list).into_iter().eq(expected.map(|key| key * THREADS + thread)));
+                })
+                .unwrap();
+            });
+        }
+    });
+    assert!(asked.collections().count > 0);
+    asked.verify().unwrap();
+}
+
+#[test]
+fn listeners_hear_of_every_collection() {
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let lines = heard.clone();
+    let builder = Heap::builder().test_geometry(REGION, 16).use_transparent_huge_pages(false);
+    let heap =
+        builder.on_collection(move |record| lines.lock().unwrap().push(record.to_string())).build().unwrap();
+    heap.attach(|mutator| {
+        assert!(mutator.collect());
+        assert!(mutator.collect());
+    })
+    .unwrap();
+    let heard = heard.lock().unwrap();
+    assert_eq!(heard.len(), 2);
+    assert!(heard[1].starts_with("GC(1) Pause Full (Requested) 0M->0M(0M) "), "{}", heard[1]);
+}
+
+#[test]
+fn epsilon_says_that_it_does_not_collect() {
+    let heap = Heap::builder().max_heap_size(16 << 20).options("Collector=epsilon").unwrap().build().unwrap();
+    assert_eq!(heap.attach(|mutator| mutator.collect()), Ok(false));
+    assert_eq!(heap.collections().count, 0);
+}

@@ -1,0 +1,24 @@
+//! Functions of the embedder that a heap calls.
+
+use crate::collector::Listener;
+use crate::mutator::{HeapLimitHook, LateThreadHook};
+use std::fmt;
+
+/// What the heap tells its embedder; each may be missing.
+#[derive(Clone, Default)]
+pub(super) struct Hooks {
+    pub(super) late_thread: Option<LateThreadHook>,
+    pub(super) heap_limit: Option<HeapLimitHook>,
+    pub(super) collection: Option<Listener>,
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set = |set: bool| if set { "set" } else { "not set" };
+        f.debug_struct("Hooks")
+            .field("late_thread", &format_args!("{}", set(self.late_thread.is_some())))
+            .field("heap_limit", &format_args!("{}", set(self.heap_limit.is_some())))
+            .field("collection", &format_args!("{}", set(self.collection.is_some())))
+            .finish()
+    }
+}

@@ -1,0 +1,281 @@
+//! The stopped world: what is true in it, who may stop it, and what threads find afterwards.
+
+use super::heap;
+use super::kit::{By, Kind, Kit, What};
+use crate::Heap;
+use crate::mutator::{AttachError, StopError, World};
+use crate::object::{Object, walk};
+use crate::region::State;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+
+const SMALL: What = What { kind: Kind::Fixed(0), by: By::Object };
+
+/// Walks every region of the stopped world; how many objects there are, or what is wrong.
+pub(super) fn objects(world: &World<'_>) -> Result<u64, String> {
+    let (shared, mut objects) = (world.shared(), 0);
+    shared.free.verify()?;
+    for index in 0..shared.free.table().len() {
+        match shared.free.table().get(index).state() {
+            State::Free | State::HumongousContinuation | State::Uncommitted => continue,
+            State::Exclusive => return Err(format!("region {index} is one thread's own")),
+            State::Shared | State::HumongousStart => {}
+        }
+        let (bottom, top) = (shared.free.table().bottom(index), shared.free.object_end(index));
+        let count = |object: Object<'_>| objects += u64::from(object.shape.is_some());
+        // SAFETY: the region is committed up to its top, and no thread runs.
+        unsafe { walk(&shared.shapes, bottom, top, count) }.map_err(|error| format!("{index}: {error}"))?;
+    }
+    if world.states().any(|state| state.hot.has_buffer() || state.owned.borrow().private.is_some()) {
+        return Err("a thread has a buffer, or regions of its own".to_owned());
+    }
+    Ok(objects)
+}
+
+#[test]
+fn without_threads_there_is_nobody_to_wait_for() {
+    let heap = heap(4096, 10, "");
+    let seen = heap.stop_the_world(|world| {
+        assert!(world.last_to_arrive().is_none());
+        (world.threads(), objects(world))
+    });
+    assert_eq!(seen, Ok(Some((0, Ok(0)))));
+    assert_eq!(heap.safepoints().stops, 1);
+    assert_eq!(heap.attach(|mutator| mutator.stop_the_world(|world| world.threads())), Ok(Some(1)));
+    assert_eq!(heap.safepoints().stops, 2);
+    heap.verify().unwrap();
+}
+
+#[test]
+fn of_a_thread_in_blocking_buffer_reservation_and_regions_are_seen_to() {
+    let heap = heap(4096, 32, "MinTLABSize=256,TLABSize=512");
+    let kit = Kit::new(&heap);
+    for marked in [false, true] {
+        heap.attach(|mutator| {
+            marked.then(|| mutator.mark());
+            kit.allocate(&*mutator, SMALL).expect("room");
+            let mut room = mutator.make_room(64).unwrap();
+            assert!(mutator.state().hot.has_buffer());
+            // By another thread, and by this one, which stands aside as well.
+            let inside = || heap.stop_the_world(|world| objects(world)).unwrap().expect("alone");
+            let seen = mutator
+                .blocking(|| std::thread::scope(|scope| [scope.spawn(inside).join().unwrap(), inside()]));
+            let expected = Ok(1 + 2 * u64::from(marked));
+            assert_eq!(seen, [expected.clone(), expected]);
+            assert!(!mutator.state().hot.has_buffer() && !mutator.state().hot.limit.pending());
+            assert_eq!(kit.allocate((&*mutator, &mut room), SMALL), None, "it lapsed");
+            kit.allocate(&*mutator, SMALL).expect("and all goes on");
+        })
+        .unwrap();
+    }
+    assert_eq!(heap.verify().unwrap().objects(kit.shape(SMALL.kind).id()), 4);
+}
+
+#[test]
+fn a_reservation_outlives_blocking_if_nobody_stopped_the_world() {
+    let heap = heap(4096, 10, "");
+    let kit = Kit::new(&heap);
+    heap.attach(|mutator| {
+        let mut room = mutator.make_room(16).unwrap();
+        assert_eq!(mutator.blocking(|| heap.attachments().now), 1);
+        assert!(kit.allocate((&*mutator, &mut room), SMALL).is_some());
+    })
+    .unwrap();
+}
+
+#[test]
+fn an_older_mark_recycles_nothing_and_a_new_one_what_came_after_it() {
+    let heap = heap(4096, 32, "");
+    let kit = Kit::new(&heap);
+    let stop = |heap: &Heap| heap.stop_the_world(|world| objects(world)).unwrap().expect("alone").unwrap();
+    heap.attach(|mutator| {
+        let old = mutator.mark();
+        (0..500).for_each(|_| assert!(kit.allocate(&*mutator, SMALL).is_some()));
+        // A run of regions is not lost either.
+        kit.allocate(&*mutator, What { kind: Kind::Fixed(6), by: By::Caller }).expect("room");
+        assert_eq!(mutator.blocking(|| stop(&heap)), 501);
+        // SAFETY: none of the objects is used any more.
+        unsafe { mutator.recycle(old) };
+        assert_eq!(mutator.blocking(|| stop(&heap)), 501);
+        let new = mutator.mark();
+        (0..500).for_each(|_| assert!(kit.allocate(&*mutator, SMALL).is_some()));
+        let used = heap.memory().used_bytes;
+        // SAFETY: none of the objects is used any more.
+        unsafe {
+            mutator.recycle(old);
+            assert_eq!(heap.memory().used_bytes, used);
+            mutator.recycle(new);
+        }
+        assert!(heap.memory().used_bytes < used);
+        assert_eq!(mutator.blocking(|| stop(&heap)), 501);
+    })
+    .unwrap();
+    assert_eq!(heap.verify().unwrap().objects(kit.shape(SMALL.kind).id()), 500);
+}
+
+#[test]
+fn who_would_wait_for_itself_is_told() {
+    let (one, other) = (heap(4096, 10, ""), heap(4096, 10, ""));
+    one.attach(|mutator| {
+        assert_eq!(one.stop_the_world(|_| ()), Err(StopError::Attached));
+        assert_eq!(other.stop_the_world(|_| ()), Err(StopError::Attached));
+        let inside = mutator.blocking(|| {
+            assert_eq!(one.attach(|_| ()), Err(AttachError::AlreadyAttached));
+            other.stop_the_world(|_| one.stop_the_world(|_| ()))
+        });
+        assert_eq!(inside, Ok(Some(Err(StopError::Stopping))));
+        assert_eq!(mutator.stop_the_world(|_| one.stop_the_world(|_| ())), Some(Err(StopError::Stopping)));
+        assert_eq!(one.stop_the_world(|_| ()), Err(StopError::Attached), "still");
+    })
+    .unwrap();
+    let attached = one.stop_the_world(|_| (one.attach(|_| ()), other.attach(|_| ())));
+    assert_eq!(attached, Ok(Some((Err(AttachError::WorldStopped), Err(AttachError::WorldStopped)))));
+    assert_eq!(one.stop_the_world(|_| other.verify().is_ok()), Ok(Some(true)));
+    assert_eq!(one.attach(|_| ()), Ok(()));
+}
+
+#[test]
+fn a_thread_that_attaches_and_one_that_returns_wait_for_the_end_of_the_stop() {
+    let heap = heap(4096, 10, "");
+    let (stopped, returned) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (inside, begun) = (Barrier::new(2), Barrier::new(3));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            heap.attach(|mutator| {
+                mutator.blocking(|| {
+                    inside.wait();
+                    begun.wait();
+                });
+                returned.fetch_add(1, Ordering::SeqCst);
+                assert!(!stopped.load(Ordering::SeqCst));
+            })
+        });
+        scope.spawn(|| {
+            begun.wait();
+            heap.attach(|_| {
+                returned.fetch_add(1, Ordering::SeqCst);
+                assert!(!stopped.load(Ordering::SeqCst));
+            })
+        });
+        inside.wait();
+        let early = heap.stop_the_world(|_| {
+            stopped.store(true, Ordering::SeqCst);
+            begun.wait();
+            (0..1000).for_each(|_| std::thread::yield_now());
+            let early = returned.load(Ordering::SeqCst);
+            stopped.store(false, Ordering::SeqCst);
+            early
+        });
+        assert_eq!(early, Ok(Some(0)));
+    });
+    assert_eq!(returned.into_inner(), 2);
+}
+
+#[test]
+fn a_panic_in_blocking_detaches_and_the_heap_stays_usable() {
+    let heap = heap(4096, 16, "");
+    let kit = Kit::new(&heap);
+    let outcome = std::thread::scope(|scope| {
+        let panics = || {
+            heap.attach(|mutator| {
+                kit.allocate(&*mutator, SMALL).expect("room");
+                // Held at that moment: it waits for the end of the stop, and unwinds then.
+                mutator.blocking(|| {
+                    heap.stop_the_world(|_| ()).unwrap();
+                    std::panic::resume_unwind(Box::new("out"))
+                })
+            })
+        };
+        scope.spawn(panics).join()
+    });
+    assert!(outcome.is_err());
+    assert_eq!(heap.attachments().now, 0);
+    assert_eq!(heap.stop_the_world(|world| objects(world)), Ok(Some(Ok(1))));
+    assert_eq!(heap.attach(|mutator| mutator.stop_the_world(|world| objects(world))), Ok(Some(Ok(1))));
+    heap.verify().unwrap();
+}
+
+#[test]
+fn the_embedder_is_told_of_late_threads() {
+    let (tell, told) = channel();
+    let builder = Heap::builder().max_heap_size(4 << 20).safepoint_timeout_delay(1);
+    let heap = builder.on_late_thread(move |late| tell.send(late.thread.id()).unwrap()).build().unwrap();
+    let attached = Barrier::new(2);
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| {
+            heap.attach(|mutator| {
+                attached.wait();
+                assert_eq!(told.recv().unwrap(), std::thread::current().id());
+                mutator.safepoint();
+                told
+            })
+        });
+        attached.wait();
+        let last = heap.stop_the_world(|world| world.last_to_arrive().map(|thread| thread.id()));
+        assert_eq!(last, Ok(Some(Some(late.thread().id()))));
+        assert!(late.join().unwrap().unwrap().try_recv().is_err(), "once");
+    });
+    let statistics = heap.safepoints();
+    assert!(statistics.max >= std::time::Duration::from_millis(1) && statistics.max == statistics.total);
+}
+
+#[test]
+fn five_hundred_threads_stop_again_and_again() {
+    const THREADS: usize = 500;
+    const STOPS: u64 = 20;
+    let heap = heap(4096, 64, "");
+    let turns: Vec<_> = (0..THREADS).map(|_| AtomicUsize::new(0)).collect();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for turns in &turns {
+            let (heap, done) = (&heap, &done);
+            let run = move || {
+                heap.attach(|mutator| {
+                    while !done.load(Ordering::Relaxed) {
+                        turns.fetch_add(1, Ordering::Relaxed);
+                        mutator.safepoint();
+                        std::thread::yield_now();
+                    }
+                })
+                .unwrap();
+            };
+            std::thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, run).unwrap();
+        }
+        let count = || turns.iter().map(|turns| turns.load(Ordering::Relaxed)).collect::<Vec<_>>();
+        let mut before = vec![0; THREADS];
+        for _ in 0..STOPS {
+            // All have gone on since the last stop.
+            while before.iter().zip(count()).any(|(before, now)| *before == now) {
+                std::thread::yield_now();
+            }
+            let seen = heap.stop_the_world(|world| {
+                before = count();
+                std::thread::yield_now();
+                (world.threads(), before == count())
+            });
+            assert_eq!(seen, Ok(Some((THREADS, true))));
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(heap.safepoints().stops, STOPS);
+}
+
+#[test]
+fn a_panic_in_the_stopped_world_ends_the_process_with_a_reason() {
+    const CHILD: &str = "ALLOTMENT_TEST_PANICS_IN_THE_STOPPED_WORLD";
+    if std::env::var_os(CHILD).is_some() {
+        let _ = heap(4096, 10, "").stop_the_world(|_| std::panic::resume_unwind(Box::new("out")));
+        return;
+    }
+    let this = "mutator::tests::world::a_panic_in_the_stopped_world_ends_the_process_with_a_reason";
+    let program = std::env::current_exe().unwrap();
+    let output =
+        Command::new(program).args(["--exact", this, "--nocapture"]).env(CHILD, "").output().unwrap();
+    assert_eq!(output.status.signal(), Some(6), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<_> = text.lines().filter(|line| line.starts_with("allotment: ")).collect();
+    assert!(matches!(lines[..], [line] if line.contains("while the world was stopped panicked")), "{text}");
+}

@@ -1,0 +1,67 @@
+//! What a stop-the-world collection does to the free set.
+//!
+//! It runs while no mutator is between two safepoints, so hints may be forgotten and tops lowered. The
+//! sets stay consistent all the same: a free region is taken from them before it is written to, because
+//! returning memory to the system does not stop with the world.
+
+use super::free_set::FreeSet;
+use super::supply::Backing;
+use super::table::State;
+use crate::sync::Ordering;
+
+impl<B: Backing> FreeSet<B> {
+    /// Forgets where there was room in shared regions. Each of them is then [offered](Self::offer_region)
+    /// again or given back, by the caller, who knows that no mutator is between two safepoints.
+    pub(crate) fn forget_room(&self) {
+        for slot in &self.slots {
+            slot.region.store(0, Ordering::Relaxed);
+            slot.spares.clear();
+        }
+        self.partial.clear();
+    }
+
+    /// Takes that region, if it is free; it is the caller's, and in state Exclusive.
+    pub(crate) fn take_free_region(&self, index: usize) -> bool {
+        let region = self.table.get(index);
+        let taken = region.state() == State::Free && self.free[region.home()].take(index);
+        if taken {
+            region.set_state(State::Exclusive);
+        }
+        taken
+    }
+
+    /// Lets all mutators use what is above `top` in a region whose objects the caller moved. It becomes the
+    /// region of its home's slot if it has more room than the one there.
+    pub(crate) fn offer_region(&self, index: usize, top: usize) {
+        let region = self.table.get(index);
+        region.raise_dirty(region.top());
+        region.set_top(top);
+        region.set_state(State::Shared);
+        let slot = &self.slots[region.home()].region;
+        let room = |index: usize| self.table.end(index) - self.table.get(index).top();
+        let aside = match slot.load(Ordering::Relaxed).checked_sub(1).map(|other| other as usize) {
+            Some(other) if room(other) >= room(index) => Some(index),
+            other => {
+                slot.store(index as u32 + 1, Ordering::Release);
+                other
+            }
+        };
+        if let Some(index) = aside {
+            self.set_aside(index);
+        }
+    }
+
+    /// Gives the memory of regions back to the system that have been free for `delay_ms`, but leaves
+    /// `keep_bytes` of the heap committed; the bytes it gave back.
+    ///
+    /// A region is found free here for the first time: the delay begins then.
+    pub(crate) fn uncommit_idle(&self, now_ms: u64, delay_ms: u64, keep_bytes: usize) -> usize {
+        let keep = keep_bytes.div_ceil(self.table.geometry().region_bytes());
+        let mut spare = self.committed_regions().saturating_sub(keep);
+        self.uncommit_if(|index| {
+            let idle = spare > 0 && self.table.get(index).idle_ms(now_ms) >= delay_ms;
+            spare -= usize::from(idle);
+            idle
+        })
+    }
+}
