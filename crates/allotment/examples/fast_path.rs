@@ -52,29 +52,44 @@ probe!(
     /// Zeroed by the window.
     probe_ahead, Site<64, Ahead, NoPrefetch>
 );
+probe!(
+    /// Zeroed by the allocation, in a function compiled for AVX2: stores of 32 bytes.
+    #[target_feature(enable = "avx2")]
+    probe_per_object_avx2, Site<64, PerObject, NoPrefetch>
+);
 
 /// A burst's loop: top and limit stay in registers.
-///
-/// # Safety
-/// As for [`Mutator::try_alloc_raw`].
-#[unsafe(no_mangle)]
-#[inline(never)]
-pub unsafe fn probe_burst(
-    mutator: &mut Mutator<'_>,
-    site: Site<16, ByCaller, NoPrefetch>,
-    objects: usize,
-) -> usize {
-    mutator.burst(|burst| {
-        let mut allocated = 0;
-        for _ in 0..objects {
-            // SAFETY: the caller's predicates.
-            let Some(object) = (unsafe { burst.try_alloc_raw(site) }) else { break };
-            keep(object);
-            allocated += 1;
+macro_rules! probe_burst {
+    ($(#[$doc:meta])* $name:ident, $site:ty) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As for [`Mutator::try_alloc_raw`].
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        pub unsafe fn $name(mutator: &mut Mutator<'_>, site: $site, objects: usize) -> usize {
+            mutator.burst(|burst| {
+                let mut allocated = 0;
+                for _ in 0..objects {
+                    // SAFETY: the caller's predicates.
+                    let Some(object) = (unsafe { burst.try_alloc_raw(site) }) else { break };
+                    keep(object);
+                    allocated += 1;
+                }
+                allocated
+            })
         }
-        allocated
-    })
+    };
 }
+
+probe_burst!(
+    /// A typed object.
+    probe_burst, Site<16, ByCaller, NoPrefetch>
+);
+probe_burst!(
+    /// Zeroed by the allocation: the header is in a vector, which stays in its register too.
+    probe_burst_per_object, Site<16, PerObject, NoPrefetch>
+);
 
 /// An array of bytes whose length is known at run time.
 ///
@@ -96,7 +111,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let missing = || "the site has the shape's size";
     let (by_caller, default) = (Site::new(small).ok_or_else(missing)?, Site::new(small).ok_or_else(missing)?);
     let (per_object, ahead) = (Site::new(line).ok_or_else(missing)?, Site::new(line).ok_or_else(missing)?);
-    let (burst, array) = (Site::new(cell).ok_or_else(missing)?, ArraySite::new(bytes));
+    let (burst, zeroed) = (Site::new(cell).ok_or_else(missing)?, Site::new(cell).ok_or_else(missing)?);
+    let array = ArraySite::new(bytes);
     let objects = heap.attach(|mutator| {
         // SAFETY: the shapes are this heap's, and nothing resets it.
         unsafe {
@@ -104,7 +120,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 + probe_default(mutator, default, 100)
                 + probe_per_object(mutator, per_object, 100)
                 + probe_ahead(mutator, ahead, 100)
+                + if is_x86_feature_detected!("avx2") {
+                    probe_per_object_avx2(mutator, per_object, 100)
+                } else {
+                    0
+                }
                 + probe_burst(mutator, burst, 100)
+                + probe_burst_per_object(mutator, zeroed, 100)
                 + usize::from(probe_array(mutator, array, 100).is_some())
         }
     })?;

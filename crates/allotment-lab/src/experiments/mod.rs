@@ -20,6 +20,7 @@
 //!   collections) a [`Probe`](crate::harness::Probe) looks at between iterations.
 
 mod clock;
+mod sizes;
 mod tlab;
 mod tlab_size;
 

@@ -15,5 +15,7 @@ mod table;
 pub mod time;
 
 pub use output::{OutputError, OutputFile};
+#[cfg(test)]
+pub(crate) use result::examples;
 pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};
 pub use table::{Comparison, text_table};

@@ -50,28 +50,17 @@ fn names(row: &ScoreRow) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Combine, Metric, Parameter, Samples};
-    use std::time::Duration;
+    use crate::format::{Combine, Parameter, examples};
 
     fn row(mode: &str, threads: usize, size: Option<&str>, score: f64) -> ScoreRow {
-        let samples = Samples::Values(vec![vec![score; 3]]);
-        let primary =
-            Metric { label: String::new(), unit: "ns/op".into(), combine: Combine::Average, samples };
         let parameter =
             |value: &str| Parameter { name: "size".into(), value: value.into(), label: value.into() };
         ScoreRow {
             benchmark: format!("alloc.{mode}"),
-            jmh_mode: "avgt".into(),
             threads,
             parameters: size.map(parameter).into_iter().collect(),
-            forks: 1,
-            warmup_iterations: 0,
-            warmup_time: Duration::ZERO,
-            iterations: 3,
-            time: Duration::ZERO,
-            primary,
-            secondary: vec![],
-            missing: 0,
+            primary: examples::metric("", "ns/op", Combine::Average, &[&[score; 3]]),
+            ..examples::row()
         }
     }
 

@@ -126,26 +126,16 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Metric, Samples};
-    use std::time::Duration;
+    use crate::format::examples;
 
     fn outcome(values: &[f64], threads: usize, calls: (f64, f64)) -> Outcome {
-        let samples = Samples::Values(vec![values.to_vec()]);
-        let primary =
-            Metric { label: String::new(), unit: "ns/op".into(), combine: Combine::Average, samples };
         let row = ScoreRow {
             benchmark: "a.b".into(),
             jmh_mode: "avgt".into(),
             threads,
             parameters: vec![],
-            forks: 1,
-            warmup_iterations: 0,
-            warmup_time: Duration::ZERO,
-            iterations: 3,
-            time: Duration::ZERO,
-            primary,
-            secondary: vec![],
-            missing: 0,
+            primary: examples::metric("", "ns/op", Combine::Average, &[values]),
+            ..examples::row()
         };
         Outcome { rows: vec![row], calls: vec![calls], ..Outcome::default() }
     }

@@ -94,13 +94,28 @@ impl<'t> Mutator<'t> {
         length: usize,
     ) -> Option<NonNull<u8>> {
         let bytes = site.shape.bytes_for(length)?;
+        // SAFETY: an object of the shape with that length has that size.
+        unsafe { self.alloc_array_sized::<Z, P>(bytes, site.shape, length) }
+    }
+
+    /// An object of `shape` with `length` elements, which has `bytes`.
+    ///
+    /// # Safety
+    /// - As for [`try_alloc_array_raw`](Self::try_alloc_array_raw); `bytes` is the size.
+    #[inline(always)]
+    pub(super) unsafe fn alloc_array_sized<Z: Zeroing, P: Prefetch>(
+        &self,
+        bytes: usize,
+        shape: ShapeRef,
+        length: usize,
+    ) -> Option<NonNull<u8>> {
         match self.bump::<Z, P>(bytes) {
             Some(start) => {
                 // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
-                unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
+                unsafe { initialise_array::<Z>(start, shape, bytes, length) };
                 Some(start)
             }
-            None => self.alloc_array_slow::<Z>(bytes, site.shape, length),
+            None => self.alloc_array_slow::<Z>(bytes, shape, length),
         }
     }
 
@@ -134,7 +149,7 @@ impl<'t> Mutator<'t> {
 
     /// `bytes` at the top of the buffer, if they end below the limit.
     #[inline(always)]
-    pub(super) fn bump<Z: Zeroing, P: Prefetch>(&self, bytes: usize) -> Option<NonNull<u8>> {
+    fn bump<Z: Zeroing, P: Prefetch>(&self, bytes: usize) -> Option<NonNull<u8>> {
         let hot = &self.state().hot;
         let start = hot.top();
         // Addresses lie below 2^47 and sizes below 2^46: the sum fits.
@@ -152,7 +167,7 @@ impl<'t> Mutator<'t> {
     /// What the fast path could not do: everything short of a safepoint.
     #[cold]
     #[inline(never)]
-    pub(super) fn alloc_slow<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
+    fn alloc_slow<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
         let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES)?;
         // SAFETY: `bytes` bytes, which are this thread's alone.
         unsafe { initialise::<Z>(start, header, bytes) };
@@ -161,7 +176,7 @@ impl<'t> Mutator<'t> {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn alloc_array_slow<Z: Zeroing>(
+    fn alloc_array_slow<Z: Zeroing>(
         &self,
         bytes: usize,
         shape: ShapeRef,

@@ -9,10 +9,10 @@ const CALL_BYTES: usize = 16 << 10;
 /// What a header holds in modes without a heap: what the heap's first shape would.
 pub(super) const HEADER: u64 = 1 << 8;
 
-/// How many objects of `bytes` one call allocates, and how many calls fill an eden of `eden`.
+/// How many pairs of objects of `bytes` one call allocates, and how many calls fill an eden of `eden`.
 pub(super) fn calls(bytes: usize, eden: usize) -> (usize, usize) {
-    let objects = (CALL_BYTES.min(eden) / bytes).max(1);
-    (objects, (eden / (objects * bytes)).max(1))
+    let pairs = (CALL_BYTES.min(eden) / (2 * bytes)).max(1);
+    (pairs, (eden / (pairs * 2 * bytes)).max(1))
 }
 
 /// Memory from the same place as the heap's, for modes without one.

@@ -1,6 +1,7 @@
 //! What no heap can beat: a bump loop written by hand, and memset. And the shared pointer written by hand.
 
 use super::eden::{Eden, HEADER, calls};
+use super::widest::{Loop, Only, widest};
 use crate::harness::{Bench, Case, Worker, keep};
 use allotment::memory::write_word_and_zeroes;
 use allotment::mutator::Prefetch;
@@ -23,30 +24,49 @@ unsafe fn write_object<const BYTES: usize>(address: usize) {
 struct Bare<const BYTES: usize, P> {
     top: AtomicUsize,
     limit: AtomicUsize,
-    objects: usize,
+    pairs: usize,
     eden: Eden,
     prefetch: PhantomData<P>,
+}
+
+impl<const BYTES: usize, P: Prefetch> Bare<BYTES, P> {
+    /// Allocates one object, unless the buffer is full.
+    #[inline(always)]
+    fn bump(&self) -> bool {
+        // Relaxed atomics are plain loads and stores that the compiler keeps in memory.
+        let start = self.top.load(Ordering::Relaxed);
+        let top = start + BYTES;
+        if top > self.limit.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.top.store(top, Ordering::Relaxed);
+        P::ahead(top, BYTES);
+        // SAFETY: below the limit, so in this thread's eden.
+        unsafe { write_object::<BYTES>(start) };
+        true
+    }
+}
+
+impl<const BYTES: usize, P: Prefetch> Loop<&Bare<BYTES, P>> for Only {
+    #[inline(always)]
+    fn run(&self, buffer: &Bare<BYTES, P>) -> u64 {
+        for _ in 0..buffer.pairs {
+            if !(buffer.bump() && buffer.bump()) {
+                break;
+            }
+        }
+        2 * buffer.pairs as u64
+    }
 }
 
 impl<const BYTES: usize, P: Prefetch> Worker for Bare<BYTES, P> {
     #[inline]
     fn batch(&mut self) -> u64 {
-        for _ in 0..self.objects {
-            // Relaxed atomics are plain loads and stores that the compiler keeps in memory.
-            let start = self.top.load(Ordering::Relaxed);
-            let top = start + BYTES;
-            if top > self.limit.load(Ordering::Relaxed) {
-                break;
-            }
-            self.top.store(top, Ordering::Relaxed);
-            P::ahead(top, BYTES);
-            // SAFETY: below the limit, so in this thread's eden.
-            unsafe { write_object::<BYTES>(start) };
-        }
-        if self.top.load(Ordering::Relaxed) + BYTES * self.objects > self.limit.load(Ordering::Relaxed) {
+        let allocated = widest(&Only, &*self);
+        if self.top.load(Ordering::Relaxed) + BYTES * 2 * self.pairs > self.limit.load(Ordering::Relaxed) {
             self.top.store(self.eden.base(), Ordering::Relaxed);
         }
-        self.objects as u64
+        allocated
     }
 }
 
@@ -57,16 +77,10 @@ pub(super) fn bare<const BYTES: usize, P: Prefetch>(
 ) -> anyhow::Result<()> {
     let bytes = case.size("eden")?;
     bench.measure(|_| {
-        let (objects, calls) = calls(BYTES, bytes);
+        let (pairs, calls) = calls(BYTES, bytes);
         let eden = Eden::new(bytes)?;
-        let limit = AtomicUsize::new(eden.base() + calls * objects * BYTES);
-        Ok(Bare::<BYTES, P> {
-            top: AtomicUsize::new(eden.base()),
-            limit,
-            objects,
-            eden,
-            prefetch: PhantomData,
-        })
+        let limit = AtomicUsize::new(eden.base() + calls * pairs * 2 * BYTES);
+        Ok(Bare::<BYTES, P> { top: AtomicUsize::new(eden.base()), limit, pairs, eden, prefetch: PhantomData })
     })
 }
 
@@ -95,7 +109,8 @@ impl Worker for Memset {
 pub(super) fn memset<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let bytes = case.size("eden")?;
     bench.measure(|_| {
-        let (objects, calls) = calls(BYTES, bytes);
+        let (pairs, calls) = calls(BYTES, bytes);
+        let objects = 2 * pairs;
         Ok(Memset { at: 0, bytes: objects * BYTES, calls, objects: objects as u64, eden: Eden::new(bytes)? })
     })
 }
@@ -108,20 +123,27 @@ struct FetchAdd<'a, const BYTES: usize> {
     objects: usize,
 }
 
-impl<const BYTES: usize> Worker for FetchAdd<'_, BYTES> {
-    #[inline]
-    fn batch(&mut self) -> u64 {
-        for _ in 0..self.objects {
-            let mut taken = self.taken.fetch_add(BYTES, Ordering::Relaxed);
-            if taken >= self.limit {
+impl<const BYTES: usize> Loop<&FetchAdd<'_, BYTES>> for Only {
+    #[inline(always)]
+    fn run(&self, shared: &FetchAdd<'_, BYTES>) -> u64 {
+        for _ in 0..shared.objects {
+            let mut taken = shared.taken.fetch_add(BYTES, Ordering::Relaxed);
+            if taken >= shared.limit {
                 // Whoever notices starts over; one object may be given out twice, which nobody looks at.
-                self.taken.store(BYTES, Ordering::Relaxed);
+                shared.taken.store(BYTES, Ordering::Relaxed);
                 taken = 0;
             }
             // SAFETY: below the limit, so in the eden; its bytes are written by nobody who reads them.
-            unsafe { write_object::<BYTES>(self.base + taken) };
+            unsafe { write_object::<BYTES>(shared.base + taken) };
         }
-        self.objects as u64
+        shared.objects as u64
+    }
+}
+
+impl<const BYTES: usize> Worker for FetchAdd<'_, BYTES> {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        widest(&Only, &*self)
     }
 }
 
@@ -130,7 +152,8 @@ pub(super) fn fetch_add<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) 
     let bytes = case.size("eden")? * case.threads;
     let eden = Eden::new(bytes)?;
     let taken = CachePadded::new(AtomicUsize::new(0));
-    let (objects, calls) = calls(BYTES, bytes);
+    let (pairs, calls) = calls(BYTES, bytes);
+    let objects = 2 * pairs;
     let limit = objects * calls * BYTES;
     bench.measure(|_| Ok(FetchAdd::<BYTES> { taken: &taken, base: eden.base(), limit, objects }))
 }

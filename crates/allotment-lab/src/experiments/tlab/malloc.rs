@@ -4,6 +4,7 @@
 //! that is its strength, and why a comparison has to state the eden.
 
 use super::eden::HEADER;
+use super::widest::{Loop, Only, widest};
 use crate::harness::{Bench, Case, Worker, keep};
 use allotment::memory::write_word_and_zeroes;
 use std::alloc::{GlobalAlloc, Layout};
@@ -27,26 +28,41 @@ impl<const BYTES: usize, A: GlobalAlloc> Ring<'_, BYTES, A> {
     };
 }
 
+impl<const BYTES: usize, A: GlobalAlloc> Ring<'_, BYTES, A> {
+    /// Allocates an object and frees the oldest.
+    #[inline(always)]
+    fn replace(&mut self) {
+        // SAFETY: the layout is not empty; a block is written in its bounds and freed once.
+        unsafe {
+            let block = self.allocator.alloc(Self::LAYOUT);
+            if block.is_null() {
+                std::alloc::handle_alloc_error(Self::LAYOUT);
+            }
+            write_word_and_zeroes(block, HEADER, BYTES);
+            keep(block);
+            let dead = std::mem::replace(&mut self.objects[self.oldest], block);
+            if !dead.is_null() {
+                self.allocator.dealloc(dead, Self::LAYOUT);
+            }
+        }
+        self.oldest = (self.oldest + 1) % LIVE;
+    }
+}
+
+impl<const BYTES: usize, A: GlobalAlloc> Loop<&mut Ring<'_, BYTES, A>> for Only {
+    #[inline(always)]
+    fn run(&self, ring: &mut Ring<'_, BYTES, A>) -> u64 {
+        for _ in 0..OBJECTS {
+            ring.replace();
+        }
+        OBJECTS as u64
+    }
+}
+
 impl<const BYTES: usize, A: GlobalAlloc> Worker for Ring<'_, BYTES, A> {
     #[inline]
     fn batch(&mut self) -> u64 {
-        for _ in 0..OBJECTS {
-            // SAFETY: the layout is not empty; a block is written in its bounds and freed once.
-            unsafe {
-                let block = self.allocator.alloc(Self::LAYOUT);
-                if block.is_null() {
-                    std::alloc::handle_alloc_error(Self::LAYOUT);
-                }
-                write_word_and_zeroes(block, HEADER, BYTES);
-                keep(block);
-                let dead = std::mem::replace(&mut self.objects[self.oldest], block);
-                if !dead.is_null() {
-                    self.allocator.dealloc(dead, Self::LAYOUT);
-                }
-            }
-            self.oldest = (self.oldest + 1) % LIVE;
-        }
-        OBJECTS as u64
+        widest(&Only, self)
     }
 }
 
@@ -78,26 +94,34 @@ pub(super) fn arena<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> a
         calls: usize,
         left: usize,
     }
-    impl<const BYTES: usize> Worker for Arena<BYTES> {
-        #[inline]
-        fn batch(&mut self) -> u64 {
+    impl<const BYTES: usize> Loop<&Arena<BYTES>> for Only {
+        #[inline(always)]
+        fn run(&self, arena: &Arena<BYTES>) -> u64 {
             let Ok(layout) = Layout::from_size_align(BYTES, 8) else { return 0 };
-            for _ in 0..self.objects {
-                let block = self.bump.alloc_layout(layout).as_ptr();
+            for _ in 0..arena.objects {
+                let block = arena.bump.alloc_layout(layout).as_ptr();
                 // SAFETY: the block is of that layout.
                 unsafe { write_word_and_zeroes(block, HEADER, BYTES) };
                 keep(block);
             }
+            arena.objects as u64
+        }
+    }
+    impl<const BYTES: usize> Worker for Arena<BYTES> {
+        #[inline]
+        fn batch(&mut self) -> u64 {
+            let allocated = widest(&Only, &*self);
             self.left -= 1;
             if self.left == 0 {
                 self.left = self.calls;
                 self.bump.reset();
             }
-            self.objects as u64
+            allocated
         }
     }
     let eden = case.size("eden")?;
-    let (objects, calls) = super::eden::calls(BYTES, eden);
+    let (pairs, calls) = super::eden::calls(BYTES, eden);
+    let objects = 2 * pairs;
     bench.measure(|_| {
         Ok(Arena::<BYTES> { bump: bumpalo::Bump::with_capacity(eden + 4096), objects, calls, left: calls })
     })

@@ -14,7 +14,9 @@ mod library;
 mod limits;
 mod malloc;
 mod shared;
+mod widest;
 
+use super::sizes::{self, WithSize};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
 use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
 use anyhow::bail;
@@ -95,11 +97,8 @@ impl Experiment for Tlab {
 
     fn nonsense(&self, case: &Case) -> Option<String> {
         let size = case.size("size").ok()?;
-        if !SIZES.contains(&size) {
-            return Some(format!(
-                "objects of {size} bytes: the sizes compiled in are {}",
-                SIZES.map(|size| size.to_string()).join(", ")
-            ));
+        if let Some(why) = sizes::nonsense(size) {
+            return Some(why);
         }
         let eden = case.size("eden").ok()?;
         if eden < size * 16 {
@@ -112,56 +111,36 @@ impl Experiment for Tlab {
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        by_size(case, bench)
+        sizes::by_size::<Tlab>(case, bench)
     }
 }
 
 const MAX_EDEN: usize = 64 << 30;
 
-/// Calls `run_sized` with the object's size as a constant.
-macro_rules! sizes {
-    ($($size:literal)*) => {
-        /// Sizes an object may have.
-        const SIZES: [usize; [$($size),*].len()] = [$($size),*];
-
-        fn by_size(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-            match case.size("size")? {
-                $($size => run_sized::<$size>(case, bench),)*
-                other => bail!("objects of {other} bytes are not compiled in"),
-            }
+impl WithSize for Tlab {
+    fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let prefetch = || Ok::<bool, anyhow::Error>(case.text("prefetch")? == "by-size");
+        let ahead = || Ok::<bool, anyhow::Error>(case.text("zeroing")? == "ahead");
+        match case.mode.as_str() {
+            "tlab" | "burst" => match (prefetch()?, ahead()?) {
+                (true, false) => library::run::<BYTES, PerObject, BySize>(case, bench),
+                (false, false) => library::run::<BYTES, PerObject, NoPrefetch>(case, bench),
+                (true, true) => library::run::<BYTES, Ahead, BySize>(case, bench),
+                (false, true) => library::run::<BYTES, Ahead, NoPrefetch>(case, bench),
+            },
+            "bare" if prefetch()? => limits::bare::<BYTES, BySize>(case, bench),
+            "bare" => limits::bare::<BYTES, NoPrefetch>(case, bench),
+            "memset" => limits::memset::<BYTES>(case, bench),
+            "fetch-add" => limits::fetch_add::<BYTES>(case, bench),
+            mode if SHARING.contains(&mode) => shared::run::<BYTES>(case, bench),
+            "malloc" => malloc::ring::<BYTES, _>(&std::alloc::System, case, bench),
+            #[cfg(feature = "peers")]
+            "mimalloc" => malloc::ring::<BYTES, _>(&mimalloc::MiMalloc, case, bench),
+            #[cfg(feature = "peers")]
+            "jemalloc" => malloc::ring::<BYTES, _>(&tikv_jemallocator::Jemalloc, case, bench),
+            #[cfg(feature = "peers")]
+            "bumpalo" => malloc::arena::<BYTES>(case, bench),
+            other => bail!("there is no mode `{other}`"),
         }
-    };
-}
-sizes!(16 24 32 48 64 96 128 144 256 1024);
-
-fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let prefetch = || Ok::<bool, anyhow::Error>(case.text("prefetch")? == "by-size");
-    let ahead = || Ok::<bool, anyhow::Error>(case.text("zeroing")? == "ahead");
-    match case.mode.as_str() {
-        "tlab" => match (prefetch()?, ahead()?) {
-            (true, false) => library::plain::<BYTES, PerObject, BySize>(case, bench),
-            (false, false) => library::plain::<BYTES, PerObject, NoPrefetch>(case, bench),
-            (true, true) => library::plain::<BYTES, Ahead, BySize>(case, bench),
-            (false, true) => library::plain::<BYTES, Ahead, NoPrefetch>(case, bench),
-        },
-        "burst" => match (prefetch()?, ahead()?) {
-            (true, false) => library::burst::<BYTES, PerObject, BySize>(case, bench),
-            (false, false) => library::burst::<BYTES, PerObject, NoPrefetch>(case, bench),
-            (true, true) => library::burst::<BYTES, Ahead, BySize>(case, bench),
-            (false, true) => library::burst::<BYTES, Ahead, NoPrefetch>(case, bench),
-        },
-        "bare" if prefetch()? => limits::bare::<BYTES, BySize>(case, bench),
-        "bare" => limits::bare::<BYTES, NoPrefetch>(case, bench),
-        "memset" => limits::memset::<BYTES>(case, bench),
-        "fetch-add" => limits::fetch_add::<BYTES>(case, bench),
-        mode if SHARING.contains(&mode) => shared::run::<BYTES>(case, bench),
-        "malloc" => malloc::ring::<BYTES, _>(&std::alloc::System, case, bench),
-        #[cfg(feature = "peers")]
-        "mimalloc" => malloc::ring::<BYTES, _>(&mimalloc::MiMalloc, case, bench),
-        #[cfg(feature = "peers")]
-        "jemalloc" => malloc::ring::<BYTES, _>(&tikv_jemallocator::Jemalloc, case, bench),
-        #[cfg(feature = "peers")]
-        "bumpalo" => malloc::arena::<BYTES>(case, bench),
-        other => bail!("there is no mode `{other}`"),
     }
 }

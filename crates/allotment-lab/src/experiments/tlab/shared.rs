@@ -5,11 +5,13 @@
 //! again by the cores that wrote it last. That is a stop-the-world collection that finds nothing alive. A
 //! barrier would be simpler, and would hang when a thread leaves the measured window before the others.
 
-use super::library::fill;
+use super::library::Plain;
+use super::widest::widest;
 use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, Worker};
 use allotment::Heap;
 use allotment::mutator::{BySize, PerObject, Site};
 use allotment::object::Shape;
+use allotment::options::CollectorKind;
 use allotment::tlab::statistics::TlabStatistics;
 use anyhow::Context;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,8 +22,7 @@ const ATTACHED_BYTES: (usize, usize) = (4 << 20, 256 << 10);
 
 struct Shared<'a, const BYTES: usize> {
     heap: &'a Heap,
-    site: Site<BYTES, PerObject, BySize>,
-    objects: usize,
+    body: Plain<BYTES, PerObject, BySize>,
     resets: &'a AtomicU64,
 }
 
@@ -30,13 +31,9 @@ impl<const BYTES: usize> Worker for Shared<'_, BYTES> {
     fn batch(&mut self) -> u64 {
         loop {
             let resets = self.resets.load(Ordering::Acquire);
-            let (objects, site) = (self.objects, self.site);
-            let allocated = self.heap.attach(|mutator| {
-                // No object is used after the thread has detached.
-                fill(mutator, site, objects)
-            });
-            let allocated = allocated.unwrap_or(0);
-            if allocated < objects as u64 {
+            // No object is used after the thread has detached.
+            let allocated = self.heap.attach(|mutator| widest(&self.body, mutator)).unwrap_or(0);
+            if allocated < 2 * self.body.pairs as u64 {
                 self.reset(resets);
             }
             // A thread that found the heap full has done nothing yet.
@@ -107,13 +104,16 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
         },
     };
     let bytes = (eden * case.threads).max(16 << 20);
-    let heap = Heap::builder().max_heap_size(bytes).options(&options)?.name("lab").build()?;
+    let builder = Heap::builder().max_heap_size(bytes).collector(CollectorKind::Epsilon);
+    let heap = builder.options(&options)?.name("lab").build()?;
     let shape = heap.register(Shape::fixed("object", BYTES))?;
     let site = Site::new(shape).context("the shape has the site's size")?;
     let resets = AtomicU64::new(0);
     let attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
-    let objects = (attached.min(bytes / case.threads) / BYTES).max(1);
+    let pairs = (attached.min(bytes / case.threads) / (2 * BYTES)).max(1);
     let contended = !options.contains("RefillStrategy=lock");
     let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended };
-    bench.measure_with(&mut probe, |_| Ok(Shared::<BYTES> { heap: &heap, site, objects, resets: &resets }))
+    bench.measure_with(&mut probe, |_| {
+        Ok(Shared::<BYTES> { heap: &heap, body: Plain { site, pairs }, resets: &resets })
+    })
 }

@@ -12,9 +12,10 @@
 mod plan;
 mod shot;
 
+use super::sizes::{self, WithSize};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
 use allotment::memory::limit::available_memory;
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use plan::HeapPlan;
 
 /// The experiment `tlab-size`.
@@ -81,37 +82,22 @@ impl Experiment for TlabSize {
             return Some(format!("{}: each shot fills a fresh heap, so only ss measures it", case.jmh_mode));
         }
         let size = case.size("size").ok()?;
-        if !SIZES.contains(&size) {
-            let sizes = SIZES.map(|size| size.to_string()).join(", ");
-            return Some(format!("objects of {size} bytes: the sizes compiled in are {sizes}"));
+        if let Some(why) = sizes::nonsense(size) {
+            return Some(why);
         }
         HeapPlan::of(case).and_then(|plan| plan.fits(available_memory().bytes)).err()
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        by_size(case, bench)
+        sizes::by_size::<TlabSize>(case, bench)
     }
 }
 
-/// Calls `run_sized` with the object's size as a constant.
-macro_rules! sizes {
-    ($($size:literal)*) => {
-        /// Sizes an object may have.
-        const SIZES: [usize; [$($size),*].len()] = [$($size),*];
-
-        fn by_size(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-            match case.size("size")? {
-                $($size => run_sized::<$size>(case, bench),)*
-                other => bail!("objects of {other} bytes are not compiled in"),
-            }
-        }
-    };
-}
-sizes!(16 24 32 48 64 96 128 144 256 1024);
-
-fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let plan = HeapPlan::of(case).map_err(|why| anyhow!(why))?;
-    shot::run::<BYTES>(plan, bench)
+impl WithSize for TlabSize {
+    fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let plan = HeapPlan::of(case).map_err(|why| anyhow!(why))?;
+        shot::run::<BYTES>(plan, bench)
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Thread, Worker, ke
 use allotment::Heap;
 use allotment::mutator::{BySize, PerObject, Site};
 use allotment::object::Shape;
+use allotment::options::CollectorKind;
 use anyhow::{Context, bail};
 use std::ptr::NonNull;
 use std::sync::{PoisonError, RwLock};
@@ -17,7 +18,8 @@ struct Fresh<const BYTES: usize> {
 
 impl<const BYTES: usize> Fresh<BYTES> {
     fn new(options: &str) -> anyhow::Result<Fresh<BYTES>> {
-        let heap = Heap::builder().options(options)?.name("lab").build()?;
+        let builder = Heap::builder().collector(CollectorKind::Epsilon);
+        let heap = builder.options(options)?.name("lab").build()?;
         let shape = heap.register(Shape::fixed("object", BYTES))?;
         let site = Site::new(shape).context("the shape has the site's size")?;
         Ok(Fresh { heap, site })

@@ -38,6 +38,7 @@ fn heap() -> Heap {
     Arc::new(Safepoints::new(Late::new(0), 0))
 }
 
+/// The calling thread attaches: it is the one that is woken up, so it must be the one that waits.
 fn attach(heap: &Heap) -> Arc<Thread> {
     let (limit, status, identity) = (Limit::new(), Status::new(), ThreadIdentity::current());
     let thread = Arc::new(Thread { limit, status, identity, own: UnsafeCell::new(0) });
@@ -174,9 +175,9 @@ fn a_stopper_from_outside_and_one_from_inside() {
     three.check(|| {
         let heap = heap();
         let own = attach(&heap);
-        let blocking = attach(&heap);
         let outside = spawn(&heap, |heap| stop(&heap, None));
-        let waiter = spawn(&heap, move |heap| {
+        let waiter = spawn(&heap, |heap| {
+            let blocking = attach(&heap);
             heap.enter_blocking(&blocking);
             heap.leave_blocking(&blocking);
             touch(&blocking);
