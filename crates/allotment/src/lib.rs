@@ -4,8 +4,12 @@
 //! allocates there by bumping a pointer, with nobody to ask.
 //!
 //! The layers, lowest first; a module may use only modules before it:
-//! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`observe`].
+//! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`], [`observe`].
 
+// The derives name the library `::allotment`, here too.
+extern crate self as allotment;
+
+pub mod api;
 pub mod collector;
 pub mod heap;
 pub mod memory;
@@ -17,4 +21,13 @@ pub mod region;
 mod sync;
 pub mod tlab;
 
+pub use allotment_macros::{Carry, Object, Word};
+#[doc(hidden)]
+pub use api::rt;
+pub use api::{
+    Any, Array, Bare, Bytes, Call, Carry, Downcast, Field, Fixnum, Gc, Immediate, Local, LocalMut, New,
+    NewArray, NewBytes, NewSlots, NewStr, Object, Plain, Pointer, Root, Scalar, SlotField, Slots, Stack, Str,
+    WeakField, WeakRoot, Word, WrongHeap,
+};
 pub use heap::Heap;
+pub use mutator::{AttachError, Mutator, OutOfMemory, Reservation};

@@ -46,6 +46,17 @@ impl Slot {
     }
 }
 
+impl Inner {
+    /// Sees to it that there is a free slot.
+    fn add_free(&mut self) {
+        if self.free.is_empty() {
+            let chunk: Box<[AtomicU64]> = (0..CHUNK).map(|_| AtomicU64::new(FREE)).collect();
+            self.free.extend(chunk.iter().rev().map(|slot| Slot(NonNull::from(slot))));
+            self.chunks.push(chunk);
+        }
+    }
+}
+
 impl RootTable {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|_| {
@@ -56,13 +67,18 @@ impl RootTable {
 
     fn take(&self, bits: u64) -> Slot {
         let mut inner = self.lock();
-        if inner.free.is_empty() {
-            let chunk: Box<[AtomicU64]> = (0..CHUNK).map(|_| AtomicU64::new(FREE)).collect();
-            inner.free.extend(chunk.iter().rev().map(|slot| Slot(NonNull::from(slot))));
-            inner.chunks.push(chunk);
-        }
+        inner.add_free();
         let slot = inner.free.pop().expect("a chunk was added");
         slot.word().store(bits, Ordering::Release);
+        slot
+    }
+
+    /// A slot that holds what `other` holds. Under the lock, so no visit comes in between.
+    fn copy(&self, other: Slot) -> Slot {
+        let mut inner = self.lock();
+        inner.add_free();
+        let slot = inner.free.pop().expect("a chunk was added");
+        slot.word().store(other.word().load(Ordering::Acquire), Ordering::Release);
         slot
     }
 
@@ -117,6 +133,14 @@ impl RootHandle {
 
     fn table(&self) -> &RootTable {
         if self.weak { &self.shared.roots.weak } else { &self.shared.roots.strong }
+    }
+}
+
+/// Another root that holds the same word now; no thread needs to be attached for it.
+impl Clone for RootHandle {
+    fn clone(&self) -> Self {
+        let slot = self.table().copy(self.slot);
+        RootHandle { shared: self.shared.clone(), slot, weak: self.weak }
     }
 }
 

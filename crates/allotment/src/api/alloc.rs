@@ -1,0 +1,118 @@
+//! Allocation of typed objects.
+//!
+//! An initialiser is a value that knows the object it becomes. It is written in one go between the bump
+//! and anything else that could run, and it never runs code of a user while it writes: a half-written
+//! object is seen by nobody.
+
+use super::carry::Carry;
+use super::gc::{Gc, Object};
+use crate::mutator::{ByCaller, Mutator, NoPrefetch, Reservation};
+use crate::object::{HEADER_BYTES, MIN_OBJECT_BYTES, TypeShape};
+use std::num::NonZeroU32;
+use std::ptr::NonNull;
+
+/// No object has more bytes; a sum of an address and this does not overflow.
+const MAX_OBJECT_BYTES: usize = 1 << 46;
+
+/// An initialiser: what `alloc!` turns into an object. `#[derive(Object)]` makes one for each type.
+///
+/// # Safety
+/// - `bytes` is the size of the object that `write` writes, by the shape of `type_shape`: a multiple of 8, at
+///   least 16, or `usize::MAX` if there is no such object. It does not change.
+/// - `write` initialises every slot and every field, and runs no code of a user.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an initialiser, so it cannot be allocated",
+    label = "not an initialiser",
+    note = "`#[derive(Object)] struct Node` also makes `NewNode`: allocate `NewNode {{ .. }}`",
+    note = "arrays are allocated with `NewArray`, `NewSlots`, `NewBytes` and `NewStr`"
+)]
+pub unsafe trait New: Carry {
+    /// What it becomes.
+    type Object: Object;
+
+    /// The type's shape.
+    fn type_shape() -> &'static TypeShape;
+
+    /// The object's size in bytes, header included.
+    fn bytes(&self) -> usize;
+
+    /// Writes the object behind its header.
+    ///
+    /// # Safety
+    /// - `object` heads `bytes()` bytes of the caller's alone.
+    unsafe fn write(self, object: NonNull<u8>);
+}
+
+/// Bytes of an object whose Rust struct has `body` bytes.
+pub const fn object_bytes(body: usize) -> usize {
+    let bytes = (HEADER_BYTES + body + 7) & !7;
+    if bytes < MIN_OBJECT_BYTES { MIN_OBJECT_BYTES } else { bytes }
+}
+
+impl<'t> Mutator<'t> {
+    /// Allocates without a safepoint: never collects. Most programs say `alloc!`.
+    ///
+    /// # Errors
+    /// The initialiser comes back where there is no memory without a safepoint;
+    /// [`make_room`](Self::make_room) may find some.
+    #[inline(always)]
+    pub fn try_alloc<N: New>(&self, new: N) -> Result<Gc<'_, N::Object>, N> {
+        let bytes = new.bytes();
+        if bytes > MAX_OBJECT_BYTES {
+            return Err(new);
+        }
+        // SAFETY: every heap knows every type; `write` writes all that the type has.
+        match unsafe { self.try_alloc_with_header::<ByCaller, NoPrefetch>(N::type_shape().header(), bytes) } {
+            Some(object) => {
+                // SAFETY: `bytes` bytes, just allocated. The span is the borrow of the mutator.
+                unsafe {
+                    new.write(object);
+                    Ok(Gc::from_header(object))
+                }
+            }
+            None => Err(new),
+        }
+    }
+
+    /// Allocates in memory that [`make_room`](Self::make_room) reserved, without a safepoint. Several objects
+    /// may share a reservation.
+    ///
+    /// # Errors
+    /// The initialiser comes back where the reservation is used up, or has lapsed at a safepoint.
+    pub fn try_alloc_in<N: New>(&self, room: &mut Reservation<'t>, new: N) -> Result<Gc<'_, N::Object>, N> {
+        // SAFETY: as in `try_alloc`.
+        let object =
+            unsafe { self.alloc_in_with_header::<ByCaller>(room, N::type_shape().header(), new.bytes()) };
+        match object {
+            Some(object) => {
+                // SAFETY: as in `try_alloc`.
+                unsafe {
+                    new.write(object);
+                    Ok(Gc::from_header(object))
+                }
+            }
+            None => Err(new),
+        }
+    }
+
+    /// A number that the object keeps for life, wherever it moves. Different objects may share one.
+    pub fn identity_hash<T: Object>(&self, object: Gc<'_, T>) -> NonZeroU32 {
+        // SAFETY: a live object, of the heap this thread is attached to.
+        unsafe { self.identity_hash_raw(object.header()) }
+    }
+}
+
+/// Allocates for `alloc!`, in the room that it has just made.
+///
+/// # Panics
+/// Where a safepoint was reached since.
+pub fn alloc_reserved<'g, 't, N: New>(
+    mutator: &'g Mutator<'t>,
+    mut room: Reservation<'t>,
+    new: N,
+) -> Gc<'g, N::Object> {
+    let Ok(object) = mutator.try_alloc_in(&mut room, new) else {
+        unreachable!("a reservation holds until the next safepoint")
+    };
+    object
+}

@@ -1,0 +1,82 @@
+//! Objects of any type, and the way back to their own.
+//!
+//! A header names its object's shape, and a shape of a Rust type is one type's for the life of the process;
+//! but one shape serves all instances of a generic type, so only types without parameters can be asked for.
+
+use super::gc::{Gc, Object};
+use crate::object::{Header, Kind, TypeShape};
+use std::fmt;
+use std::ptr::NonNull;
+
+/// An object of whatever type: `Gc<Any>`, `Field<Any>`, `Local<Any>`.
+pub struct Any {
+    /// Made by nobody.
+    _private: (),
+}
+
+// SAFETY: the view is a value without bytes; every object has a word behind its header.
+unsafe impl Object for Any {
+    type View = Any;
+
+    #[inline(always)]
+    unsafe fn view<'g>(object: NonNull<u8>) -> &'g Any {
+        // SAFETY: aligned, not null, and nothing is read.
+        unsafe { object.cast::<Any>().as_ref() }
+    }
+
+    fn describe(_: &Any, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("Gc<Any>")
+    }
+}
+
+/// An object type that a [`Gc<Any>`](Gc) can be asked for: one without type parameters.
+///
+/// # Safety
+/// - Objects whose header names that shape, and no others, are of this type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type that `Gc<Any>` can be asked for",
+    note = "all instances of a generic type share one shape, so a header does not tell them apart",
+    note = "wrap it: `#[derive(Object)] struct Vector {{ items: Field<Array<Value>> }}`"
+)]
+pub unsafe trait Downcast: Object {
+    /// The type's shape.
+    fn type_shape() -> &'static TypeShape;
+}
+
+impl<'g, T: Object> Gc<'g, T> {
+    /// The same pointer, its type forgotten.
+    #[inline(always)]
+    pub fn as_any(self) -> Gc<'g, Any> {
+        // SAFETY: the same live object.
+        unsafe { Gc::from_header(self.header()) }
+    }
+}
+
+impl<'g> Gc<'g, Any> {
+    /// Whether it is a `T`.
+    #[inline]
+    pub fn is<T: Downcast>(self) -> bool {
+        // SAFETY: the header of a live object; others may set its hash meanwhile, which is not looked at.
+        let header = unsafe { std::sync::atomic::AtomicU64::from_ptr(self.header().as_ptr().cast()) };
+        let header = Header::from_bits(header.load(std::sync::atomic::Ordering::Relaxed));
+        match (header.kind(), T::type_shape().header().kind()) {
+            (Kind::Object(own), Kind::Object(asked)) => own == asked,
+            _ => false,
+        }
+    }
+
+    /// The object as a `T`, if it is one.
+    #[inline]
+    pub fn downcast<T: Downcast>(self) -> Option<Gc<'g, T>> {
+        // SAFETY: the header says so.
+        self.is::<T>().then(|| unsafe { Gc::from_header(self.header()) })
+    }
+}
+
+impl<'g, T: Object> Gc<'g, T> {
+    /// Whether both point to the same object, whatever type each thinks it is.
+    #[inline(always)]
+    pub fn is_same<U: Object>(self, other: Gc<'_, U>) -> bool {
+        self.header() == other.header()
+    }
+}

@@ -1,0 +1,192 @@
+//! Arrays of words.
+//!
+//! A pointer to one dereferences to a slice of fields, so indexing, lengths, iteration and sub-slices are
+//! the slice's own.
+
+use super::alloc::New;
+use super::carry::Carry;
+use super::field::Field;
+use super::gc::{Gc, Object};
+use super::word::Word;
+use crate::mutator::Mutator;
+use crate::object::{Element, LENGTH_OFFSET, Shape, SlotKind, SlotVisitor, TypeShape, WORD};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::slice;
+
+/// Bytes before the elements: header and length.
+pub(super) const ELEMENTS: usize = LENGTH_OFFSET + WORD;
+
+/// The elements of an array with a tail of `T`.
+///
+/// # Safety
+/// - `object` heads a live object with a length and a tail of `T`, for all of `'g`.
+#[inline(always)]
+pub(super) unsafe fn elements<'g, T>(object: NonNull<u8>) -> &'g [T] {
+    // SAFETY: the length lies behind the header, the elements behind the length; neither leaves the object.
+    unsafe {
+        let length = object.byte_add(LENGTH_OFFSET).cast::<usize>().read();
+        slice::from_raw_parts(object.byte_add(ELEMENTS).cast::<T>().as_ptr(), length)
+    }
+}
+
+/// An array of words of kind `W`, in the heap.
+///
+/// ```
+/// use allotment::{Array, Heap, NewArray, Object, OutOfMemory, alloc};
+///
+/// #[derive(Object)]
+/// struct Point {
+///     x: f64,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let mut points = alloc!(mu, NewArray::<Option<Point>>::new(3, None))?;
+///     let point = alloc!(mu, [points] => NewPoint { x: 0.5 })?;
+///     points[1].store(mu, Some(point));
+///     assert_eq!(points.iter(mu).flatten().map(|point| point.x).sum::<f64>(), 0.5);
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Array<W: Word> {
+    /// Made by nobody.
+    _private: PhantomData<fn(W) -> W>,
+}
+
+// SAFETY: the tail is fields, each a slot.
+unsafe impl<W: Word> Object for Array<W> {
+    type View = [Field<W>];
+
+    #[inline(always)]
+    unsafe fn view<'g>(object: NonNull<u8>) -> &'g [Field<W>] {
+        // SAFETY: the caller's predicates; a field is transparent over a word.
+        unsafe { elements(object) }
+    }
+
+    fn describe(view: &[Field<W>], to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Gc<Array>[{}]", view.len())
+    }
+}
+
+/// One shape for the arrays of all words.
+fn array_shape() -> &'static TypeShape {
+    crate::type_shape!(Shape::constant("Array", ELEMENTS, &[], Some(Element::Reference(SlotKind::Strong))))
+}
+
+impl<'g, W: Word> Gc<'g, Array<W>> {
+    /// A slot of it, for the whole span.
+    ///
+    /// # Panics
+    /// Beyond the end.
+    #[inline]
+    pub fn at(self, index: usize) -> &'g Field<W> {
+        &self.as_ref()[index]
+    }
+
+    /// The elements.
+    pub fn iter(
+        self,
+        mutator: &'g Mutator<'_>,
+    ) -> impl ExactSizeIterator<Item = W::Of<'g>> + DoubleEndedIterator {
+        self.as_ref().iter().map(move |field| field.load(mutator))
+    }
+
+    /// Stores `value` in each slot of `range`.
+    ///
+    /// # Panics
+    /// Where the range leaves the array.
+    pub fn fill(self, mutator: &Mutator<'_>, range: Range<usize>, value: W::Of<'_>) {
+        for field in &self.as_ref()[range] {
+            field.store(mutator, value);
+        }
+    }
+
+    /// Copies `from[range]` to the slots from `at` on, as if through a copy: the two may overlap.
+    ///
+    /// # Panics
+    /// Where either leaves its array.
+    pub fn copy_from(self, mutator: &Mutator<'_>, at: usize, from: Gc<'_, Array<W>>, range: Range<usize>) {
+        let source = &from.as_ref()[range.clone()];
+        let target = &self.as_ref()[at..][..source.len()];
+        if self == from && range.start < at {
+            for (to, from) in target.iter().zip(source).rev() {
+                to.store(mutator, from.load(mutator));
+            }
+        } else {
+            for (to, from) in target.iter().zip(source) {
+                to.store(mutator, from.load(mutator));
+            }
+        }
+    }
+
+    /// Copies `range` to the slots from `at` on; the two may overlap.
+    ///
+    /// # Panics
+    /// Where either leaves the array.
+    pub fn copy_within(self, mutator: &Mutator<'_>, range: Range<usize>, at: usize) {
+        self.copy_from(mutator, at, self, range);
+    }
+}
+
+/// Makes an array: `len` times the same word.
+pub struct NewArray<'g, W: Word> {
+    len: usize,
+    fill: W::Of<'g>,
+}
+
+impl<'g, W: Word> NewArray<'g, W> {
+    /// An array of `len` words, each `fill`. A length that no heap holds is out of memory.
+    pub fn new(len: usize, fill: W::Of<'g>) -> Self {
+        NewArray { len, fill }
+    }
+}
+
+// SAFETY: the word is the only reference.
+unsafe impl<W: Word> Carry for NewArray<'_, W> {
+    type At<'h> = NewArray<'h, W>;
+
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        self.fill.trace(slots);
+    }
+}
+
+// SAFETY: writes the length and that many elements, and `encode` is the library's or a derive's.
+unsafe impl<W: Word> New for NewArray<'_, W> {
+    type Object = Array<W>;
+
+    #[inline(always)]
+    fn type_shape() -> &'static TypeShape {
+        array_shape()
+    }
+
+    #[inline(always)]
+    fn bytes(&self) -> usize {
+        tail_bytes(self.len, WORD)
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, object: NonNull<u8>) {
+        use super::word::Bare as _;
+        let bits = self.fill.encode();
+        // SAFETY: the caller gave memory for the length and the elements.
+        unsafe {
+            object.byte_add(LENGTH_OFFSET).cast::<usize>().write(self.len);
+            let first = object.byte_add(ELEMENTS).cast::<u64>();
+            for index in 0..self.len {
+                first.add(index).write(bits);
+            }
+        }
+    }
+}
+
+/// Bytes of an object with a tail of `length` elements; `usize::MAX` where there is no such object.
+#[inline(always)]
+pub(super) const fn tail_bytes(length: usize, element: usize) -> usize {
+    if length > 1 << 43 { usize::MAX } else { (ELEMENTS + length * element + 7) & !7 }
+}

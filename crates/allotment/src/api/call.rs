@@ -1,0 +1,40 @@
+//! Bare arguments to a function that may collect, for experts: `pass!` is the way for everybody.
+//!
+//! The arguments travel with the exclusive borrow that keeps them good, in one value; nobody can reach a
+//! safepoint while it exists, because it holds the mutator. No root is made: the callee decides.
+
+use super::carry::Carry;
+use crate::mutator::Mutator;
+use std::fmt;
+use std::mem::transmute;
+
+/// A call under way: made by `call!`, opened by `enter!`.
+pub struct Call<'m, A: Carry> {
+    mutator: &'m mut Mutator<'m>,
+    arguments: A::At<'static>,
+}
+
+impl<'m, A: Carry> Call<'m, A> {
+    /// # Safety
+    /// - `arguments` were erased, with no safepoint since.
+    #[inline(always)]
+    pub unsafe fn new(mutator: &'m mut Mutator<'_>, arguments: A::At<'static>) -> Self {
+        // SAFETY: shortens the attachment to the call. Nobody can put a mutator of a shorter one there: a thread
+        // has one.
+        let mutator = unsafe { transmute::<&'m mut Mutator<'_>, &'m mut Mutator<'m>>(mutator) };
+        Call { mutator, arguments }
+    }
+
+    /// # Safety
+    /// - The arguments are restored, for a span of this mutator, before anything else happens.
+    #[inline(always)]
+    pub unsafe fn split(self) -> (&'m mut Mutator<'m>, A::At<'static>) {
+        (self.mutator, self.arguments)
+    }
+}
+
+impl<A: Carry> fmt::Debug for Call<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Call")
+    }
+}

@@ -1,0 +1,176 @@
+//! Values whose span can be replaced: what macros carry over a safepoint.
+//!
+//! The only way over a safepoint is to forget a value's span, have its references visited by whatever
+//! collection takes place, and give it the span that is current afterwards. Both steps are unsafe and
+//! are taken by the macros; this trait says for which values they make sense.
+//!
+//! A lifetime that is no span stays in the type: an error that borrows source text keeps borrowing it.
+
+use super::gc::{Gc, Object};
+use super::word::{Bare, Word};
+use crate::mutator::Mutator;
+use crate::object::SlotVisitor;
+use std::mem::{ManuallyDrop, transmute_copy};
+
+/// A value that live lists, `rebind!` and `call!` can carry: bare values, and tuples, arrays, `Option`,
+/// `Result`, `Vec` and `#[derive(Carry)]` structs of them.
+///
+/// # Safety
+/// - `At<'g>` is `Self` with the span, and nothing else, replaced by `'g`.
+/// - `trace` visits every reference that the value holds for its span, and updates it.
+/// - Dropping it runs no code of a user that sees the span.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be carried over a safepoint",
+    label = "neither a bare value nor made of them",
+    note = "what holds no pointer into the heap needs no live list: leave it out",
+    note = "a struct of bare values can be carried with `#[derive(Carry)]`"
+)]
+pub unsafe trait Carry: Sized {
+    /// The same for another span.
+    type At<'g>: Carry;
+
+    /// Visits the references. A slot is good during the call only.
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>);
+}
+
+/// Forgets the span of a value.
+///
+/// # Safety
+/// - The result is used through [`restore`] only, and is traced by every collection before that.
+#[inline(always)]
+pub unsafe fn erase<C: Carry>(value: C) -> C::At<'static> {
+    let value = ManuallyDrop::new(value);
+    // SAFETY: `At<'static>` differs from `C` in a lifetime only.
+    unsafe { transmute_copy(&*value) }
+}
+
+/// Gives a value the span of this borrow of the mutator.
+///
+/// # Safety
+/// - Every reference in `value` is good now.
+#[inline(always)]
+pub unsafe fn restore<'g, C: Carry>(value: C, _span: &'g Mutator<'_>) -> C::At<'g> {
+    let value = ManuallyDrop::new(value);
+    // SAFETY: as in `erase`; the borrow keeps safepoints away for `'g`.
+    unsafe { transmute_copy(&*value) }
+}
+
+/// Visits the reference of a word that lies anywhere.
+pub fn trace_word<'g, V: Bare<'g>>(value: &mut V, slots: &mut SlotVisitor<'_>) {
+    let mut bits = value.encode();
+    slots.strong(&raw mut bits);
+    // SAFETY: bits of that kind of word, which the visitor keeps to what is alive.
+    *value = unsafe { <V::Word as Word>::decode(bits) };
+}
+
+// SAFETY: the span is the only lifetime.
+unsafe impl<T: Object> Carry for Gc<'_, T> {
+    type At<'g> = Gc<'g, T>;
+
+    #[inline]
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        trace_word(self, slots);
+    }
+}
+
+// SAFETY: as for the value.
+unsafe impl<C: Carry> Carry for Option<C> {
+    type At<'g> = Option<C::At<'g>>;
+
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        if let Some(value) = self {
+            value.trace(slots);
+        }
+    }
+}
+
+// SAFETY: as for the value; the error keeps its type, so a reference in it keeps its span.
+unsafe impl<C: Carry, E> Carry for Result<C, E> {
+    type At<'g> = Result<C::At<'g>, E>;
+
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        if let Ok(value) = self {
+            value.trace(slots);
+        }
+    }
+}
+
+// SAFETY: as for the elements.
+unsafe impl<C: Carry, const N: usize> Carry for [C; N] {
+    type At<'g> = [C::At<'g>; N];
+
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        self.iter_mut().for_each(|value| value.trace(slots));
+    }
+}
+
+// SAFETY: as for the elements; types that differ in a lifetime have the same layout.
+unsafe impl<C: Carry> Carry for Vec<C> {
+    type At<'g> = Vec<C::At<'g>>;
+
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        self.iter_mut().for_each(|value| value.trace(slots));
+    }
+}
+
+// SAFETY: keeps its lifetime, so whatever it borrows stays borrowed.
+unsafe impl<'a, T: ?Sized> Carry for &'a T {
+    type At<'g> = &'a T;
+
+    fn trace(&mut self, _: &mut SlotVisitor<'_>) {}
+}
+
+macro_rules! tuples {
+    ($($($name:ident)*;)*) => {$(
+        // SAFETY: as for the elements.
+        #[allow(non_snake_case, unused_variables)]
+        unsafe impl<$($name: Carry),*> Carry for ($($name,)*) {
+            type At<'g> = ($($name::At<'g>,)*);
+
+            fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+                let ($($name,)*) = self;
+                $($name.trace(slots);)*
+            }
+        }
+    )*};
+}
+tuples! {
+    ; A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; A B C D E F G H I;
+    A B C D E F G H I J; A B C D E F G H I J K; A B C D E F G H I J K L; A B C D E F G H I J K L M;
+    A B C D E F G H I J K L M N; A B C D E F G H I J K L M N O; A B C D E F G H I J K L M N O P;
+}
+
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {$(
+        // SAFETY: holds no reference.
+        unsafe impl Carry for $type {
+            type At<'g> = $type;
+
+            fn trace(&mut self, _: &mut SlotVisitor<'_>) {}
+        }
+    )*};
+}
+plain!(
+    bool,
+    char,
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    usize,
+    i8,
+    i16,
+    i32,
+    i64,
+    i128,
+    isize,
+    f32,
+    f64,
+    String,
+    Box<str>,
+    std::cmp::Ordering,
+    std::num::NonZeroU32,
+    std::num::NonZeroU64,
+    std::num::NonZeroUsize,
+);

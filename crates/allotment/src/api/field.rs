@@ -1,0 +1,128 @@
+//! Slots of objects.
+//!
+//! A field exists inside the heap only: nothing makes one by itself, and objects hand out shared
+//! references. It is neither `Send` nor `Sync`, so that a reference into the heap does not reach a thread
+//! that is attached to another one.
+
+use super::carry::Carry;
+use super::gc::{Gc, Object};
+use super::word::{Bare, Word};
+use crate::mutator::Mutator;
+use crate::object::{SlotKind, SlotVisitor};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::AtomicU64;
+
+/// A slot that holds a word of kind `W` and keeps what it refers to alive.
+#[repr(transparent)]
+pub struct Field<W: Word> {
+    bits: AtomicU64,
+    /// Neither `Send` nor `Sync`.
+    word: PhantomData<(fn(W) -> W, *mut ())>,
+}
+
+impl<W: Word> Field<W> {
+    /// Reads the slot, acquiring what was published with it.
+    #[inline(always)]
+    pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> W::Of<'g> {
+        // SAFETY: a slot of a live object: fields are nowhere else. A thread is attached to one heap, and
+        // fields do not travel between threads, so the heap is the mutator's.
+        let bits = unsafe { mutator.load(self.bits.as_ptr()) };
+        // SAFETY: bits of `W`; what a live object refers to is alive until the next safepoint, which the borrow
+        // of the mutator excludes.
+        unsafe { W::decode(bits) }
+    }
+
+    /// Writes the slot, publishing what the value points to.
+    #[inline(always)]
+    pub fn store(&self, mutator: &Mutator<'_>, value: W::Of<'_>) {
+        // SAFETY: as in `load`; the value's span makes its referent alive.
+        unsafe { mutator.store(self.bits.as_ptr(), value.encode()) }
+    }
+
+    /// # Safety
+    /// - The result goes straight into a new object.
+    #[inline(always)]
+    pub(crate) unsafe fn init(value: W::Of<'_>) -> Self {
+        Field { bits: AtomicU64::new(value.encode()), word: PhantomData }
+    }
+}
+
+impl<W: Word> fmt::Debug for Field<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Field")
+    }
+}
+
+/// A slot that does not keep its referent alive: null once that died.
+#[repr(transparent)]
+pub struct WeakField<T: Object>(Field<Option<T>>);
+
+impl<T: Object> WeakField<T> {
+    /// Reads the slot.
+    #[inline(always)]
+    pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> Option<Gc<'g, T>> {
+        self.0.load(mutator)
+    }
+
+    /// Writes the slot.
+    #[inline(always)]
+    pub fn store(&self, mutator: &Mutator<'_>, value: Option<Gc<'_, T>>) {
+        self.0.store(mutator, value);
+    }
+}
+
+impl<T: Object> fmt::Debug for WeakField<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakField")
+    }
+}
+
+/// A type of field that is a slot: what `#[derive(Object)]` needs to know of it.
+///
+/// # Safety
+/// - Implementors are one word, which is a slot of kind `KIND`.
+/// - `Init<'g>` holds references for the span `'g` only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a slot of this library",
+    note = "`derive(Object)` takes a field whose type is called `Field` or `WeakField` for one of `allotment`"
+)]
+pub unsafe trait SlotField: Sized {
+    /// What an initialiser holds for it.
+    type Init<'g>: Carry;
+    /// How it keeps its referent.
+    const KIND: SlotKind;
+
+    /// # Safety
+    /// - The result goes straight into a new object.
+    unsafe fn init(value: Self::Init<'_>) -> Self;
+
+    /// Visits what an initialiser holds for it.
+    fn trace(value: &mut Self::Init<'_>, slots: &mut SlotVisitor<'_>) {
+        value.trace(slots);
+    }
+}
+
+// SAFETY: a transparent word.
+unsafe impl<W: Word> SlotField for Field<W> {
+    type Init<'g> = W::Of<'g>;
+    const KIND: SlotKind = SlotKind::Strong;
+
+    #[inline(always)]
+    unsafe fn init(value: W::Of<'_>) -> Self {
+        // SAFETY: the caller's predicates.
+        unsafe { Field::init(value) }
+    }
+}
+
+// SAFETY: a transparent word.
+unsafe impl<T: Object> SlotField for WeakField<T> {
+    type Init<'g> = Option<Gc<'g, T>>;
+    const KIND: SlotKind = SlotKind::Weak;
+
+    #[inline(always)]
+    unsafe fn init(value: Option<Gc<'_, T>>) -> Self {
+        // SAFETY: the caller's predicates.
+        WeakField(unsafe { Field::init(value) })
+    }
+}

@@ -1,0 +1,163 @@
+//! Roots in the frames of a thread: what `root!`, `keep!` and the slow path of `alloc!` link.
+
+use super::carry::{Carry, erase};
+use super::word::{Bare, Word};
+use crate::mutator::{LinkedRoot, Mutator, RootLink};
+use crate::object::SlotVisitor;
+use std::cell::{Cell, UnsafeCell};
+use std::fmt;
+use std::marker::{PhantomData, PhantomPinned};
+use std::ptr::NonNull;
+
+/// Values carried over a safepoint by `keep!` and the slow path of `alloc!`.
+#[repr(C)]
+pub struct Frame<C: Carry> {
+    link: RootLink,
+    value: UnsafeCell<C>,
+    _pinned: PhantomPinned,
+}
+
+impl<C: Carry> Frame<C> {
+    /// A frame of these values. The span is looked after by `link` and `take`, which are unsafe.
+    #[inline(always)]
+    pub fn save<V: Carry<At<'static> = C>>(value: V) -> Self {
+        unsafe fn visit<C: Carry>(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
+            // SAFETY: the link heads a `Frame<C>`, whose thread is stopped.
+            unsafe { (*(*link.cast::<Frame<C>>()).value.get()).trace(slots) }
+        }
+        // SAFETY: traced as long as the frame is linked, and `take` wants no safepoint otherwise.
+        let value = UnsafeCell::new(unsafe { erase(value) });
+        Frame { link: RootLink::new(visit::<C>), value, _pinned: PhantomPinned }
+    }
+
+    /// Puts the frame on the thread's list.
+    ///
+    /// # Safety
+    /// - The frame stays where it is until the result is dropped, and that is dropped.
+    #[inline(always)]
+    pub unsafe fn link<'f>(frame: *mut Self, mutator: &Mutator<'_>) -> LinkedRoot<'f> {
+        // SAFETY: the link is the frame's first field; the rest are the caller's predicates.
+        unsafe { mutator.link_root(NonNull::new_unchecked(frame).cast()) }
+    }
+
+    /// The values.
+    ///
+    /// # Safety
+    /// - The frame is linked no more, and was at every safepoint since it was made.
+    /// - The result goes to `restore` before the next one.
+    #[inline(always)]
+    pub unsafe fn take(self) -> C {
+        self.value.into_inner()
+    }
+}
+
+/// The cell behind a [`Local`].
+#[repr(C)]
+pub struct RootCell<W: Word> {
+    link: UnsafeCell<RootLink>,
+    bits: Cell<u64>,
+    word: PhantomData<fn(W) -> W>,
+    _pinned: PhantomPinned,
+}
+
+impl<W: Word> RootCell<W> {
+    /// A cell that holds this value.
+    #[inline(always)]
+    pub fn new<'g, V: Bare<'g, Word = W>>(value: V) -> Self {
+        unsafe fn visit<W: Word>(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
+            // SAFETY: the link heads a `RootCell<W>`, whose thread is stopped.
+            slots.strong(unsafe { (*link.cast::<RootCell<W>>()).bits.as_ptr() });
+        }
+        let link = UnsafeCell::new(RootLink::new(visit::<W>));
+        RootCell { link, bits: Cell::new(value.encode()), word: PhantomData, _pinned: PhantomPinned }
+    }
+
+    /// Puts the cell on the thread's list.
+    ///
+    /// # Safety
+    /// - As for [`Frame::link`].
+    /// - No safepoint was reached since the cell was made.
+    #[inline(always)]
+    pub unsafe fn link<'f>(&'f self, mutator: &Mutator<'_>) -> LinkedRoot<'f> {
+        let cell: *const Self = self;
+        // SAFETY: as in `Frame::link`.
+        unsafe { mutator.link_root(NonNull::new_unchecked(cell.cast_mut()).cast()) }
+    }
+
+    /// The handle to it.
+    ///
+    /// # Safety
+    /// - The cell is linked as long as the result lives.
+    #[inline(always)]
+    pub unsafe fn local(&self) -> Local<'_, W> {
+        Local(self)
+    }
+
+    /// The only handle to it.
+    ///
+    /// # Safety
+    /// - As for [`local`](Self::local), and no other handle is made.
+    #[inline(always)]
+    pub unsafe fn local_mut(&self) -> LocalMut<'_, W> {
+        LocalMut(self)
+    }
+}
+
+/// A root in this Rust frame or one above it, made by `root!`. Survives every safepoint.
+///
+/// It is what functions that may collect take as arguments: `get` gives the bare value for a span.
+pub struct Local<'r, W: Word>(&'r RootCell<W>);
+
+impl<W: Word> Clone for Local<'_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<W: Word> Copy for Local<'_, W> {}
+
+impl<W: Word> Local<'_, W> {
+    /// The value, for a span.
+    #[inline(always)]
+    pub fn get<'g>(self, _span: &'g Mutator<'_>) -> W::Of<'g> {
+        // SAFETY: the collector keeps the cell up to date; the thread has one mutator, of one heap.
+        unsafe { W::decode(self.0.bits.get()) }
+    }
+}
+
+impl<W: Word> fmt::Debug for Local<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Local")
+    }
+}
+
+/// A root that can be given another value, made by `root!(mu, mut name = value)`.
+///
+/// Not `Copy`: who gets a [`Local`] of it, or the value, does not change it.
+pub struct LocalMut<'r, W: Word>(&'r RootCell<W>);
+
+impl<'r, W: Word> LocalMut<'r, W> {
+    /// The value, for a span.
+    #[inline(always)]
+    pub fn get<'g>(&self, _span: &'g Mutator<'_>) -> W::Of<'g> {
+        // SAFETY: as for `Local`.
+        unsafe { W::decode(self.0.bits.get()) }
+    }
+
+    /// Gives it another value.
+    #[inline(always)]
+    pub fn set(&mut self, _mutator: &Mutator<'_>, value: W::Of<'_>) {
+        self.0.bits.set(value.encode());
+    }
+
+    /// The same root to read from, for a function that takes a [`Local`].
+    #[inline(always)]
+    pub fn local(&self) -> Local<'_, W> {
+        Local(self.0)
+    }
+}
+
+impl<W: Word> fmt::Debug for LocalMut<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LocalMut")
+    }
+}

@@ -1,0 +1,101 @@
+//! `alloc!`.
+
+/// Allocates: `alloc!(mu, NewNode { .. })` is a `Result<Gc<Node>, OutOfMemory>`.
+///
+/// A safepoint, so bare pointers end here, but for those in the initialiser and in the list of live variables:
+/// `alloc!(mu, [x, y] => NewNode { .. })` keeps up to 16 `let mut` variables. The list is written to memory
+/// on the slow path only: it is the stack map of this call, and leaving out a variable that is used later is error E0502
+/// (see `docs/E0502.md`).
+///
+/// The mutator is a variable, or a field of a `&mut` such as `self.mu`.
+///
+/// ```
+/// use allotment::{Field, Heap, Object, OutOfMemory, alloc};
+///
+/// #[derive(Object)]
+/// struct Node {
+///     next: Field<Option<Node>>,
+///     key: u64,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// let sum = heap.attach(|mu| {
+///     let mut one = alloc!(mu, NewNode { next: None, key: 1 })?;
+///     let two = alloc!(mu, [one] => NewNode { next: Some(one), key: 2 })?;
+///     Ok::<u64, OutOfMemory>(one.key + two.key)
+/// })??;
+/// assert_eq!(sum, 3);
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! alloc {
+    ($mu:ident, [$($live:ident),* $(,)?] => $new:expr $(,)?) => {
+        $crate::__alloc!([$mu] [$crate::rt::exact(&$mu)] [$($live)*] $new)
+    };
+    ($holder:ident . $field:tt, [$($live:ident),* $(,)?] => $new:expr $(,)?) => {
+        $crate::__alloc!(
+            [$holder.$field]
+            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
+            [$($live)*] $new
+        )
+    };
+    ($mu:ident, $new:expr $(,)?) => { $crate::alloc!($mu, [] => $new) };
+    ($holder:ident . $field:tt, $new:expr $(,)?) => { $crate::alloc!($holder.$field, [] => $new) };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alloc {
+    ([$($mu:tt)+] [$check:expr] [$($live:ident)*] $new:expr) => {{
+        let __al_new = $new;
+        // SAFETY: good now, and nothing happens before it is restored.
+        let __al_new = unsafe { $crate::rt::erase(__al_new) };
+        $check;
+        let __al_span = &*$($mu)+;
+        // SAFETY: as above.
+        let __al_new = unsafe { $crate::rt::restore(__al_new, __al_span) };
+        let __al_object = match $crate::mutator::Mutator::try_alloc(__al_span, __al_new) {
+            // SAFETY: restored below, with nothing in between.
+            $crate::rt::Ok(__al_object) => $crate::rt::Ok(unsafe { $crate::rt::erase(__al_object) }),
+            $crate::rt::Err(__al_new) => {
+                let __al_bytes = $crate::New::bytes(&__al_new);
+                let mut __al_frame = $crate::rt::Frame::save((__al_new, ($($live,)*)));
+                let __al_span = &*$($mu)+;
+                // SAFETY: the frame stays in this block and is unlinked before it is taken.
+                let __al_linked = unsafe { $crate::rt::Frame::link(&raw mut __al_frame, __al_span) };
+                let __al_room = $crate::mutator::Mutator::make_room(&mut *$($mu)+, __al_bytes);
+                $crate::rt::drop(__al_linked);
+                let __al_span = &*$($mu)+;
+                // SAFETY: it was linked at the safepoint.
+                let (__al_new, __al_live) =
+                    unsafe { $crate::rt::restore($crate::rt::Frame::take(__al_frame), __al_span) };
+                $crate::__assign!(__al_live => $($live)*);
+                match __al_room {
+                    $crate::rt::Ok(__al_room) => {
+                        let __al_object = $crate::rt::alloc_reserved(__al_span, __al_room, __al_new);
+                        // SAFETY: restored below, with nothing in between.
+                        $crate::rt::Ok(unsafe { $crate::rt::erase(__al_object) })
+                    }
+                    $crate::rt::Err(__al_error) => $crate::rt::Err(__al_error),
+                }
+            }
+        };
+        let __al_span = &*$($mu)+;
+        match __al_object {
+            // SAFETY: no safepoint since it was allocated.
+            $crate::rt::Ok(__al_object) => {
+                $crate::rt::Ok(unsafe { $crate::rt::restore(__al_object, __al_span) })
+            }
+            $crate::rt::Err(__al_error) => $crate::rt::Err::<_, $crate::mutator::OutOfMemory>(__al_error),
+        }
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __assign {
+    ($from:ident => ) => { let () = $from; };
+    ($from:ident => $($live:ident)+) => { ($($live,)+) = $from; };
+}

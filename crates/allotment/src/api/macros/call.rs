@@ -1,0 +1,73 @@
+//! `call!` and `enter!`.
+
+/// Calls a function that takes bare arguments and may collect, without making roots: `call!(mu, f(a, b))`.
+///
+/// The function takes one [`Call`](crate::Call) and opens it with [`enter!`](crate::enter). [`pass!`](crate::pass) is simpler.
+///
+/// ```
+/// use allotment::{Call, Gc, Heap, NewStr, OutOfMemory, Str, alloc, call, enter};
+///
+/// fn longer<'m>(call: Call<'m, (Gc<'_, Str>, Gc<'_, Str>)>) -> Gc<'m, Str> {
+///     enter!(call => mu, (a, b));
+///     if a.len() > b.len() { a } else { b }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let mut one = alloc!(mu, NewStr::from("one"))?;
+///     let three = alloc!(mu, [one] => NewStr::from("three"))?;
+///     assert_eq!(&*call!(mu, longer(one, three)), "three");
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! call {
+    ($mu:ident, $($call:tt)+) => {
+        $crate::__call!([$mu] [$crate::rt::exact(&$mu)] [] $($call)+)
+    };
+    ($holder:ident . $field:tt, $($call:tt)+) => {
+        $crate::__call!(
+            [$holder.$field]
+            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
+            [] $($call)+
+        )
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __call {
+    ([$($mu:tt)+] [$check:expr] [$($callee:tt)+] ($($argument:expr),* $(,)?) $($try:tt)?) => {{
+        let __al_arguments = ($($argument,)*);
+        // SAFETY: good now, and nothing happens before the call holds them and the mutator.
+        let __al_arguments = unsafe { $crate::rt::erase(__al_arguments) };
+        $check;
+        let __al_mutator = &mut *$($mu)+;
+        // SAFETY: as above.
+        let __al_call = unsafe { $crate::rt::Call::new(__al_mutator, __al_arguments) };
+        let __al_value = $($callee)+(__al_call) $($try)?;
+        // SAFETY: good now, and nothing happens before it is restored.
+        let __al_value = unsafe { $crate::rt::erase(__al_value) };
+        let __al_span = &*$($mu)+;
+        // SAFETY: as above.
+        unsafe { $crate::rt::restore(__al_value, __al_span) }
+    }};
+    ([$($mu:tt)+] [$check:expr] [$($callee:tt)*] $next:tt $($rest:tt)*) => {
+        $crate::__call!([$($mu)+] [$check] [$($callee)* $next] $($rest)*)
+    };
+}
+
+/// Opens a [`Call`](crate::Call): `enter!(call => mu, (a, b));` declares the mutator and the arguments.
+#[macro_export]
+macro_rules! enter {
+    ($call:ident => $mu:ident, $arguments:pat) => {
+        // SAFETY: restored below, with nothing in between.
+        let ($mu, __al_arguments) = unsafe { $crate::rt::Call::split($call) };
+        let __al_span = &*$mu;
+        // SAFETY: the call held the mutator until now.
+        let $arguments = unsafe { $crate::rt::restore(__al_arguments, __al_span) };
+    };
+}

@@ -1,0 +1,292 @@
+//! What the derives expand to.
+//!
+//! A derive is a procedural macro and has no `$crate`: what it writes could be caught by a name of the user. So it
+//! writes one call of a macro here, with the parts of the type sorted, and everything unsafe is written here. Nothing is
+//! taken on trust: what the derive left out or got wrong does not compile.
+
+/// Behind `#[derive(Object)]`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __object {
+    (
+        docs [$($docs:literal)*]
+        object [$($vis:tt)*] $object:ident [$object_type:ty]
+        generics [$($generics:tt)*]
+        new $new:ident [$new_type:ty]
+        new_generics [$($new_generics:tt)*]
+        span $span:lifetime
+        at $at:lifetime [$at_type:ty]
+        bounds [$($bounds:tt)*]
+        layout $layout:ident
+        slots [$({
+            [$($slot_docs:tt)*] [$($slot_vis:tt)*] $slot:ident [$slot_type:ty] [$slot_layout:ty]
+        })*]
+        plain [$({ [$($plain_docs:tt)*] [$($plain_vis:tt)*] $plain:ident [$plain_type:ty] })*]
+        downcast [$($downcast:tt)*]
+    ) => {
+        $(#[doc = $docs])*
+        #[allow(dead_code)]
+        $($vis)* struct $new<$($new_generics)*> $($bounds)* {
+            $($($slot_docs)* $($slot_vis)* $slot: <$slot_type as $crate::rt::SlotField>::Init<$span>,)*
+            $($($plain_docs)* $($plain_vis)* $plain: $plain_type,)*
+        }
+
+        const _: () = {
+            $crate::__object_layout!($layout $object { $($slot: $slot_layout,)* $($plain: $plain_type,)* });
+
+            const __AL_SLOTS: &[$crate::rt::Slot] = &[$(
+                $crate::rt::Slot::new(
+                    $crate::rt::core::stringify!($slot),
+                    $crate::rt::HEADER_BYTES + $crate::rt::core::mem::offset_of!($layout, $slot),
+                    <$slot_layout as $crate::rt::SlotField>::KIND,
+                ),
+            )*];
+            const __AL_SHAPE: $crate::rt::Shape = $crate::rt::Shape::constant(
+                $crate::rt::core::stringify!($object),
+                $crate::rt::object_bytes($crate::rt::core::mem::size_of::<$layout>()),
+                __AL_SLOTS,
+                $crate::rt::core::option::Option::None,
+            );
+
+            $(const _: () = $crate::rt::plain::<$plain_type>();)*
+            const _: () = {
+                $crate::rt::core::assert!(
+                    !$crate::rt::core::mem::needs_drop::<$layout>(),
+                    "an object of the heap is never dropped, so it holds nothing that wants to be: no `Drop`, `String`, `Vec` or `Box`"
+                );
+                $crate::rt::core::assert!(
+                    $crate::rt::core::mem::align_of::<$layout>() <= 8,
+                    "an object of the heap is aligned to 8 bytes: no field may ask for more (`u128`, `#[repr(align(16))]`)"
+                );
+            };
+
+            impl<$($new_generics)*> $crate::rt::MustNotImplDrop for $new_type $($bounds)* {}
+
+            // SAFETY: a struct behind its header; each plain field is `Send + Sync`, and a slot makes it neither.
+            unsafe impl<$($generics)*> $crate::Object for $object_type $($bounds)* {
+                type View = Self;
+
+                #[inline(always)]
+                unsafe fn view<'__al_view>(
+                    object: $crate::rt::core::ptr::NonNull<$crate::rt::core::primitive::u8>,
+                ) -> &'__al_view Self {
+                    // SAFETY: the caller's predicates.
+                    unsafe { $crate::rt::body(object) }
+                }
+            }
+
+            $crate::__object_downcast!([$($downcast)*] $object_type, __AL_SHAPE);
+
+            // SAFETY: the initialiser's references are what its slots hold.
+            unsafe impl<$($new_generics)*> $crate::Carry for $new_type $($bounds)* {
+                type At<$at> = $at_type;
+
+                fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
+                    $(<$slot_type as $crate::rt::SlotField>::trace(&mut self.$slot, __al_slots);)*
+                    let _ = __al_slots;
+                }
+            }
+
+            // SAFETY: writes the struct, of which the slots are those of the shape.
+            unsafe impl<$($new_generics)*> $crate::New for $new_type $($bounds)* {
+                type Object = $object_type;
+
+                #[inline(always)]
+                fn type_shape() -> &'static $crate::rt::TypeShape {
+                    $crate::__object_shape!([$($downcast)*] $object_type, __AL_SHAPE)
+                }
+
+                #[inline(always)]
+                fn bytes(&self) -> $crate::rt::core::primitive::usize {
+                    const { $crate::rt::object_bytes($crate::rt::core::mem::size_of::<$object_type>()) }
+                }
+
+                #[inline(always)]
+                unsafe fn write(self, object: $crate::rt::core::ptr::NonNull<$crate::rt::core::primitive::u8>) {
+                    const {
+                        // A generic type has the layout of its stand-in, whatever its parameters.
+                        $crate::rt::core::assert!(
+                            $crate::rt::core::mem::size_of::<$object_type>() == $crate::rt::core::mem::size_of::<$layout>()
+                                && $crate::rt::core::mem::align_of::<$object_type>() == $crate::rt::core::mem::align_of::<$layout>()
+                                && !$crate::rt::core::mem::needs_drop::<$object_type>(),
+                            "the layout of the object depends on its type parameters"
+                        );
+                        $($crate::rt::core::assert!(
+                            $crate::rt::core::mem::offset_of!($object_type, $slot) == $crate::rt::core::mem::offset_of!($layout, $slot)
+                                && $crate::rt::core::mem::offset_of!($object_type, $slot) % 8 == 0
+                                && $crate::rt::same_kind(
+                                    <$slot_type as $crate::rt::SlotField>::KIND,
+                                    <$slot_layout as $crate::rt::SlotField>::KIND,
+                                ),
+                            "the layout of the object depends on its type parameters"
+                        );)*
+                    }
+                    // Every field is named, so none is left out of the lists.
+                    // SAFETY: the caller's memory; the slots go straight into the new object.
+                    unsafe {
+                        $crate::rt::write_body::<$object_type>(object, $object {
+                            $($slot: <$slot_type as $crate::rt::SlotField>::init(self.$slot),)*
+                            $($plain: self.$plain,)*
+                        })
+                    }
+                }
+            }
+        };
+    };
+}
+
+/// The stand-in of a generic type, for its layout.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __object_layout {
+    // The type is its own.
+    (__AlSelf $object:ident { $($fields:tt)* }) => { use $object as __AlSelf; };
+    (__AlLayout $object:ident { $($field:ident: $type:ty,)* }) => {
+        #[allow(dead_code)]
+        struct __AlLayout { $($field: $type,)* }
+    };
+}
+
+/// Types without parameters can be asked for.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __object_downcast {
+    ([] $object:ty, $shape:ident) => {};
+    ([yes] $object:ty, $shape:ident) => {
+        // SAFETY: the shape is this type's alone.
+        unsafe impl $crate::Downcast for $object {
+            #[inline(always)]
+            fn type_shape() -> &'static $crate::rt::TypeShape {
+                $crate::type_shape!($shape)
+            }
+        }
+    };
+}
+
+/// One static for a type: that of `Downcast`, if there is one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __object_shape {
+    ([] $object:ty, $shape:ident) => {
+        $crate::type_shape!($shape)
+    };
+    ([yes] $object:ty, $shape:ident) => {
+        <$object as $crate::Downcast>::type_shape()
+    };
+}
+
+/// Behind `#[derive(Carry)]`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __carry {
+    (
+        carry $name:ident [$type:ty]
+        generics [$($generics:tt)*]
+        at $at:lifetime [$at_type:ty]
+        bounds [$($bounds:tt)*]
+        fields [$({ $field:tt [$field_type:ty] [$field_at:ty] })*]
+    ) => {
+        const _: () = {
+            impl<$($generics)*> $crate::rt::MustNotImplDrop for $type $($bounds)* {}
+
+            // SAFETY: each field is carried, and its other spans are those of its type, as the functions below check.
+            unsafe impl<$($generics)*> $crate::Carry for $type $($bounds)* {
+                type At<$at> = $at_type;
+
+                fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
+                    $(<$field_type as $crate::Carry>::trace(&mut self.$field, __al_slots);)*
+                    let _ = __al_slots;
+                }
+            }
+
+            // Every field is named, so none is left out of the list.
+            #[allow(dead_code, unused_variables)]
+            fn __al_all<$($generics)*>(value: $type) $($bounds)* {
+                let $name { $($field: _,)* } = value;
+            }
+
+            $(const _: () = {
+                #[allow(dead_code)]
+                fn __al_same<$at, $($generics)*>(
+                    value: $crate::rt::Invariant<<$field_type as $crate::Carry>::At<$at>>,
+                ) -> $crate::rt::Invariant<$field_at>
+                $($bounds)*
+                {
+                    value
+                }
+            };)*
+        };
+    };
+}
+
+/// Behind `#[derive(Word)]`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __word {
+    (
+        docs [$($docs:literal)*]
+        word [$($vis:tt)*] $word:ident
+        bare $name:ident at $at:lifetime [$type:ty]
+        units [$({ $unit:ident $unit_number:literal })*]
+        immediates [$({ $immediate:ident $immediate_number:literal })*]
+        pointers $pointers:literal [$({ $pointer:ident $pointer_number:literal })*]
+    ) => {
+        $(#[doc = $docs])*
+        #[allow(missing_debug_implementations)]
+        $($vis)* enum $word {}
+
+        const _: () = {
+            // SAFETY: `decode` below inverts it, and a pointer's bits are a reference with a tag.
+            unsafe impl<$at> $crate::Bare<$at> for $type {
+                type Word = $word;
+
+                #[inline]
+                fn encode(self) -> $crate::rt::core::primitive::u64 {
+                    match self {
+                        $($name::$unit => $unit_number << 1 | 1,)*
+                        $($name::$immediate(value) => $crate::rt::encode_immediate($immediate_number, value),)*
+                        $($name::$pointer(pointer) => $crate::rt::encode_pointer::<$at, _>($pointer_number, pointer),)*
+                    }
+                }
+            }
+
+            // SAFETY: as above; a pointer is made for the span `decode` is called with.
+            unsafe impl $crate::Word for $word {
+                type Of<$at> = $type;
+
+                #[inline]
+                unsafe fn decode<$at>(bits: $crate::rt::core::primitive::u64) -> $type {
+                    if bits & 1 != 0 {
+                        match bits >> 1 & 0x7F {
+                            $($unit_number => $name::$unit,)*
+                            // SAFETY: that variant's number.
+                            $($immediate_number => $name::$immediate(unsafe { $crate::rt::decode_immediate(bits) }),)*
+                            // SAFETY: there is no other.
+                            _ => unsafe { $crate::rt::no_variant(bits) },
+                        }
+                    } else {
+                        match $crate::rt::pointer_variant(bits, $pointers) {
+                            $(
+                                // SAFETY: that variant's number.
+                                $pointer_number => {
+                                    $name::$pointer(unsafe { $crate::rt::decode_pointer::<$at, _>(bits) })
+                                }
+                            )*
+                            // SAFETY: there is no other.
+                            _ => unsafe { $crate::rt::no_variant(bits) },
+                        }
+                    }
+                }
+            }
+
+            // SAFETY: what its pointers hold is for the span; it is `Copy`, so it has no `Drop`.
+            unsafe impl<$at> $crate::Carry for $type {
+                type At<'__al_at> = <$word as $crate::Word>::Of<'__al_at>;
+
+                fn trace(&mut self, slots: &mut $crate::rt::SlotVisitor<'_>) {
+                    $crate::rt::trace_word(self, slots);
+                }
+            }
+        };
+    };
+}

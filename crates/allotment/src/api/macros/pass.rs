@@ -1,0 +1,75 @@
+//! `pass!`.
+
+/// Calls a function or method that may collect with bare arguments: `pass!(put(mu, env, =name, =value)?)`.
+///
+/// Each `=` argument is rooted for the call and passed as a [`Local`](crate::Local); the others are passed as they are. The
+/// result is rebound, as by [`rebind!`](crate::rebind). The mutator is the first argument; where it is not, as in a method of the
+/// struct that holds it, it is said first: `pass!(self.mu => self.put(=name)?)`.
+///
+/// ```
+/// use allotment::{Gc, Heap, Local, Mutator, NewStr, OutOfMemory, Str, alloc, pass};
+///
+/// fn join<'m>(mu: &'m mut Mutator, a: Local<Str>, b: Local<Str>) -> Result<Gc<'m, Str>, OutOfMemory> {
+///     let both = format!("{}{}", a.get(mu), b.get(mu));
+///     alloc!(mu, NewStr::from(&*both))
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let text = alloc!(mu, NewStr::from("ab"))?;
+///     let text = pass!(join(mu, =text, =text)?);
+///     assert_eq!(&*text, "abab");
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! pass {
+    ($mu:ident => $($call:tt)+) => { $crate::__pass!(@call [$mu] [] $($call)+) };
+    ($holder:ident . $field:tt => $($call:tt)+) => { $crate::__pass!(@call [$holder.$field] [] $($call)+) };
+    ($($call:tt)+) => { $crate::__pass!(@call [] [] $($call)+) };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __pass {
+    // The last group of arguments.
+    (@call [$($mu:tt)*] [$($callee:tt)+] ($($arguments:tt)*)) => {
+        $crate::__pass!(@mutator [$($mu)*] [$($callee)+] [] ($($arguments)*))
+    };
+    (@call [$($mu:tt)*] [$($callee:tt)+] ($($arguments:tt)*) ?) => {
+        $crate::__pass!(@mutator [$($mu)*] [$($callee)+] [?] ($($arguments)*))
+    };
+    (@call [$($mu:tt)*] [$($callee:tt)*] $next:tt $($rest:tt)*) => {
+        $crate::__pass!(@call [$($mu)*] [$($callee)* $next] $($rest)*)
+    };
+    // The mutator: given, or the first argument.
+    (@mutator [$($mu:tt)+] $callee:tt $try:tt ($($arguments:tt)*)) => {
+        $crate::__pass!(@arguments [$($mu)+] $callee $try [] $($arguments)*)
+    };
+    (@mutator [] $callee:tt $try:tt ($mu:ident $(, $($rest:tt)*)?)) => {
+        $crate::__pass!(@arguments [$mu] $callee $try [$mu,] $($($rest)*)?)
+    };
+    (@mutator [] $callee:tt $try:tt ($holder:ident . $field:tt $(, $($rest:tt)*)?)) => {
+        $crate::__pass!(@arguments [$holder.$field] $callee $try [$holder.$field,] $($($rest)*)?)
+    };
+    // The arguments, one by one.
+    (@arguments [$($mu:tt)+] [$($callee:tt)+] [$($try:tt)?] [$($done:tt)*]) => {
+        $crate::rebind!($($mu)+, $($callee)+($($done)*) $($try)?)
+    };
+    (@arguments [$($mu:tt)+] $callee:tt $try:tt [$($done:tt)*] = $value:expr $(, $($rest:tt)*)?) => {{
+        $crate::root!($($mu)+, __al_argument = $value);
+        $crate::__pass!(@arguments [$($mu)+] $callee $try [$($done)* __al_argument,] $($($rest)*)?)
+    }};
+    (@arguments [$($mu:tt)+] $callee:tt $try:tt [$($done:tt)*] $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@arguments [$($mu)+] $callee $try [$($done)* $value,] $($($rest)*)?)
+    };
+    (@ $($wrong:tt)*) => {
+        $crate::rt::core::compile_error!(
+            "pass! takes a call whose first argument is the mutator, `pass!(f(mu, =bare, other)?)`, or says it \
+             first, `pass!(self.mu => self.f(=bare)?)`"
+        )
+    };
+}

@@ -1,0 +1,96 @@
+//! `rebind!` and `ret!`.
+
+/// Gives a bare value the span it can have now.
+///
+/// A pointer that was returned by a function which took `&'m mut Mutator` holds the mutator exclusively. After
+/// `rebind!` it holds it as any bare pointer does. Two forms: `rebind!(mu, value)`, and `rebind!(f(mu, x)?)`, which finds
+/// the mutator as the first argument of a function or method. Also for a bare value that a loop
+/// carried, when it is returned: `Ok(rebind!(mu, list))`.
+///
+/// ```
+/// use allotment::{Gc, Heap, Mutator, NewStr, OutOfMemory, Str, alloc, rebind};
+///
+/// fn make<'m>(mu: &'m mut Mutator) -> Result<Gc<'m, Str>, OutOfMemory> {
+///     alloc!(mu, NewStr::from("made"))
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let text = rebind!(make(mu)?);
+///     assert_eq!(mu.identity_hash(text), mu.identity_hash(text));
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! rebind {
+    ($mu:ident, $value:expr $(,)?) => {
+        $crate::__rebind!([$mu] [$crate::rt::exact(&$mu)] $value)
+    };
+    ($holder:ident . $field:tt, $value:expr $(,)?) => {
+        $crate::__rebind!(
+            [$holder.$field]
+            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
+            $value
+        )
+    };
+    ($($call:tt)+) => { $crate::__rebind_call!([] $($call)+) };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rebind {
+    ([$($mu:tt)+] [$check:expr] $value:expr) => {{
+        let __al_value = $value;
+        // SAFETY: good now, and nothing happens before it is restored.
+        let __al_value = unsafe { $crate::rt::erase(__al_value) };
+        $check;
+        let __al_span = &*$($mu)+;
+        // SAFETY: as above.
+        unsafe { $crate::rt::restore(__al_value, __al_span) }
+    }};
+}
+
+/// Finds the last group of arguments, and the mutator in it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rebind_call {
+    ([$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?)) => {
+        $crate::rebind!($mu, $($callee)+($mu $(, $($rest)*)?))
+    };
+    ([$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?) ?) => {
+        $crate::rebind!($mu, $($callee)+($mu $(, $($rest)*)?)?)
+    };
+    ([$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?)) => {
+        $crate::rebind!($holder.$field, $($callee)+($holder.$field $(, $($rest)*)?))
+    };
+    ([$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?) ?) => {
+        $crate::rebind!($holder.$field, $($callee)+($holder.$field $(, $($rest)*)?)?)
+    };
+    ([$($callee:tt)*] $next:tt $($rest:tt)*) => {
+        $crate::__rebind_call!([$($callee)* $next] $($rest)*)
+    };
+    ([$($callee:tt)*]) => {
+        $crate::rt::core::compile_error!(
+            "rebind! takes a mutator and a value, `rebind!(mu, value)`, or a call whose first argument is the \
+             mutator, `rebind!(f(mu, x)?)`"
+        )
+    };
+}
+
+/// Returns a bare value from one arm of a function that goes on otherwise: `ret!(mu, Ok(value))` is
+/// `return rebind!(mu, Ok(value))`.
+///
+/// A plain `return Ok(value)` makes the value's borrow of the mutator last as long as the caller wants it, in the whole
+/// function, and every later safepoint is error E0502.
+#[macro_export]
+macro_rules! ret {
+    ($mu:ident, $value:expr $(,)?) => {
+        return $crate::rebind!($mu, $value)
+    };
+    ($holder:ident . $field:tt, $value:expr $(,)?) => {
+        return $crate::rebind!($holder.$field, $value)
+    };
+}

@@ -1,0 +1,275 @@
+//! Arrays of numbers, and number fields that can change.
+//!
+//! Objects are shared, so what can change is accessed as an atomic of its size; relaxed, which costs
+//! nothing: two threads that do not synchronise see some value that was stored. Refused: `Cell`s (objects
+//! are seen by all threads), a tail of plain `&[T]` that cannot change (it is what [`Bytes`](super::Bytes) is for).
+
+use super::alloc::New;
+use super::any::Downcast;
+use super::array::{ELEMENTS, elements, tail_bytes};
+use super::carry::Carry;
+use super::gc::{Gc, Object};
+use crate::object::{Element, LENGTH_OFFSET, Shape, SlotVisitor, TypeShape};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::atomic::{
+    AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    AtomicUsize, Ordering,
+};
+
+/// A number that [`Slots`] and [`Plain`] hold: the integers up to 64 bits, `f32`, `f64`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number that `Slots` and `Plain` hold",
+    note = "integers up to 64 bits, `f32` and `f64` are"
+)]
+pub trait Scalar: Copy + Default + Send + Sync + fmt::Debug + sealed::Scalar {
+    #[doc(hidden)]
+    type Cell: Send + Sync + 'static;
+    #[doc(hidden)]
+    fn cell(self) -> Self::Cell;
+    #[doc(hidden)]
+    fn load(cell: &Self::Cell) -> Self;
+    #[doc(hidden)]
+    fn store(self, cell: &Self::Cell);
+    #[doc(hidden)]
+    fn slots_shape() -> &'static TypeShape;
+}
+
+mod sealed {
+    pub trait Scalar: 'static {}
+}
+
+macro_rules! scalars {
+    ($($type:ty, $cell:ty, $to:expr, $from:expr;)*) => {$(
+        impl sealed::Scalar for $type {}
+        impl Scalar for $type {
+            type Cell = $cell;
+
+            #[inline(always)]
+            fn cell(self) -> $cell {
+                <$cell>::new($to(self))
+            }
+
+            #[inline(always)]
+            fn load(cell: &$cell) -> $type {
+                $from(cell.load(Ordering::Relaxed))
+            }
+
+            #[inline(always)]
+            fn store(self, cell: &$cell) {
+                cell.store($to(self), Ordering::Relaxed);
+            }
+
+            fn slots_shape() -> &'static TypeShape {
+                const ELEMENT: Element = Element::Plain { bytes: size_of::<$type>() };
+                crate::type_shape!(Shape::constant(concat!("Slots<", stringify!($type), ">"), ELEMENTS, &[], Some(ELEMENT)))
+            }
+        }
+    )*};
+}
+
+fn same<T>(value: T) -> T {
+    value
+}
+
+scalars! {
+    u8, AtomicU8, same, same;
+    u16, AtomicU16, same, same;
+    u32, AtomicU32, same, same;
+    u64, AtomicU64, same, same;
+    usize, AtomicUsize, same, same;
+    i8, AtomicI8, same, same;
+    i16, AtomicI16, same, same;
+    i32, AtomicI32, same, same;
+    i64, AtomicI64, same, same;
+    isize, AtomicIsize, same, same;
+    f32, AtomicU32, f32::to_bits, f32::from_bits;
+    f64, AtomicU64, f64::to_bits, f64::from_bits;
+}
+
+/// A number in an object that can be changed: a plain field, or an element of [`Slots`].
+#[repr(transparent)]
+pub struct Plain<S: Scalar>(S::Cell);
+
+impl<S: Scalar> Plain<S> {
+    /// A number.
+    #[inline(always)]
+    pub fn new(value: S) -> Self {
+        Plain(value.cell())
+    }
+
+    /// Its value.
+    #[inline(always)]
+    pub fn get(&self) -> S {
+        S::load(&self.0)
+    }
+
+    /// Changes it.
+    #[inline(always)]
+    pub fn set(&self, value: S) {
+        value.store(&self.0);
+    }
+}
+
+impl<S: Scalar> fmt::Debug for Plain<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl<S: Scalar> Default for Plain<S> {
+    fn default() -> Self {
+        Plain::new(S::default())
+    }
+}
+
+impl<S: Scalar> From<S> for Plain<S> {
+    fn from(value: S) -> Self {
+        Plain::new(value)
+    }
+}
+
+/// An array of numbers, in the heap. A pointer to one dereferences to a slice of [`Plain`].
+pub struct Slots<S: Scalar> {
+    /// Made by nobody.
+    _private: PhantomData<S>,
+}
+
+// SAFETY: the tail is plain data, accessed as atomics of its size.
+unsafe impl<S: Scalar> Object for Slots<S> {
+    type View = [Plain<S>];
+
+    #[inline(always)]
+    unsafe fn view<'g>(object: NonNull<u8>) -> &'g [Plain<S>] {
+        // SAFETY: the caller's predicates.
+        unsafe { elements(object) }
+    }
+
+    fn describe(view: &[Plain<S>], to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(view, to)
+    }
+}
+
+// SAFETY: each element type has a shape of its own.
+unsafe impl<S: Scalar> Downcast for Slots<S> {
+    fn type_shape() -> &'static TypeShape {
+        S::slots_shape()
+    }
+}
+
+impl<'g, S: Scalar> Gc<'g, Slots<S>> {
+    /// An element, for the whole span.
+    ///
+    /// # Panics
+    /// Beyond the end.
+    #[inline]
+    pub fn at(self, index: usize) -> &'g Plain<S> {
+        &self.as_ref()[index]
+    }
+
+    /// The elements.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = S> + DoubleEndedIterator + use<'g, S> {
+        self.as_ref().iter().map(Plain::get)
+    }
+
+    /// Sets each element of `range`.
+    ///
+    /// # Panics
+    /// Where the range leaves the array.
+    pub fn fill(self, range: Range<usize>, value: S) {
+        self.as_ref()[range].iter().for_each(|element| element.set(value));
+    }
+
+    /// Sets the elements from `at` on to `values`.
+    ///
+    /// # Panics
+    /// Where they do not fit.
+    pub fn copy_from_slice(self, at: usize, values: &[S]) {
+        for (to, value) in self.as_ref()[at..][..values.len()].iter().zip(values) {
+            to.set(*value);
+        }
+    }
+
+    /// Copies `range` to the elements from `at` on; the two may overlap.
+    ///
+    /// # Panics
+    /// Where either leaves the array.
+    pub fn copy_within(self, range: Range<usize>, at: usize) {
+        let all = self.as_ref();
+        let backward = range.start < at;
+        let source = &all[range];
+        let pairs = all[at..][..source.len()].iter().zip(source);
+        if backward {
+            pairs.rev().for_each(|(to, from)| to.set(from.get()));
+        } else {
+            pairs.for_each(|(to, from)| to.set(from.get()));
+        }
+    }
+}
+
+/// Makes an array of numbers.
+pub struct NewSlots<'s, S: Scalar>(Source<'s, S>);
+
+enum Source<'s, S> {
+    Fill(usize, S),
+    Copy(&'s [S]),
+}
+
+impl<'s, S: Scalar> NewSlots<'s, S> {
+    /// `len` times `value`. A length that no heap holds is out of memory.
+    pub fn new(len: usize, value: S) -> Self {
+        NewSlots(Source::Fill(len, value))
+    }
+
+    fn len(&self) -> usize {
+        match &self.0 {
+            Source::Fill(len, _) => *len,
+            Source::Copy(values) => values.len(),
+        }
+    }
+}
+
+impl<'s, S: Scalar> From<&'s [S]> for NewSlots<'s, S> {
+    fn from(values: &'s [S]) -> Self {
+        NewSlots(Source::Copy(values))
+    }
+}
+
+// SAFETY: holds no reference into the heap but one that keeps its span.
+unsafe impl<'s, S: Scalar> Carry for NewSlots<'s, S> {
+    type At<'h> = NewSlots<'s, S>;
+
+    fn trace(&mut self, _: &mut SlotVisitor<'_>) {}
+}
+
+// SAFETY: writes the length and that many elements.
+unsafe impl<S: Scalar> New for NewSlots<'_, S> {
+    type Object = Slots<S>;
+
+    #[inline(always)]
+    fn type_shape() -> &'static TypeShape {
+        S::slots_shape()
+    }
+
+    #[inline(always)]
+    fn bytes(&self) -> usize {
+        tail_bytes(self.len(), size_of::<S>())
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, object: NonNull<u8>) {
+        // SAFETY: the caller gave memory for the length and the elements; nobody else sees them yet.
+        unsafe {
+            object.byte_add(LENGTH_OFFSET).cast::<usize>().write(self.len());
+            let first = object.byte_add(ELEMENTS).cast::<S>();
+            match self.0 {
+                Source::Fill(len, value) => (0..len).for_each(|index| first.add(index).write(value)),
+                Source::Copy(values) => {
+                    first.as_ptr().copy_from_nonoverlapping(values.as_ptr(), values.len());
+                }
+            }
+        }
+    }
+}

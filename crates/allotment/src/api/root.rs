@@ -1,0 +1,150 @@
+//! Owned roots: they live anywhere, travel between threads, and are dropped by whoever has them.
+
+use super::word::{Bare, Word};
+use crate::mutator::{Mutator, RootHandle};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A root was used under the mutator of another heap than its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this root belongs to another heap than the one this thread is attached to: attach to the root's heap to use it"
+)]
+pub struct WrongHeap;
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn wrong_heap() -> ! {
+    panic!("{WrongHeap}")
+}
+
+/// An owned root: keeps what it holds alive until it is dropped.
+///
+/// A clone is a root of its own: setting one leaves the other.
+pub struct Root<W: Word> {
+    handle: RootHandle,
+    word: PhantomData<fn(W) -> W>,
+}
+
+impl<W: Word> Root<W> {
+    /// A root that holds `value`.
+    pub fn new<'g, V: Bare<'g, Word = W>>(mutator: &'g Mutator<'_>, value: V) -> Root<W> {
+        // SAFETY: the value's span makes its referent a live object of this thread's heap.
+        Root { handle: unsafe { mutator.new_root(value.encode()) }, word: PhantomData }
+    }
+
+    /// The value, for a span.
+    ///
+    /// # Errors
+    /// [`WrongHeap`] under the mutator of another heap.
+    #[inline]
+    pub fn try_get<'g>(&self, mutator: &'g Mutator<'_>) -> Result<W::Of<'g>, WrongHeap> {
+        let bits = self.handle.get(mutator).ok_or(WrongHeap)?;
+        // SAFETY: bits of `W`, kept up to date by the collector.
+        Ok(unsafe { W::decode(bits) })
+    }
+
+    /// The value, for a span.
+    ///
+    /// # Panics
+    /// Under the mutator of another heap; [`try_get`](Self::try_get) does not.
+    #[inline]
+    #[track_caller]
+    pub fn get<'g>(&self, mutator: &'g Mutator<'_>) -> W::Of<'g> {
+        self.try_get(mutator).unwrap_or_else(|WrongHeap| wrong_heap())
+    }
+
+    /// Gives it another value.
+    ///
+    /// # Errors
+    /// [`WrongHeap`] under the mutator of another heap. Nothing has changed then.
+    #[inline]
+    pub fn try_set(&self, mutator: &Mutator<'_>, value: W::Of<'_>) -> Result<(), WrongHeap> {
+        // SAFETY: the value's span makes its referent a live object of this thread's heap, which `set` compares.
+        if unsafe { self.handle.set(mutator, value.encode()) } { Ok(()) } else { Err(WrongHeap) }
+    }
+
+    /// Gives it another value.
+    ///
+    /// # Panics
+    /// Under the mutator of another heap; [`try_set`](Self::try_set) does not.
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, mutator: &Mutator<'_>, value: W::Of<'_>) {
+        self.try_set(mutator, value).unwrap_or_else(|WrongHeap| wrong_heap());
+    }
+}
+
+impl<W: Word> Clone for Root<W> {
+    fn clone(&self) -> Self {
+        Root { handle: self.handle.clone(), word: PhantomData }
+    }
+}
+
+impl<W: Word> fmt::Debug for Root<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Root")
+    }
+}
+
+/// A root that does not keep what it holds alive.
+///
+/// ```
+/// use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, alloc};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let text = alloc!(mu, NewStr::from("seen"))?;
+///     let weak = WeakRoot::new(mu, text);
+///     assert_eq!(weak.get(mu), Some(text));
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+pub struct WeakRoot<W: Word> {
+    handle: RootHandle,
+    word: PhantomData<fn(W) -> W>,
+}
+
+impl<W: Word> WeakRoot<W> {
+    /// A weak root that holds `value`.
+    pub fn new<'g, V: Bare<'g, Word = W>>(mutator: &'g Mutator<'_>, value: V) -> WeakRoot<W> {
+        // SAFETY: as in `Root::new`.
+        WeakRoot { handle: unsafe { mutator.new_weak_root(value.encode()) }, word: PhantomData }
+    }
+
+    /// The value, for a span; `None` once what it pointed to died (or if it was null).
+    ///
+    /// # Errors
+    /// [`WrongHeap`] under the mutator of another heap.
+    #[inline]
+    pub fn try_get<'g>(&self, mutator: &'g Mutator<'_>) -> Result<Option<W::Of<'g>>, WrongHeap> {
+        let bits = self.handle.get(mutator).ok_or(WrongHeap)?;
+        // SAFETY: as in `Root::try_get`; null is what a collector clears it to.
+        Ok((bits != 0).then(|| unsafe { W::decode(bits) }))
+    }
+
+    /// The value, for a span; `None` once what it pointed to died (or if it was null).
+    ///
+    /// # Panics
+    /// Under the mutator of another heap; [`try_get`](Self::try_get) does not.
+    #[inline]
+    #[track_caller]
+    pub fn get<'g>(&self, mutator: &'g Mutator<'_>) -> Option<W::Of<'g>> {
+        self.try_get(mutator).unwrap_or_else(|WrongHeap| wrong_heap())
+    }
+}
+
+impl<W: Word> Clone for WeakRoot<W> {
+    fn clone(&self) -> Self {
+        WeakRoot { handle: self.handle.clone(), word: PhantomData }
+    }
+}
+
+impl<W: Word> fmt::Debug for WeakRoot<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakRoot")
+    }
+}

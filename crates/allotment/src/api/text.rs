@@ -1,0 +1,208 @@
+//! Bytes and text.
+//!
+//! Neither changes once made, so a pointer dereferences to a plain `&[u8]` or `&str`, which is what the
+//! rest of Rust takes. What changes is [`Slots<u8>`](super::Slots).
+
+use super::alloc::New;
+use super::any::Downcast;
+use super::array::{ELEMENTS, elements, tail_bytes};
+use super::carry::Carry;
+use super::gc::{Gc, Object};
+use crate::object::{Element, LENGTH_OFFSET, Shape, SlotVisitor, TypeShape};
+use std::fmt;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// Bytes in the heap. `Gc<Bytes>` dereferences to `[u8]`.
+pub struct Bytes {
+    /// Made by nobody.
+    _private: (),
+}
+
+/// Text in the heap. `Gc<Str>` dereferences to `str`.
+///
+/// ```
+/// use allotment::{Heap, NewStr, OutOfMemory, alloc};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let mut whole = alloc!(mu, NewStr::from("to and fro"))?;
+///     let part = alloc!(mu, [whole] => NewStr::part(whole, 3..6))?;
+///     assert_eq!(&*part, "and");
+///     assert!(whole.contains(&*part));
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Str {
+    /// Made by nobody.
+    _private: (),
+}
+
+const TAIL: Option<Element> = Some(Element::Plain { bytes: 1 });
+
+// SAFETY: the tail is bytes that do not change.
+unsafe impl Object for Bytes {
+    type View = [u8];
+
+    #[inline(always)]
+    unsafe fn view<'g>(object: NonNull<u8>) -> &'g [u8] {
+        // SAFETY: the caller's predicates.
+        unsafe { elements(object) }
+    }
+
+    fn describe(view: &[u8], to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(view, to)
+    }
+}
+
+// SAFETY: the tail is UTF-8 that does not change.
+unsafe impl Object for Str {
+    type View = str;
+
+    #[inline(always)]
+    unsafe fn view<'g>(object: NonNull<u8>) -> &'g str {
+        // SAFETY: the caller's predicates; `NewStr` copies from a `str`.
+        unsafe { std::str::from_utf8_unchecked(elements(object)) }
+    }
+
+    fn describe(view: &str, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(view, to)
+    }
+}
+
+// SAFETY: the shape is of bytes only.
+unsafe impl Downcast for Bytes {
+    fn type_shape() -> &'static TypeShape {
+        crate::type_shape!(Shape::constant("Bytes", ELEMENTS, &[], TAIL))
+    }
+}
+
+// SAFETY: the shape is of text only.
+unsafe impl Downcast for Str {
+    fn type_shape() -> &'static TypeShape {
+        crate::type_shape!(Shape::constant("Str", ELEMENTS, &[], TAIL))
+    }
+}
+
+impl fmt::Display for Gc<'_, Str> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
+
+/// What bytes are copied from.
+enum Source<'s, T> {
+    Rust(&'s [u8]),
+    Heap(T, Range<usize>),
+}
+
+/// Makes [`Bytes`].
+pub struct NewBytes<'g, 's>(Source<'s, Gc<'g, Bytes>>);
+
+/// Makes a [`Str`].
+pub struct NewStr<'g, 's>(Source<'s, Gc<'g, Str>>);
+
+impl<'s> From<&'s [u8]> for NewBytes<'static, 's> {
+    fn from(bytes: &'s [u8]) -> Self {
+        NewBytes(Source::Rust(bytes))
+    }
+}
+
+impl<'s> From<&'s str> for NewStr<'static, 's> {
+    fn from(text: &'s str) -> Self {
+        NewStr(Source::Rust(text.as_bytes()))
+    }
+}
+
+impl<'g> NewBytes<'g, 'static> {
+    /// A copy of a part of other bytes, which may move meanwhile.
+    ///
+    /// # Panics
+    /// Where the range leaves them.
+    pub fn part(of: Gc<'g, Bytes>, range: Range<usize>) -> Self {
+        let _in_bounds = &of[range.clone()];
+        NewBytes(Source::Heap(of, range))
+    }
+}
+
+impl<'g> NewStr<'g, 'static> {
+    /// A copy of a part of another text, which may move meanwhile.
+    ///
+    /// # Panics
+    /// Where the range leaves it, or cuts a character.
+    pub fn part(of: Gc<'g, Str>, range: Range<usize>) -> Self {
+        let _in_bounds = &of[range.clone()];
+        NewStr(Source::Heap(of, range))
+    }
+}
+
+impl<T> Source<'_, T> {
+    #[inline(always)]
+    fn bytes(&self) -> usize {
+        match self {
+            Source::Rust(bytes) => tail_bytes(bytes.len(), 1),
+            Source::Heap(_, range) => tail_bytes(range.len(), 1),
+        }
+    }
+}
+
+/// Writes length and tail.
+///
+/// # Safety
+/// - `object` heads memory of the caller's alone for an object with that tail.
+#[inline(always)]
+unsafe fn write(bytes: &[u8], object: NonNull<u8>) {
+    // SAFETY: the caller's memory; new, so it does not overlap.
+    unsafe {
+        object.byte_add(LENGTH_OFFSET).cast::<usize>().write(bytes.len());
+        object.byte_add(ELEMENTS).as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+    }
+}
+
+macro_rules! initialiser {
+    ($new:ident, $object:ident, $bytes:path) => {
+        // SAFETY: the first lifetime is the span; what is borrowed from Rust stays borrowed.
+        unsafe impl<'s> Carry for $new<'_, 's> {
+            type At<'h> = $new<'h, 's>;
+
+            fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+                if let Source::Heap(of, _) = &mut self.0 {
+                    of.trace(slots);
+                }
+            }
+        }
+
+        // SAFETY: writes the length and the whole tail.
+        unsafe impl New for $new<'_, '_> {
+            type Object = $object;
+
+            #[inline(always)]
+            fn type_shape() -> &'static TypeShape {
+                <$object as Downcast>::type_shape()
+            }
+
+            #[inline(always)]
+            fn bytes(&self) -> usize {
+                self.0.bytes()
+            }
+
+            #[inline(always)]
+            unsafe fn write(self, object: NonNull<u8>) {
+                let bytes = match &self.0 {
+                    Source::Rust(bytes) => bytes,
+                    Source::Heap(of, range) => &$bytes(*of)[range.clone()],
+                };
+                // SAFETY: the caller's predicates.
+                unsafe { write(bytes, object) }
+            }
+        }
+    };
+}
+initialiser!(NewBytes, Bytes, Gc::as_ref);
+initialiser!(NewStr, Str, text_bytes);
+
+fn text_bytes(text: Gc<'_, Str>) -> &[u8] {
+    text.as_ref().as_bytes()
+}
