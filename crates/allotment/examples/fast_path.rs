@@ -2,9 +2,9 @@
 //!
 //! `cargo rustc --release -p allotment --example fast_path -- --emit asm` shows them.
 
-use allotment::Heap;
 use allotment::mutator::{Ahead, ArraySite, ByCaller, BySize, Mutator, NoPrefetch, PerObject, Site};
 use allotment::object::{Element, Shape};
+use allotment::{Field, Gc, Heap, Local, Object, OutOfMemory, alloc, root};
 use std::ptr::NonNull;
 
 /// Keeps an object that nobody uses: the compiler believes it is looked at, and no instruction is emitted.
@@ -102,6 +102,70 @@ pub unsafe fn probe_array(mutator: &Mutator<'_>, site: ArraySite, length: usize)
     unsafe { mutator.try_alloc_array_raw(site, length) }
 }
 
+/// An object of the safe API.
+#[derive(Object)]
+pub struct Node {
+    /// The rest of the list.
+    pub next: Field<Option<Node>>,
+    /// Plain data.
+    pub key: u64,
+}
+
+/// One allocation with a live pointer beside the initialiser.
+///
+/// # Errors
+/// [`OutOfMemory`].
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn probe_alloc(
+    mutator: &mut Mutator<'_>,
+    list: Local<'_, Option<Node>>,
+    key: u64,
+) -> Result<u64, OutOfMemory> {
+    let mut old = list.get(mutator);
+    let new = alloc!(mutator, [old] => NewNode { next: old, key })?;
+    Ok(old.map_or(0, |old| old.key) + new.key)
+}
+
+/// A load of a slot.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn probe_load<'g>(mutator: &'g Mutator<'_>, node: Gc<'g, Node>) -> Option<Gc<'g, Node>> {
+    node.next.load(mutator)
+}
+
+/// A store to a slot.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn probe_store(mutator: &Mutator<'_>, node: Gc<'_, Node>, next: Option<Gc<'_, Node>>) {
+    node.next.store(mutator, next);
+}
+
+/// A traversal.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn probe_list<'g>(mutator: &'g Mutator<'_>, mut list: Option<Gc<'g, Node>>) -> u64 {
+    let mut sum = 0;
+    while let Some(node) = list {
+        sum += node.key;
+        list = node.next.load(mutator);
+    }
+    sum
+}
+
+fn safe(mutator: &mut Mutator<'_>) -> Result<u64, OutOfMemory> {
+    root!(mutator, mut list = None);
+    let mut sum = 0;
+    for key in 0..100 {
+        sum += probe_alloc(mutator, list.local(), key)?;
+        let node = alloc!(mutator, NewNode { next: None, key })?;
+        probe_store(mutator, node, list.get(mutator));
+        list.set(mutator, Some(node));
+        sum += probe_load(mutator, node).map_or(0, |next| next.key);
+    }
+    Ok(sum + probe_list(mutator, list.get(mutator)))
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let heap = Heap::builder().max_heap_size(16 << 20).build()?;
     let small = heap.register(Shape::fixed("Small", 24))?;
@@ -113,9 +177,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (per_object, ahead) = (Site::new(line).ok_or_else(missing)?, Site::new(line).ok_or_else(missing)?);
     let (burst, zeroed) = (Site::new(cell).ok_or_else(missing)?, Site::new(cell).ok_or_else(missing)?);
     let array = ArraySite::new(bytes);
-    let objects = heap.attach(|mutator| {
+    let (objects, sum) = heap.attach(|mutator| {
         // SAFETY: the shapes are this heap's, and nothing resets it.
-        unsafe {
+        let raw = unsafe {
             probe_by_caller(mutator, by_caller, 100)
                 + probe_default(mutator, default, 100)
                 + probe_per_object(mutator, per_object, 100)
@@ -128,8 +192,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 + probe_burst(mutator, burst, 100)
                 + probe_burst_per_object(mutator, zeroed, 100)
                 + usize::from(probe_array(mutator, array, 100).is_some())
-        }
-    })?;
-    println!("{objects} objects allocated");
+        };
+        safe(mutator).map(|sum| (raw, sum))
+    })??;
+    println!("{objects} objects allocated, and keys that sum to {sum}");
     Ok(())
 }

@@ -102,6 +102,12 @@ impl<'t> Mutator<'t> {
     }
 }
 
+/// Compiles for an initialiser, so that the error for anything else says so.
+#[inline(always)]
+pub fn initialiser<N: New>(new: N) -> N {
+    new
+}
+
 /// Allocates for `alloc!`, in the room that it has just made.
 ///
 /// # Panics

@@ -7,7 +7,7 @@ use super::alloc::New;
 use super::carry::Carry;
 use super::field::Field;
 use super::gc::{Gc, Object};
-use super::word::Word;
+use super::word::{Bare, Word};
 use crate::mutator::Mutator;
 use crate::object::{Element, LENGTH_OFFSET, Shape, SlotKind, SlotVisitor, TypeShape, WORD};
 use std::fmt;
@@ -142,7 +142,10 @@ pub struct NewArray<'g, W: Word> {
 
 impl<'g, W: Word> NewArray<'g, W> {
     /// An array of `len` words, each `fill`. A length that no heap holds is out of memory.
-    pub fn new(len: usize, fill: W::Of<'g>) -> Self {
+    pub fn new<V: Bare<'g, Word = W>>(len: usize, fill: V) -> Self
+    where
+        W: Word<Of<'g> = V>,
+    {
         NewArray { len, fill }
     }
 }
@@ -172,7 +175,6 @@ unsafe impl<W: Word> New for NewArray<'_, W> {
 
     #[inline(always)]
     unsafe fn write(self, object: NonNull<u8>) {
-        use super::word::Bare as _;
         let bits = self.fill.encode();
         // SAFETY: the caller gave memory for the length and the elements.
         unsafe {

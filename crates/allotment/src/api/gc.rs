@@ -20,6 +20,7 @@ use std::ptr::{self, NonNull};
     message = "`{Self}` is not an object of the heap",
     label = "not an object type",
     note = "`#[derive(Object)]` on a struct makes it one",
+    note = "plain data needs no `Field`: write `key: u64`",
     note = "arrays of references are `Array<W>`; of numbers `Slots<u8>`, `Slots<f64>`; text is `Str`, bytes are `Bytes`"
 )]
 pub unsafe trait Object: 'static {

@@ -13,7 +13,7 @@ impl Collector for Epsilon {
         "epsilon"
     }
 
-    fn collect(&self, _: &mut Mutator<'_>, _: Cause, _: &mut dyn FnMut(&Mutator<'_>)) -> Outcome {
+    fn collect(&self, _: &mut Mutator<'_>, _: Cause, _: &mut dyn FnMut(&Mutator<'_>) -> bool) -> Outcome {
         Outcome::Never
     }
 }

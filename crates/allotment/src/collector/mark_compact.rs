@@ -4,9 +4,11 @@
 //! barrier. Its price is the pause, which grows with what is alive. For small heaps, for tests, and for whoever would rather
 //! have all of the memory than short pauses.
 
+use super::capacity::Capacity;
 use super::full::{self, Compaction, SideTables, Statistics, Subject};
 use super::history::History;
 use super::record::{CollectionKind, CollectionRecord, Phase};
+use super::verify::Checks;
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::Geometry;
@@ -23,6 +25,10 @@ pub(crate) struct Settings {
     pub(crate) uncommit_delay_ms: u64,
     /// `InitialHeapSize`: bytes that stay committed.
     pub(crate) keep_bytes: usize,
+    pub(crate) capacity: Capacity,
+    /// `ZealMove`.
+    pub(crate) move_all: bool,
+    pub(crate) checks: Checks,
 }
 
 /// The collector whose collections are all full.
@@ -48,25 +54,47 @@ impl MarkCompact {
         Ok(MarkCompact { tables, history, settings })
     }
 
-    fn collect_stopped(&self, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
+    fn collect_stopped(
+        &self,
+        world: &World<'_>,
+        cause: Cause,
+        compaction: Compaction,
+    ) -> Option<CollectionRecord> {
+        let (start, watch) = (self.history.age(), Instant::now());
         let shared = world.shared();
-        // With little room left the last resort is thorough.
-        let compaction = match cause {
-            Cause::AllocationFailure => Compaction::Maximum,
-            _ => Compaction::Garbage { percent: DENSE_PERCENT },
-        };
+        self.settings.checks.before(world);
+        shared.free.age_quarantine();
         let roots = full::Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
         let mut tables = self.tables.lock().expect("a collection that panics ends the process");
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
+        let compaction = if self.settings.move_all { Compaction::MoveAll } else { compaction };
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which are given references of this heap only; the tables are this heap's.
         let statistics = unsafe { full::collect(subject, &mut tables, roots, compaction) }.ok()?;
-        let Settings { uncommit_delay_ms, keep_bytes } = self.settings;
+        shared.free.set_capacity(self.settings.capacity.after(shared.free.regions_in_use()));
+        let Settings { uncommit_delay_ms, keep_bytes, checks, .. } = self.settings;
         let uncommitted = shared.free.uncommit_idle(shared.now_ms(), uncommit_delay_ms, keep_bytes);
-        Some(record(world, cause, &statistics, uncommitted))
+        checks.after(world);
+        let record = record(world, cause, &statistics, uncommitted);
+        Some(CollectionRecord { start, pause: watch.elapsed(), ..record })
+    }
+
+    /// Gives more of the heap free until the stopper is satisfied; whether it is.
+    fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
+        let Some(stopper) = world.stopper() else { return true };
+        let free = &world.shared().free;
+        loop {
+            if satisfied(&stopper) {
+                return true;
+            }
+            if free.capacity() >= free.table().len() {
+                return false;
+            }
+            free.set_capacity(self.settings.capacity.beyond(free.capacity()));
+        }
     }
 }
 
@@ -108,19 +136,28 @@ impl Collector for MarkCompact {
         &self,
         mutator: &mut Mutator<'_>,
         cause: Cause,
-        meanwhile: &mut dyn FnMut(&Mutator<'_>),
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
-        let (start, watch) = (self.history.age(), Instant::now());
         let stopped = mutator.stop_the_world(|world| {
-            let record = self.collect_stopped(world, cause);
-            if let Some(stopper) = world.stopper() {
-                meanwhile(&stopper);
+            let usual = Compaction::Garbage { percent: DENSE_PERCENT };
+            let first = self.collect_stopped(world, cause, usual);
+            if first.is_none() || self.grow(world, satisfied) {
+                return (first, None);
             }
-            record
+            // The last resort: all free memory in one piece, and all of it.
+            let second = self.collect_stopped(world, cause, Compaction::Maximum);
+            if !self.grow(world, satisfied) && world.shared().free.end_quarantine() {
+                self.grow(world, satisfied);
+            }
+            (first, second)
         });
-        let Some(collected) = stopped else { return Outcome::Elsewhere };
-        let Some(record) = collected else { return Outcome::Refused };
-        self.history.add(CollectionRecord { start, pause: watch.elapsed(), ..record });
-        Outcome::Collected
+        let Some((first, second)) = stopped else { return Outcome::Elsewhere };
+        let outcome = if first.is_some() { Outcome::Collected } else { Outcome::Refused };
+        let second = second.map(|record| CollectionRecord { time_to_safepoint: Duration::ZERO, ..record });
+        for mut record in first.into_iter().chain(second) {
+            record.pause += record.time_to_safepoint;
+            self.history.add(record);
+        }
+        outcome
     }
 }

@@ -1,5 +1,6 @@
 //! Collectors: choreographies over the layers below, one file each, and what they have in common.
 
+mod capacity;
 mod epsilon;
 pub(crate) mod full;
 mod history;
@@ -7,7 +8,9 @@ mod mark_compact;
 mod record;
 #[cfg(all(test, not(loom)))]
 mod tests;
+pub(crate) mod verify;
 
+pub(crate) use capacity::Capacity;
 pub(crate) use epsilon::Epsilon;
 pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener};

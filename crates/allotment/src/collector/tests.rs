@@ -194,3 +194,28 @@ fn epsilon_says_that_it_does_not_collect() {
     assert_eq!(heap.attach(|mutator| mutator.collect()), Ok(false));
     assert_eq!(heap.collections().count, 0);
 }
+
+#[test]
+fn a_large_heap_is_not_filled_before_it_is_collected() {
+    let options = "InitialHeapSize=1m,MaxHeapSize=256m,-UseTransparentHugePages";
+    let (heap, pair) = with_pairs(Heap::builder().options(options).unwrap().build().unwrap());
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        for key in 0..1_000_000 {
+            // SAFETY: the shape is the heap's, and the pair is not used.
+            unsafe { mutator.alloc_raw(pair, 0) }.expect("room");
+            if key < 100_000 {
+                push(mutator, pair, &list, key).expect("room");
+            }
+        }
+        // 2.4 MB live, so about 5 MB of capacity, in regions of 256 KiB.
+        assert!(heap.memory().committed_bytes < 12 << 20, "{:?}", heap.memory());
+        assert!(heap.collections().count >= 5, "{}", heap.collections().count);
+        // What it needs it gets.
+        for key in 0..4_000_000 {
+            push(mutator, pair, &list, key).expect("room in 256 MiB");
+        }
+    })
+    .unwrap();
+    heap.verify().unwrap();
+}

@@ -5,16 +5,21 @@
 
 use super::Heap;
 use super::hooks::Hooks;
-use crate::collector::{CollectionRecord, Epsilon, History, MarkCompact, Settings as CollectorSettings};
+use crate::collector::verify::{Checks, Level};
+use crate::collector::{
+    Capacity, CollectionRecord, Epsilon, History, MarkCompact, Settings as CollectorSettings,
+};
 use crate::memory::topology::Topology;
 use crate::memory::{MemoryError, Reservation, huge_page_size, limit};
-use crate::mutator::{Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared};
+use crate::mutator::{
+    Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared, ZealSchedule,
+};
 use crate::object::Shapes;
 use crate::options::{
     CollectorKind, OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
     table::for_each_option,
 };
-use crate::region::{FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
+use crate::region::{Disposal, FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
 use std::sync::Arc;
@@ -211,7 +216,12 @@ impl HeapBuilder {
             RefillStrategy::Lock => RefillMode::Lock,
         };
         let table = RegionTable::new(base, geometry);
-        let free = FreeSet::new(table, backing, mode, chosen.allocation_regions);
+        let disposal = Disposal {
+            poison: chosen.zeal_poison,
+            protect: chosen.zeal_protect,
+            quarantine: chosen.zeal_quarantine,
+        };
+        let free = FreeSet::new(table, backing, mode, chosen.allocation_regions).with_disposal(disposal);
         if !free.commit_ahead(chosen.initial_heap_size) {
             return Err(BuildError::InitialHeap { bytes: chosen.initial_heap_size });
         }
@@ -220,9 +230,19 @@ impl HeapBuilder {
         let collector: Box<dyn Collector> = match chosen.collector {
             CollectorKind::Epsilon => Box::new(Epsilon),
             CollectorKind::MarkCompact => {
+                let (initial, ratio) = (chosen.initial_heap_size, chosen.min_heap_free_ratio);
+                let capacity = Capacity::new(initial, geometry.region_bytes(), ratio);
+                free.set_capacity(capacity.after(0));
                 let settings = CollectorSettings {
                     uncommit_delay_ms: chosen.uncommit_delay,
-                    keep_bytes: chosen.initial_heap_size,
+                    keep_bytes: initial,
+                    capacity,
+                    move_all: chosen.zeal_move,
+                    checks: Checks {
+                        before: chosen.verify_before_gc,
+                        after: chosen.verify_after_gc,
+                        level: Level::from_number(chosen.verify_gc_level),
+                    },
                 };
                 Box::new(MarkCompact::new(base, geometry, history.clone(), settings)?)
             }
@@ -240,6 +260,11 @@ impl HeapBuilder {
             use_tlab: chosen.use_tlab,
             zero_tlab: chosen.zero_tlab,
             zero_window: chosen.zero_window_size,
+            zeal: ZealSchedule {
+                interval: chosen.zeal_interval,
+                seed: chosen.zeal_seed,
+                out_of_memory: chosen.zeal_out_of_memory,
+            },
         };
         Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options), history })
     }
@@ -265,7 +290,9 @@ fn settings(chosen: &Options, geometry: Geometry, allocation_weight: Option<u8>)
 
 /// Bytes of address space that become writable together.
 fn granule(chosen: &Options, geometry: Geometry) -> usize {
-    let huge = if chosen.use_transparent_huge_pages { huge_page_size() } else { 0 };
+    // A protected region must not become accessible with its neighbour.
+    let by_huge_page = chosen.use_transparent_huge_pages && !chosen.zeal_protect;
+    let huge = if by_huge_page { huge_page_size() } else { 0 };
     geometry.region_bytes().max(huge)
 }
 

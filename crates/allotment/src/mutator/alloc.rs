@@ -189,7 +189,7 @@ impl<'t> Mutator<'t> {
     }
 
     fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
-        if self.state().hot.limit.pending() {
+        if self.state().hot.limit.pending() || self.state().zeal_is_due() {
             return None;
         }
         let block = self.allocate_past_limit(bytes, zeroed)?;

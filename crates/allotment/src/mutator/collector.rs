@@ -43,13 +43,14 @@ pub trait Collector: Send + Sync {
     /// Its name, as options and logs say it.
     fn name(&self) -> &'static str;
 
-    /// Does all it can to find room. A safepoint of the calling thread. If this thread collects, `meanwhile`
-    /// runs before others do: what it allocates nobody else can take.
+    /// Does all it can to find room. A safepoint of the calling thread. If this thread collects, `satisfied`
+    /// runs before other threads do, with a mutator whose allocations nobody else can take; while it says no, the
+    /// collector goes on trying, as far as it can.
     fn collect(
         &self,
         mutator: &mut Mutator<'_>,
         cause: Cause,
-        meanwhile: &mut dyn FnMut(&Mutator<'_>),
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome;
 }
 

@@ -79,6 +79,9 @@ impl<'t> Mutator<'t> {
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
         self.safepoint();
         let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
+        if !self.zeal_permits() {
+            return Err(self.out_of_memory(bytes));
+        }
         loop {
             if let Some(block) = self.allocate_past_limit(rounded, false) {
                 return Ok(self.reserve(&block));
@@ -86,8 +89,11 @@ impl<'t> Mutator<'t> {
             let shared = self.state().shared.clone();
             // What the collection freed is taken before others run: one collection of our own decides.
             let mut found = None;
-            let mut meanwhile = |mutator: &Mutator<'_>| found = mutator.allocate_past_limit(rounded, false);
-            let outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut meanwhile);
+            let mut satisfied = |mutator: &Mutator<'_>| {
+                found = mutator.allocate_past_limit(rounded, false);
+                found.is_some()
+            };
+            let outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut satisfied);
             if outcome == Outcome::Elsewhere {
                 continue;
             }
@@ -118,7 +124,7 @@ impl<'t> Mutator<'t> {
     /// another's meanwhile. A safepoint.
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
-        let outcome = shared.collector.collect(self, Cause::Requested, &mut |_| ());
+        let outcome = shared.collector.collect(self, Cause::Requested, &mut |_| true);
         matches!(outcome, Outcome::Collected | Outcome::Elsewhere)
     }
 

@@ -30,6 +30,7 @@ mod state;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod world;
+mod zeal;
 
 pub use alloc::Mutator;
 pub use burst::Burst;
@@ -48,3 +49,4 @@ pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
 pub(crate) use shared::{Committer, HeapLimitHook, Shared};
 pub use site::{ArraySite, Site};
 pub use world::{StopError, World};
+pub(crate) use zeal::ZealSchedule;

@@ -4,7 +4,7 @@
 //! at attach and detach, the budget when a thread's size changes.
 
 use super::roots::Roots;
-use super::{Collector, OutOfMemory, Registry};
+use super::{Collector, OutOfMemory, Registry, ZealSchedule};
 use crate::memory::topology::Topology;
 use crate::memory::{Reservation, current_cpu};
 use crate::object::{Shapes, fill};
@@ -35,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) zero_tlab: bool,
     /// `ZeroWindowSize`, in bytes.
     pub(crate) zero_window: usize,
+    pub(crate) zeal: ZealSchedule,
 }
 
 impl Shared {

@@ -6,6 +6,7 @@ use super::roots::RootLink;
 use super::safepoint::{Status, ThreadIdentity};
 use super::sampling::Sampling;
 use super::shared::Shared;
+use super::zeal::Zeal;
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::counters::StripedCounters;
 use crate::tlab::sizing::Sizing;
@@ -34,6 +35,8 @@ pub(super) struct State {
     /// Safepoints reached. Owner only, as all that follow where nothing else is said; and the stopper's, while
     /// the owner is held.
     pub(super) safepoints: Cell<u64>,
+    /// Owner only.
+    pub(super) zeal: Zeal,
     /// Owner only.
     pub(super) sampling: Sampling,
     /// What the sizing policy remembers of this thread, and the rest of the cold state. Owner only.
@@ -106,6 +109,7 @@ impl State {
             status: Status::new(),
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
+            zeal: Zeal::new(shared.zeal, thread),
             sampling: Sampling::default(),
             owned: RefCell::new(Owned { sizing, private: None, dissolved: 0 }),
             published: Published::default(),
@@ -116,7 +120,7 @@ impl State {
 
     /// Sets the limits from the buffer and the sampling point.
     pub(super) fn arm(&self) {
-        self.hot.arm(self.sampling.point());
+        self.hot.arm(if self.zeal.is_on() { 0 } else { self.sampling.point() });
         if cfg!(debug_assertions) {
             self.hot.verify();
         }

@@ -7,6 +7,7 @@
 
 mod filler;
 mod header;
+mod poison;
 mod reference;
 mod scan;
 mod shape;
@@ -15,6 +16,7 @@ mod walk;
 
 pub use filler::fill;
 pub use header::{Header, Kind, MAX_AGE};
+pub use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
 pub use scan::{SlotVisitor, TailSlots, TraceFn, for_each_fixed_slot, for_each_slot, tail_slots};
 pub use shape::{Element, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind};

@@ -1,5 +1,8 @@
 //! Looks at everything and changes nothing: the checker.
 
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod verify;
 
-pub use verify::{HeapCensus, VerifyError};
+pub use crate::collector::verify::{BadReference, Fault, HeapCensus, Holder, Problem, SlotPlace};
+pub use verify::VerifyError;

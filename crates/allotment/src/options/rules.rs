@@ -39,7 +39,19 @@ const OF_GROWTH: &[OptionId] =
     &[OptionId::TLABElasticity, OptionId::TLABDecayTime, OptionId::TLABIdlePercent];
 
 /// What only heaps that collect look at.
-const OF_COLLECTIONS: &[OptionId] = &[OptionId::PrintGC, OptionId::UncommitDelay];
+const OF_COLLECTIONS: &[OptionId] = &[
+    OptionId::MinHeapFreeRatio,
+    OptionId::PrintGC,
+    OptionId::UncommitDelay,
+    OptionId::VerifyBeforeGC,
+    OptionId::VerifyAfterGC,
+    OptionId::ZealInterval,
+    OptionId::ZealSeed,
+    OptionId::ZealMove,
+    OptionId::ZealPoison,
+    OptionId::ZealProtect,
+    OptionId::ZealQuarantine,
+];
 
 /// Whether `policy` looks at the option.
 fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
@@ -115,6 +127,10 @@ fn check_effect(set: &OptionSet) -> Result<(), OptionError> {
         && let Some(id) = OF_COLLECTIONS.iter().copied().find(|id| given(set, *id))
     {
         return no_effect(set, id, OptionId::Collector, "which never collects");
+    }
+    if options.zeal_interval == 0 && options.zeal_seed != 0 && given(set, OptionId::ZealSeed) {
+        let why = "which leaves no distances to choose";
+        return no_effect(set, OptionId::ZealSeed, OptionId::ZealInterval, why);
     }
     if options.zero_tlab && given(set, OptionId::ZeroWindowSize) {
         return no_effect(

@@ -182,7 +182,7 @@ impl OptionSet {
     }
 
     /// The values, not checked yet.
-    pub(super) fn values(&self) -> &Options {
+    pub(crate) fn values(&self) -> &Options {
         &self.options
     }
 

@@ -120,9 +120,42 @@ macro_rules! for_each_option {
             Collector, collector: CollectorKind = CollectorKind::MarkCompact,
                 Choice => Choice { names: CollectorKind::NAMES },
                 [] "a switch for each collector there: UseSerialGC, UseEpsilonGC.";
+            /// Percentage of the heap that is free after a collection, before it may grow to MaxHeapSize.
+            MinHeapFreeRatio, min_heap_free_ratio: usize = 50, Count => Count { min: 0, max: 95 },
+                ["MinHeapFreeRatio"] "40 there.";
             /// Prints a line for each collection on the standard error.
             PrintGC, print_gc: bool = false, Switch => Switch,
                 ["PrintGC"] "-Xlog:gc in later releases.";
+            /// Checks the whole heap before each collection; ends the process if it is broken.
+            VerifyBeforeGC, verify_before_gc: bool = false, Switch => Switch,
+                ["VerifyBeforeGC"] "";
+            /// Checks the whole heap after each collection; ends the process if it is broken.
+            VerifyAfterGC, verify_after_gc: bool = false, Switch => Switch,
+                ["VerifyAfterGC"] "";
+            /// What checks look at: 1 regions and objects, 2 also strong references, 3 also weak, freed memory.
+            VerifyGCLevel, verify_gc_level: usize = 3, Count => Count { min: 1, max: 3 },
+                ["VerifyGCLevel"] "the number of the generation there.";
+            /// Collects at every Nth allocation of a thread, to test programs; 0: only when it is needed.
+            ZealInterval, zeal_interval: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
+                ["ScavengeALotInterval", "FullGCALotInterval"] "for builds with assertions there.";
+            /// Makes ZealInterval a mean, and the distances random from this seed; 0: each is the same.
+            ZealSeed, zeal_seed: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
+                [] "nothing like it there.";
+            /// The allocation of each thread for which there is no memory, to test programs; 0: none.
+            ZealOutOfMemory, zeal_out_of_memory: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
+                [] "nothing like it there.";
+            /// Moves every object that is not pinned or humongous at each collection, where there is room.
+            ZealMove, zeal_move: bool = false, Switch => Switch,
+                [] "nothing like it there.";
+            /// Fills freed memory with a pattern, which checks of the heap look for.
+            ZealPoison, zeal_poison: bool = false, Switch => Switch,
+                ["ZapUnusedHeapArea"] "for builds with assertions there.";
+            /// Makes freed regions inaccessible until they are used again.
+            ZealProtect, zeal_protect: bool = false, Switch => Switch,
+                [] "ZUnmapBadViews is the nearest there.";
+            /// Collections that pass before a freed region is used again, unless the heap is full.
+            ZealQuarantine, zeal_quarantine: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
+                [] "nothing like it there.";
         }
     };
 }

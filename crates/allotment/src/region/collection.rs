@@ -36,6 +36,7 @@ impl<B: Backing> FreeSet<B> {
         let region = self.table.get(index);
         region.raise_dirty(region.top());
         region.set_top(top);
+        self.poison_room(index);
         region.set_state(State::Shared);
         let slot = &self.slots[region.home()].region;
         let room = |index: usize| self.table.end(index) - self.table.get(index).top();

@@ -17,6 +17,7 @@
 //! allocator's drafts, which loses the affinity.
 
 use super::bitmap::Bitmap;
+use super::disposal::{Disposal, Quarantined};
 use super::spares::Spares;
 use super::supply::Backing;
 use super::table::{RegionTable, State};
@@ -79,6 +80,11 @@ pub(crate) struct FreeSet<B> {
     pub(super) humongous: Mutex<()>,
     /// Regions the system refused to commit, ever. Written on failure only.
     pub(super) commit_failures: AtomicUsize,
+    /// Regions that may be in use. Written by collectors, and once at the beginning. Relaxed: a hint.
+    pub(super) capacity: AtomicUsize,
+    pub(super) disposal: Disposal,
+    /// **Invariant:** state = Quarantined <=> in the list, or whoever holds the lock is at work.
+    pub(super) quarantine: Mutex<Vec<Quarantined>>,
 }
 
 impl<B: Backing> FreeSet<B> {
@@ -99,6 +105,9 @@ impl<B: Backing> FreeSet<B> {
             lock: Mutex::new(()),
             humongous: Mutex::new(()),
             commit_failures: AtomicUsize::new(0),
+            capacity: AtomicUsize::new(regions),
+            disposal: Disposal::default(),
+            quarantine: Mutex::new(Vec::new()),
         }
     }
 
@@ -150,7 +159,8 @@ impl<B: Backing> FreeSet<B> {
     /// Sees to it that the slot of `home` holds another region than `current`; `false`: there is none.
     fn replace(&self, home: usize, current: u32, may_commit: &mut bool) -> bool {
         // A look first: threads that find nothing must not keep each other looking.
-        if (self.untouched.is_empty() || !*may_commit) && self.free.iter().all(Bitmap::is_empty) {
+        let none = (self.untouched.is_empty() || !*may_commit) && self.free.iter().all(Bitmap::is_empty);
+        if none || !self.may_take(1) {
             return false;
         }
         let moving = self.transit.begin();
@@ -195,7 +205,10 @@ impl<B: Backing> FreeSet<B> {
     /// Takes a whole empty, committed region; it is the caller's, and in state Exclusive.
     pub(crate) fn take_region(&self, home: usize) -> Option<usize> {
         let mut may_commit = true;
-        self.transit.until_settled(|| self.try_take_region(home, &mut may_commit))
+        let index = self.transit.until_settled(|| self.try_take_region(home, &mut may_commit))?;
+        // Its owner may lower its top below what it wrote.
+        self.table.get(index).set_poisoned(false);
+        Some(index)
     }
 
     /// `may_commit`: whether the system is to be asked for memory; lowered when it refuses.
@@ -312,9 +325,10 @@ impl<B: Backing> FreeSet<B> {
         for index in 0..self.table.len() {
             let region = self.table.get(index);
             match region.state() {
-                State::Uncommitted | State::Free => {}
-                State::HumongousStart | State::HumongousContinuation => self.give_humongous_region(index),
-                State::Shared | State::Exclusive => self.give_region(index, region.home()),
+                State::Uncommitted | State::Free | State::Quarantined => {}
+                State::Shared | State::Exclusive | State::HumongousStart | State::HumongousContinuation => {
+                    self.retire_region(index, region.home())
+                }
             }
         }
     }
@@ -339,7 +353,7 @@ impl<B: Backing> FreeSet<B> {
     }
 }
 
-/// A lock whose holder cannot have panicked with the data half changed: it guards no data.
-pub(super) fn lock(mutex: &Mutex<()>) -> crate::sync::MutexGuard<'_, ()> {
+/// A lock whose holder cannot have panicked with the data half changed: it guards none, or a list.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> crate::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|_| panic!("a thread panicked inside the free set"))
 }

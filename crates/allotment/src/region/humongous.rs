@@ -12,6 +12,9 @@ impl<B: Backing> FreeSet<B> {
     /// Takes a run of regions for one object of `bytes`, more than a region. `None`: there is none.
     pub(crate) fn allocate_humongous(&self, home: usize, bytes: usize) -> Option<Carve> {
         let regions = bytes.div_ceil(self.table.geometry().region_bytes());
+        if !self.may_take(regions) {
+            return None;
+        }
         let _guard = lock(&self.humongous);
         let mut may_commit = true;
         loop {
@@ -86,11 +89,7 @@ impl<B: Backing> FreeSet<B> {
     /// Gives the run back whose first region is `start`; the caller owns it.
     pub(crate) fn give_humongous(&self, start: usize) {
         let regions = self.table.get(start).run();
-        (start..start + regions).for_each(|index| self.give_humongous_region(index));
-    }
-
-    pub(super) fn give_humongous_region(&self, index: usize) {
-        self.give_region(index, self.table.get(index).home());
+        (start..start + regions).for_each(|index| self.retire_region(index, self.table.get(index).home()));
     }
 }
 

@@ -9,7 +9,9 @@
 //! This layer does not know what lies in a region.
 
 mod bitmap;
+mod capacity;
 mod collection;
+mod disposal;
 mod extend;
 mod free_set;
 mod geometry;
@@ -25,6 +27,7 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+pub(crate) use disposal::Disposal;
 pub(crate) use free_set::{Attempts, Carve, FreeSet, RefillMode};
 pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,

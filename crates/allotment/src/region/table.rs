@@ -22,6 +22,8 @@ pub enum State {
     HumongousStart = 4,
     /// A further region of such an object.
     HumongousContinuation = 5,
+    /// Nothing in it, and not to be used yet (`ZealQuarantine`).
+    Quarantined = 6,
 }
 
 impl State {
@@ -33,6 +35,7 @@ impl State {
             3 => State::Exclusive,
             4 => State::HumongousStart,
             5 => State::HumongousContinuation,
+            6 => State::Quarantined,
             _ => unreachable!("only `set_state` writes states"),
         }
     }
@@ -57,6 +60,9 @@ pub(crate) struct Region {
     /// Free: since when, in milliseconds of the heap's clock plus one; 0: nobody looked yet. Reset by who
     /// frees the region, set by who looks. Relaxed: it is a reason, not a claim.
     idle_since: AtomicU64,
+    /// 1: what lies between `top` and `dirty` is the pattern of freed memory, or zeroed for buffers that were given
+    /// up unused; while the region is empty, the pattern. Stored by the owner, Relaxed.
+    poisoned: AtomicU8,
 }
 
 impl Region {
@@ -130,6 +136,16 @@ impl Region {
     }
 }
 
+impl Region {
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poisoned.load(Ordering::Relaxed) != 0
+    }
+
+    pub(super) fn set_poisoned(&self, poisoned: bool) {
+        self.poisoned.store(u8::from(poisoned), Ordering::Relaxed);
+    }
+}
+
 /// All regions of a heap, and where they lie.
 pub(crate) struct RegionTable {
     base: usize,
@@ -151,6 +167,7 @@ impl RegionTable {
                     home: AtomicU16::new(0),
                     run: AtomicU32::new(0),
                     idle_since: AtomicU64::new(0),
+                    poisoned: AtomicU8::new(0),
                 }
             })
             .collect();
@@ -192,6 +209,9 @@ impl RegionTable {
     /// Forgets what was in a region that the caller owns; its memory stays as it is.
     pub(crate) fn empty(&self, index: usize) {
         let region = self.get(index);
+        if region.top() > self.bottom(index) {
+            region.set_poisoned(false);
+        }
         region.raise_dirty(region.top().min(self.end(index)));
         region.set_top(self.bottom(index));
         region.set_run(0);

@@ -6,13 +6,14 @@ use super::table::State;
 
 impl<B: Backing> FreeSet<B> {
     /// Checks, for every region: `bottom <= top <= end`, `bottom <= dirty <= end`, Uncommitted <=> in
-    /// `untouched`, Free <=> in exactly one bitmap, which is its home's, empty <=> `top = bottom`; a shared
+    /// `untouched`, Free <=> in exactly one bitmap, which is its home's, Quarantined <=> in that list, empty <=> `top = bottom`; a shared
     /// region with room is found by who looks for room, and nobody looks elsewhere; a humongous run is
     /// whole, and no other region has a run; a spare lies below the top of a shared region.
     ///
     /// # Errors
     /// One line that names the region and the equation that fails.
     pub(crate) fn verify(&self) -> Result<(), String> {
+        let quarantined = self.quarantined();
         let mut index = 0;
         while index < self.table.len() {
             let region = self.table.get(index);
@@ -42,7 +43,10 @@ impl<B: Backing> FreeSet<B> {
             if state == State::Shared && self.has_room(index) && !offered {
                 return fail("it has room, and nobody would find it");
             }
-            if matches!(state, State::Free | State::Uncommitted) && top != bottom {
+            if (state == State::Quarantined) != quarantined.contains(&index) {
+                return fail("its state and the list of the quarantine disagree");
+            }
+            if matches!(state, State::Free | State::Uncommitted | State::Quarantined) && top != bottom {
                 return fail("it is empty and its top is not its bottom");
             }
             if state == State::HumongousContinuation {

@@ -49,7 +49,7 @@ macro_rules! alloc {
 #[macro_export]
 macro_rules! __alloc {
     ([$($mu:tt)+] [$check:expr] [$($live:ident)*] $new:expr) => {{
-        let __al_new = $new;
+        let __al_new = $crate::rt::initialiser($new);
         // SAFETY: good now, and nothing happens before it is restored.
         let __al_new = unsafe { $crate::rt::erase(__al_new) };
         $check;

@@ -68,10 +68,10 @@ macro_rules! __object {
 
                 #[inline(always)]
                 unsafe fn view<'__al_view>(
-                    object: $crate::rt::core::ptr::NonNull<$crate::rt::core::primitive::u8>,
+                    __al_object: $crate::rt::core::ptr::NonNull<$crate::rt::core::primitive::u8>,
                 ) -> &'__al_view Self {
                     // SAFETY: the caller's predicates.
-                    unsafe { $crate::rt::body(object) }
+                    unsafe { $crate::rt::body(__al_object) }
                 }
             }
 
@@ -102,7 +102,7 @@ macro_rules! __object {
                 }
 
                 #[inline(always)]
-                unsafe fn write(self, object: $crate::rt::core::ptr::NonNull<$crate::rt::core::primitive::u8>) {
+                unsafe fn write(self, __al_object: $crate::rt::core::ptr::NonNull<$crate::rt::core::primitive::u8>) {
                     const {
                         // A generic type has the layout of its stand-in, whatever its parameters.
                         $crate::rt::core::assert!(
@@ -124,7 +124,7 @@ macro_rules! __object {
                     // Every field is named, so none is left out of the lists.
                     // SAFETY: the caller's memory; the slots go straight into the new object.
                     unsafe {
-                        $crate::rt::write_body::<$object_type>(object, $object {
+                        $crate::rt::write_body::<$object_type>(__al_object, $object {
                             $($slot: <$slot_type as $crate::rt::SlotField>::init(self.$slot),)*
                             $($plain: self.$plain,)*
                         })
@@ -181,40 +181,67 @@ macro_rules! __object_shape {
 macro_rules! __carry {
     (
         carry $name:ident [$type:ty]
-        generics [$($generics:tt)*]
+        generics $generics:tt
         at $at:lifetime [$at_type:ty]
-        bounds [$($bounds:tt)*]
+        bounds $bounds:tt
         fields [$({ $field:tt [$field_type:ty] [$field_at:ty] })*]
     ) => {
         const _: () = {
-            impl<$($generics)*> $crate::rt::MustNotImplDrop for $type $($bounds)* {}
+            $crate::__carry_impl!($generics $bounds [$type] $at [$at_type] { $($field [$field_type])* });
+            $crate::__carry_all!($generics $bounds [$type] $name { $($field)* });
+            $($crate::__carry_field!($generics $bounds $at [$field_type] [$field_at]);)*
+        };
+    };
+}
 
-            // SAFETY: each field is carried, and its other spans are those of its type, as the functions below check.
-            unsafe impl<$($generics)*> $crate::Carry for $type $($bounds)* {
-                type At<$at> = $at_type;
+/// The implementation.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __carry_impl {
+    (
+        [$($generics:tt)*] [$($bounds:tt)*] [$type:ty] $at:lifetime [$at_type:ty]
+        { $($field:tt [$field_type:ty])* }
+    ) => {
+        impl<$($generics)*> $crate::rt::MustNotImplDrop for $type $($bounds)* {}
 
-                fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
-                    $(<$field_type as $crate::Carry>::trace(&mut self.$field, __al_slots);)*
-                    let _ = __al_slots;
-                }
+        // SAFETY: each field is carried, and the span of each is the type's, as `__carry_field` checks.
+        unsafe impl<$($generics)*> $crate::Carry for $type $($bounds)* {
+            type At<$at> = $at_type;
+
+            fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
+                $(<$field_type as $crate::Carry>::trace(&mut self.$field, __al_slots);)*
+                let _ = __al_slots;
             }
+        }
+    };
+}
 
-            // Every field is named, so none is left out of the list.
-            #[allow(dead_code, unused_variables)]
-            fn __al_all<$($generics)*>(value: $type) $($bounds)* {
-                let $name { $($field: _,)* } = value;
+/// Every field is named, so none is left out of the list.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __carry_all {
+    ([$($generics:tt)*] [$($bounds:tt)*] [$type:ty] $name:ident { $($field:tt)* }) => {
+        #[allow(dead_code)]
+        fn __al_all<$($generics)*>(__al_value: $type) $($bounds)* {
+            let $name { $($field: _,)* } = __al_value;
+        }
+    };
+}
+
+/// The span, and nothing else, is replaced in a field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __carry_field {
+    ([$($generics:tt)*] [$($bounds:tt)*] $at:lifetime [$type:ty] [$at_type:ty]) => {
+        const _: () = {
+            #[allow(dead_code)]
+            fn __al_same<$at, $($generics)*>(
+                __al_value: $crate::rt::Invariant<<$type as $crate::Carry>::At<$at>>,
+            ) -> $crate::rt::Invariant<$at_type>
+            $($bounds)*
+            {
+                __al_value
             }
-
-            $(const _: () = {
-                #[allow(dead_code)]
-                fn __al_same<$at, $($generics)*>(
-                    value: $crate::rt::Invariant<<$field_type as $crate::Carry>::At<$at>>,
-                ) -> $crate::rt::Invariant<$field_at>
-                $($bounds)*
-                {
-                    value
-                }
-            };)*
         };
     };
 }
@@ -244,8 +271,8 @@ macro_rules! __word {
                 fn encode(self) -> $crate::rt::core::primitive::u64 {
                     match self {
                         $($name::$unit => $unit_number << 1 | 1,)*
-                        $($name::$immediate(value) => $crate::rt::encode_immediate($immediate_number, value),)*
-                        $($name::$pointer(pointer) => $crate::rt::encode_pointer::<$at, _>($pointer_number, pointer),)*
+                        $($name::$immediate(__al_value) => $crate::rt::encode_immediate($immediate_number, __al_value),)*
+                        $($name::$pointer(__al_pointer) => $crate::rt::encode_pointer::<$at, _>($pointer_number, __al_pointer),)*
                     }
                 }
             }
@@ -255,25 +282,25 @@ macro_rules! __word {
                 type Of<$at> = $type;
 
                 #[inline]
-                unsafe fn decode<$at>(bits: $crate::rt::core::primitive::u64) -> $type {
-                    if bits & 1 != 0 {
-                        match bits >> 1 & 0x7F {
+                unsafe fn decode<$at>(__al_bits: $crate::rt::core::primitive::u64) -> Self::Of<$at> {
+                    if __al_bits & 1 != 0 {
+                        match __al_bits >> 1 & 0x7F {
                             $($unit_number => $name::$unit,)*
                             // SAFETY: that variant's number.
-                            $($immediate_number => $name::$immediate(unsafe { $crate::rt::decode_immediate(bits) }),)*
+                            $($immediate_number => $name::$immediate(unsafe { $crate::rt::decode_immediate(__al_bits) }),)*
                             // SAFETY: there is no other.
-                            _ => unsafe { $crate::rt::no_variant(bits) },
+                            _ => unsafe { $crate::rt::no_variant(__al_bits) },
                         }
                     } else {
-                        match $crate::rt::pointer_variant(bits, $pointers) {
+                        match $crate::rt::pointer_variant(__al_bits, $pointers) {
                             $(
                                 // SAFETY: that variant's number.
                                 $pointer_number => {
-                                    $name::$pointer(unsafe { $crate::rt::decode_pointer::<$at, _>(bits) })
+                                    $name::$pointer(unsafe { $crate::rt::decode_pointer::<$at, _>(__al_bits) })
                                 }
                             )*
                             // SAFETY: there is no other.
-                            _ => unsafe { $crate::rt::no_variant(bits) },
+                            _ => unsafe { $crate::rt::no_variant(__al_bits) },
                         }
                     }
                 }
@@ -283,8 +310,8 @@ macro_rules! __word {
             unsafe impl<$at> $crate::Carry for $type {
                 type At<'__al_at> = <$word as $crate::Word>::Of<'__al_at>;
 
-                fn trace(&mut self, slots: &mut $crate::rt::SlotVisitor<'_>) {
-                    $crate::rt::trace_word(self, slots);
+                fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
+                    $crate::rt::trace_word(self, __al_slots);
                 }
             }
         };

@@ -34,7 +34,7 @@ impl<'p> Forwarding<'p> {
     pub(super) fn of(&self, address: usize) -> usize {
         let block = self.map.block(address);
         match block.destination() {
-            Destination::At(to) => to + block.live_words_below(address) * WORD,
+            Destination::At(to) => to + self.map.live_words_below(address, block) * WORD,
             Destination::InPlace => address,
             Destination::Broken(to) => self.behind_break(address, to),
         }
@@ -43,10 +43,10 @@ impl<'p> Forwarding<'p> {
     #[cold]
     fn behind_break(&self, address: usize, to: usize) -> usize {
         let block = self.map.block(address);
-        let words = block.live_words_below(address);
+        let words = self.map.live_words_below(address, block);
         match self.breaks[..self.next_break(address)].last() {
             Some(last) if std::ptr::eq(self.map.block(last.from), block) => {
-                last.to + (words - block.live_words_below(last.from)) * WORD
+                last.to + (words - self.map.live_words_below(last.from, block)) * WORD
             }
             _ => to + words * WORD,
         }

@@ -6,14 +6,15 @@
 //! ```
 //!
 //! All words of an object have their bits, not only its first: then the distance that an object slides
-//! is a population count, and garbage and gaps are runs of zeroes. An object is live if its header's bit is set;
-//! setting it with an atomic or claims the object for one worker. Both numbers of a block lie side
-//! by side, because a look-up needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a look-up walks
-//! from object to object), a table of forwarding addresses (a word for each object).
+//! is a population count, and garbage and gaps are runs of zeroes. An object is live if its header's bit
+//! is set; who sets it has claimed the object. Both numbers of a block lie side by side, because a look-up
+//! needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a
+//! look-up walks from object to object), a table of forwarding addresses (a word for each object).
 //!
 //! Humongous objects do not slide, and have a bit for their header only.
 
 use super::broken::broken;
+use super::x86_64::PopulationCount;
 use crate::memory::{MemoryError, Reservation, page_size};
 use crate::object::WORD;
 use crate::region::{Backing, FreeSet, State};
@@ -50,10 +51,11 @@ pub(super) enum Destination {
 }
 
 /// One block for every 512 bytes of a heap.
-pub(crate) struct LiveMap {
+pub(super) struct LiveMap {
     base: usize,
     blocks: usize,
     memory: Reservation,
+    count: PopulationCount,
     /// Whether uncommitted memory is known to come back as zeroes.
     clean: bool,
 }
@@ -64,7 +66,7 @@ impl LiveMap {
         debug_assert!(base.is_multiple_of(BLOCK_BYTES));
         let blocks = heap_bytes.div_ceil(BLOCK_BYTES);
         let memory = Reservation::reserve(blocks * size_of::<Block>(), page_size(), "live-map")?;
-        Ok(LiveMap { base, blocks, memory, clean: true })
+        Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), clean: true })
     }
 
     /// Takes the memory, and makes it say that nothing is live.
@@ -113,7 +115,7 @@ impl LiveMap {
     #[inline]
     pub(super) fn claim(&self, address: usize, bytes: usize) -> bool {
         let first = (bytes / WORD).min(64 - bit(address));
-        let before = self.block(address).live.fetch_or(ones(first) << bit(address), Ordering::Relaxed);
+        let before = self.block(address).add(ones(first) << bit(address));
         if before >> bit(address) & 1 != 0 {
             return false;
         }
@@ -124,7 +126,7 @@ impl LiveMap {
             if words >= 64 {
                 block.live.store(u64::MAX, Ordering::Relaxed);
             } else {
-                block.live.fetch_or(ones(words), Ordering::Relaxed);
+                block.add(ones(words));
             }
             at += BLOCK_BYTES;
         }
@@ -140,9 +142,13 @@ impl LiveMap {
 
     /// Bytes of live words in `[start, end)`.
     pub(super) fn live_bytes(&self, start: usize, end: usize) -> usize {
-        blocks(start, end)
-            .map(|(start, end)| self.live_between(start, end).count_ones() as usize * WORD)
-            .sum()
+        blocks(start, end).map(|(start, end)| self.count.of(self.live_between(start, end)) * WORD).sum()
+    }
+
+    /// Live words below `address` in its block, which is `block`.
+    #[inline(always)]
+    pub(super) fn live_words_below(&self, address: usize, block: &Block) -> usize {
+        self.count.of(block.live() & ones(bit(address)))
     }
 
     /// The first live word in `[from, end)`, or `end`.
@@ -194,8 +200,8 @@ impl LiveMap {
         start
     }
 
-    /// Notes that live words from `at` on, as far as its block reaches, go to `to` and behind it. Where `at` is
-    /// not the beginning of a block, only that the list of breaks knows.
+    /// Notes that live words from `at` on, as far as its block reaches, go to `to` and behind it. Where
+    /// `at` is not the beginning of a block, only that the list of breaks knows.
     pub(super) fn send(&self, at: usize, to: usize) {
         let destination = &self.block(at).destination;
         if bit(at) == 0 {
@@ -213,15 +219,20 @@ impl LiveMap {
 }
 
 impl Block {
+    /// Adds live words; those there were.
+    ///
+    /// A load and a store, for there is one worker that marks: a locked instruction waits for all stores
+    /// before it, and the fetches that marking lives on wait for it. Several workers need `fetch_or`.
     #[inline(always)]
-    pub(super) fn live(&self) -> u64 {
-        self.live.load(Ordering::Relaxed)
+    fn add(&self, words: u64) -> u64 {
+        let before = self.live();
+        self.live.store(before | words, Ordering::Relaxed);
+        before
     }
 
-    /// Live words below `address`, which is in this block.
     #[inline(always)]
-    pub(super) fn live_words_below(&self, address: usize) -> usize {
-        (self.live() & ones(bit(address))).count_ones() as usize
+    fn live(&self) -> u64 {
+        self.live.load(Ordering::Relaxed)
     }
 
     #[inline(always)]

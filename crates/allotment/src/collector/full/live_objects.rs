@@ -3,23 +3,42 @@
 use super::Subject;
 use super::broken::broken;
 use super::live_map::LiveMap;
-use crate::object::{Header, Kind, Shape, size_of_object};
-use crate::region::State;
+use crate::object::{Header, Kind, Shape, ShapeId, Shapes, size_of_object};
+use crate::region::{Backing, State};
 
-/// The shape of the object at `address`; aborts where none is.
-///
-/// # Safety
-/// - `address` is a readable word of the heap.
-#[inline(always)]
-pub(super) unsafe fn shape_of<'h, B>(subject: Subject<'h, B>, address: usize) -> &'h Shape {
-    // SAFETY: the caller's predicate.
-    let header = Header::from_bits(unsafe { (address as *const u64).read() });
-    match header.kind() {
-        Kind::Object(id) => match subject.shapes.get(id) {
-            Some(shape) => shape,
-            None => broken(address, "an object of a shape that this heap does not know"),
-        },
-        _ => broken(address, "something refers to it, and no object is there"),
+/// Finds the shapes of objects; the last one is at hand, for neighbours often share it.
+pub(super) struct ShapeCache<'h> {
+    shapes: &'h Shapes,
+    last: Option<(ShapeId, &'h Shape)>,
+}
+
+impl<'h> ShapeCache<'h> {
+    pub(super) fn new<B>(subject: Subject<'h, B>) -> ShapeCache<'h> {
+        ShapeCache { shapes: subject.shapes, last: None }
+    }
+
+    /// The shape of the object at `address`; aborts where none is.
+    ///
+    /// # Safety
+    /// - `address` is a readable word of the heap.
+    #[inline(always)]
+    pub(super) unsafe fn of(&mut self, address: usize) -> &'h Shape {
+        // SAFETY: the caller's predicate.
+        let header = Header::from_bits(unsafe { (address as *const u64).read() });
+        match (header.kind(), self.last) {
+            (Kind::Object(id), Some((last, shape))) if id == last => shape,
+            (Kind::Object(id), _) => self.look_up(address, id),
+            _ => broken(address, "something refers to it, and no object is there"),
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, address: usize, id: ShapeId) -> &'h Shape {
+        let Some(shape) = self.shapes.get(id) else {
+            broken(address, "an object of a shape that this heap does not know");
+        };
+        self.last = Some((id, shape));
+        shape
     }
 }
 
@@ -29,7 +48,7 @@ pub(super) unsafe fn shape_of<'h, B>(subject: Subject<'h, B>, address: usize) ->
 /// # Safety
 /// - What is marked in the map is objects, whole and unmoved.
 #[inline]
-pub(super) unsafe fn for_each_live<'h, B: crate::region::Backing>(
+pub(super) unsafe fn for_each_live<'h, B: Backing>(
     subject: Subject<'h, B>,
     map: &LiveMap,
     index: usize,
@@ -38,15 +57,15 @@ pub(super) unsafe fn for_each_live<'h, B: crate::region::Backing>(
 ) {
     let table = subject.free.table();
     let end = match table.get(index).state() {
-        State::Free | State::Uncommitted | State::HumongousContinuation => return,
-        // Its header is all that is marked, and it is the only object.
-        State::HumongousStart => table.bottom(index) + crate::object::WORD,
+        State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => return,
+        State::HumongousStart => subject.free.object_end(index),
         State::Shared | State::Exclusive => table.get(index).top(),
     };
+    let mut shapes = ShapeCache::new(subject);
     let mut at = map.next_live(from.max(table.bottom(index)), end);
     while at < end {
         // SAFETY: the first live word behind an object is a header.
-        let shape = unsafe { shape_of(subject, at) };
+        let shape = unsafe { shapes.of(at) };
         // SAFETY: as above.
         let bytes = unsafe { size_of_object(at, shape) };
         visit(at, shape, bytes);

@@ -10,12 +10,12 @@
 
 use super::broken::broken;
 use super::live_map::LiveMap;
-use super::live_objects::{for_each_live, shape_of};
+use super::live_objects::{ShapeCache, for_each_live};
 use super::stack::MarkStack;
 use super::{Statistics, Subject, Unavailable};
 use crate::memory::prefetch_write;
 use crate::object::{
-    SlotKind, SlotVisitor, WORD, for_each_fixed_slot, reference, size_of_object, tail_slots, walk,
+    Shape, SlotKind, SlotVisitor, WORD, for_each_fixed_slot, reference, size_of_object, tail_slots, walk,
 };
 use crate::region::{Backing, State};
 
@@ -33,6 +33,7 @@ const PARTIAL: usize = 1;
 pub(super) struct Marker<'h, B> {
     subject: Subject<'h, B>,
     map: &'h LiveMap,
+    shapes: ShapeCache<'h>,
     region_bytes: usize,
     stack: MarkStack,
     /// Popped, and their headers on the way; 0: none.
@@ -51,6 +52,7 @@ impl<'h, B: Backing> Marker<'h, B> {
         Marker {
             subject,
             map,
+            shapes: ShapeCache::new(subject),
             region_bytes: subject.free.table().geometry().region_bytes(),
             stack,
             ahead: [0; AHEAD],
@@ -122,11 +124,12 @@ impl<'h, B: Backing> Marker<'h, B> {
     /// - The slot is readable, and holds a reference to an object of this heap or none.
     #[inline(always)]
     unsafe fn slot(&mut self, slot: *mut u64, kind: SlotKind) {
-        // SAFETY: the caller's predicate.
-        if kind == SlotKind::Strong
-            && let Some(address) = reference(unsafe { slot.read() })
-        {
-            self.reach(address);
+        if kind == SlotKind::Strong {
+            // SAFETY: the caller's predicate.
+            let bits = unsafe { slot.read() };
+            if let Some(address) = reference(bits) {
+                self.reach(address);
+            }
         }
     }
 
@@ -142,7 +145,10 @@ impl<'h, B: Backing> Marker<'h, B> {
     fn overflow(&mut self, address: usize) {
         self.overflows += 1;
         // SAFETY: an address that was to be pushed is an object's.
-        unsafe { self.claim(address) };
+        unsafe {
+            let shape = self.shapes.of(address);
+            self.claim(address, shape);
+        }
         self.overflowed_from = Some(self.overflowed_from.map_or(address, |lowest| lowest.min(address)));
     }
 
@@ -185,18 +191,20 @@ impl<'h, B: Backing> Marker<'h, B> {
     #[inline(always)]
     unsafe fn visit(&mut self, address: usize) {
         // SAFETY: the caller's predicate.
-        if unsafe { self.claim(address) } {
-            // SAFETY: as above.
-            unsafe { self.scan(address) };
+        unsafe {
+            let shape = self.shapes.of(address);
+            if self.claim(address, shape) {
+                self.scan(address, shape);
+            }
         }
     }
 
     /// # Safety
-    /// - `address` is an object's.
+    /// - An object of `shape` is at `address`.
     #[inline(always)]
-    unsafe fn claim(&mut self, address: usize) -> bool {
+    unsafe fn claim(&mut self, address: usize, shape: &Shape) -> bool {
         // SAFETY: the caller's predicate.
-        let bytes = unsafe { size_of_object(address, shape_of(self.subject, address)) };
+        let bytes = unsafe { size_of_object(address, shape) };
         let marked = if bytes > self.region_bytes { WORD } else { bytes };
         let claimed = self.map.claim(address, marked);
         if claimed {
@@ -207,12 +215,11 @@ impl<'h, B: Backing> Marker<'h, B> {
     }
 
     /// # Safety
-    /// - `address` is an object's.
+    /// - An object of `shape` is at `address`.
     #[inline(always)]
-    unsafe fn scan(&mut self, address: usize) {
+    unsafe fn scan(&mut self, address: usize, shape: &Shape) {
         // SAFETY: the caller's predicate; slots of objects hold what slots hold.
         unsafe {
-            let shape = shape_of(self.subject, address);
             for_each_fixed_slot(address, shape, |slot, kind| self.slot(slot, kind));
             if tail_slots(address, shape).is_some_and(|tail| tail.kind == SlotKind::Strong) {
                 self.scan_tail(address, 0);
@@ -226,7 +233,11 @@ impl<'h, B: Backing> Marker<'h, B> {
     /// - `address` is an object's.
     unsafe fn scan_tail(&mut self, address: usize, done: usize) {
         // SAFETY: the caller's predicate.
-        let Some(tail) = (unsafe { tail_slots(address, shape_of(self.subject, address)) }) else { return };
+        let tail = unsafe {
+            let shape = self.shapes.of(address);
+            tail_slots(address, shape)
+        };
+        let Some(tail) = tail else { return };
         let end = tail.length.min(done + PIECE);
         // Before its elements, so that it is looked at after them, and a stack with room for one array never
         // overflows with an array.
@@ -246,8 +257,8 @@ impl<'h, B: Backing> Marker<'h, B> {
             for index in table.index_of(from)..table.len() {
                 // SAFETY: nothing has moved; what is marked is objects.
                 unsafe {
-                    for_each_live(self.subject, self.map, index, from, |address, _, _| {
-                        self.scan(address);
+                    for_each_live(self.subject, self.map, index, from, |address, shape, _| {
+                        self.scan(address, shape);
                         self.drain();
                     });
                 }

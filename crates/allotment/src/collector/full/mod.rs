@@ -32,14 +32,15 @@ mod statistics;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod update;
+mod x86_64;
 
-pub(crate) use live_map::LiveMap;
 pub(crate) use statistics::Statistics;
 
 use crate::memory::MemoryError;
 use crate::object::{Shapes, SlotVisitor};
 use crate::region::{Backing, FreeSet};
 use broken::Irrevocable;
+use live_map::LiveMap;
 use stack::MarkStack;
 use statistics::Stopwatch;
 use std::collections::TryReserveError;

@@ -13,11 +13,13 @@
 
 mod cursor;
 
+use super::broken::broken;
 use super::forward::{Break, Forwarding};
 use super::live_map::{BLOCK_BYTES, LiveMap, next_block};
-use super::live_objects::shape_of;
+use super::live_objects::ShapeCache;
+use super::reclaim::cover;
 use super::{Compaction, Statistics, Subject, Unavailable};
-use crate::object::{WORD, size_of_object};
+use crate::object::{WORD, size_of_object, walk};
 use crate::region::{Backing, State};
 use cursor::Cursor;
 use std::ops::Range;
@@ -77,7 +79,7 @@ impl Plan {
         let count = subject.free.table().len();
         regions.try_reserve_exact(count)?;
         pins.try_reserve_exact(addresses.len())?;
-        // Each gap opens with a break, each pin is one, and so is what follows it, and the bottom of a region.
+        // Each gap opens with a break; each pin is one, what follows it, and the bottom of a region.
         breaks.try_reserve_exact(2 * count + 3 * addresses.len() + 2)?;
         pins.extend(addresses.iter().map(|&start| Pin { start, end: start, filled_to: start }));
         Ok(Plan { regions, pins, breaks })
@@ -112,9 +114,11 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// # Safety
     /// - What is live is marked in the map, and nothing else.
     pub(super) unsafe fn run(mut self, statistics: &mut Statistics) {
-        self.assign_roles(statistics);
         // SAFETY: the caller's predicate.
-        unsafe { self.measure_pins() };
+        unsafe {
+            self.assign_roles(statistics);
+            self.measure_pins();
+        }
         let mut cursor = Cursor::new(self.detour());
         for index in 0..self.plan.regions.len() {
             if self.plan.regions[index].role == Role::Slides {
@@ -125,7 +129,9 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         cursor.close(self.plan);
     }
 
-    fn assign_roles(&mut self, statistics: &mut Statistics) {
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    unsafe fn assign_roles(&mut self, statistics: &mut Statistics) {
         let free = self.subject.free;
         let mut pin = 0;
         for index in 0..free.table().len() {
@@ -136,11 +142,10 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             }
             let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top };
             match free.table().get(index).state() {
-                State::Free | State::Uncommitted | State::HumongousContinuation => {}
+                State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => {}
                 State::Exclusive => self.map.leave_in_place(bottom, top),
-                State::HumongousStart if self.map.is_live(bottom) => {
-                    self.map.leave_in_place(bottom, bottom + WORD);
-                }
+                // SAFETY: the caller's predicate.
+                State::HumongousStart if unsafe { self.keep_run(index) } => {}
                 State::HumongousStart => {
                     statistics.humongous_freed += 1;
                     statistics.regions_freed += free.table().get(index).run();
@@ -161,6 +166,32 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             }
             self.plan.regions.push(region);
         }
+    }
+
+    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything is live. A run
+    /// holds one object, unless it was reserved for several.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    unsafe fn keep_run(&self, index: usize) -> bool {
+        let free = self.subject.free;
+        let (bottom, end) = (free.table().bottom(index), free.object_end(index));
+        let mut any = false;
+        // SAFETY: the run is parsable. The walk has read the size of an object before that is covered.
+        let parsed = unsafe {
+            walk(self.subject.shapes, bottom, end, |object| {
+                if object.shape.is_some() && self.map.is_live(object.address) {
+                    self.map.leave_in_place(object.address, object.address + WORD);
+                    any = true;
+                } else {
+                    cover(free, object.address, object.address + object.bytes);
+                }
+            })
+        };
+        if parsed.is_err() {
+            broken(bottom, "a run of regions is not parsable");
+        }
+        any
     }
 
     fn is_left_alone(&self, bottom: usize, top: usize) -> bool {
@@ -207,7 +238,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// - An unmoved object lies at `address`.
     unsafe fn size(&self, address: usize) -> usize {
         // SAFETY: the caller's predicate.
-        unsafe { size_of_object(address, shape_of(self.subject, address)) }
+        unsafe { size_of_object(address, ShapeCache::new(self.subject).of(address)) }
     }
 
     /// # Safety
@@ -241,8 +272,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         let mut known = start;
         while at < end {
             let stop = next_block(at).min(end);
-            let live = self.map.live_between(at, stop);
-            let bytes = live.count_ones() as usize * WORD;
+            let bytes = self.map.live_bytes(at, stop);
             if bytes == 0 {
                 at = stop;
             } else if bytes <= cursor.room() {
@@ -250,16 +280,17 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
                 cursor.advance(bytes);
                 at = stop;
             } else {
-                let last = at & !(BLOCK_BYTES - 1) | select(live, cursor.room() / WORD) * WORD;
+                let last = (at & !(BLOCK_BYTES - 1))
+                    + select(self.map.live_between(at, stop), cursor.room() / WORD) * WORD;
                 // SAFETY: `known` cuts no object.
                 let (object, bytes) = unsafe { self.object_around(known, last) };
                 if object < at {
                     cursor.rewind(Forwarding::new(self.map, &self.plan.breaks).of(object));
                 } else {
-                    let below = self.map.live_between(at, object).count_ones() as usize;
+                    let below = self.map.live_bytes(at, object);
                     if below > 0 {
                         self.send(known, at, cursor);
-                        cursor.advance(below * WORD);
+                        cursor.advance(below);
                     }
                 }
                 cursor.open_next(self.subject.free, self.plan, bytes);

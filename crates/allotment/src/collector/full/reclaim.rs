@@ -3,8 +3,8 @@
 use super::live_map::LiveMap;
 use super::plan::{Plan, RegionPlan, Role};
 use super::{Statistics, Subject};
-use crate::object::fill;
-use crate::region::Backing;
+use crate::object::{WORD, fill, poison};
+use crate::region::{Backing, FreeSet};
 
 /// Covers gaps, lowers tops, frees empty regions and offers the others.
 ///
@@ -22,14 +22,14 @@ pub(super) unsafe fn reclaim<B: Backing>(
         match region.role {
             Role::Untouched => continue,
             // SAFETY: what is marked are the region's own objects, which are where they were.
-            Role::Stays => unsafe { cover_garbage(map, table.bottom(index), table.get(index).top()) },
+            Role::Stays => unsafe { cover_garbage(free, map, table.bottom(index), table.get(index).top()) },
             // SAFETY: between what was poured into a gap and the pin above it nothing lies.
-            Role::Slides | Role::Taken => unsafe { cover_gaps(plan, region) },
+            Role::Slides | Role::Taken => unsafe { cover_gaps(free, plan, region) },
         }
         if region.top > table.bottom(index) {
             free.offer_region(index, region.top);
         } else {
-            free.give_region(index, table.get(index).home());
+            free.retire_region(index, table.get(index).home());
             statistics.regions_freed += usize::from(region.role == Role::Slides);
         }
     }
@@ -37,22 +37,34 @@ pub(super) unsafe fn reclaim<B: Backing>(
 
 /// # Safety
 /// - What is marked in `[bottom, top)` is objects; between them nothing is used.
-unsafe fn cover_garbage(map: &LiveMap, bottom: usize, top: usize) {
+unsafe fn cover_garbage<B: Backing>(free: &FreeSet<B>, map: &LiveMap, bottom: usize, top: usize) {
     let end = map.live_end(bottom, top);
     let mut dead = map.next_dead(bottom, end);
     while dead < end {
         let live = map.next_live(dead, end);
         // SAFETY: no live object has a word there.
-        unsafe { fill(dead, live) };
+        unsafe { cover(free, dead, live) };
         dead = map.next_dead(live, end);
     }
 }
 
 /// # Safety
 /// - As for [`reclaim`].
-unsafe fn cover_gaps(plan: &Plan, region: &RegionPlan) {
+unsafe fn cover_gaps<B: Backing>(free: &FreeSet<B>, plan: &Plan, region: &RegionPlan) {
     for pin in &plan.pins[region.pins.clone()] {
         // SAFETY: the rest of the gap below the pin.
-        unsafe { fill(pin.filled_to, pin.start) };
+        unsafe { cover(free, pin.filled_to, pin.start) };
+    }
+}
+
+/// # Safety
+/// - `[start, end)` is whole words of a region, and nothing in it is used.
+pub(super) unsafe fn cover<B: Backing>(free: &FreeSet<B>, start: usize, end: usize) {
+    // SAFETY: the caller's predicate; a filler is at least its header.
+    unsafe {
+        fill(start, end);
+        if free.disposal().poison && start < end {
+            poison(start + WORD, end);
+        }
     }
 }

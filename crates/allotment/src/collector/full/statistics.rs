@@ -37,18 +37,6 @@ pub(crate) struct Statistics {
     pub(crate) mark_overflows: u64,
 }
 
-impl Statistics {
-    /// Bytes that became usable.
-    pub(crate) fn freed_bytes(&self) -> usize {
-        self.used_before.saturating_sub(self.used_after)
-    }
-
-    /// Nanoseconds of the whole collection.
-    pub(crate) fn total_ns(&self) -> u64 {
-        self.mark_ns + self.plan_ns + self.update_ns + self.slide_ns + self.reclaim_ns
-    }
-}
-
 /// Times of phases that follow each other.
 pub(super) struct Stopwatch(Instant);
 

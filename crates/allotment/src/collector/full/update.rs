@@ -25,9 +25,9 @@ pub(super) unsafe fn update<B: Backing>(
     statistics: &mut Statistics,
 ) {
     let mut cleared = 0;
-    // SAFETY: a root slot, as the caller says.
-    roots(&mut SlotVisitor::new(&mut |slot, kind| unsafe {
-        update_slot(forwarding, slot, kind, &mut cleared)
+    roots(&mut SlotVisitor::new(&mut |slot, kind| {
+        // SAFETY: a root slot, as the caller says.
+        unsafe { update_slot(forwarding, slot, kind, &mut cleared) }
     }));
     for index in 0..plan.regions.len() {
         // SAFETY: nothing has moved, and what is marked is objects, whose slots are as the caller says.

@@ -20,7 +20,7 @@ pub(super) fn objects(world: &World<'_>) -> Result<u64, String> {
     shared.free.verify()?;
     for index in 0..shared.free.table().len() {
         match shared.free.table().get(index).state() {
-            State::Free | State::HumongousContinuation | State::Uncommitted => continue,
+            State::Free | State::HumongousContinuation | State::Uncommitted | State::Quarantined => continue,
             State::Exclusive => return Err(format!("region {index} is one thread's own")),
             State::Shared | State::HumongousStart => {}
         }

@@ -91,6 +91,19 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
         "+ZeroTLAB {command line} has no effect with -UseTLAB {command line}",
     ),
     ("+PrintGC Collector=epsilon", &["PrintGC", "Collector"], "which never collects"),
+    ("+VerifyBeforeGC Collector=epsilon", &["VerifyBeforeGC", "Collector"], "which never collects"),
+    ("+VerifyAfterGC Collector=epsilon", &["VerifyAfterGC", "Collector"], "which never collects"),
+    ("ZealInterval=1 Collector=epsilon", &["ZealInterval", "Collector"], "which never collects"),
+    ("ZealSeed=1 Collector=epsilon", &["ZealSeed", "Collector"], "which never collects"),
+    ("+ZealMove Collector=epsilon", &["ZealMove", "Collector"], "which never collects"),
+    ("+ZealPoison Collector=epsilon", &["ZealPoison", "Collector"], "which never collects"),
+    ("+ZealProtect Collector=epsilon", &["ZealProtect", "Collector"], "which never collects"),
+    ("ZealQuarantine=1 Collector=epsilon", &["ZealQuarantine", "Collector"], "which never collects"),
+    (
+        "ZealSeed=7",
+        &["ZealSeed", "ZealInterval"],
+        "ZealSeed=7 {command line} has no effect with ZealInterval=0 {default}, which leaves no distances to choose",
+    ),
 ];
 
 #[test]
@@ -166,6 +179,9 @@ fn neighbours_of_refused_combinations_are_taken() {
         "AllocationRegions=1 RefillStrategy=lock",
         "AllocationRegions=2 RefillStrategy=cas",
         "-UseTLAB RefillStrategy=lock",
+        "Collector=epsilon VerifyGCLevel=2",
+        "ZealInterval=1 ZealSeed=7",
+        "+ZealMove +ZealPoison +ZealProtect ZealQuarantine=2 +VerifyAfterGC",
     ] {
         assert!(finish(list).is_ok(), "{list}: {:?}", finish(list));
     }

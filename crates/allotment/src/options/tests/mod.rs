@@ -68,7 +68,18 @@ fn types_ranges_and_defaults() {
         ("AllocationRegions", "count 0..1024".into(), "0"),
         ("SafepointTimeoutDelay", "milliseconds 0..2147483647".into(), "10000"),
         ("Collector", "choice mark-compact, epsilon".into(), "mark-compact"),
+        ("MinHeapFreeRatio", "count 0..95".into(), "50"),
         ("PrintGC", "switch true or false".into(), "false"),
+        ("VerifyBeforeGC", "switch true or false".into(), "false"),
+        ("VerifyAfterGC", "switch true or false".into(), "false"),
+        ("VerifyGCLevel", "count 1..3".into(), "3"),
+        ("ZealInterval", "count 0..2147483647".into(), "0"),
+        ("ZealSeed", "count 0..2147483647".into(), "0"),
+        ("ZealOutOfMemory", "count 0..2147483647".into(), "0"),
+        ("ZealMove", "switch true or false".into(), "false"),
+        ("ZealPoison", "switch true or false".into(), "false"),
+        ("ZealProtect", "switch true or false".into(), "false"),
+        ("ZealQuarantine", "count 0..2147483647".into(), "0"),
     ];
     let found: Vec<_> = OPTIONS
         .iter()

@@ -1,6 +1,7 @@
 //! The free set over memory that is not there, so that regions can be tiny and the system can refuse.
 
 mod bitmap;
+mod collection;
 mod operations;
 mod oracle;
 mod scenarios;

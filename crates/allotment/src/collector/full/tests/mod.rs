@@ -6,7 +6,6 @@ mod model;
 mod pins;
 mod program;
 mod scenarios;
-mod speed;
 
 use super::*;
 use crate::Heap;

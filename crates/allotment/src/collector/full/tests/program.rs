@@ -130,7 +130,10 @@ proptest! {
         compactions in prop::collection::vec(compaction(), 1..4),
     ) {
         let mut graph = Graph::new(16, 64, 4);
-        let wanted: Vec<_> = lengths.iter().map(|&length| (if length % 3 == 0 { ARRAY } else { BYTES }, length)).collect();
+        let wanted: Vec<_> = lengths
+            .iter()
+            .map(|&length| (if length % 3 == 0 { ARRAY } else { BYTES }, length))
+            .collect();
         let objects = graph.allocate(&wanted);
         for (&object, _) in objects.iter().zip(&live).filter(|(_, live)| **live) {
             graph.root(Value::Object(object, 0), SlotKind::Strong);

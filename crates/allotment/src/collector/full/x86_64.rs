@@ -1,0 +1,45 @@
+//! The population count of x86-64, in builds that may not assume it.
+//!
+//! The first processors of the architecture lacked `POPCNT`, so without a flag the compiler writes a dozen
+//! instructions for it, for each slot that is updated. A second copy of the update for processors that
+//! have it was refused: that its closures are compiled for them, too, is nothing one can rely on.
+
+use core::arch::asm;
+
+/// Counts bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PopulationCount {
+    /// Whether this processor has `POPCNT`.
+    instruction: bool,
+}
+
+impl PopulationCount {
+    pub(super) fn detect() -> PopulationCount {
+        PopulationCount { instruction: std::arch::is_x86_feature_detected!("popcnt") }
+    }
+
+    /// How many bits are set.
+    #[inline(always)]
+    pub(super) fn of(self, bits: u64) -> usize {
+        if !self.instruction {
+            return bits.count_ones() as usize;
+        }
+        let count: u64;
+        // SAFETY: the processor has the instruction, which reads and writes registers only.
+        unsafe { asm!("popcnt {}, {}", out(reg) count, in(reg) bits, options(pure, nomem, nostack)) };
+        count as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn both_ways_count_the_same(bits: u64) {
+            let without = PopulationCount { instruction: false };
+            assert_eq!(PopulationCount::detect().of(bits), without.of(bits));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What can be wrong with a heap, in words that lead to who did it.
+
+use crate::object::{SlotKind, WalkError};
+use crate::region::State;
+use std::fmt;
+
+/// The first thing that a check found wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The free set contradicts itself.
+    #[error("{0}")]
+    FreeSet(String),
+    /// A region is not parsable.
+    #[error("region {region}: {error}")]
+    Walk {
+        /// The region's number.
+        region: usize,
+        /// The first place that is not parsable.
+        error: WalkError,
+    },
+    /// A word refers to what is no object.
+    #[error(transparent)]
+    Reference(Box<BadReference>),
+    /// Somebody wrote to memory in which no object is.
+    #[error(
+        "{address:#x}: region {region} ({state:?}) has {found:#018x} there, where no object is and {expected} \
+         belongs: somebody wrote through a reference to an object that had died or moved"
+    )]
+    Freed {
+        /// The word.
+        address: usize,
+        /// The region's number.
+        region: usize,
+        /// Its state.
+        state: State,
+        /// What the word is.
+        found: u64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// The check itself needs memory.
+    #[error("the system has no memory for the {bytes} bytes that the check needs")]
+    NoMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+}
+
+/// A word that refers to what is no object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadReference {
+    /// Where the word is.
+    pub holder: Holder,
+    /// The word.
+    pub bits: u64,
+    /// The address in it.
+    pub target: usize,
+    /// Why that is no object.
+    pub problem: Problem,
+}
+
+impl fmt::Display for BadReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BadReference { holder, bits, target, problem } = self;
+        write!(f, "{holder} holds {bits:#018x}: {target:#x} {problem}")
+    }
+}
+
+impl std::error::Error for BadReference {}
+
+/// Where a word is that refers to something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Holder {
+    /// In an object.
+    Object {
+        /// Its address.
+        address: usize,
+        /// The name of its shape.
+        shape: String,
+        /// Which of its slots.
+        slot: SlotPlace,
+        /// How that slot keeps its referent.
+        kind: SlotKind,
+    },
+    /// In a root: a handle's, a frame's or a provider's.
+    Root {
+        /// Address of the slot.
+        slot: usize,
+        /// How it keeps its referent.
+        kind: SlotKind,
+    },
+    /// In the table of pins, or given as pinned by a provider.
+    Pin,
+}
+
+/// Which slot of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SlotPlace {
+    /// The slot of this name.
+    Named(String),
+    /// The element of the tail with this index.
+    Element(usize),
+    /// A slot that the shape's trace function visits, at this address.
+    Traced(usize),
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weak = |kind: &SlotKind| if *kind == SlotKind::Weak { "weak " } else { "" };
+        match self {
+            Holder::Object { address, shape, slot, kind } => {
+                write!(f, "`{shape}` at {address:#x}: {}", weak(kind))?;
+                match slot {
+                    SlotPlace::Named(name) => write!(f, "slot `{name}`"),
+                    SlotPlace::Element(index) => write!(f, "element {index}"),
+                    SlotPlace::Traced(slot) => write!(f, "traced slot at {slot:#x}"),
+                }
+            }
+            Holder::Root { slot, kind } => write!(f, "{}root at {slot:#x}", weak(kind)),
+            Holder::Pin => f.write_str("a pin"),
+        }
+    }
+}
+
+/// Why an address is no object's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It is in no region of the heap.
+    OutsideHeap,
+    /// It is not a multiple of 8.
+    Misaligned,
+    /// Its region has no objects.
+    UnusedRegion {
+        /// The region's number.
+        region: usize,
+        /// Its state.
+        state: State,
+    },
+    /// No object or filler has got that far.
+    BeyondTop {
+        /// The region's number.
+        region: usize,
+        /// Where its objects end.
+        top: usize,
+    },
+    /// It is inside an object, or in a gap.
+    NoObject {
+        /// The region's number.
+        region: usize,
+        /// The nearest object below it, where there is one.
+        below: Option<usize>,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::OutsideHeap => f.write_str("is outside the heap"),
+            Problem::Misaligned => f.write_str("is not a multiple of 8"),
+            Problem::UnusedRegion { region, state } => {
+                write!(
+                    f,
+                    "is in region {region}, which is {state:?}: the object died, or moved and this was not updated"
+                )
+            }
+            Problem::BeyondTop { region, top } => {
+                write!(
+                    f,
+                    "is in region {region}, whose objects end at {top:#x}: the object died, or moved and this was not \
+                     updated"
+                )
+            }
+            Problem::NoObject { region, below: Some(below) } => {
+                write!(
+                    f,
+                    "is in region {region}, but no object begins there: the nearest one below it is at {below:#x}"
+                )
+            }
+            Problem::NoObject { region, below: None } => {
+                write!(f, "is in region {region}, but no object begins there, nor below it")
+            }
+        }
+    }
+}

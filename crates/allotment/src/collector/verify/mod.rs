@@ -1,0 +1,239 @@
+//! The verifier: walks a stopped heap and proves that all of it fits together.
+//!
+//! A collector that loses a reference is found out long after, by a program that reads nonsense. So the heap can be
+//! checked before and after each collection (`VerifyBeforeGC`, `VerifyAfterGC`), and whenever its embedder
+//! wants ([`Heap::verify`](crate::Heap::verify)): between two collections each word that refers to something refers to the first byte of an
+//! object, in dead objects too, for what a dead object refers to died no earlier than it did.
+//!
+//! | level | checks |
+//! |---|---|
+//! | 1 | the free set, states of regions, every region parsable |
+//! | 2 | and every strong reference in objects and roots, every pin |
+//! | 3 | and the weak ones, and that nobody wrote to memory in which no object is |
+//!
+//! It shares no table with any collector, so that it cannot share its errors.
+
+mod census;
+mod fault;
+mod freed;
+mod starts;
+mod stopped;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use census::HeapCensus;
+pub use fault::{BadReference, Fault, Holder, Problem, SlotPlace};
+pub(crate) use stopped::Checks;
+
+use crate::object::{
+    Object, Shape, Shapes, SlotKind, SlotVisitor, WalkError, for_each_fixed_slot, reference, tail_slots, walk,
+};
+use crate::region::{Backing, FreeSet, State};
+use starts::Starts;
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    Structure,
+    References,
+    Everything,
+}
+
+impl Level {
+    /// The level of that number, as `VerifyGCLevel` counts.
+    pub(crate) fn from_number(number: usize) -> Level {
+        match number {
+            0 | 1 => Level::Structure,
+            2 => Level::References,
+            _ => Level::Everything,
+        }
+    }
+
+    fn includes(self, kind: SlotKind) -> bool {
+        self >= if kind == SlotKind::Weak { Level::Everything } else { Level::References }
+    }
+}
+
+/// Calls its argument with the address of every object that is pinned; with some more than once.
+pub(crate) type Pins<'p> = dyn FnMut(&mut dyn FnMut(usize)) + 'p;
+
+/// Checks a heap: `roots` visits every root slot, `pins` names every object that is pinned.
+///
+/// # Errors
+/// The first thing found wrong.
+///
+/// # Safety
+/// - No mutator is between two safepoints until this returns, and no buffer has an uncovered tail.
+/// - What `roots` visits is readable.
+pub(crate) unsafe fn verify<B: Backing>(
+    free: &FreeSet<B>,
+    shapes: &Shapes,
+    roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
+    pins: &mut Pins<'_>,
+    level: Level,
+) -> Result<HeapCensus, Fault> {
+    free.verify().map_err(Fault::FreeSet)?;
+    let verifier = Verifier { free, shapes, level };
+    // SAFETY: the caller's predicates are those of all three.
+    unsafe {
+        let (census, starts) = verifier.walk()?;
+        if level >= Level::References {
+            verifier.check_objects(&starts)?;
+            verifier.check_roots(&starts, roots, pins)?;
+        }
+        if level >= Level::Everything {
+            (0..free.table().len()).try_for_each(|index| freed::verify_room(free, index))?;
+        }
+        Ok(census)
+    }
+}
+
+struct Verifier<'h, B> {
+    free: &'h FreeSet<B>,
+    shapes: &'h Shapes,
+    level: Level,
+}
+
+impl<B: Backing> Verifier<'_, B> {
+    /// Regions in which objects begin.
+    fn used(&self) -> impl Iterator<Item = usize> + '_ {
+        let table = self.free.table();
+        let used = [State::Shared, State::Exclusive, State::HumongousStart];
+        (0..table.len()).filter(move |&index| used.contains(&table.get(index).state()))
+    }
+
+    /// Calls `visit` with the objects and fillers of a region.
+    ///
+    /// # Safety
+    /// As for [`verify`].
+    unsafe fn walk_region(&self, index: usize, visit: impl FnMut(Object<'_>)) -> Result<(), Fault> {
+        let (bottom, top) = (self.free.table().bottom(index), self.free.object_end(index));
+        // SAFETY: a region in use is committed up to its top, and nobody allocates.
+        unsafe { walk(self.shapes, bottom, top, visit) }
+            .map_err(|error: WalkError| Fault::Walk { region: index, error })
+    }
+
+    /// # Safety
+    /// As for [`verify`].
+    unsafe fn walk(&self) -> Result<(HeapCensus, Starts), Fault> {
+        let table = self.free.table();
+        let (mut census, mut starts) = (HeapCensus::default(), Starts::new(table.len())?);
+        (0..table.len()).for_each(|index| census.count_region(table.get(index).state()));
+        for index in self.used() {
+            starts.open(index, table.get(index).state(), table.geometry().region_bytes())?;
+            // SAFETY: the caller's predicates.
+            unsafe {
+                self.walk_region(index, |object| {
+                    census.count(&object);
+                    if object.shape.is_some() {
+                        starts.note(index, object.address - table.bottom(index));
+                    }
+                })?;
+            }
+        }
+        Ok((census, starts))
+    }
+
+    /// # Safety
+    /// As for [`verify`].
+    unsafe fn check_objects(&self, starts: &Starts) -> Result<(), Fault> {
+        for index in self.used() {
+            let mut outcome = Ok(());
+            // SAFETY: the caller's predicates; a walk that succeeded once meets objects of these shapes.
+            unsafe {
+                self.walk_region(index, |object| {
+                    if let (Ok(()), Some((_, shape))) = (&outcome, object.shape) {
+                        outcome = self.check_object(starts, object.address, shape);
+                    }
+                })?;
+            }
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// - `address` is the header of an object of `shape` that nobody writes to.
+    unsafe fn check_object(&self, starts: &Starts, address: usize, shape: &Shape) -> Result<(), Fault> {
+        let holder =
+            |place, kind| Holder::Object { address, shape: shape.name().to_owned(), slot: place, kind };
+        let place = |slot: usize| {
+            let described = shape.slots().iter().find(|described| address + described.offset == slot);
+            match described.filter(|_| shape.trace().is_none()) {
+                Some(described) => SlotPlace::Named(described.name.to_string()),
+                None => SlotPlace::Traced(slot),
+            }
+        };
+        let mut outcome = Ok(());
+        // SAFETY: the caller's predicate.
+        unsafe {
+            for_each_fixed_slot(address, shape, |slot, kind| {
+                if outcome.is_ok() {
+                    outcome = self.check_slot(starts, slot, kind, || holder(place(slot.addr()), kind));
+                }
+            });
+            outcome?;
+            let Some(tail) = tail_slots(address, shape) else { return Ok(()) };
+            (0..tail.length).try_for_each(|index| {
+                let slot = tail.start.wrapping_add(index);
+                self.check_slot(starts, slot, tail.kind, || holder(SlotPlace::Element(index), tail.kind))
+            })
+        }
+    }
+
+    /// # Safety
+    /// As for [`verify`].
+    unsafe fn check_roots(
+        &self,
+        starts: &Starts,
+        roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
+        pins: &mut Pins<'_>,
+    ) -> Result<(), Fault> {
+        let mut outcome = Ok(());
+        roots(&mut SlotVisitor::new(&mut |slot, kind| {
+            if outcome.is_ok() {
+                let holder = || Holder::Root { slot: slot.addr(), kind };
+                // SAFETY: the caller says that roots are readable.
+                outcome = unsafe { self.check_slot(starts, slot, kind, holder) };
+            }
+        }));
+        outcome?;
+        let mut outcome = Ok(());
+        pins(&mut |address| {
+            if outcome.is_ok() {
+                outcome = self.check_address(starts, address as u64, address, || Holder::Pin);
+            }
+        });
+        outcome
+    }
+
+    /// # Safety
+    /// - The slot is readable.
+    unsafe fn check_slot(
+        &self,
+        starts: &Starts,
+        slot: *const u64,
+        kind: SlotKind,
+        holder: impl FnOnce() -> Holder,
+    ) -> Result<(), Fault> {
+        if !self.level.includes(kind) {
+            return Ok(());
+        }
+        // SAFETY: the caller's predicate.
+        let bits = unsafe { slot.read() };
+        reference(bits).map_or(Ok(()), |target| self.check_address(starts, bits, target, holder))
+    }
+
+    fn check_address(
+        &self,
+        starts: &Starts,
+        bits: u64,
+        target: usize,
+        holder: impl FnOnce() -> Holder,
+    ) -> Result<(), Fault> {
+        let problem = starts.problem_with(self.free, target);
+        problem.map_or(Ok(()), |problem| {
+            Err(Fault::Reference(Box::new(BadReference { holder: holder(), bits, target, problem })))
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Where objects begin: what every reference is looked up in.
+//!
+//! A bit for each word of a region in use, or for a run of regions, which hardly ever holds more than one
+//! object, a list. Beside the heap and not in headers: what is checked must not be changed by the check.
+
+use super::Fault;
+use super::fault::Problem;
+use crate::object::WORD;
+use crate::region::{Backing, FreeSet, State};
+
+/// The objects of a heap, by address.
+pub(super) struct Starts {
+    /// By region; a run's are its first region's.
+    regions: Vec<Option<Objects>>,
+}
+
+enum Objects {
+    Bits(Vec<u64>),
+    /// Ascending.
+    List(Vec<usize>),
+}
+
+impl Starts {
+    pub(super) fn new(regions: usize) -> Result<Starts, Fault> {
+        let mut none = Vec::new();
+        reserve(&mut none, regions)?;
+        none.resize_with(regions, || None);
+        Ok(Starts { regions: none })
+    }
+
+    /// Makes place for the objects of a region in use.
+    pub(super) fn open(&mut self, index: usize, state: State, region_bytes: usize) -> Result<(), Fault> {
+        self.regions[index] = Some(match state {
+            State::HumongousStart => Objects::List(Vec::new()),
+            _ => {
+                let mut bits = Vec::new();
+                let words = (region_bytes / WORD).div_ceil(64);
+                reserve(&mut bits, words)?;
+                bits.resize(words, 0);
+                Objects::Bits(bits)
+            }
+        });
+        Ok(())
+    }
+
+    /// Notes an object, `offset` bytes from the bottom of the region.
+    pub(super) fn note(&mut self, index: usize, offset: usize) {
+        match &mut self.regions[index] {
+            Some(Objects::Bits(bits)) => bits[offset / WORD / 64] |= 1 << (offset / WORD % 64),
+            Some(Objects::List(list)) => list.push(offset),
+            None => {}
+        }
+    }
+
+    /// Why no object begins at `address`; `None`: one does.
+    pub(super) fn problem_with<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> Option<Problem> {
+        let table = free.table();
+        if !(table.base()..table.bottom(table.len())).contains(&address) {
+            return Some(Problem::OutsideHeap);
+        }
+        if !address.is_multiple_of(WORD) {
+            return Some(Problem::Misaligned);
+        }
+        let region = table.index_of(address);
+        let start = match table.get(region).state() {
+            State::HumongousContinuation => region - table.get(region).run(),
+            _ => region,
+        };
+        let Some(objects) = &self.regions[start] else {
+            return Some(Problem::UnusedRegion { region, state: table.get(region).state() });
+        };
+        let top = free.object_end(start);
+        if address >= top {
+            return Some(Problem::BeyondTop { region, top });
+        }
+        let offset = address - table.bottom(start);
+        let below = objects.at_or_below(offset);
+        (below != Some(offset))
+            .then(|| Problem::NoObject { region, below: below.map(|below| table.bottom(start) + below) })
+    }
+}
+
+impl Objects {
+    /// The last object that begins at `offset` or below it.
+    fn at_or_below(&self, offset: usize) -> Option<usize> {
+        match self {
+            Objects::Bits(bits) => {
+                let (word, bit) = (offset / WORD / 64, offset / WORD % 64);
+                let first = bits[word] & (u64::MAX >> (63 - bit));
+                let rest = bits[..word].iter().enumerate().rev();
+                std::iter::once((word, &first))
+                    .chain(rest)
+                    .find(|(_, bits)| **bits != 0)
+                    .map(|(word, bits)| (word * 64 + 63 - bits.leading_zeros() as usize) * WORD)
+            }
+            Objects::List(list) => list[..list.partition_point(|start| *start <= offset)].last().copied(),
+        }
+    }
+}
+
+fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<(), Fault> {
+    list.try_reserve_exact(count).map_err(|_| Fault::NoMemory { bytes: count * size_of::<T>() })
+}

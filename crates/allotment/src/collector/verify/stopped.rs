@@ -1,0 +1,51 @@
+//! The check of a stopped world, before and after a collection.
+
+use super::{Fault, HeapCensus, Level, verify};
+use crate::mutator::World;
+use crate::object::SlotVisitor;
+
+/// When the heap is checked, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checks {
+    /// `VerifyBeforeGC`.
+    pub(crate) before: bool,
+    /// `VerifyAfterGC`.
+    pub(crate) after: bool,
+    /// `VerifyGCLevel`.
+    pub(crate) level: Level,
+}
+
+impl Checks {
+    /// Before a collection.
+    pub(crate) fn before(self, world: &World<'_>) {
+        if self.before {
+            check(world, self.level, "before");
+        }
+    }
+
+    /// After a collection.
+    pub(crate) fn after(self, world: &World<'_>) {
+        if self.after {
+            check(world, self.level, "after");
+        }
+    }
+}
+
+/// Says what is broken and ends the process: what is found here cannot be repaired, and going on would
+/// spread it to where nobody looks for its cause.
+fn check(world: &World<'_>, level: Level, when: &str) {
+    if let Err(fault) = verify_world(world, level) {
+        eprintln!("allotment: the heap is broken {when} a collection: {fault}; aborting");
+        std::process::abort();
+    }
+}
+
+fn verify_world(world: &World<'_>, level: Level) -> Result<HeapCensus, Fault> {
+    let shared = world.shared();
+    let (mut roots, mut pins) = (
+        |slots: &mut SlotVisitor<'_>| world.visit_roots(slots),
+        |pinned: &mut dyn FnMut(usize)| world.visit_pinned(pinned),
+    );
+    // SAFETY: a `World` is the proof that no mutator runs and that every buffer was given up.
+    unsafe { verify(&shared.free, &shared.shapes, &mut roots, &mut pins, level) }
+}

@@ -1,0 +1,41 @@
+//! What the random programs found, each by itself.
+
+use super::{heap, verified};
+use crate::mutator::{ArraySite, PerObject};
+use crate::object::{Element, Shape};
+
+/// Regression: a run of regions was freed with its first object, though it had been reserved for several.
+#[test]
+fn a_run_that_several_objects_share_lives_as_long_as_any_of_them() {
+    for mode in ["", "+ZealMove", "+ZealPoison,+ZealProtect"] {
+        let heap = heap(4096, 16, &verified(mode));
+        let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).unwrap();
+        heap.attach(|mutator| {
+            let mut room = mutator.make_room(3 * 4096).unwrap();
+            let mut alloc = |length| {
+                let site = ArraySite::<PerObject>::new(bytes);
+                // SAFETY: the shape is the heap's, and what is used across a safepoint is rooted.
+                unsafe { mutator.alloc_in_array_raw(&mut room, site, length) }.expect("it was reserved")
+            };
+            let objects = [alloc(100), alloc(5000), alloc(48), alloc(3000)];
+            // SAFETY: live objects.
+            let mut roots =
+                objects.map(|object| Some(unsafe { mutator.new_root(object.addr().get() as u64) }));
+            let regions = |heap: &crate::Heap| heap.shared.free.used_bytes().div_ceil(4096);
+            for dead in [0, 3, 1] {
+                roots[dead] = None;
+                assert!(mutator.collect());
+                assert_eq!(regions(&heap), 3);
+                for (root, object) in roots.iter().zip(objects) {
+                    let bits = root.as_ref().map(|root| root.get(mutator));
+                    assert!(bits.is_none_or(|bits| bits == Some(object.addr().get() as u64)));
+                }
+            }
+            roots[2] = None;
+            assert!(mutator.collect());
+            assert_eq!(regions(&heap), 0);
+        })
+        .unwrap();
+        assert_eq!(heap.verify().unwrap().all_objects(), 0);
+    }
+}

@@ -1,0 +1,144 @@
+//! Random programs under every mode: alone, and several threads with roots of their own and shared ones.
+
+use super::interpreter::{Program, Shapes, Thread};
+use super::places::Frame;
+use super::programs::{Step, program};
+use super::{BUFFERS, GEOMETRIES, MODES, heap, verified};
+use crate::Heap;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::fmt::Debug;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Checks `cases` of them, or as many as `ALLOTMENT_STRESS_SECONDS` has time for.
+fn stress<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value))
+where
+    S::Value: Debug,
+{
+    let number = |name: &str| {
+        let text = std::env::var(name).ok()?;
+        Some(text.parse::<u64>().unwrap_or_else(|_| panic!("{name}={text}: a number is wanted")))
+    };
+    let first = number("ALLOTMENT_STRESS_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
+    let end = number("ALLOTMENT_STRESS_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    for seed in (0..).map(|round| first.wrapping_add(round)) {
+        // Printed first: a broken heap may end the process. Shown if the test fails.
+        println!("ALLOTMENT_STRESS_SEED={seed}");
+        let bytes: Vec<u8> = (0..4).flat_map(|part| (seed ^ part).to_le_bytes()).collect();
+        let config = Config { cases, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
+        let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        let mut runner = TestRunner::new_with_rng(config, random);
+        let outcome = runner.run(&strategy, |value| {
+            check(value);
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            panic!("ALLOTMENT_STRESS_SEED={seed}: {error}");
+        }
+        if end.is_none_or(|end| Instant::now() >= end) {
+            break;
+        }
+    }
+}
+
+/// A heap: geometry, mode, buffers.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    geometry: (usize, usize),
+    mode: &'static str,
+    buffers: &'static str,
+}
+
+impl Setting {
+    fn heap(self) -> Heap {
+        let (region_bytes, regions) = self.geometry;
+        let options = format!("{},{}", verified(self.mode), self.buffers);
+        heap(region_bytes, regions, options.trim_end_matches(','))
+    }
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    (prop::sample::select(GEOMETRIES), prop::sample::select(MODES), prop::sample::select(BUFFERS))
+        .prop_map(|(geometry, mode, buffers)| Setting { geometry, mode, buffers })
+}
+
+/// Runs the steps on a thread of its own roots; its program, which has no frame any more.
+fn run(heap: &Heap, shapes: Shapes, number: u64, steps: &[Step], shared: Option<&Mutex<Program>>) -> Program {
+    let mut program = Program::new(heap, shapes, number, true);
+    let mut frame = Frame::new();
+    heap.attach(|mutator| {
+        let (frame, _link) = frame.link(mutator);
+        let mut thread = Thread { program: &mut program, mutator, frame: Some(frame) };
+        for (index, step) in steps.iter().enumerate() {
+            match shared {
+                Some(shared) if index % 3 == 0 => {
+                    // Who has the lock may collect, and must not wait for who wants it.
+                    let mut program = thread.mutator.blocking(|| shared.lock().expect("no thread failed"));
+                    Thread { program: &mut program, mutator: thread.mutator, frame: None }.step(step);
+                }
+                _ => thread.step(step),
+            }
+        }
+        thread.check();
+    })
+    .expect("not attached");
+    program.forget_frame();
+    program
+}
+
+/// Nothing is in the heap but what is held, after a collection; and with nothing held nothing is.
+fn check_end(heap: &Heap, programs: &mut [Program]) {
+    heap.verify().expect("a heap in order");
+    let collect = |programs: &mut [Program], empty: bool| {
+        heap.attach(|mutator| {
+            for program in &mut *programs {
+                let mut thread = Thread { program, mutator, frame: None };
+                if empty {
+                    thread.drop_all(|_| true);
+                }
+                thread.check();
+            }
+            assert!(mutator.collect());
+            for program in &mut *programs {
+                Thread { program, mutator, frame: None }.check();
+            }
+        })
+        .expect("not attached");
+        heap.verify().expect("a heap in order").all_objects() as usize
+    };
+    let found = collect(programs, false);
+    assert_eq!(found, programs.iter().map(Program::alive).sum::<usize>(), "objects after a collection");
+    assert_eq!(collect(programs, true), 0, "objects that nobody holds");
+}
+
+#[test]
+fn one_thread_does_what_it_likes() {
+    stress(256, (setting(), program(700, 150)), |(setting, steps)| {
+        let heap = setting.heap();
+        let shapes = Shapes::new(&heap);
+        let program = run(&heap, shapes, 0, &steps, None);
+        check_end(&heap, &mut [program]);
+    });
+}
+
+#[test]
+fn several_threads_with_roots_of_their_own_and_shared_ones() {
+    let programs = prop::collection::vec(program(300, 80), 2..5);
+    stress(64, (setting(), programs), |(setting, programs)| {
+        let heap = setting.heap();
+        let shapes = Shapes::new(&heap);
+        let shared = Mutex::new(Program::new(&heap, shapes, 0, false));
+        let mut programs: Vec<_> = std::thread::scope(|scope| {
+            let (heap, shared) = (&heap, &shared);
+            let threads: Vec<_> = (1..)
+                .zip(&programs)
+                .map(|(number, steps)| scope.spawn(move || run(heap, shapes, number, steps, Some(shared))))
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("a thread that checks itself")).collect()
+        });
+        programs.push(shared.into_inner().expect("no thread failed"));
+        check_end(&heap, &mut programs);
+    });
+}

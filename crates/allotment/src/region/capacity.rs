@@ -1,0 +1,34 @@
+//! How much of the heap may be in use before somebody should collect.
+//!
+//! A heap may be far larger than what lives in it; to fill all of it before the first collection would
+//! take memory from the rest of the machine, and find none of it in a cache. So a collector lowers the capacity,
+//! and who wants a region beyond it is told that there is none. It is a hint: two threads may pass it at once.
+
+use super::free_set::FreeSet;
+use super::supply::Backing;
+use crate::sync::Ordering;
+
+impl<B: Backing> FreeSet<B> {
+    /// Regions that are neither free nor untouched, at about this moment.
+    pub(crate) fn regions_in_use(&self) -> usize {
+        let free: usize = self.free.iter().map(|bitmap| bitmap.count()).sum();
+        self.table.len().saturating_sub(self.untouched.count() + free)
+    }
+
+    /// Regions that may be in use; all of them, unless a collector said otherwise.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity.load(Ordering::Relaxed)
+    }
+
+    /// Sets the capacity, to at most what there is.
+    pub(crate) fn set_capacity(&self, regions: usize) {
+        self.capacity.store(regions.min(self.table.len()), Ordering::Relaxed);
+    }
+
+    /// Whether that many regions more stay within the capacity.
+    pub(super) fn may_take(&self, regions: usize) -> bool {
+        let capacity = self.capacity();
+        // Without a limit nobody counts.
+        capacity == self.table.len() || self.regions_in_use() + regions <= capacity
+    }
+}

@@ -1,0 +1,112 @@
+//! The guarantee, as programs that must not compile: each file of `tests/ui` with the error that its first line names.
+//!
+//! They are compiled as users compile theirs, against the library that cargo built for this test. Refused: a tool
+//! that compares whole messages, which change with every compiler.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+/// The library and the directory of its dependencies.
+fn library() -> (PathBuf, PathBuf) {
+    let test = std::env::current_exe().expect("a test has a path");
+    let deps = test.parent().expect("a test lies in a directory").to_owned();
+    let newest = std::fs::read_dir(&deps)
+        .expect("the directory of this test")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("liballotment-") && name.ends_with(".rlib")
+        })
+        .max_by_key(|path| {
+            path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+        });
+    (newest.expect("cargo has built the library"), deps)
+}
+
+/// Whether a program compiles, and what the compiler says.
+fn compile(library: &Path, deps: &Path, file: &Path, out: &Path) -> (bool, String) {
+    // Assertions about layout come after the borrow checker; a library without code is cheap to make.
+    let output = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
+        .args([
+            "--edition=2024",
+            "--crate-type=lib",
+            "--crate-name=program",
+            "--emit=metadata",
+            "--cap-lints=forbid",
+        ])
+        .arg("-Aunused")
+        .arg("--extern")
+        .arg(format!("allotment={}", library.display()))
+        .arg("-L")
+        .arg(format!("dependency={}", deps.display()))
+        .arg("--out-dir")
+        .arg(out)
+        .arg(file)
+        .output()
+        .expect("rustc runs");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Whether that is what the first lines of the file expect.
+fn as_expected(text: &str, compiled: bool, errors: &str) -> bool {
+    let mut lines = text.lines().map_while(|line| line.strip_prefix("// "));
+    let first = lines.next().unwrap_or_default();
+    let kind = first.split([' ', ':']).next().unwrap_or_default();
+    let kind_fits = match kind {
+        "compiles" => return compiled,
+        "future" => errors.contains("future cannot be sent between threads safely"),
+        "lifetime" => ["lifetime may not live long enough", "error[E0515]", "error[E0521]", "error[E0700]"]
+            .iter()
+            .any(|text| errors.contains(text)),
+        // An error of a derive or macro, which has no code.
+        "macro" => errors.lines().any(|line| line.starts_with("error: ")),
+        // The check that a carried struct's spans are replaced.
+        "carry" => errors.contains("lifetime may not live long enough") || errors.contains("error[E0308]"),
+        "unsafe_code" => errors.contains("unsafe_code"),
+        code => errors.contains(&format!("error[{code}]")),
+    };
+    !compiled
+        && kind_fits
+        && lines.filter_map(|line| line.strip_prefix("says: ")).all(|says| errors.contains(says))
+}
+
+#[test]
+fn programs_that_break_the_rule_do_not_compile() {
+    let (library, deps) = library();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
+    let mut files: Vec<_> = std::fs::read_dir(directory)
+        .expect("tests/ui is there")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 200, "only {} programs were found", files.len());
+    let next = AtomicUsize::new(0);
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let work = || {
+            let out = tempfile::tempdir().expect("a directory for what compiles");
+            let mut wrong = Vec::new();
+            while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let text = std::fs::read_to_string(file).expect("a program is text");
+                let (compiled, errors) = compile(&library, &deps, file, out.path());
+                if !as_expected(&text, compiled, &errors) {
+                    let expected =
+                        text.lines().take_while(|line| line.starts_with("// ")).collect::<Vec<_>>();
+                    wrong.push(format!(
+                        "==== {}\n{}\n{}",
+                        file.display(),
+                        expected.join("\n"),
+                        if compiled { "it compiles" } else { &errors }
+                    ));
+                }
+            }
+            wrong
+        };
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a worker does not panic")).collect()
+    });
+    assert!(wrong.is_empty(), "{} of {} programs:\n{}", wrong.len(), files.len(), wrong.join("\n"));
+}

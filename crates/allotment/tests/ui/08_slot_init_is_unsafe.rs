@@ -1,0 +1,13 @@
+// E0133
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn f(a: Gc<'_, Node>) -> Field<Node> {
+    <Field<Node> as SlotField>::init(a)
+}

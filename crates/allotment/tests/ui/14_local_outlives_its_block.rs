@@ -1,0 +1,23 @@
+// E0716
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+fn f(mu: &mut Mutator) -> Result<u64, OutOfMemory> {
+    let out;
+    {
+        let p = alloc!(mu, new(None))?;
+        root!(mu, a = p);
+        out = a;
+    }
+    Ok(out.get(mu).key)
+}

@@ -1,0 +1,37 @@
+// E0308 (a field is reached through `&mut` only)
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+struct Vm<'m, 't> {
+    mu: &'m mut Mutator<'t>,
+}
+struct Evil<'m, 't>(Vm<'m, 't>);
+impl<'m, 't> std::ops::Deref for Evil<'m, 't> {
+    type Target = Vm<'m, 't>;
+    fn deref(&self) -> &Vm<'m, 't> {
+        &self.0
+    }
+}
+impl<'m, 't> std::ops::DerefMut for Evil<'m, 't> {
+    fn deref_mut(&mut self) -> &mut Vm<'m, 't> {
+        self.0.mu.collect();
+        &mut self.0
+    }
+}
+
+fn g(a: Local<'_, Node>) -> u64 { 0 }
+fn h<'m>(call: Call<'m, (Gc<'_, Node>,)>) -> u64 { 0 }
+
+fn f<'g>(mut evil: Evil<'_, '_>, a: Gc<'g, Node>) -> u64 {
+    alloc!(evil.mu, new(Some(a))).unwrap().key
+}

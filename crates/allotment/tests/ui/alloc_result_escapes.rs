@@ -1,0 +1,17 @@
+// lifetime
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+fn f(mu: &mut Mutator) -> Result<Gc<'static, Node>, OutOfMemory> {
+    alloc!(mu, new(None))
+}

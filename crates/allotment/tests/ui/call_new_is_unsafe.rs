@@ -1,0 +1,17 @@
+// E0133
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+fn f<'m>(mu: &'m mut Mutator, p: Gc<'static, Node>) -> Call<'m, (Gc<'m, Node>,)> {
+    rt::Call::new(mu, (p,))
+}

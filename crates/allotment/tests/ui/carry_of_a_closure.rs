@@ -1,0 +1,16 @@
+// E0277
+// says: cannot be carried over a safepoint
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Carry)]
+struct Evil<'g> {
+    a: Gc<'g, Node>,
+    b: Box<dyn Fn() + 'g>,
+}

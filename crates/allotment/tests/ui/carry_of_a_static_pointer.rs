@@ -1,0 +1,15 @@
+// carry (the pointer would keep its span)
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Carry)]
+struct Evil<'g> {
+    a: Gc<'g, Node>,
+    b: Gc<'static, Node>,
+}

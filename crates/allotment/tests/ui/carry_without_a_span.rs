@@ -1,0 +1,15 @@
+// macro
+// says: no span to be replaced
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Carry)]
+struct Evil {
+    a: u64,
+}

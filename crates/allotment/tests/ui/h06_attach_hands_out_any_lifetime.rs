@@ -1,0 +1,20 @@
+// lifetime
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+fn f<'a>(heap: &Heap, out: &mut Option<Stack<'a, Node>>) {
+    heap.attach(|mu| {
+        *out = Some(Stack::new(mu));
+    })
+    .unwrap();
+}

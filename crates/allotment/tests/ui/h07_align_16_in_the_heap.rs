@@ -1,0 +1,20 @@
+// E0080
+// says: an object of the heap is aligned to 8 bytes
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+pub struct Aligned16(u8);
+
+#[derive(Object)]
+pub struct Big {
+    next: Field<Option<Node>>,
+    big: Aligned16,
+}

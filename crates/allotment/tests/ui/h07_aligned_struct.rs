@@ -1,0 +1,16 @@
+// E0080
+// says: an object of the heap is aligned to 8 bytes
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+#[repr(align(32))]
+pub struct Big {
+    next: Field<Option<Node>>,
+}

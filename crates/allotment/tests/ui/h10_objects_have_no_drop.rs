@@ -1,0 +1,18 @@
+// E0080
+// says: an object of the heap is never dropped
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+pub struct Bad {
+    key: u64,
+}
+impl Drop for Bad {
+    fn drop(&mut self) {}
+}

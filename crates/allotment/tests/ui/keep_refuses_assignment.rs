@@ -1,0 +1,21 @@
+// E0384
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+fn f(mu: &mut Mutator) -> Result<u64, OutOfMemory> {
+    let mut cursor = alloc!(mu, new(None))?;
+    keep!(mu, [cursor] => {
+        cursor = alloc!(mu, new(None))?;
+    });
+    Ok(cursor.key)
+}

@@ -1,0 +1,13 @@
+// E0599
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn f(mu: &mut Mutator, l: Local<'_, Node>) {
+    l.set(mu, l.get(mu));
+}

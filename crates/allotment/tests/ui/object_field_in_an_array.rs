@@ -1,0 +1,15 @@
+// E0277
+// says: cannot be sent between threads safely
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+pub struct Bad {
+    next: [Field<Option<Node>>; 4],
+}

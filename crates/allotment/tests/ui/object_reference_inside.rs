@@ -1,0 +1,14 @@
+// E0106
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+pub struct Bad {
+    name: &str,
+}

@@ -1,0 +1,16 @@
+// E0277
+// says: cannot be sent between threads safely
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+type Slot = Field<Option<Node>>;
+#[derive(Object)]
+pub struct Bad {
+    next: Slot,
+}

@@ -1,0 +1,15 @@
+// macro
+// says: a type parameter may be used inside
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+pub struct Bad<T: Send + Sync + 'static> {
+    value: T,
+}

@@ -1,0 +1,15 @@
+// macro
+// says: an object outlives every borrow
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+pub struct Bad<'a> {
+    name: &'a str,
+}

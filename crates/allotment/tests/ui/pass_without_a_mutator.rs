@@ -1,0 +1,13 @@
+// macro
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn f(mu: &mut Mutator) {
+    pass!(1 + 2);
+}

@@ -1,0 +1,12 @@
+// E0277
+// says: is not a number that `Slots` and `Plain` hold
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn f(_: Gc<'_, Slots<bool>>) {}

@@ -1,0 +1,23 @@
+// E0499
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+fn make<'m>(mu: &'m mut Mutator) -> Result<Gc<'m, Node>, OutOfMemory> {
+    alloc!(mu, new(None))
+}
+
+fn f(mu: &mut Mutator, l: ()) -> u64 {
+    let p = make(mu).unwrap();
+    mu.safepoint();
+    p.key
+}

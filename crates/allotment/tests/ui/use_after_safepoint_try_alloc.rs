@@ -1,0 +1,19 @@
+// E0502
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
+    NewNode { next, key: 0 }
+}
+
+fn f(mu: &mut Mutator, l: ()) -> u64 {
+    let p = mu.try_alloc(new(None)).ok().unwrap();
+    mu.safepoint();
+    p.key
+}

@@ -1,0 +1,16 @@
+// E0277
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Word)]
+#[word(Value)]
+pub enum Val<'g> {
+    Nil,
+    Node(Gc<'g, Node>),
+}

@@ -1,0 +1,16 @@
+// macro
+// says: the only parameter of a word
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Clone, Copy, Word)]
+#[word(Value)]
+pub enum Val<'g, T> {
+    Node(Gc<'g, T>),
+}

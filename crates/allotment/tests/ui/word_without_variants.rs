@@ -1,0 +1,14 @@
+// macro
+// says: at least one variant
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Clone, Copy, Word)]
+#[word(Value)]
+pub enum Val {}
