@@ -171,3 +171,44 @@ fn a_burst_touches_no_memory_but_the_objects() {
     assert_in_registers("probe_burst");
     assert_in_registers("probe_burst_per_object");
 }
+
+#[test]
+fn the_safe_allocation_costs_seven_instructions_and_spills_nothing() {
+    let code = disassemble("probe_alloc");
+    let path = fast_path("probe_alloc", Hot::LIMIT_OFFSET);
+    let text = listing(&code);
+    // The header comes from the type's static; where it is loaded before the top, that counts too.
+    let header = path.last().expect("a path has an end").op1_register();
+    let loaded = path.iter().any(|one| one.op0_register() == header && one.op1_kind() == OpKind::Memory);
+    assert!(path.len() + usize::from(!loaded) <= BUDGET, "{} instructions and {loaded}:\n{text}", path.len());
+    let branches = path.iter().filter(|one| one.flow_control() == FlowControl::ConditionalBranch).count();
+    assert_eq!(branches, 1, "one compare, one branch:\n{text}");
+    assert!(path.iter().all(|one| one.flow_control() != FlowControl::Call), "no call:\n{text}");
+    assert!(path.iter().all(|one| one.memory_base() != Register::RSP), "nothing goes to the stack:\n{text}");
+}
+
+#[test]
+fn a_load_and_a_store_are_one_move_each() {
+    for probe in ["probe_load", "probe_store"] {
+        let code = disassemble(probe);
+        let text = listing(&code);
+        let end = code.iter().position(|one| one.flow_control() == FlowControl::Return).expect("it returns");
+        assert_eq!(end, 1, "one instruction:\n{text}");
+        assert_eq!(code[0].mnemonic(), Mnemonic::Mov, "{text}");
+    }
+}
+
+#[test]
+fn a_traversal_is_four_instructions_a_turn() {
+    let code = disassemble("probe_list");
+    let end = code.iter().rposition(|one| {
+        one.flow_control() == FlowControl::ConditionalBranch && one.near_branch_target() < one.ip()
+    });
+    let end = end.expect("a loop");
+    let start = code
+        .iter()
+        .position(|one| one.ip() == code[end].near_branch_target())
+        .expect("its first instruction");
+    let body = &code[start..=end];
+    assert_eq!(body.len(), 4, "add, mov, test, jne:\n{}", listing(&code));
+}

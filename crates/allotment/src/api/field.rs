@@ -17,8 +17,9 @@ use std::sync::atomic::AtomicU64;
 #[repr(transparent)]
 pub struct Field<W: Word> {
     bits: AtomicU64,
+    word: PhantomData<fn(W) -> W>,
     /// Neither `Send` nor `Sync`.
-    word: PhantomData<(fn(W) -> W, *mut ())>,
+    thread: PhantomData<*mut ()>,
 }
 
 impl<W: Word> Field<W> {
@@ -44,7 +45,7 @@ impl<W: Word> Field<W> {
     /// - The result goes straight into a new object.
     #[inline(always)]
     pub(crate) unsafe fn init(value: W::Of<'_>) -> Self {
-        Field { bits: AtomicU64::new(value.encode()), word: PhantomData }
+        Field { bits: AtomicU64::new(value.encode()), word: PhantomData, thread: PhantomData }
     }
 }
 

@@ -50,7 +50,8 @@ pub unsafe trait Object: 'static {
 pub struct Gc<'g, T> {
     /// The object's header. Makes the type neither `Send` nor `Sync`: a span belongs to its thread.
     object: NonNull<u8>,
-    span: PhantomData<(&'g (), fn() -> T)>,
+    span: PhantomData<&'g ()>,
+    to: PhantomData<fn() -> T>,
 }
 
 impl<T> Clone for Gc<'_, T> {
@@ -66,7 +67,7 @@ impl<'g, T: Object> Gc<'g, T> {
     /// - `object` is the header of a live object of type `T`, for all of `'g`.
     #[inline(always)]
     pub(crate) unsafe fn from_header(object: NonNull<u8>) -> Self {
-        Gc { object, span: PhantomData }
+        Gc { object, span: PhantomData, to: PhantomData }
     }
 
     /// # Safety

@@ -44,7 +44,7 @@ pub struct Stack<'t, W: Word> {
     area: NonNull<Area>,
     /// Dropped before the area.
     linked: ManuallyDrop<LinkedRoot<'t>>,
-    word: PhantomData<(fn(W) -> W, &'t ())>,
+    word: PhantomData<fn(W) -> W>,
 }
 
 impl<'t, W: Word> Stack<'t, W> {

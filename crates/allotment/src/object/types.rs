@@ -111,7 +111,8 @@ mod tests {
         type_shape!(Shape::constant("Pair", 24, SLOTS, None))
     }
 
-    fn other<T>() -> &'static TypeShape {
+    fn other<T: Default>() -> &'static TypeShape {
+        let _one_of_many = T::default();
         type_shape!(Shape::constant("Other", 16, &[], None))
     }
 

@@ -13,5 +13,5 @@ fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
 }
 
 fn f() -> Field<Node> {
-    Field { bits: std::sync::atomic::AtomicU64::new(8), word: std::marker::PhantomData }
+    Field { bits: std::sync::atomic::AtomicU64::new(8), word: std::marker::PhantomData, thread: std::marker::PhantomData }
 }

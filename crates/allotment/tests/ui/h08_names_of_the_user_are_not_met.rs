@@ -10,7 +10,7 @@ pub struct Node {
 
 mod hijacked {
     #![allow(dead_code)]
-    pub const fn size_of<T>() -> usize {
+    pub const fn size_of<T>() -> ::core::primitive::usize {
         0
     }
     pub const fn needs_drop<T>() -> bool {
