@@ -198,6 +198,60 @@ fn experiments_run_together_and_share_flags() {
 }
 
 #[test]
+fn the_api_is_measured_in_both_ways() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let mut command = allotment();
+    command.args([
+        "run",
+        "api",
+        "--quick",
+        "--forks=1",
+        "--warmup-iterations=0",
+        "--iterations=2",
+        "--time=2ms",
+    ]);
+    command
+        .args(["--heap=4m", "--length=16", "--mutators=1,3", "--live=64k", "--garbage=2", "--json"])
+        .arg(&json);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("vs way=raw"), "{table}");
+
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    for (mode, rows) in [
+        ("attach", 1),
+        ("poll", 1),
+        ("blocking", 1),
+        ("root", 1),
+        ("handle", 1),
+        ("alloc", 1),
+        ("load", 1),
+        ("store", 1),
+        ("list", 1),
+        ("stop", 2),
+        ("collect", 2),
+    ] {
+        let name = format!("api.{mode}");
+        for way in ["safe", "raw"] {
+            let of = |entry: &&Value| entry["benchmark"] == name.as_str() && entry["params"]["way"] == way;
+            let found: Vec<&Value> = entries.iter().filter(of).collect();
+            assert_eq!(found.len(), rows, "{name} {way}: {table}");
+            for entry in found {
+                let metric = &entry["primaryMetric"];
+                assert!(metric["scoreUnit"] == "ns/op" && metric["score"].as_f64().unwrap() > 0.0, "{entry}");
+                let has = |label: &str| entry["secondaryMetrics"].get(label).is_some();
+                assert_eq!(has("gc.count") && has("gc.time"), mode == "alloc", "{entry}");
+                assert_eq!(has("arrival.p50") && has("arrival.max"), mode == "stop", "{entry}");
+                let phases = has("phase.mark") && has("phase.slide") && has("moved") && has("pause");
+                assert_eq!(phases, (mode, way) == ("collect", "safe"), "{entry}");
+            }
+        }
+    }
+}
+
+#[test]
 fn sample_mode_writes_a_histogram_and_percentiles() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("r.json");
@@ -245,6 +299,9 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (&["run", "clock", "--reads", "0"], "zero reads"),
         (&["run", "tlab-size", "--objects", "1000000000000"], "fewer --objects fit"),
         (&["run", "tlab-size", "--eden", "1m"], "the parameters are objects, size, pretouch, tlab"),
+        (&["run", "api", "--mode", "stop", "--mutators", "0"], "nobody to stop"),
+        (&["run", "api", "--mode", "collect", "--order", "random"], "none of sequential, shuffled"),
+        (&["run", "api", "--mode", "collect", "--threads", "2"], "one thread at a time"),
         (&["run", "tlab", "tlab-size", "--size", "17"], "the sizes compiled in are 16, 24"),
         (&["run", "clock", "--mode", "sundial"], "the modes are empty, tsc"),
         (&["run", "clock", "--time", "soon"], "not a time"),

@@ -8,8 +8,8 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Result};
 
-/// Immediates have a number of 7 bits.
-const MAX_IMMEDIATES: usize = 1 << 7;
+/// Immediates have a number of 7 bits; the last is nobody's, for `None`.
+const MAX_IMMEDIATES: usize = (1 << 7) - 1;
 
 /// Pointers have one of 18.
 const MAX_POINTERS: usize = 1 << 18;

@@ -4,12 +4,14 @@
 //! allocates there by bumping a pointer, with nobody to ask.
 //!
 //! The layers, lowest first; a module may use only modules before it:
-//! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`], [`observe`].
+//! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`],
+//! [`collections`], [`observe`].
 
 // The derives name the library `::allotment`, here too.
 extern crate self as allotment;
 
 pub mod api;
+pub mod collections;
 pub mod collector;
 pub mod heap;
 pub mod memory;
@@ -25,9 +27,10 @@ pub use allotment_macros::{Carry, Object, Word};
 #[doc(hidden)]
 pub use api::rt;
 pub use api::{
-    Any, Array, Bare, Bytes, Call, Carry, Downcast, Field, Fixnum, Gc, Immediate, Local, LocalMut, New,
-    NewArray, NewBytes, NewSlots, NewStr, Object, Plain, Pointer, Root, Scalar, SlotField, Slots, Stack, Str,
-    WeakField, WeakRoot, Word, WrongHeap,
+    Any, Array, Bare, Bytes, Call, Carry, Downcast, Field, Fixnum, Gc, Immediate, Local, LocalMut, Maybe,
+    New, NewArray, NewBytes, NewSlots, NewStr, Object, Plain, Pointer, Root, Scalar, SlotField, Slots, Stack,
+    Str, Unboxed, WeakField, WeakRoot, Word, WrongHeap,
 };
+pub use collections::{IdMap, Interner, Key, List, Map, NewIdMap, NewInterner, NewList, NewMap};
 pub use heap::Heap;
 pub use mutator::{AttachError, Mutator, OutOfMemory, Reservation};

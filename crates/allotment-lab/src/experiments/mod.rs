@@ -19,11 +19,13 @@
 //! - What a worker counts (attempts per success) it returns from `metrics`; what the threads share (bytes,
 //!   collections) a [`Probe`](crate::harness::Probe) looks at between iterations.
 
+mod api;
 mod clock;
 mod sizes;
 mod tlab;
 mod tlab_size;
 
+pub use api::Api;
 pub use clock::Clock;
 pub use tlab::Tlab;
 pub use tlab_size::TlabSize;
@@ -32,7 +34,7 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Clock]
+    &[&Tlab, &TlabSize, &Api, &Clock]
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 
 use super::carry::Carry;
 use super::gc::{Gc, Object};
+use super::word::Bare;
 use crate::mutator::{ByCaller, Mutator, NoPrefetch, Reservation};
-use crate::object::{HEADER_BYTES, MIN_OBJECT_BYTES, TypeShape};
+use crate::object::{HEADER_BYTES, MIN_OBJECT_BYTES, TypeShape, reference};
 use std::num::NonZeroU32;
 use std::ptr::NonNull;
 
@@ -99,6 +100,19 @@ impl<'t> Mutator<'t> {
     pub fn identity_hash<T: Object>(&self, object: Gc<'_, T>) -> NonZeroU32 {
         // SAFETY: a live object, of the heap this thread is attached to.
         unsafe { self.identity_hash_raw(object.header()) }
+    }
+
+    /// The same for a word of any kind: what refers to an object has the object's, and what does not has a number of its
+    /// bits.
+    pub fn identity_hash_of_word<'g, V: Bare<'g>>(&self, value: V) -> u32 {
+        let bits = value.encode();
+        match reference(bits).and_then(|address| NonNull::new(std::ptr::with_exposed_provenance_mut(address)))
+        {
+            // SAFETY: as above.
+            Some(object) => unsafe { self.identity_hash_raw(object) }.get(),
+            // Multiplicative hashing (Knuth, TAOCP 6.4), whose upper half is good.
+            None => (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32,
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! span: a shared borrow of the mutator. Refused: an index into a table of handles (an indirection for
 //! every use), a pinned handle scope (a slot in memory for every local).
 
+use super::tagged::NO_VARIANT;
 use super::word::{Bare, Word};
 use std::fmt;
 use std::marker::PhantomData;
@@ -130,6 +131,7 @@ impl<T: Object> fmt::Debug for Gc<'_, T> {
 // SAFETY: the address of a header is a reference, and `decode` inverts `encode`.
 unsafe impl<T: Object> Word for T {
     type Of<'g> = Gc<'g, T>;
+    const NONE: u64 = 0;
 
     #[inline(always)]
     unsafe fn decode<'g>(bits: u64) -> Gc<'g, T> {
@@ -151,6 +153,7 @@ unsafe impl<'g, T: Object> Bare<'g> for Gc<'g, T> {
 // SAFETY: as for `T`; null is no reference.
 unsafe impl<T: Object> Word for Option<T> {
     type Of<'g> = Option<Gc<'g, T>>;
+    const NONE: u64 = NO_VARIANT;
 
     #[inline(always)]
     unsafe fn decode<'g>(bits: u64) -> Option<Gc<'g, T>> {

@@ -49,4 +49,4 @@ pub use root::{Root, WeakRoot, WrongHeap};
 pub use stack::Stack;
 pub use tagged::{Fixnum, Immediate, Pointer};
 pub use text::{Bytes, NewBytes, NewStr, Str};
-pub use word::{Bare, Word};
+pub use word::{Bare, Maybe, Unboxed, Word};

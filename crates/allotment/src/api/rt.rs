@@ -9,7 +9,8 @@ pub use super::carry::{erase, restore, trace_word};
 pub use super::field::SlotField;
 pub use super::local::{Frame, RootCell};
 pub use super::tagged::{
-    decode_immediate, decode_pointer, encode_immediate, encode_pointer, no_variant, pointer_variant,
+    NO_VARIANT, decode_immediate, decode_pointer, encode_immediate, encode_pointer, no_variant,
+    pointer_variant,
 };
 pub use crate::object::{HEADER_BYTES, Shape, Slot, SlotKind, SlotVisitor, TypeShape};
 pub use core;

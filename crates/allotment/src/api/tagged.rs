@@ -189,6 +189,9 @@ unsafe impl<'g, T: Object> Pointer<'g> for Option<Gc<'g, T>> {
     }
 }
 
+/// The immediate whose number no variant has: the word of `None`, where null may be a value.
+pub const NO_VARIANT: u64 = 0x7F << 1 | 1;
+
 /// The word of a pointer variant.
 #[inline(always)]
 pub fn encode_pointer<'g, P: Pointer<'g>>(variant: u64, pointer: P) -> u64 {

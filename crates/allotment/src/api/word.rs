@@ -4,6 +4,8 @@
 //! value becomes bits and back. A dynamic language derives its own with `#[derive(Word)]`.
 
 use super::carry::Carry;
+use super::tagged::{Immediate, NO_VARIANT, decode_immediate, encode_immediate};
+use crate::object::SlotVisitor;
 
 /// A kind of word that a [`Field`](super::Field) or a root may hold.
 ///
@@ -14,6 +16,7 @@ use super::carry::Carry;
 /// - `decode` inverts [`Bare::encode`].
 /// - By the heap's rule for words, the bits of a value refer to what the value points to, or to nothing.
 /// - `Of<'g>` holds no reference but for the span `'g`.
+/// - [`NONE`](Self::NONE) are the bits of no value, and refer to nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no word that a slot can hold",
     label = "not a word",
@@ -23,6 +26,9 @@ use super::carry::Carry;
 pub unsafe trait Word: 'static {
     /// The bare value, good for a span.
     type Of<'g>: Bare<'g, Word = Self>;
+
+    /// What stands for none in [`Maybe<Self>`](Maybe): null for pointers.
+    const NONE: u64;
 
     /// The value of these bits.
     ///
@@ -47,4 +53,105 @@ pub unsafe trait Bare<'g>: Copy + Carry {
 
     /// Its bits.
     fn encode(self) -> u64;
+}
+
+/// A word of any kind, or none: what a slot of a generic object holds before it has a value.
+///
+/// `Maybe<W>` is the kind of word, `Maybe<W::Of<'g>>` its bare value. Where the kind is known to be a pointer,
+/// `Option<T>` does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maybe<V>(pub Option<V>);
+
+// SAFETY: `NONE` of `W` tells the two apart, and refers to nothing. Only words like this one have the immediates from
+// `NO_VARIANT` on: what may be none, and may be none itself, has the next.
+unsafe impl<W: Word> Word for Maybe<W> {
+    type Of<'g> = Maybe<W::Of<'g>>;
+    const NONE: u64 = if W::NONE == 0 { NO_VARIANT } else { W::NONE + (1 << 8) };
+
+    #[inline(always)]
+    unsafe fn decode<'g>(bits: u64) -> Maybe<W::Of<'g>> {
+        // SAFETY: the caller's predicates; bits of a `W`.
+        Maybe((bits != W::NONE).then(|| unsafe { W::decode(bits) }))
+    }
+}
+
+// SAFETY: `NONE` is no value's.
+unsafe impl<'g, V: Bare<'g>> Bare<'g> for Maybe<V> {
+    type Word = Maybe<V::Word>;
+
+    #[inline(always)]
+    fn encode(self) -> u64 {
+        self.0.map_or(V::Word::NONE, V::encode)
+    }
+}
+
+// SAFETY: as for the value.
+unsafe impl<C: Carry> Carry for Maybe<C> {
+    type At<'g> = Maybe<C::At<'g>>;
+
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        self.0.trace(slots);
+    }
+}
+
+/// An immediate as a word of its own: a slot, root or array element that holds a number and never a pointer.
+///
+/// It is both the kind of word and the bare value: `Field<Unboxed<u32>>` holds an `Unboxed(7)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Unboxed<I: Immediate>(pub I);
+
+// SAFETY: immediates refer to nothing, and this one has number 0.
+unsafe impl<I: Immediate> Word for Unboxed<I> {
+    type Of<'g> = Self;
+    const NONE: u64 = NO_VARIANT;
+
+    #[inline(always)]
+    unsafe fn decode<'g>(bits: u64) -> Self::Of<'g> {
+        // SAFETY: the caller's predicates.
+        Unboxed(unsafe { decode_immediate(bits) })
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<I: Immediate> Bare<'_> for Unboxed<I> {
+    type Word = Self;
+
+    #[inline(always)]
+    fn encode(self) -> u64 {
+        encode_immediate(0, self.0)
+    }
+}
+
+// SAFETY: holds no reference.
+unsafe impl<I: Immediate> Carry for Unboxed<I> {
+    type At<'g> = Self;
+
+    fn trace(&mut self, _: &mut SlotVisitor<'_>) {}
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::{Any, Fixnum};
+    use super::*;
+
+    /// None is told from every value, at every depth.
+    #[test]
+    fn none_is_no_value() {
+        fn none_differs<W: Word>(value: W::Of<'_>) {
+            let deep = [Maybe(None), Maybe(Some(Maybe(None))), Maybe(Some(Maybe(Some(value))))];
+            for one in &deep {
+                for other in &deep {
+                    assert_eq!(one.encode() == other.encode(), std::ptr::eq(one, other));
+                }
+            }
+            for value in deep {
+                // SAFETY: bits of that kind of word, which refer to nothing.
+                assert_eq!(unsafe { Maybe::<Maybe<W>>::decode(value.encode()) }.encode(), value.encode());
+            }
+        }
+        none_differs::<Option<Any>>(None);
+        none_differs::<Unboxed<i32>>(Unboxed(-1));
+        none_differs::<Unboxed<Fixnum>>(Unboxed(Fixnum::MIN));
+        none_differs::<Maybe<Unboxed<char>>>(Maybe(None));
+    }
 }

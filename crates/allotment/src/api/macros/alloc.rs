@@ -69,8 +69,8 @@ macro_rules! __alloc {
                 $crate::rt::drop(__al_linked);
                 let __al_span = &*$($mu)+;
                 // SAFETY: it was linked at the safepoint.
-                let (__al_new, __al_live) =
-                    unsafe { $crate::rt::restore($crate::rt::Frame::take(__al_frame), __al_span) };
+                let __al_kept = unsafe { $crate::rt::restore($crate::rt::Frame::take(__al_frame), __al_span) };
+                let (__al_new, __al_live) = __al_kept;
                 $crate::__assign!(__al_live => $($live)*);
                 match __al_room {
                     $crate::rt::Ok(__al_room) => {
@@ -84,8 +84,8 @@ macro_rules! __alloc {
         };
         let __al_span = &*$($mu)+;
         match __al_object {
-            // SAFETY: no safepoint since it was allocated.
             $crate::rt::Ok(__al_object) => {
+                // SAFETY: no safepoint since it was allocated.
                 $crate::rt::Ok(unsafe { $crate::rt::restore(__al_object, __al_span) })
             }
             $crate::rt::Err(__al_error) => $crate::rt::Err::<_, $crate::mutator::OutOfMemory>(__al_error),

@@ -280,6 +280,7 @@ macro_rules! __word {
             // SAFETY: as above; a pointer is made for the span `decode` is called with.
             unsafe impl $crate::Word for $word {
                 type Of<$at> = $type;
+                const NONE: $crate::rt::core::primitive::u64 = $crate::rt::NO_VARIANT;
 
                 #[inline]
                 unsafe fn decode<$at>(__al_bits: $crate::rt::core::primitive::u64) -> Self::Of<$at> {

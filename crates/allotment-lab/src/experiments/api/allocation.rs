@@ -1,0 +1,91 @@
+//! Allocation with real collections behind it: every object is garbage at once, so that the loop runs for ever.
+//!
+//! Both loops allocate two objects a turn, as those of `tlab` do, so that the place of the code does not
+//! decide. Both end in the same slow path; what differs is who writes the fields, and what stands ready to save
+//! them.
+
+use super::Way;
+use super::attached::Attached;
+use super::limits::heap;
+use super::node::{BYTES, KEY, LEFT, NewNode, RIGHT};
+use crate::harness::{Bench, Case, keep};
+use allotment::mutator::{ByCaller, NoPrefetch, Site};
+use allotment::object::{Shape, SlotKind};
+use allotment::{Mutator, alloc};
+use anyhow::Context;
+use std::ptr::NonNull;
+
+/// Pairs of objects between two looks at the harness: 16 KiB.
+const PAIRS: u64 = 256;
+
+/// What the safe API allocates with: no prefetch, and the initialiser writes all.
+type RawSite = Site<BYTES, ByCaller, NoPrefetch>;
+
+/// Mode `alloc`. Raw: the low-level API, fields written by hand.
+pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let heap = heap(case.size("heap")?)?;
+    let shape = Shape::fixed("raw node", BYTES).slot("left", LEFT, SlotKind::Strong).slot(
+        "right",
+        RIGHT,
+        SlotKind::Strong,
+    );
+    let site = RawSite::new(heap.register(shape)?).context("the shape has the site's size")?;
+    bench.measure_within(|thread, play| {
+        heap.attach(|mutator| match (way, thread.index) {
+            (Way::Safe, 0) => play.play(Attached::new(mutator, safe).counting(&heap)),
+            (Way::Safe, _) => play.play(Attached::new(mutator, safe)),
+            (Way::Raw, 0) => play.play(Attached::new(mutator, |mutator| raw(mutator, site)).counting(&heap)),
+            (Way::Raw, _) => play.play(Attached::new(mutator, |mutator| raw(mutator, site))),
+        })?
+    })
+}
+
+#[inline(never)]
+fn safe(mutator: &mut Mutator<'_>) -> u64 {
+    let mut allocated = 0;
+    for _ in 0..PAIRS {
+        let Ok(node) = alloc!(mutator, NewNode { left: None, right: None, key: allocated }) else { break };
+        keep(node.as_ref());
+        let Ok(node) = alloc!(mutator, NewNode { left: None, right: None, key: allocated }) else { break };
+        keep(node.as_ref());
+        allocated += 2;
+    }
+    allocated
+}
+
+#[inline(never)]
+fn raw(mutator: &mut Mutator<'_>, site: RawSite) -> u64 {
+    let mut allocated = 0;
+    for _ in 0..PAIRS {
+        let Some(node) = raw_node(mutator, site, allocated) else { break };
+        keep(node.as_ptr());
+        let Some(node) = raw_node(mutator, site, allocated) else { break };
+        keep(node.as_ptr());
+        allocated += 2;
+    }
+    allocated
+}
+
+#[inline(always)]
+fn raw_node(mutator: &mut Mutator<'_>, site: RawSite, key: u64) -> Option<NonNull<u8>> {
+    // SAFETY: the shape is this heap's, and both slots are written below, before any safepoint.
+    let node = match unsafe { mutator.try_alloc_raw(site) } {
+        Some(node) => node,
+        None => raw_with_room(mutator, site)?,
+    };
+    // SAFETY: a node of `BYTES` bytes, just allocated.
+    unsafe {
+        node.byte_add(LEFT).cast::<u64>().write(0);
+        node.byte_add(RIGHT).cast::<u64>().write(0);
+        node.byte_add(KEY).cast::<u64>().write(key);
+    }
+    Some(node)
+}
+
+#[cold]
+#[inline(never)]
+fn raw_with_room(mutator: &mut Mutator<'_>, site: RawSite) -> Option<NonNull<u8>> {
+    let mut room = mutator.make_room(BYTES).ok()?;
+    // SAFETY: as in `raw_node`.
+    unsafe { mutator.alloc_in_raw(&mut room, site) }
+}

@@ -1,0 +1,125 @@
+//! The calls by which a thread comes, shows itself and goes: attach, safepoint, blocking.
+
+use super::Way;
+use super::attached::{Alone, Attached};
+use super::limits::small_heap;
+use crate::harness::{Bench, keep, keep_value};
+use allotment::Mutator;
+use crossbeam_utils::CachePadded;
+use std::hint::cold_path;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Calls between two looks at the harness.
+const TURNS: u64 = 256;
+
+/// Mode `attach`. Raw: an entry is put into a list under a lock and taken out again under it.
+pub(super) fn attach(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    match way {
+        Way::Safe => {
+            let heap = small_heap()?;
+            bench.measure(|_| {
+                let heap = heap.clone();
+                Ok(Alone(move || {
+                    let mut attached = 0;
+                    for _ in 0..TURNS {
+                        attached += u64::from(heap.attach(|mutator| keep(&raw const *mutator)).is_ok());
+                    }
+                    attached
+                }))
+            })
+        }
+        Way::Raw => {
+            let list = Mutex::new(Vec::new());
+            bench.measure(|thread| {
+                let (list, own) = (&list, thread.index);
+                Ok(Alone(move || {
+                    for _ in 0..TURNS {
+                        enter(list, own);
+                        keep(&raw const *list);
+                        leave(list, own);
+                    }
+                    TURNS
+                }))
+            })
+        }
+    }
+}
+
+fn enter(list: &Mutex<Vec<usize>>, own: usize) {
+    list.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+}
+
+fn leave(list: &Mutex<Vec<usize>>, own: usize) {
+    let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = list.iter().position(|&entry| entry == own) {
+        list.swap_remove(place);
+    }
+}
+
+/// Mode `poll`. Raw: a word is loaded and compared with zero.
+pub(super) fn poll(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    match way {
+        Way::Safe => {
+            let heap = small_heap()?;
+            bench.measure_within(|_, play| heap.attach(|mutator| play.play(Attached::new(mutator, polls)))?)
+        }
+        Way::Raw => bench.measure(|_| {
+            let word = CachePadded::new(AtomicUsize::new(0));
+            Ok(Alone(move || looks(&word)))
+        }),
+    }
+}
+
+#[inline(never)]
+fn polls(mutator: &mut Mutator<'_>) -> u64 {
+    for _ in 0..TURNS {
+        mutator.safepoint();
+        keep(&raw const *mutator);
+    }
+    TURNS
+}
+
+#[inline(never)]
+fn looks(word: &AtomicUsize) -> u64 {
+    for _ in 0..TURNS {
+        if word.load(Ordering::Relaxed) != 0 {
+            cold_path();
+            word.store(0, Ordering::Relaxed);
+        }
+        keep(&raw const *word);
+    }
+    TURNS
+}
+
+/// Mode `blocking`. Raw: two compare-and-swaps that succeed.
+pub(super) fn blocking(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    match way {
+        Way::Safe => {
+            let heap = small_heap()?;
+            bench.measure_within(|_, play| {
+                heap.attach(|mutator| {
+                    play.play(Attached::new(mutator, |mutator| {
+                        for turn in 0..TURNS {
+                            mutator.blocking(|| keep_value(turn));
+                        }
+                        TURNS
+                    }))
+                })?
+            })
+        }
+        Way::Raw => bench.measure(|_| {
+            let status = CachePadded::new(AtomicU32::new(0));
+            Ok(Alone(move || {
+                let mut swapped = 0;
+                for turn in 0..TURNS {
+                    let entered = status.compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed).is_ok();
+                    keep_value(turn);
+                    let left = status.compare_exchange(1, 0, Ordering::SeqCst, Ordering::Relaxed).is_ok();
+                    swapped += u64::from(entered && left);
+                }
+                swapped
+            }))
+        }),
+    }
+}

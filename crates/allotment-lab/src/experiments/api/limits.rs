@@ -1,0 +1,103 @@
+//! What parameters make sense, and how large the heaps for them are.
+
+use super::node::BYTES;
+use crate::harness::{Case, ParameterError};
+use allotment::Heap;
+use allotment::memory::limit::available_memory;
+use allotment::options::CollectorKind;
+
+/// The least that MaxHeapSize takes, in bytes.
+const MIN_HEAP: usize = 2560 << 10;
+
+/// What buffers and regions begun may leave unused beside the objects.
+const SLACK: usize = 16 << 20;
+
+/// Threads that can be stopped: each has a stack and a buffer.
+const MAX_MUTATORS: usize = 4096;
+
+/// Dead objects beside each live one.
+const MAX_GARBAGE: usize = 100;
+
+/// Bytes of the heap of `stop`: all its threads have a buffer and some regions are left.
+pub(super) const STOP_HEAP: usize = 256 << 20;
+
+/// A heap that collects. Its pages are there, so that the first round through it is like all that follow.
+pub(super) fn heap(bytes: usize) -> anyhow::Result<Heap> {
+    let heap = Heap::builder().max_heap_size(bytes).initial_heap_size(bytes).always_pre_touch(true);
+    Ok(heap.collector(CollectorKind::MarkCompact).name("lab").build()?)
+}
+
+/// The heap of modes that hold next to nothing.
+pub(super) fn small_heap() -> anyhow::Result<Heap> {
+    heap(SLACK)
+}
+
+/// Bytes of a heap for the arrays and lists of `threads` threads, as far as a number can say.
+pub(super) fn slots_heap(length: usize, threads: usize) -> usize {
+    length.saturating_mul(BYTES + BYTES / 4).saturating_mul(threads).saturating_add(SLACK)
+}
+
+/// Bytes of a heap that holds `live` bytes of nodes, `garbage` dead ones beside each, and an array of them all,
+/// without a collection meanwhile.
+pub(super) fn tree_heap(live: usize, garbage: usize) -> usize {
+    let nodes = live.saturating_mul(1 + garbage);
+    nodes.saturating_add(nodes / 16).saturating_add(live / 4).saturating_add(SLACK)
+}
+
+/// Why a case cannot be measured, if it cannot.
+pub(super) fn refusal(case: &Case) -> Option<String> {
+    // A parameter that is not there is told of when the case runs.
+    checked(case).unwrap_or(None)
+}
+
+fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+    let needed = match case.mode.as_str() {
+        "alloc" => {
+            let heap = case.size("heap")?;
+            if heap < MIN_HEAP {
+                return Ok(Some(format!("a heap of {heap} bytes: heaps from 2560k on work")));
+            }
+            heap
+        }
+        "load" | "store" | "list" => {
+            let length = case.size("length")?;
+            if length == 0 {
+                return Ok(Some("an empty array or list has nothing to look at".into()));
+            }
+            slots_heap(length, case.threads)
+        }
+        "stop" => {
+            let mutators = case.size("mutators")?;
+            if mutators == 0 {
+                return Ok(Some("no mutators: there is nobody to stop".into()));
+            }
+            if mutators > MAX_MUTATORS {
+                return Ok(Some(format!("{mutators} mutators: at most {MAX_MUTATORS} threads are started")));
+            }
+            STOP_HEAP
+        }
+        "collect" => {
+            let (live, garbage) = (case.size("live")?, case.size("garbage")?);
+            if live < BYTES {
+                return Ok(Some(format!("{live} live bytes: a node has {BYTES} bytes")));
+            }
+            if garbage > MAX_GARBAGE {
+                return Ok(Some(format!(
+                    "{garbage} dead objects beside each live one: at most {MAX_GARBAGE} work"
+                )));
+            }
+            if live / BYTES > u32::MAX as usize {
+                return Ok(Some(format!(
+                    "{live} live bytes are more than 2^32 nodes, and more than 128g of memory"
+                )));
+            }
+            tree_heap(live, garbage)
+        }
+        _ => SLACK,
+    };
+    let memory = available_memory().bytes;
+    let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
+    Ok((needed > memory).then(|| {
+        format!("{} needs a heap of {} of memory, and there are {}", case.mode, mib(needed), mib(memory))
+    }))
+}

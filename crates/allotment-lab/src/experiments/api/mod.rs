@@ -1,0 +1,216 @@
+//! What the safe API costs: each operation beside the same done without it.
+//!
+//! Every mode is measured in two ways. `safe` is what an embedder writes; `raw` is the low-level API where that
+//! can do the same, else the least code by hand that serves the purpose. The last column compares with `raw`,
+//! so that one glance finds what is not near 1. The page `docs/experiments/api.md` says what `raw` is in each
+//! mode, and how to read the result.
+//!
+//! The two ways are an axis and not modes of their own, because an experiment has one baseline and each mode
+//! here wants its own.
+
+mod allocation;
+mod attached;
+mod calls;
+mod collect;
+mod limits;
+mod node;
+mod roots;
+mod slots;
+mod stop;
+mod tree;
+
+use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, TimeUnit};
+use anyhow::bail;
+
+/// The experiment `api`.
+#[derive(Clone, Copy, Debug)]
+pub struct Api;
+
+const fn timed(name: &'static str, what: &'static str) -> Mode {
+    Mode { name, what, jmh_modes: &[JmhMode::AverageTime] }
+}
+
+const fn shot(name: &'static str, what: &'static str) -> Mode {
+    Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
+}
+
+/// Modes whose scene one thread sets up for itself alone.
+const ALONE: &[&str] = &["stop", "collect"];
+
+/// How a case does what its mode says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Safe,
+    Raw,
+}
+
+impl Way {
+    fn of(case: &Case) -> anyhow::Result<Way> {
+        Ok(if case.text("way")? == "safe" { Way::Safe } else { Way::Raw })
+    }
+}
+
+impl Experiment for Api {
+    fn name(&self) -> &'static str {
+        "api"
+    }
+
+    fn question(&self) -> &'static str {
+        "What does the safe API cost over raw pointers, and how long does the world stand still?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const MODES: &[Mode] = &[
+            timed("attach", "attach to a heap and detach"),
+            timed("poll", "Mutator::safepoint with nothing pending"),
+            timed("blocking", "enter a blocking region and leave it"),
+            timed("root", "root!: link a root and unlink it"),
+            timed("handle", "Root: make a root that lives anywhere and drop it"),
+            timed("alloc", "alloc! of 32 bytes, collections included; nothing survives"),
+            timed("load", "Field::load, a slot of an array"),
+            timed("store", "Field::store, a slot of an array"),
+            timed("list", "from a node of a list to the next"),
+            shot("stop", "stop threads that allocate, and let them go on"),
+            shot("collect", "a full collection of a binary tree, for each live object"),
+        ];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("heap", "bytes of the heap", Kind::Size, &["4m", "64m", "1g"]).only_in(&["alloc"]),
+            Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["1024", "1048576"])
+                .only_in(&["load", "store", "list"]),
+            Axis::new("mutators", "threads that are stopped", Kind::Count, &["1", "2", "8", "64", "500"])
+                .quick(&["1", "8", "500"])
+                .only_in(&["stop"]),
+            Axis::new("live", "bytes of live objects", Kind::Size, &["4m", "64m", "512m"])
+                .only_in(&["collect"]),
+            Axis::new(
+                "order",
+                "how the tree lies in memory",
+                Kind::Choice(&["sequential", "shuffled"]),
+                &["sequential", "shuffled"],
+            )
+            .quick(&["sequential", "shuffled"])
+            .only_in(&["collect"]),
+            Axis::new("garbage", "dead objects beside each live one", Kind::Count, &["1"])
+                .only_in(&["collect"]),
+            Axis::new(
+                "way",
+                "with the safe API or without",
+                Kind::Choice(&["safe", "raw"]),
+                &["safe", "raw"],
+            )
+            .quick(&["safe", "raw"]),
+        ];
+        AXES
+    }
+
+    /// Costs of one thread's own calls: more threads are for whoever asks.
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
+    /// Shots are counted by the object, and by the stop.
+    fn unit(&self, _mode: JmhMode) -> TimeUnit {
+        TimeUnit::Nanoseconds
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("way", "raw"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        if ALONE.contains(&case.mode.as_str()) {
+            if case.jmh_mode != JmhMode::SingleShot {
+                return Some(format!(
+                    "{}: only ss measures {}, whose scene is set anew for each shot",
+                    case.jmh_mode, case.mode
+                ));
+            }
+            if case.threads > 1 {
+                return Some(format!(
+                    "{} threads: one thread at a time does what {} measures",
+                    case.threads, case.mode
+                ));
+            }
+        }
+        limits::refusal(case)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let way = Way::of(case)?;
+        match case.mode.as_str() {
+            "attach" => calls::attach(way, bench),
+            "poll" => calls::poll(way, bench),
+            "blocking" => calls::blocking(way, bench),
+            "root" => roots::linked(way, bench),
+            "handle" => roots::handle(way, bench),
+            "alloc" => allocation::run(way, case, bench),
+            "load" | "store" | "list" => slots::run(way, case, bench),
+            "stop" => stop::run(way, case, bench),
+            "collect" => collect::run(way, case, bench),
+            other => bail!("there is no mode `{other}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    fn refused(selection: Selection) -> String {
+        expand(&[&Api], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (mode, name, value, reason) in [
+            ("alloc", "heap", "1m", "from 2560k"),
+            ("alloc", "heap", "16384t", "of memory"),
+            ("list", "length", "0", "an empty array or list"),
+            ("load", "length", "18446744073709551615", "of memory"),
+            ("stop", "mutators", "0", "nobody to stop"),
+            ("stop", "mutators", "100000", "at most 4096"),
+            ("collect", "live", "31", "a node has 32 bytes"),
+            ("collect", "live", "1g", "dead objects beside each live one"),
+            ("collect", "live", "16384t", "of memory"),
+        ] {
+            let mut values = vec![(name.to_string(), vec![value.to_string()])];
+            if reason.starts_with("dead") {
+                values.push(("garbage".into(), vec!["1000".into()]));
+            }
+            let error = refused(Selection { modes: vec![mode.into()], values, ..Selection::default() });
+            assert!(error.contains(reason), "{mode} {name}={value}: {error}");
+        }
+    }
+
+    #[test]
+    fn shots_are_one_threads_and_nothing_but_shots() {
+        for mode in ALONE {
+            let modes = vec![mode.to_string()];
+            let many = Selection { modes: modes.clone(), threads: vec![2], ..Selection::default() };
+            assert!(refused(many).contains("one thread at a time"));
+            let timed = Selection { modes, jmh_modes: vec![JmhMode::AverageTime], ..Selection::default() };
+            assert!(refused(timed).contains("only ss"));
+        }
+    }
+
+    /// Every row but the baselines has a ratio.
+    #[test]
+    fn each_mode_is_measured_in_both_ways() {
+        let selection = Selection { quick: true, ..Selection::default() };
+        let cases = expand(&[&Api], &selection, 2).unwrap().0;
+        for case in &cases {
+            let other = |way: &str| {
+                let mut twin = case.clone();
+                let given = twin.params.iter_mut().find(|(name, _)| name == "way").unwrap();
+                given.1 = way.into();
+                twin
+            };
+            assert!(cases.contains(&other("safe")) && cases.contains(&other("raw")), "{case:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Roots: in a frame, and in a handle.
+
+use super::Way;
+use super::attached::{Alone, Attached};
+use super::limits::small_heap;
+use super::node::{NewNode, Node, address};
+use crate::harness::{Bench, keep};
+use allotment::mutator::RootLink;
+use allotment::object::SlotVisitor;
+use allotment::{Local, Mutator, Root, alloc, root};
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+/// Slots that are there from the start, as in a heap.
+const SLOTS: usize = 64;
+
+/// Roots between two looks at the harness.
+const TURNS: u64 = 256;
+
+/// Mode `root`. Raw: a link of one's own with the low-level [`Mutator::link_root`].
+pub(super) fn linked(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let heap = small_heap()?;
+    bench.measure_within(|_, play| {
+        heap.attach(|mutator| {
+            root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
+            match way {
+                Way::Safe => play.play(Attached::new(mutator, |mutator| link_safe(mutator, node))),
+                Way::Raw => play.play(Attached::new(mutator, |mutator| link_raw(mutator, node))),
+            }
+        })?
+    })
+}
+
+#[inline(never)]
+fn link_safe(mutator: &mut Mutator<'_>, node: Local<'_, Node>) -> u64 {
+    for _ in 0..TURNS {
+        root!(mutator, linked = node.get(mutator));
+        // Whoever looks at the mutator's memory here sees the list.
+        keep(&raw const *mutator);
+        let _ = linked;
+    }
+    TURNS
+}
+
+/// A root as an embedder without the macro writes it.
+#[repr(C)]
+struct Slot {
+    link: RootLink,
+    bits: Cell<u64>,
+}
+
+/// # Safety
+/// - `link` heads a [`Slot`], whose thread is stopped.
+unsafe fn visit(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
+    // SAFETY: the caller's predicate.
+    slots.strong(unsafe { (*link.cast::<Slot>()).bits.as_ptr() });
+}
+
+#[inline(never)]
+fn link_raw(mutator: &mut Mutator<'_>, node: Local<'_, Node>) -> u64 {
+    for _ in 0..TURNS {
+        let bits = address(node.get(mutator)).addr() as u64;
+        let mut slot = Slot { link: RootLink::new(visit), bits: Cell::new(bits) };
+        // SAFETY: the slot stays here until the link is dropped, at the end of this turn.
+        let linked = unsafe { mutator.link_root(NonNull::from(&mut slot).cast()) };
+        keep(&raw const *mutator);
+        drop(linked);
+    }
+    TURNS
+}
+
+/// Mode `handle`. Raw: a slot is taken from a list under a lock and given back under it.
+pub(super) fn handle(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    match way {
+        Way::Safe => {
+            let heap = small_heap()?;
+            bench.measure_within(|_, play| {
+                heap.attach(|mutator| {
+                    root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
+                    play.play(Attached::new(mutator, |mutator| {
+                        for _ in 0..TURNS {
+                            let root = Root::new(mutator, node.get(mutator));
+                            keep(&raw const *mutator);
+                            drop(root);
+                        }
+                        TURNS
+                    }))
+                })?
+            })
+        }
+        Way::Raw => {
+            let free: Mutex<Vec<Box<Cell<u64>>>> = Mutex::new((0..SLOTS).map(|_| Box::default()).collect());
+            bench.measure(|_| {
+                let free = &free;
+                Ok(Alone(move || {
+                    let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+                    for turn in 0..TURNS {
+                        let slot = lock().pop().unwrap_or_default();
+                        slot.set(turn);
+                        keep(&raw const *slot);
+                        lock().push(slot);
+                    }
+                    TURNS
+                }))
+            })
+        }
+    }
+}

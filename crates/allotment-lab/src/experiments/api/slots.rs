@@ -1,0 +1,198 @@
+//! Reading and writing slots: through the API, and through raw pointers to the same memory.
+
+use super::Way;
+use super::attached::Attached;
+use super::limits::{heap, slots_heap};
+use super::node::{LEFT, NewNode, Node, address, key, slot};
+use crate::harness::{Bench, Case, Play, keep, keep_value};
+use allotment::{Array, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind, root};
+use std::ptr;
+
+/// Modes `load`, `store` and `list`. Raw: pointers to the same memory.
+pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let length = case.size("length")?;
+    let heap = heap(slots_heap(length, case.threads))?;
+    bench.measure_within(|_, play| {
+        heap.attach(|mutator| match case.mode.as_str() {
+            "list" => run_list(way, length, mutator, play),
+            mode => run_array(way, mode == "store", length, mutator, play),
+        })?
+    })
+}
+
+fn run_list(way: Way, length: usize, mutator: &mut Mutator<'_>, play: Play<'_>) -> anyhow::Result<()> {
+    root!(mutator, head = list(mutator, length)?);
+    let operations = length as u64;
+    match way {
+        Way::Safe => play.play(Attached::new(mutator, |mutator| {
+            keep_value(walk(mutator, head.get(mutator)));
+            operations
+        })),
+        Way::Raw => play.play(Attached::new(mutator, |mutator| {
+            let first = head.get(mutator).map_or(ptr::null(), address);
+            // SAFETY: a live list that nobody changes, and no safepoint.
+            keep_value(unsafe { walk_raw(first) });
+            operations
+        })),
+    }
+}
+
+/// A list of nodes, linked by their left. The last one comes first in memory.
+fn list<'m>(mutator: &'m mut Mutator<'_>, length: usize) -> Result<Option<Gc<'m, Node>>, OutOfMemory> {
+    let mut list = None;
+    for key in 0..length as u64 {
+        list = Some(alloc!(mutator, NewNode { left: list, right: None, key })?);
+    }
+    Ok(rebind!(mutator, list))
+}
+
+#[inline(never)]
+fn walk<'g>(mutator: &'g Mutator<'_>, mut at: Option<Gc<'g, Node>>) -> u64 {
+    let mut sum: u64 = 0;
+    while let Some(node) = at {
+        sum = sum.wrapping_add(node.key);
+        at = node.left.load(mutator);
+    }
+    sum
+}
+
+/// # Safety
+/// - `at` is null or the address of a live node, as are all that follow, with no safepoint meanwhile.
+#[inline(never)]
+unsafe fn walk_raw(mut at: *const u8) -> u64 {
+    let mut sum: u64 = 0;
+    while !at.is_null() {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            sum = sum.wrapping_add(key(at));
+            at = slot::<LEFT>(at);
+        }
+    }
+    sum
+}
+
+fn run_array(
+    way: Way,
+    stores: bool,
+    length: usize,
+    mutator: &mut Mutator<'_>,
+    play: Play<'_>,
+) -> anyhow::Result<()> {
+    root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
+    let first = node.get(mutator);
+    root!(mutator, array = alloc!(mutator, NewArray::<Node>::new(length, first))?);
+    let operations = length as u64;
+    match (way, stores) {
+        (Way::Safe, false) => play.play(Attached::new(mutator, |mutator| {
+            load(mutator, array.get(mutator));
+            operations
+        })),
+        (Way::Raw, false) => play.play(Attached::new(mutator, |mutator| {
+            // SAFETY: a live array that nobody changes, and no safepoint.
+            unsafe { load_raw(first_slot(mutator, array), length) };
+            operations
+        })),
+        (Way::Safe, true) => play.play(Attached::new(mutator, |mutator| {
+            store(mutator, array.get(mutator), node.get(mutator));
+            operations
+        })),
+        (Way::Raw, true) => play.play(Attached::new(mutator, |mutator| {
+            let bits = address(node.get(mutator)).addr() as u64;
+            // SAFETY: a live array that nobody else uses, and no safepoint.
+            unsafe { store_raw(first_slot(mutator, array).cast_mut(), length, bits) };
+            operations
+        })),
+    }
+}
+
+/// Where the elements of an array begin. Good until the next safepoint.
+fn first_slot(mutator: &Mutator<'_>, array: Local<'_, Array<Node>>) -> *const u64 {
+    // The body of an object is memory that any pointer may read and write, which a field's own type allows.
+    array.get(mutator).as_ref().as_ptr().cast()
+}
+
+/// What a program uses of a reference is the fields behind the header: both loops add eight.
+const FIELDS: u64 = 8;
+
+#[inline(never)]
+fn load(mutator: &Mutator<'_>, array: Gc<'_, Array<Node>>) {
+    for field in array.as_ref() {
+        let node = field.load(mutator);
+        keep_value(ptr::from_ref(node.as_ref()).addr() as u64);
+    }
+}
+
+/// # Safety
+/// - `[first, first + length)` are slots that nobody writes meanwhile.
+#[inline(never)]
+unsafe fn load_raw(first: *const u64, length: usize) {
+    for index in 0..length {
+        // SAFETY: the caller's predicate.
+        keep_value(unsafe { first.add(index).read() } + FIELDS);
+    }
+}
+
+#[inline(never)]
+fn store(mutator: &Mutator<'_>, array: Gc<'_, Array<Node>>, node: Gc<'_, Node>) {
+    for field in array.as_ref() {
+        field.store(mutator, node);
+    }
+    keep(array.as_ref().as_ptr());
+}
+
+/// # Safety
+/// - `[first, first + length)` are slots that nobody else uses meanwhile.
+#[inline(never)]
+unsafe fn store_raw(first: *mut u64, length: usize, bits: u64) {
+    for index in 0..length {
+        // SAFETY: the caller's predicate. Volatile, as otherwise stores are joined to vectors, which those of
+        // slots that other threads may read cannot be.
+        unsafe { first.add(index).write_volatile(bits) };
+    }
+    keep(first);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::small_heap;
+    use super::*;
+
+    #[test]
+    fn both_ways_walk_the_whole_list() {
+        small_heap()
+            .unwrap()
+            .attach(|mutator| {
+                let head = rebind!(list(mutator, 100))?;
+                assert_eq!(walk(mutator, head), 4950);
+                // SAFETY: a live list, and no safepoint.
+                assert_eq!(unsafe { walk_raw(head.map_or(ptr::null(), address)) }, 4950);
+                Ok::<(), OutOfMemory>(())
+            })
+            .unwrap()
+            .unwrap();
+    }
+
+    #[test]
+    fn both_ways_store_the_same_slots() {
+        small_heap()
+            .unwrap()
+            .attach(|mutator| {
+                root!(mutator, one = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
+                root!(mutator, two = alloc!(mutator, NewNode { left: None, right: None, key: 2 })?);
+                let first = one.get(mutator);
+                root!(mutator, array = alloc!(mutator, NewArray::<Node>::new(9, first))?);
+                let keys = |mutator: &Mutator<'_>| {
+                    array.get(mutator).iter(mutator).map(|node| node.key).collect::<Vec<_>>()
+                };
+                store(mutator, array.get(mutator), two.get(mutator));
+                assert_eq!(keys(mutator), [2; 9]);
+                let bits = address(one.get(mutator)).addr() as u64;
+                // SAFETY: a live array of this thread's alone, and no safepoint.
+                unsafe { store_raw(first_slot(mutator, array).cast_mut(), 9, bits) };
+                assert_eq!(keys(mutator), [1; 9]);
+                Ok::<(), OutOfMemory>(())
+            })
+            .unwrap()
+            .unwrap();
+    }
+}

@@ -1,0 +1,297 @@
+//! What both maps are made of: entries in the order of insertion, and buckets with their numbers.
+//!
+//! ```text
+//! buckets  | - | 2 | - | 0 | x | - | - | 3 |    numbers of entries; a power of two, at most 3/4 used
+//! hashes   | 81 | 14 | 22 | 97 | ..             with them, growing calls no code of a user
+//! keys     |  a |    |  c |  d | ..             1 was removed: x in the buckets, and holds nothing
+//! values   |  A |    |  C |  D | ..
+//! ```
+//!
+//! As the dictionaries of PyPy and CPython (Hettinger 2012, "More compact dictionaries with faster iteration"): an iteration
+//! does not depend on hashes, and the collector has no empty slots to look at. Triangular probing, which meets every bucket.
+//! Removed entries are squeezed out in place where that makes room, else when the map grows.
+//!
+//! Refused: an object for each entry (a header and a hop each); open addressing of keys and values themselves (a third of what
+//! the collector scans is empty).
+
+use allotment::{
+    Array, Field, Gc, Local, Maybe, Mutator, NewArray, NewSlots, Object, OutOfMemory, Plain, Slots, Word,
+    alloc,
+};
+
+/// A bucket that no entry was put in: a search ends.
+const EMPTY: u32 = u32::MAX;
+
+/// A bucket whose entry was removed: a search goes on.
+const REMOVED: u32 = u32::MAX - 1;
+
+/// Fewest buckets.
+const FEWEST: usize = 8;
+
+/// Most entries: their buckets are 2^32, and their numbers lie below [`REMOVED`].
+const MOST: usize = 3 << 30;
+
+/// The fields of a map.
+pub(super) struct Entries<'a, K: Word, V: Word> {
+    pub(super) buckets: &'a Field<Option<Slots<u32>>>,
+    pub(super) hashes: &'a Field<Option<Slots<u32>>>,
+    pub(super) keys: &'a Field<Option<Array<Maybe<K>>>>,
+    pub(super) values: &'a Field<Option<Array<Maybe<V>>>>,
+    /// Entries made, with those that were removed.
+    pub(super) made: &'a Plain<usize>,
+    pub(super) len: &'a Plain<usize>,
+}
+
+/// An object that is such a map.
+pub(super) trait Table: Object<View = Self> + Sized {
+    type Key: Word;
+    type Value: Word;
+
+    fn entries(&self) -> Entries<'_, Self::Key, Self::Value>;
+}
+
+/// What the fields hold, for a span.
+struct Arrays<'g, K: Word, V: Word> {
+    buckets: &'g [Plain<u32>],
+    hashes: &'g [Plain<u32>],
+    keys: &'g [Field<Maybe<K>>],
+    values: &'g [Field<Maybe<V>>],
+}
+
+/// Where an entry was found.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    bucket: usize,
+    entry: usize,
+}
+
+/// The buckets that a hash is looked for in, each once.
+fn probe(hash: u32, buckets: usize) -> impl Iterator<Item = usize> {
+    let mask = buckets.wrapping_sub(1);
+    let mut at = hash as usize & mask;
+    (1..=buckets).map(move |step| {
+        let bucket = at;
+        at = (at + step) & mask;
+        bucket
+    })
+}
+
+/// Buckets for as many entries, and for how many they are enough.
+fn geometry(entries: usize) -> (usize, usize) {
+    let buckets = (entries.div_ceil(3) * 4).next_power_of_two().max(FEWEST);
+    (buckets, buckets / 4 * 3)
+}
+
+impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
+    /// Entries there is room for. The arrays are as long as each other unless another thread changes the map.
+    fn capacity(&self) -> usize {
+        self.hashes.len().min(self.keys.len()).min(self.values.len())
+    }
+
+    /// The key of an entry that was not removed.
+    fn key(&self, mu: &'g Mutator<'_>, entry: usize) -> Option<K::Of<'g>> {
+        self.keys.get(entry)?.load(mu).0
+    }
+
+    /// Puts an entry's number into a bucket; whether there was one.
+    fn place(&self, hash: u32, entry: usize) -> bool {
+        let free = |at: &usize| self.buckets[*at].get() >= REMOVED;
+        let bucket = probe(hash, self.buckets.len()).find(free);
+        if let Some(at) = bucket {
+            self.buckets[at].set(entry as u32);
+        }
+        bucket.is_some()
+    }
+
+    /// Moves the entries of `from` that were not removed to the front of these arrays, which may be the same; how many
+    /// there are. The buckets must be empty.
+    fn adopt(&self, mu: &Mutator<'_>, from: &Arrays<'_, K, V>, made: usize) -> usize {
+        let mut to = 0;
+        for entry in 0..made.min(from.capacity()) {
+            let (key, value) = (from.keys[entry].load(mu), from.values[entry].load(mu));
+            if key.0.is_none() || to == self.capacity() {
+                continue;
+            }
+            let hash = from.hashes[entry].get();
+            self.keys[to].store(mu, key);
+            self.values[to].store(mu, value);
+            self.hashes[to].set(hash);
+            self.place(hash, to);
+            to += 1;
+        }
+        to
+    }
+}
+
+impl<'a, K: Word, V: Word> Entries<'a, K, V> {
+    fn arrays<'g>(&self, mu: &'g Mutator<'_>) -> Arrays<'g, K, V> {
+        Arrays {
+            buckets: self.buckets.load(mu).map_or(&[], Gc::as_ref),
+            hashes: self.hashes.load(mu).map_or(&[], Gc::as_ref),
+            keys: self.keys.load(mu).map_or(&[], Gc::as_ref),
+            values: self.values.load(mu).map_or(&[], Gc::as_ref),
+        }
+    }
+
+    /// How many entries there can be without other arrays.
+    pub(super) fn capacity(&self, mu: &Mutator<'_>) -> usize {
+        self.arrays(mu).capacity()
+    }
+
+    /// The entry with that hash whose key is the one. `equal` may be code of a user, which may change the map.
+    pub(super) fn find<'g>(
+        &self,
+        mu: &'g Mutator<'_>,
+        hash: u32,
+        equal: impl Fn(K::Of<'g>) -> bool,
+    ) -> Option<Found> {
+        let arrays = self.arrays(mu);
+        for bucket in probe(hash, arrays.buckets.len()) {
+            match arrays.buckets[bucket].get() {
+                EMPTY => return None,
+                REMOVED => {}
+                entry => {
+                    let entry = entry as usize;
+                    let same_hash = arrays.hashes.get(entry).is_some_and(|other| other.get() == hash);
+                    if same_hash && arrays.key(mu, entry).is_some_and(&equal) {
+                        return Some(Found { bucket, entry });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    pub(super) fn value<'g>(&self, mu: &'g Mutator<'_>, at: Found) -> Option<V::Of<'g>> {
+        self.arrays(mu).values.get(at.entry)?.load(mu).0
+    }
+
+    /// Replaces an entry's value; whether it is still there.
+    pub(super) fn set_value(&self, mu: &Mutator<'_>, at: Found, value: V::Of<'_>) -> bool {
+        let slot = self.arrays(mu).values.get(at.entry).filter(|slot| slot.load(mu).0.is_some());
+        if let Some(slot) = slot {
+            slot.store(mu, Maybe(Some(value)));
+        }
+        slot.is_some()
+    }
+
+    /// Adds an entry; whether there was room.
+    pub(super) fn append<'g>(
+        &self,
+        mu: &'g Mutator<'_>,
+        hash: u32,
+        key: K::Of<'g>,
+        value: V::Of<'g>,
+    ) -> bool {
+        let arrays = self.arrays(mu);
+        let entry = self.made.get();
+        if entry >= arrays.capacity() || !arrays.place(hash, entry) {
+            return false;
+        }
+        arrays.keys[entry].store(mu, Maybe(Some(key)));
+        arrays.values[entry].store(mu, Maybe(Some(value)));
+        arrays.hashes[entry].set(hash);
+        self.made.set(entry + 1);
+        self.len.set(self.len.get() + 1);
+        true
+    }
+
+    /// Removes an entry; its value, if it was still there.
+    pub(super) fn remove<'g>(&self, mu: &'g Mutator<'_>, at: Found) -> Option<V::Of<'g>> {
+        let arrays = self.arrays(mu);
+        let value = self.value(mu, at)?;
+        arrays.buckets.get(at.bucket)?.set(REMOVED);
+        arrays.keys.get(at.entry)?.store(mu, Maybe(None));
+        arrays.values.get(at.entry)?.store(mu, Maybe(None));
+        self.len.set(self.len.get().saturating_sub(1));
+        Some(value)
+    }
+
+    pub(super) fn clear(&self, mu: &Mutator<'_>) {
+        self.len.set(0);
+        self.made.set(0);
+        self.buckets.store(mu, None);
+        self.hashes.store(mu, None);
+        self.keys.store(mu, None);
+        self.values.store(mu, None);
+    }
+
+    pub(super) fn iter<'g, 't>(
+        &self,
+        mu: &'g Mutator<'t>,
+    ) -> impl DoubleEndedIterator<Item = (K::Of<'g>, V::Of<'g>)> + use<'g, 't, K, V> {
+        let arrays = self.arrays(mu);
+        let made = self.made.get().min(arrays.capacity());
+        let entries = arrays.keys[..made].iter().zip(&arrays.values[..made]);
+        entries.filter_map(move |(key, value)| key.load(mu).0.zip(value.load(mu).0))
+    }
+}
+
+/// Makes room for `additional` more entries.
+pub(super) fn reserve<T: Table>(
+    mu: &mut Mutator<'_>,
+    map: Local<'_, T>,
+    additional: usize,
+) -> Result<(), OutOfMemory> {
+    let wanted = {
+        let map = map.get(mu);
+        let entries = map.as_ref().entries();
+        let (arrays, made, len) = (entries.arrays(mu), entries.made.get(), entries.len.get());
+        if made.saturating_add(additional) <= arrays.capacity() {
+            return Ok(());
+        }
+        // Squeezing costs as much as there is; a quarter of it must be won for that to be little for each.
+        if len.saturating_add(additional) <= arrays.capacity() / 4 * 3 {
+            arrays.buckets.iter().for_each(|bucket| bucket.set(EMPTY));
+            let left = arrays.adopt(mu, &arrays, made);
+            arrays.keys[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
+            arrays.values[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
+            entries.made.set(left);
+            entries.len.set(left);
+            return Ok(());
+        }
+        len.saturating_add(additional).max(len.saturating_mul(2))
+    };
+    // No heap has room for what is longer than that.
+    let (buckets, capacity) = if wanted > MOST { (usize::MAX, 0) } else { geometry(wanted) };
+    let mut buckets = alloc!(mu, NewSlots::new(buckets, EMPTY))?;
+    let mut hashes = alloc!(mu, [buckets] => NewSlots::new(capacity, 0_u32))?;
+    let mut keys = alloc!(mu, [buckets, hashes] => NewArray::<Maybe<T::Key>>::new(capacity, Maybe(None)))?;
+    let values =
+        alloc!(mu, [buckets, hashes, keys] => NewArray::<Maybe<T::Value>>::new(capacity, Maybe(None)))?;
+
+    let map = map.get(mu);
+    let entries = map.as_ref().entries();
+    let (old, made) = (entries.arrays(mu), entries.made.get());
+    entries.buckets.store(mu, Some(buckets));
+    entries.hashes.store(mu, Some(hashes));
+    entries.keys.store(mu, Some(keys));
+    entries.values.store(mu, Some(values));
+    let left = entries.arrays(mu).adopt(mu, &old, made);
+    entries.made.set(left);
+    entries.len.set(left);
+    Ok(())
+}
+
+/// Adds an entry or replaces its value. `hash` and `equal` are asked for again after a safepoint at which the map grew.
+pub(super) fn insert<T: Table>(
+    mu: &mut Mutator<'_>,
+    map: Local<'_, T>,
+    key: Local<'_, T::Key>,
+    value: Local<'_, T::Value>,
+    find: impl for<'g> Fn(&T, &'g Mutator<'_>, <T::Key as Word>::Of<'g>) -> (u32, Option<Found>),
+) -> Result<(), OutOfMemory> {
+    loop {
+        let this = map.get(mu);
+        let entries = this.as_ref().entries();
+        let (hash, found) = find(this.as_ref(), mu, key.get(mu));
+        let done = match found {
+            Some(found) => entries.set_value(mu, found, value.get(mu)),
+            None => entries.append(mu, hash, key.get(mu), value.get(mu)),
+        };
+        if done {
+            return Ok(());
+        }
+        reserve(mu, map, 1)?;
+    }
+}

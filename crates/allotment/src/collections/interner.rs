@@ -1,0 +1,202 @@
+//! Interned strings: one object for each text, so that equal texts are the same object.
+//!
+//! Weak: the table does not keep a text alive. An entry is an object with a weak slot, and entries are chained; those
+//! whose text died are dropped when the table is full. Refused: an array of weak slots, which would be open addressing that
+//! the collector empties under the table's feet.
+
+use allotment::{
+    Array, Field, Gc, Local, Mutator, NewArray, NewStr, Object, OutOfMemory, Plain, Str, WeakField, alloc,
+    ret,
+};
+use std::hash::{BuildHasher, RandomState};
+
+/// Buckets of the first array.
+const FIRST: usize = 16;
+
+#[derive(Object)]
+struct Entry {
+    text: WeakField<Str>,
+    next: Field<Option<Self>>,
+    hash: u64,
+}
+
+/// A table of texts in the heap, each there once, as long as anybody else refers to it.
+///
+/// ```
+/// use allotment::{Heap, Interner, NewInterner, NewStr, OutOfMemory, alloc, pass, rebind, root};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     root!(mu, names = alloc!(mu, NewInterner::new())?);
+///     root!(mu, one = Interner::intern(mu, names, "lambda")?);
+///     let text = alloc!(mu, NewStr::from("lambda"))?;
+///     let other = pass!(Interner::unify(mu, names, =text)?);
+///     assert_eq!(other, one.get(mu));
+///     let third = rebind!(Interner::intern(mu, names, "define")?);
+///     assert_ne!(third, one.get(mu));
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Object)]
+pub struct Interner {
+    buckets: Field<Option<Array<Option<Entry>>>>,
+    /// With those whose text died and who have not been dropped.
+    entries: Plain<usize>,
+    hasher: RandomState,
+}
+
+impl NewInterner<'_> {
+    /// An empty table, without room yet.
+    pub fn new() -> Self {
+        NewInterner { buckets: None, entries: Plain::new(0), hasher: RandomState::new() }
+    }
+}
+
+impl Default for NewInterner<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Interner {
+    /// The one object with this text; made, if there is none. A safepoint.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] where there is none for a new one. No text was added then.
+    pub fn intern<'m>(
+        mu: &'m mut Mutator<'_>,
+        interner: Local<'_, Self>,
+        text: &str,
+    ) -> Result<Gc<'m, Str>, OutOfMemory> {
+        if let Some(known) = interner.get(mu).get(mu, text) {
+            ret!(mu, Ok(known));
+        }
+        allotment::root!(mu, new = alloc!(mu, NewStr::from(text))?);
+        Self::add(mu, interner, new)
+    }
+
+    /// The one object with the text of `text`; that very object, if there was none. A safepoint.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] where there is none for a new entry. No text was added then.
+    pub fn unify<'m>(
+        mu: &'m mut Mutator<'_>,
+        interner: Local<'_, Self>,
+        text: Local<'_, Str>,
+    ) -> Result<Gc<'m, Str>, OutOfMemory> {
+        if let Some(known) = interner.get(mu).get(mu, text.get(mu).as_ref()) {
+            ret!(mu, Ok(known));
+        }
+        Self::add(mu, interner, text)
+    }
+
+    /// The one object with this text, if there is one.
+    pub fn get<'g>(&self, mu: &'g Mutator<'_>, text: &str) -> Option<Gc<'g, Str>> {
+        let hash = self.hasher.hash_one(text);
+        let buckets = self.buckets.load(mu)?;
+        let mut next = buckets[bucket(hash, buckets.len())].load(mu);
+        while let Some(entry) = next {
+            if entry.hash == hash
+                && let Some(known) = entry.text.load(mu)
+                && *known == *text
+            {
+                return Some(known);
+            }
+            next = entry.next.load(mu);
+        }
+        None
+    }
+
+    /// How many texts it has. Walks the table.
+    pub fn count(&self, mu: &Mutator<'_>) -> usize {
+        let live = |entry: &Gc<'_, Entry>| entry.text.load(mu).is_some();
+        self.buckets.load(mu).map_or(0, |buckets| {
+            let first = buckets.iter(mu);
+            first.map(|first| chain(mu, first).filter(live).count()).sum()
+        })
+    }
+
+    /// Adds a text that was not there.
+    fn add<'m>(
+        mu: &'m mut Mutator<'_>,
+        interner: Local<'_, Self>,
+        text: Local<'_, Str>,
+    ) -> Result<Gc<'m, Str>, OutOfMemory> {
+        Self::make_room(mu, interner)?;
+        let hash = interner.get(mu).hasher.hash_one(text.get(mu).as_ref());
+        let entry = alloc!(mu, NewEntry { text: Some(text.get(mu)), next: None, hash })?;
+        let this = interner.get(mu);
+        // Only a table that another thread changes meanwhile is without.
+        if let Some(buckets) = this.buckets.load(mu) {
+            link(mu, buckets, entry);
+            this.entries.set(this.entries.get() + 1);
+        }
+        Ok(text.get(mu))
+    }
+
+    /// Sees to it that there are no more entries than buckets.
+    fn make_room(mu: &mut Mutator<'_>, interner: Local<'_, Self>) -> Result<(), OutOfMemory> {
+        let this = interner.get(mu);
+        let length = this.buckets.load(mu).map_or(0, |buckets| buckets.len());
+        if this.entries.get() < length {
+            return Ok(());
+        }
+        this.drop_dead(mu);
+        // A quarter must be won for the walk to be little for each.
+        if this.entries.get() < length / 4 * 3 {
+            return Ok(());
+        }
+        let larger = length.saturating_mul(2).max(FIRST);
+        let buckets = alloc!(mu, NewArray::<Option<Entry>>::new(larger, None))?;
+        let this = interner.get(mu);
+        if let Some(old) = this.buckets.load(mu) {
+            for first in old.iter(mu) {
+                for entry in chain(mu, first) {
+                    link(mu, buckets, entry);
+                }
+            }
+        }
+        this.buckets.store(mu, Some(buckets));
+        Ok(())
+    }
+
+    /// Drops the entries whose text died.
+    fn drop_dead(&self, mu: &Mutator<'_>) {
+        let Some(buckets) = self.buckets.load(mu) else { return };
+        let mut left = 0;
+        for slot in buckets.as_ref() {
+            let entries = chain(mu, slot.load(mu));
+            slot.store(mu, None);
+            for entry in entries.filter(|entry| entry.text.load(mu).is_some()) {
+                entry.next.store(mu, slot.load(mu));
+                slot.store(mu, Some(entry));
+                left += 1;
+            }
+        }
+        self.entries.set(left);
+    }
+}
+
+/// The bucket of a hash; `length` is not 0.
+fn bucket(hash: u64, length: usize) -> usize {
+    hash as usize & (length - 1)
+}
+
+/// The entries from `first` on. Each may be linked elsewhere when it has been met.
+fn chain<'g>(mu: &'g Mutator<'_>, first: Option<Gc<'g, Entry>>) -> impl Iterator<Item = Gc<'g, Entry>> {
+    let mut next = first;
+    std::iter::from_fn(move || {
+        let entry = next?;
+        next = entry.next.load(mu);
+        Some(entry)
+    })
+}
+
+fn link(mu: &Mutator<'_>, buckets: Gc<'_, Array<Option<Entry>>>, entry: Gc<'_, Entry>) {
+    let slot = &buckets[bucket(entry.hash, buckets.len())];
+    entry.next.store(mu, slot.load(mu));
+    slot.store(mu, Some(entry));
+}

@@ -1,0 +1,237 @@
+//! A growable array.
+//!
+//! An object that holds an array, which is replaced by a larger one; so the list keeps its identity. What it does not use of
+//! the array holds nothing, and what is taken out of it is forgotten.
+
+use allotment::{Array, Field, Gc, Local, Maybe, Mutator, NewArray, Object, OutOfMemory, Plain, Word, alloc};
+
+/// Elements of the first array.
+const FIRST: usize = 4;
+
+/// A growable array of words of kind `W`, in the heap.
+///
+/// `Gc<List<W>>` has `get`, `set`, `pop` and the others that allocate nothing; [`push`](Self::push),
+/// [`insert`](Self::insert) and [`reserve`](Self::reserve) are functions on a [`Local`].
+///
+/// ```
+/// use allotment::{Heap, List, NewList, NewStr, OutOfMemory, Str, alloc, pass, root};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     root!(mu, words = alloc!(mu, NewList::<Str>::new())?);
+///     for word in ["so", "it", "goes"] {
+///         let word = alloc!(mu, NewStr::from(word))?;
+///         pass!(List::push(mu, words, =word)?);
+///     }
+///     let words = words.get(mu);
+///     assert_eq!(words.get(mu, 2).as_deref(), Some("goes"));
+///     assert_eq!(words.iter(mu).map(|word| word.len()).sum::<usize>(), 8);
+///     assert_eq!(words.remove(mu, 0).as_deref(), Some("so"));
+///     assert_eq!(words.pop(mu).as_deref(), Some("goes"));
+///     assert_eq!(words.len(), 1);
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Object)]
+pub struct List<W: Word> {
+    items: Field<Option<Array<Maybe<W>>>>,
+    len: Plain<usize>,
+}
+
+impl<W: Word> NewList<'_, W> {
+    /// An empty list, without an array yet.
+    pub fn new() -> Self {
+        NewList { items: None, len: Plain::new(0) }
+    }
+}
+
+impl<W: Word> Default for NewList<'_, W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Word> List<W> {
+    /// A list with room for `capacity` elements. A safepoint.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] where there is none for it.
+    pub fn with_capacity<'m>(
+        mu: &'m mut Mutator<'_>,
+        capacity: usize,
+    ) -> Result<Gc<'m, List<W>>, OutOfMemory> {
+        let items = match capacity {
+            0 => None,
+            _ => Some(alloc!(mu, NewArray::<Maybe<W>>::new(capacity, Maybe(None)))?),
+        };
+        alloc!(mu, NewList { items, len: Plain::new(0) })
+    }
+
+    /// Adds `value` at the end. A safepoint where the list is full.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] where the list cannot grow. It has not changed then.
+    pub fn push(mu: &mut Mutator<'_>, list: Local<'_, Self>, value: Local<'_, W>) -> Result<(), OutOfMemory> {
+        loop {
+            let this = list.get(mu);
+            let (items, len) = this.slots(mu);
+            if let Some(slot) = items.get(len) {
+                slot.store(mu, Maybe(Some(value.get(mu))));
+                this.len.set(len + 1);
+                return Ok(());
+            }
+            Self::reserve(mu, list, 1)?;
+        }
+    }
+
+    /// Inserts `value` before the element at `index`, or at the end; `false` where the list is shorter than `index`. A safepoint
+    /// where the list is full.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] where the list cannot grow. It has not changed then.
+    pub fn insert(
+        mu: &mut Mutator<'_>,
+        list: Local<'_, Self>,
+        index: usize,
+        value: Local<'_, W>,
+    ) -> Result<bool, OutOfMemory> {
+        loop {
+            let this = list.get(mu);
+            let (items, len) = this.slots(mu);
+            if index > len {
+                return Ok(false);
+            }
+            if len < items.len() {
+                for to in (index..len).rev() {
+                    items[to + 1].store(mu, items[to].load(mu));
+                }
+                items[index].store(mu, Maybe(Some(value.get(mu))));
+                this.len.set(len + 1);
+                return Ok(true);
+            }
+            Self::reserve(mu, list, 1)?;
+        }
+    }
+
+    /// Makes room for `additional` more elements, and at least doubles the room if it has to make any. A safepoint.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] where there is none for them. The list has not changed then.
+    pub fn reserve(
+        mu: &mut Mutator<'_>,
+        list: Local<'_, Self>,
+        additional: usize,
+    ) -> Result<(), OutOfMemory> {
+        let (items, len) = list.get(mu).slots(mu);
+        let (capacity, wanted) = (items.len(), len.saturating_add(additional));
+        if wanted <= capacity {
+            return Ok(());
+        }
+        let larger = wanted.max(capacity.saturating_mul(2)).max(FIRST);
+        let items = alloc!(mu, NewArray::<Maybe<W>>::new(larger, Maybe(None)))?;
+        let this = list.get(mu);
+        if let Some(old) = this.items.load(mu) {
+            items.copy_from(mu, 0, old, 0..old.len().min(larger));
+        }
+        this.items.store(mu, Some(items));
+        Ok(())
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.len.get()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many elements it can have without another array.
+    pub fn capacity(&self, mu: &Mutator<'_>) -> usize {
+        self.slots(mu).0.len()
+    }
+
+    /// The element at `index`.
+    pub fn get<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
+        self.used(mu).get(index)?.load(mu).0
+    }
+
+    /// The last element.
+    pub fn last<'g>(&self, mu: &'g Mutator<'_>) -> Option<W::Of<'g>> {
+        self.used(mu).last()?.load(mu).0
+    }
+
+    /// Replaces the element at `index`; `false` where there is none.
+    #[must_use = "false: there is no such element, and nothing has changed"]
+    pub fn set(&self, mu: &Mutator<'_>, index: usize, value: W::Of<'_>) -> bool {
+        let slot = self.used(mu).get(index);
+        if let Some(slot) = slot {
+            slot.store(mu, Maybe(Some(value)));
+        }
+        slot.is_some()
+    }
+
+    /// Takes the last element off.
+    pub fn pop<'g>(&self, mu: &'g Mutator<'_>) -> Option<W::Of<'g>> {
+        self.remove(mu, self.len().checked_sub(1)?)
+    }
+
+    /// Takes the element at `index` out; those behind it move up.
+    pub fn remove<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
+        let used = self.used(mu);
+        let value = used.get(index)?.load(mu).0;
+        for to in index..used.len() - 1 {
+            used[to].store(mu, used[to + 1].load(mu));
+        }
+        self.truncate(mu, used.len() - 1);
+        value
+    }
+
+    /// Takes the element at `index` out; the last one takes its place.
+    pub fn swap_remove<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
+        let used = self.used(mu);
+        let value = used.get(index)?.load(mu).0;
+        used[index].store(mu, used[used.len() - 1].load(mu));
+        self.truncate(mu, used.len() - 1);
+        value
+    }
+
+    /// Takes elements off the end until `len` are left; nothing where there are no more.
+    pub fn truncate(&self, mu: &Mutator<'_>, len: usize) {
+        let used = self.used(mu);
+        if len < used.len() {
+            used[len..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
+            self.len.set(len);
+        }
+    }
+
+    /// Takes all elements out, and gives up the room.
+    pub fn clear(&self, mu: &Mutator<'_>) {
+        self.len.set(0);
+        self.items.store(mu, None);
+    }
+
+    /// The elements, as many as there are now. What is taken out meanwhile is not met.
+    pub fn iter<'g, 't>(
+        &self,
+        mu: &'g Mutator<'t>,
+    ) -> impl DoubleEndedIterator<Item = W::Of<'g>> + use<'g, 't, W> {
+        self.used(mu).iter().filter_map(move |slot| slot.load(mu).0)
+    }
+
+    /// The array, and how much of it is used.
+    fn slots<'g>(&self, mu: &'g Mutator<'_>) -> (&'g [Field<Maybe<W>>], usize) {
+        let items = self.items.load(mu).map_or(&[][..], Gc::as_ref);
+        // The two may differ if another thread changes the list.
+        (items, self.len.get().min(items.len()))
+    }
+
+    fn used<'g>(&self, mu: &'g Mutator<'_>) -> &'g [Field<Maybe<W>>] {
+        let (items, len) = self.slots(mu);
+        &items[..len]
+    }
+}

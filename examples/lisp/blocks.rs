@@ -1,0 +1,191 @@
+//! Forms that bind variables: `let` and its kin, and the loops.
+//!
+//! The variables of a block are slots in the frame of its function, so a block costs nothing. A loop is
+//! a function, which is entered again for each turn, and its variables are new each time.
+
+use crate::code::Op;
+use crate::compiler::{Compiler, after, length, next, nth};
+use crate::fault::Fault;
+use crate::forms::Done;
+use crate::value::{Val, Value};
+use allotment::{Local, Mutator, root};
+
+impl Compiler<'_, '_, '_> {
+    /// The name and the expression of `(name expression)`; `do` allows a third part.
+    pub fn binding<'g>(
+        &self,
+        mu: &'g Mutator<'_>,
+        binding: Val<'g>,
+        most: usize,
+    ) -> Result<(u32, Val<'g>), Fault> {
+        match (nth(mu, binding, 0), nth(mu, binding, 1), length(mu, binding)) {
+            (Some(name), Some(value), Some(parts)) if parts <= most => Ok((self.name(name)?, value)),
+            _ => Err(Fault::new("a variable is bound as (name expression)")),
+        }
+    }
+
+    /// Pushes the values that variables begin with; their names.
+    pub fn initial_values(
+        &mut self,
+        mu: &mut Mutator<'_>,
+        bindings: Local<'_, Value>,
+        most: usize,
+    ) -> Result<Vec<u32>, Fault> {
+        let mut names = Vec::new();
+        root!(mu, mut rest = bindings.get(mu));
+        while let Some(binding) = next(mu, &mut rest) {
+            let (name, value) = self.binding(mu, binding, most)?;
+            root!(mu, value = value);
+            self.named_expression(mu, name, value)?;
+            names.push(name);
+        }
+        if rest.get(mu) != Val::Nil {
+            return Err(Fault::new("bindings are a list: ((name expression) ...)"));
+        }
+        Ok(names)
+    }
+
+    pub fn let_at_once(
+        &mut self,
+        mu: &mut Mutator<'_>,
+        bindings: Local<'_, Value>,
+        body: Local<'_, Value>,
+        tail: bool,
+    ) -> Done {
+        let seen = self.function().bindings.len();
+        let names = self.initial_values(mu, bindings, 2)?;
+        let slots: Vec<usize> = names.iter().map(|&name| self.function().declare(name, false)).collect();
+        for slot in slots.into_iter().rev() {
+            self.emit(Op::Store, slot);
+        }
+        self.body(mu, body, tail)?;
+        self.function().bindings.truncate(seen);
+        Ok(())
+    }
+
+    pub fn let_in_turn(
+        &mut self,
+        mu: &mut Mutator<'_>,
+        bindings: Local<'_, Value>,
+        body: Local<'_, Value>,
+        tail: bool,
+    ) -> Done {
+        let seen = self.function().bindings.len();
+        root!(mu, mut rest = bindings.get(mu));
+        while let Some(binding) = next(mu, &mut rest) {
+            let (name, value) = self.binding(mu, binding, 2)?;
+            root!(mu, value = value);
+            self.named_expression(mu, name, value)?;
+            let slot = self.function().declare(name, false);
+            self.emit(Op::Store, slot);
+        }
+        self.body(mu, body, tail)?;
+        self.function().bindings.truncate(seen);
+        Ok(())
+    }
+
+    pub fn letrec(
+        &mut self,
+        mu: &mut Mutator<'_>,
+        bindings: Local<'_, Value>,
+        body: Local<'_, Value>,
+        tail: bool,
+    ) -> Done {
+        let seen = self.function().bindings.len();
+        let mut list = bindings.get(mu);
+        while let Val::Pair(pair) = list {
+            let (name, _) = self.binding(mu, pair.car.load(mu), 2)?;
+            self.function().declare(name, true);
+            list = pair.cdr.load(mu);
+        }
+        root!(mu, mut rest = bindings.get(mu));
+        while let Some(binding) = next(mu, &mut rest) {
+            let (name, value) = self.binding(mu, binding, 2)?;
+            root!(mu, value = value);
+            self.named_expression(mu, name, value)?;
+            self.assign(mu, name);
+        }
+        self.body(mu, body, tail)?;
+        self.function().bindings.truncate(seen);
+        Ok(())
+    }
+
+    /// `(let loop ((name expression) ...) body ...)`: a function that is called at once.
+    pub fn named_let(
+        &mut self,
+        mu: &mut Mutator<'_>,
+        name: Local<'_, Value>,
+        rest: Local<'_, Value>,
+        tail: bool,
+    ) -> Done {
+        let seen = self.function().bindings.len();
+        let name = self.name(name.get(mu))?;
+        let slot = self.function().declare(name, false);
+        root!(mu, bindings = nth(mu, rest.get(mu), 0).unwrap_or(Val::Nil), body = after(mu, rest.get(mu), 1));
+        self.begin(Some(name));
+        let mut list = bindings.get(mu);
+        while let Val::Pair(pair) = list {
+            let (parameter, _) = self.binding(mu, pair.car.load(mu), 2)?;
+            self.function().declare(parameter, false);
+            self.function().required += 1;
+            list = pair.cdr.load(mu);
+        }
+        self.body(mu, body, true)?;
+        self.close(mu)?;
+        self.emit(Op::Store, slot);
+        self.function().bindings.truncate(seen);
+        self.emit(Op::Local, slot);
+        let values = self.initial_values(mu, bindings, 2)?;
+        self.emit(if tail { Op::TailCall } else { Op::Call }, values.len());
+        self.done(tail);
+        Ok(())
+    }
+
+    /// `(do ((name first step) ...) (test value ...) command ...)`: a loop is a function that calls itself.
+    pub fn r#do(
+        &mut self,
+        mu: &mut Mutator<'_>,
+        bindings: Local<'_, Value>,
+        rest: Local<'_, Value>,
+        tail: bool,
+    ) -> Done {
+        let slot = self.function().reserve();
+        self.begin(None);
+        let mut names = Vec::new();
+        let mut list = bindings.get(mu);
+        while let Val::Pair(pair) = list {
+            let (name, _) = self.binding(mu, pair.car.load(mu), 3)?;
+            names.push(name);
+            self.function().declare(name, false);
+            self.function().required += 1;
+            list = pair.cdr.load(mu);
+        }
+        root!(mu, end = nth(mu, rest.get(mu), 0).unwrap_or(Val::Nil), commands = after(mu, rest.get(mu), 1));
+        root!(
+            mu,
+            test = nth(mu, end.get(mu), 0).ok_or_else(|| Fault::new("do wants (test expression ...)"))?
+        );
+        self.expression(mu, test, false)?;
+        let go_on = self.emit(Op::JumpFalse, 0);
+        root!(mu, values = after(mu, end.get(mu), 1));
+        self.sequence(mu, values, true)?;
+        self.function().land(go_on);
+        self.sequence(mu, commands, false)?;
+        self.emit(Op::Pop, 0);
+        self.emit(Op::Outer, 1 << 16 | slot);
+        root!(mu, mut steps = bindings.get(mu));
+        while let Some(binding) = next(mu, &mut steps) {
+            // A variable without a step keeps its value.
+            root!(mu, step = nth(mu, binding, 2).or_else(|| nth(mu, binding, 0)).unwrap_or(Val::Nil));
+            self.expression(mu, step, false)?;
+        }
+        self.emit(Op::TailCall, names.len());
+        self.close(mu)?;
+        self.emit(Op::Store, slot);
+        self.emit(Op::Local, slot);
+        self.initial_values(mu, bindings, 3)?;
+        self.emit(if tail { Op::TailCall } else { Op::Call }, names.len());
+        self.done(tail);
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! The functions written in Rust, by what they work on.
+
+mod characters;
+mod kinds;
+mod lists;
+mod numeric;
+mod ports;
+mod tables;
+mod vectors;
+
+pub use kinds::{Args, Body, Builtin, spread};
+use std::sync::LazyLock;
+
+/// All of them; `Val::Builtin` holds the place.
+pub static ALL: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
+    [&[kinds::APPLY], lists::ALL, numeric::ALL, characters::ALL, vectors::ALL, tables::ALL, ports::ALL]
+        .concat()
+});

@@ -1,0 +1,66 @@
+//! What went wrong in a program, and where.
+//!
+//! A fault holds text, not values: it outlives safepoints, so it can be returned with `?` from
+//! anywhere. Refused: a fault that holds the offending value (a bare value cannot be carried out of
+//! a function that collects without rooting it).
+
+use allotment::OutOfMemory;
+use std::fmt;
+
+#[derive(Debug)]
+pub struct Fault {
+    message: String,
+    /// File and line, once they are known.
+    place: Option<(String, u32)>,
+    /// The text ended within an expression: at a prompt, more may come.
+    pub incomplete: bool,
+    /// The program said it itself, with `error`.
+    said: bool,
+}
+
+impl Fault {
+    pub fn new(message: impl Into<String>) -> Fault {
+        Fault { message: message.into(), place: None, incomplete: false, said: false }
+    }
+
+    /// What the program itself calls wrong.
+    pub fn said(message: String) -> Fault {
+        Fault { said: true, ..Fault::new(message) }
+    }
+
+    /// The text ended within something.
+    pub fn incomplete(message: String) -> Fault {
+        Fault { incomplete: true, ..Fault::new(message) }
+    }
+
+    /// The same fault at this place, unless a more precise one is known.
+    #[must_use]
+    pub fn at(mut self, file: &str, line: u32) -> Fault {
+        self.place.get_or_insert_with(|| (file.to_string(), line));
+        self
+    }
+
+    /// The same fault, said of a builtin.
+    #[must_use]
+    pub fn of(mut self, name: &str) -> Fault {
+        if !self.said {
+            self.message = format!("{name}: {}", self.message);
+        }
+        self
+    }
+}
+
+impl From<OutOfMemory> for Fault {
+    fn from(error: OutOfMemory) -> Fault {
+        Fault::new(error.to_string())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line)) = &self.place {
+            write!(f, "{file}:{line}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,136 @@
+//! The state of the Lisp outside its values: the machine's stack, the symbols, where output goes.
+//!
+//! It holds values through roots only (`Stack`, `Root`), so it can be passed to everything beside the
+//! mutator. The mutator is not in it: a bare value would then borrow the whole state.
+
+use crate::fault::Fault;
+use crate::value::{NewPair, NewSymbol, Symbol, Val, Value};
+use allotment::{Array, Gc, Local, Mutator, NewArray, NewStr, Root, Stack, alloc, rebind, root};
+use std::collections::HashMap;
+use std::io::Write;
+use std::num::NonZeroU32;
+
+/// Words on the machine's stack: what goes deeper is a fault.
+pub const DEEPEST: usize = 4 << 20;
+
+/// `'t` is the thread's attachment to the heap.
+pub struct Lisp<'t, 'o> {
+    /// Operands, arguments, and what calls return to.
+    pub stack: Stack<'t, Value>,
+    /// Constants of the functions that are being compiled.
+    pub constants: Stack<'t, Value>,
+    /// All symbols, by id.
+    symbols: Stack<'t, Symbol>,
+    ids: HashMap<Box<str>, usize>,
+    /// The places of functions written in Rust.
+    pub builtins: HashMap<&'static str, u32>,
+    /// A string port, or nothing: then output goes to `out`.
+    pub output: Root<Value>,
+    pub out: &'o mut dyn Write,
+    /// The line in which a list begins, by the list's identity. Two lists may have the same hash: a fault then names the
+    /// line of the other.
+    pub lines: HashMap<NonZeroU32, u32>,
+}
+
+impl<'t, 'o> Lisp<'t, 'o> {
+    pub fn new(mu: &Mutator<'t>, out: &'o mut dyn Write) -> Lisp<'t, 'o> {
+        Lisp {
+            stack: Stack::new(mu),
+            constants: Stack::new(mu),
+            symbols: Stack::new(mu),
+            ids: HashMap::new(),
+            builtins: HashMap::new(),
+            output: Root::new(mu, Val::Nil),
+            out,
+            lines: HashMap::new(),
+        }
+    }
+
+    /// The symbol of this name.
+    pub fn intern<'m>(&mut self, mu: &'m mut Mutator<'_>, name: &str) -> Result<Gc<'m, Symbol>, Fault> {
+        if let Some(&id) = self.ids.get(name) {
+            return Ok(self.symbol(mu, id));
+        }
+        let id = self.symbols.len();
+        let text = alloc!(mu, NewStr::from(name))?;
+        let symbol = alloc!(mu, NewSymbol { name: text, global: Val::Unbound, id: id as u32 })?;
+        self.symbols.push(mu, symbol);
+        self.ids.insert(name.into(), id);
+        Ok(rebind!(mu, symbol))
+    }
+
+    /// The symbol of this id.
+    pub fn symbol<'g>(&self, mu: &'g Mutator<'_>, id: usize) -> Gc<'g, Symbol> {
+        self.symbols.get(mu, id).expect("ids are given by intern")
+    }
+
+    /// Takes the top off the machine's stack; the compiler sees to it that there is one.
+    #[inline]
+    pub fn pop<'g>(&mut self, mu: &'g Mutator<'_>) -> Val<'g> {
+        self.stack.pop(mu).unwrap_or(Val::Unbound)
+    }
+
+    /// Pushes the elements of a list.
+    pub fn push_list<'g>(&mut self, mu: &'g Mutator<'_>, list: Val<'g>) -> Result<(), Fault> {
+        let mut rest = list;
+        while let Val::Pair(pair) = rest {
+            if self.stack.len() > DEEPEST {
+                return Err(Fault::new("the list is too long"));
+            }
+            self.stack.push(mu, pair.car.load(mu));
+            rest = pair.cdr.load(mu);
+        }
+        match rest {
+            Val::Nil => Ok(()),
+            other => Err(Fault::new(format!("wants a list, and was given {}", other.kind()))),
+        }
+    }
+
+    /// Writes text to the current output.
+    pub fn print(&mut self, mu: &mut Mutator<'_>, text: &str) -> Result<(), Fault> {
+        match self.output.get(mu) {
+            Val::Output(port) => {
+                root!(mu, port = port);
+                let piece = alloc!(mu, NewStr::from(text))?;
+                let pieces = port.get(mu).pieces.load(mu);
+                let pair = alloc!(mu, NewPair { car: Val::Text(piece), cdr: pieces })?;
+                port.get(mu).pieces.store(mu, Val::Pair(pair));
+                Ok(())
+            }
+            _ => self
+                .out
+                .write_all(text.as_bytes())
+                .map_err(|error| Fault::new(format!("cannot write: {error}"))),
+        }
+    }
+}
+
+/// Takes what lies above `height` off a stack and makes it a list that ends in `tail`.
+pub fn list<'m>(
+    mu: &'m mut Mutator<'_>,
+    stack: &mut Stack<'_, Value>,
+    height: usize,
+    tail: Local<'_, Value>,
+) -> Result<Val<'m>, Fault> {
+    let mut list = tail.get(mu);
+    while stack.len() > height
+        && let Some(item) = stack.pop(mu)
+    {
+        list = Val::Pair(alloc!(mu, NewPair { car: item, cdr: list })?);
+    }
+    Ok(rebind!(mu, list))
+}
+
+/// Takes what lies above `height` off a stack and makes it a vector.
+pub fn vector<'m>(
+    mu: &'m mut Mutator<'_>,
+    stack: &mut Stack<'_, Value>,
+    height: usize,
+) -> Result<Gc<'m, Array<Value>>, Fault> {
+    let vector = alloc!(mu, NewArray::new(stack.len() - height, Val::Nil))?;
+    for (at, slot) in (height..).zip(vector.as_ref()) {
+        slot.store(mu, stack.get(mu, at).unwrap_or(Val::Nil));
+    }
+    stack.truncate(mu, height);
+    Ok(rebind!(mu, vector))
+}

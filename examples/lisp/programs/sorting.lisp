@@ -1,0 +1,66 @@
+; Merge sort of lists, quicksort in a vector, and the Lisp's own sort: they must agree.
+(define seed 42)
+(define (random n)
+  (set! seed (remainder (* seed 16807) 2147483647))
+  (remainder seed n))
+
+(define (random-list n)
+  (let loop ((i 0) (l '())) (if (= i n) l (loop (+ i 1) (cons (random 1000) l)))))
+
+(define (merge a b)
+  (cond ((null? a) b)
+        ((null? b) a)
+        ((< (car b) (car a)) (cons (car b) (merge a (cdr b))))
+        (else (cons (car a) (merge (cdr a) b)))))
+
+(define (split l)
+  (if (or (null? l) (null? (cdr l)))
+      (cons l '())
+      (let ((halves (split (cddr l))))
+        (cons (cons (car l) (car halves))
+              (cons (cadr l) (cdr halves))))))
+
+(define (merge-sort l)
+  (if (or (null? l) (null? (cdr l)))
+      l
+      (let ((halves (split l)))
+        (merge (merge-sort (car halves)) (merge-sort (cdr halves))))))
+
+(define (quicksort! v)
+  (define (swap! i j)
+    (let ((x (vector-ref v i)))
+      (vector-set! v i (vector-ref v j))
+      (vector-set! v j x)))
+  (define (partition low high)
+    (let ((pivot (vector-ref v high)))
+      (let loop ((i low) (store low))
+        (cond ((= i high) (swap! store high) store)
+              ((< (vector-ref v i) pivot) (swap! i store) (loop (+ i 1) (+ store 1)))
+              (else (loop (+ i 1) store))))))
+  (let recur ((low 0) (high (- (vector-length v) 1)))
+    (when (< low high)
+      (let ((middle (partition low high)))
+        (recur low (- middle 1))
+        (recur (+ middle 1) high))))
+  v)
+
+(define (sorted? l)
+  (or (null? l) (null? (cdr l))
+      (and (<= (car l) (cadr l)) (sorted? (cdr l)))))
+
+(define sample (random-list 20))
+(write sample) (newline)
+(write (merge-sort sample)) (newline)
+(write (quicksort! (list->vector sample))) (newline)
+(write (sort sample <)) (newline)
+(write (sort sample >)) (newline)
+
+(define large (random-list 2000))
+(define a (merge-sort large))
+(define b (vector->list (quicksort! (list->vector large))))
+(define c (sort large <))
+(write (list (length a) (sorted? a) (equal? a b) (equal? b c))) (newline)
+(write (sort '("pear" "apple" "fig") string<?)) (newline)
+
+; Stable: equal keys stay in order.
+(write (sort '((2 . a) (1 . b) (2 . c) (1 . d) (2 . e)) (lambda (x y) (< (car x) (car y))))) (newline)

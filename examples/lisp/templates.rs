@@ -1,0 +1,80 @@
+//! `quasiquote`: what is not unquoted is a constant, the rest is put together when it runs.
+
+use crate::code::Op;
+use crate::compiler::{Compiler, after, length, nth};
+use crate::forms::Done;
+use crate::lisp::list;
+use crate::value::{Val, Value};
+use allotment::{Local, Mutator, rebind, root};
+
+impl Compiler<'_, '_, '_> {
+    /// A template: what is not unquoted is a constant, the rest is put together when it runs.
+    pub fn quasi(&mut self, mu: &mut Mutator<'_>, e: Local<'_, Value>, level: usize) -> Done {
+        self.deeper()?;
+        self.template(mu, e, level)?;
+        self.nesting -= 1;
+        Ok(())
+    }
+
+    pub fn template(&mut self, mu: &mut Mutator<'_>, e: Local<'_, Value>, level: usize) -> Done {
+        if !has_unquote(mu, e.get(mu)) {
+            self.constant(mu, e.get(mu));
+            return Ok(());
+        }
+        root!(mu, first = nth(mu, e.get(mu), 0).unwrap_or(Val::Nil), rest = after(mu, e.get(mu), 1));
+        if is_form(mu, e.get(mu), "unquote") && level == 1 {
+            root!(mu, unquoted = nth(mu, e.get(mu), 1).unwrap_or(Val::Nil));
+            return self.expression(mu, unquoted, false);
+        }
+        if is_form(mu, first.get(mu), "unquote-splicing") && level == 1 {
+            root!(mu, unquoted = nth(mu, first.get(mu), 1).unwrap_or(Val::Nil));
+            self.builtin(mu, "append");
+            self.expression(mu, unquoted, false)?;
+            self.quasi(mu, rest, level)?;
+            self.emit(Op::Call, 2);
+            return Ok(());
+        }
+        let inner = match e.get(mu) {
+            e if is_form(mu, e, "quasiquote") => level + 1,
+            e if is_form(mu, e, "unquote") || is_form(mu, e, "unquote-splicing") => level - 1,
+            _ => level,
+        };
+        if let Val::Vector(vector) = e.get(mu) {
+            let height = self.lisp.stack.len();
+            vector.iter(mu).for_each(|item| self.lisp.stack.push(mu, item));
+            root!(mu, nil = Val::Nil);
+            root!(mu, items = rebind!(list(mu, &mut self.lisp.stack, height, nil)?));
+            self.builtin(mu, "list->vector");
+            self.quasi(mu, items, level)?;
+            self.emit(Op::Call, 1);
+            return Ok(());
+        }
+        self.builtin(mu, "cons");
+        self.quasi(mu, first, inner)?;
+        self.quasi(mu, rest, inner)?;
+        self.emit(Op::Call, 2);
+        Ok(())
+    }
+}
+
+/// Whether a value is `(name something)`.
+fn is_form(mu: &Mutator<'_>, value: Val<'_>, name: &str) -> bool {
+    matches!(nth(mu, value, 0), Some(Val::Symbol(symbol)) if &*symbol.name.load(mu) == name)
+        && length(mu, value) == Some(2)
+}
+
+/// Whether something in it is unquoted.
+fn has_unquote(mu: &Mutator<'_>, value: Val<'_>) -> bool {
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Val::Pair(_) if is_form(mu, value, "unquote") || is_form(mu, value, "unquote-splicing") => {
+                return true;
+            }
+            Val::Pair(pair) => left.extend([pair.car.load(mu), pair.cdr.load(mu)]),
+            Val::Vector(vector) => left.extend(vector.iter(mu)),
+            _ => {}
+        }
+    }
+    false
+}
