@@ -1,33 +1,30 @@
-//! The example of the README: a linked list in the heap, which then dies at once.
+//! The example of the README: ten million pairs in a heap that holds a fraction of them.
 
-use allotment::Heap;
-use allotment::mutator::{ByCaller, Site};
-use allotment::object::{Shape, SlotKind};
+use allotment::{Field, Heap, Object, OutOfMemory, alloc};
+
+#[derive(Object)]
+struct Pair {
+    next: Field<Option<Pair>>,
+    key: u64,
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let heap = Heap::builder().max_heap_size(64 << 20).build()?;
-    let pair = heap.register(Shape::fixed("Pair", 24).slot("next", 8, SlotKind::Strong))?;
-    let site: Site<24, ByCaller> = Site::new(pair).ok_or("a pair has 24 bytes")?;
-    let length = heap.attach(|mutator| {
-        let mut list = std::ptr::null_mut::<u8>();
-        for key in 0..1000_u64 {
-            // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
-            let Some(new) = (unsafe { mutator.try_alloc_raw(site) }) else { break };
-            // SAFETY: a pair has two words behind its header.
-            unsafe { new.byte_add(8).cast::<*mut u8>().write(list) };
-            // SAFETY: as above.
-            unsafe { new.byte_add(16).cast::<u64>().write(key) };
-            list = new.as_ptr();
+    let sum = heap.attach(|mu| {
+        let mut list = None;
+        for key in 1..10_000_000 {
+            // A safepoint: everything may move. The initialiser goes along; any other pointer would not compile.
+            let pair = alloc!(mu, NewPair { next: list, key })?;
+            list = if key % 1000 == 0 { None } else { Some(pair) };
         }
-        let mut length = 0;
-        while !list.is_null() {
-            length += 1;
-            // SAFETY: a pair of the list is alive, and its first word was written.
-            list = unsafe { list.add(8).cast::<*mut u8>().read() };
+        let last = alloc!(mu, NewPair { next: list, key: 0 })?;
+        let (mut sum, mut at) = (0, Some(last));
+        while let Some(pair) = at {
+            sum += pair.key;
+            at = pair.next.load(mu);
         }
-        length
-    })?;
-    println!("{length} pairs; {}", heap.tlab_totals());
-    heap.reset()?;
+        Ok::<u64, OutOfMemory>(sum)
+    })??;
+    println!("{sum}; {}", heap.collections().pauses);
     Ok(())
 }

@@ -22,6 +22,7 @@ use std::ptr::{self, NonNull};
     label = "not an object type",
     note = "`#[derive(Object)]` on a struct makes it one",
     note = "plain data needs no `Field`: write `key: u64`",
+    note = "a number in a slot, a list or a map is `Unboxed<u32>`, or of any type that is `Immediate`",
     note = "arrays of references are `Array<W>`; of numbers `Slots<u8>`, `Slots<f64>`; text is `Str`, bytes are `Bytes`"
 )]
 pub unsafe trait Object: 'static {

@@ -89,11 +89,11 @@ impl Key for Bytes {
 }
 
 impl<I: Immediate + Hash + Eq> Key for Unboxed<I> {
-    fn hash<'g, H: Hasher>(key: Self, _: &'g Mutator<'_>, state: &mut H) {
+    fn hash<'g, H: Hasher>(key: Self::Of<'g>, _: &'g Mutator<'_>, state: &mut H) {
         Hash::hash(&key.0, state);
     }
 
-    fn equal<'g>(one: Self, other: Self, _: &'g Mutator<'_>) -> bool {
+    fn equal<'g>(one: Self::Of<'g>, other: Self::Of<'g>, _: &'g Mutator<'_>) -> bool {
         one == other
     }
 }

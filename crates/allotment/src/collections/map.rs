@@ -5,7 +5,7 @@ use super::key::Key;
 use allotment::{
     Array, Field, Gc, Local, Maybe, Mutator, Object, OutOfMemory, Plain, Slots, Str, Word, alloc,
 };
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A map whose keys are compared by content, in the heap. What that means for a kind of word, its [`Key`] says.
 ///
@@ -36,7 +36,7 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 /// # }
 /// ```
 #[derive(Object)]
-pub struct Map<K: Word, V: Word> {
+pub struct Map<K: Key, V: Word> {
     buckets: Field<Option<Slots<u32>>>,
     hashes: Field<Option<Slots<u32>>>,
     keys: Field<Option<Array<Maybe<K>>>>,
@@ -46,7 +46,7 @@ pub struct Map<K: Word, V: Word> {
     hasher: RandomState,
 }
 
-impl<K: Word, V: Word> NewMap<'_, K, V> {
+impl<K: Key, V: Word> NewMap<'_, K, V> {
     /// An empty map, without room yet.
     pub fn new() -> Self {
         NewMap {
@@ -61,13 +61,13 @@ impl<K: Word, V: Word> NewMap<'_, K, V> {
     }
 }
 
-impl<K: Word, V: Word> Default for NewMap<'_, K, V> {
+impl<K: Key, V: Word> Default for NewMap<'_, K, V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K: Word, V: Word> Table for Map<K, V> {
+impl<K: Key, V: Word> Table for Map<K, V> {
     type Key = K;
     type Value = V;
 
@@ -134,15 +134,6 @@ impl<K: Key, V: Word> Map<K, V> {
         self.entries().remove(mu, self.find(mu, key).1?)
     }
 
-    fn find<'g>(&self, mu: &'g Mutator<'_>, key: K::Of<'g>) -> (u32, Option<Found>) {
-        let mut state = self.hasher.build_hasher();
-        K::hash(key, mu, &mut state);
-        let hash = fold(state.finish());
-        (hash, self.entries().find(mu, hash, |other| K::equal(key, other, mu)))
-    }
-}
-
-impl<K: Word, V: Word> Map<K, V> {
     /// How many entries it has.
     pub fn len(&self) -> usize {
         self.len.get()
@@ -170,14 +161,19 @@ impl<K: Word, V: Word> Map<K, V> {
     ) -> impl DoubleEndedIterator<Item = (K::Of<'g>, V::Of<'g>)> + use<'g, 't, K, V> {
         self.entries().iter(mu)
     }
+
+    fn find<'g>(&self, mu: &'g Mutator<'_>, key: K::Of<'g>) -> (u32, Option<Found>) {
+        let mut state = self.hasher.build_hasher();
+        K::hash(key, mu, &mut state);
+        let hash = fold(state.finish());
+        (hash, self.entries().find(mu, hash, |other| K::equal(key, other, mu)))
+    }
 }
 
 impl<V: Word> Map<Str, V> {
     /// What the map holds for a text that need not lie in the heap.
     pub fn get_str<'g>(&self, mu: &'g Mutator<'_>, key: &str) -> Option<V::Of<'g>> {
-        let mut state = self.hasher.build_hasher();
-        key.hash(&mut state);
-        let found = self.entries().find(mu, fold(state.finish()), |other| *other == *key);
-        self.entries().value(mu, found?)
+        let hash = fold(self.hasher.hash_one(key));
+        self.entries().value(mu, self.entries().find(mu, hash, |other| *other == *key)?)
     }
 }

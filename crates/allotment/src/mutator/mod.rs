@@ -27,6 +27,7 @@ mod sampling;
 mod shared;
 mod site;
 mod state;
+mod stopping;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod world;

@@ -11,7 +11,7 @@ use super::safepoint::{
 };
 use super::shared::Shared;
 use super::state::State;
-use super::world;
+use super::stopping;
 use crate::sync::MutexGuard;
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
@@ -205,7 +205,7 @@ impl Registry {
     /// attached and runs, but for one in `blocking`.
     pub(super) fn between_stops(&self) -> Guard<'_> {
         assert!(
-            !world::is_stopping_that(self),
+            !stopping::is_stopping_that(self),
             "this would wait for the end of the stop that it is a part of"
         );
         self.threads.lock_resumed()
@@ -244,7 +244,7 @@ pub(crate) fn attach<R>(
     if !ATTACHED.get().is_null() {
         return Err(AttachError::AlreadyAttached);
     }
-    if world::is_stopping() {
+    if stopping::is_stopping() {
         return Err(AttachError::WorldStopped);
     }
     let (sizing, before) = shared.registry.start(&shared.sizing);

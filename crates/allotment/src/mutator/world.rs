@@ -10,13 +10,13 @@
 //! would have to be told, in the middle of code that has no error to return.
 
 use super::Mutator;
-use super::registry::{Registry, runs_attached};
+use super::registry::runs_attached;
 use super::roots::visit_links;
 use super::safepoint::{Arrival, ThreadIdentity};
 use super::shared::Shared;
 use super::state::State;
+use super::stopping::{Stopping, is_stopping};
 use crate::object::SlotVisitor;
-use std::cell::Cell;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -151,36 +151,6 @@ impl Shared {
             std::mem::forget(abort);
             outcome
         })
-    }
-}
-
-thread_local! {
-    /// Whose world this thread stops, or has stopped; null: none.
-    static STOPPING: Cell<*const Registry> = const { Cell::new(std::ptr::null()) };
-}
-
-/// Whether this thread stops a world, or has stopped it: others may be waiting for it.
-pub(super) fn is_stopping() -> bool {
-    !STOPPING.get().is_null()
-}
-
-/// Whether it is the world of these threads: it must not wait for the end of the stop then.
-pub(super) fn is_stopping_that(registry: &Registry) -> bool {
-    std::ptr::eq(STOPPING.get(), registry)
-}
-
-struct Stopping;
-
-impl Stopping {
-    fn begin(registry: &Registry) -> Stopping {
-        STOPPING.set(registry);
-        Stopping
-    }
-}
-
-impl Drop for Stopping {
-    fn drop(&mut self) {
-        STOPPING.set(std::ptr::null());
     }
 }
 

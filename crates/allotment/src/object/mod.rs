@@ -11,6 +11,7 @@ mod poison;
 mod reference;
 mod scan;
 mod shape;
+mod shapes;
 mod types;
 mod walk;
 
@@ -19,7 +20,8 @@ pub use header::{Header, Kind, MAX_AGE};
 pub use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
 pub use scan::{SlotVisitor, TailSlots, TraceFn, for_each_fixed_slot, for_each_slot, tail_slots};
-pub use shape::{Element, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind};
+pub use shape::{Element, Shape, ShapeError, ShapeId, Slot, SlotKind};
+pub use shapes::{ShapeRef, Shapes};
 pub use types::TypeShape;
 pub use walk::{Object, WalkError, size_of_object, walk};
 

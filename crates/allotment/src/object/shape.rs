@@ -7,24 +7,17 @@
 //! An object is its header, a fixed part, and for shapes with a tail a variable number of equal
 //! elements. The number of elements stands in the word behind the header.
 
-use super::types::{TypeShape, type_at};
-use super::{HEADER_BYTES, Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, TraceFn, WORD};
+use super::{HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, TraceFn, WORD};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
-
-/// Ids 1 to this many are Rust types, the same in every heap.
-pub(super) const MAX_TYPES: usize = (1 << 22) - 1;
-
-/// The ids behind them, up to the 24 bits of a header, are shapes registered with one heap.
-const MAX_SHAPES: usize = (1 << 24) - 1 - MAX_TYPES;
 
 /// No fixed part is larger; keeps sums of an address and a size from wrapping.
 const MAX_FIXED_BYTES: usize = 1 << 46;
 
 /// No array is longer.
-const MAX_LENGTH: usize = 1 << 43;
+pub(super) const MAX_LENGTH: usize = 1 << 43;
 
-const fn round_up(bytes: usize) -> usize {
+pub(super) const fn round_up(bytes: usize) -> usize {
     (bytes + (WORD - 1)) & !(WORD - 1)
 }
 
@@ -209,7 +202,7 @@ impl Shape {
     }
 
     /// The shape as the heap keeps it, or why it cannot.
-    fn checked(mut self) -> Result<Shape, ShapeError> {
+    pub(super) fn checked(mut self) -> Result<Shape, ShapeError> {
         let bad = |reason: String| Err(ShapeError::Invalid { name: self.name.to_string(), reason });
         let least = if self.tail.is_some() { LENGTH_OFFSET + WORD } else { MIN_OBJECT_BYTES };
         if self.fixed_bytes < least || self.fixed_bytes > MAX_FIXED_BYTES {
@@ -265,151 +258,4 @@ pub enum ShapeError {
         /// The shape.
         name: String,
     },
-}
-
-/// A registered shape, as an allocation needs it: header and size rule in one copyable value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShapeRef {
-    id: ShapeId,
-    header: Header,
-    fixed_bytes: usize,
-    /// Bytes of an element; 0: no tail.
-    element_bytes: usize,
-}
-
-impl ShapeRef {
-    /// The id that headers hold.
-    #[inline(always)]
-    pub const fn id(self) -> ShapeId {
-        self.id
-    }
-
-    /// Whether objects of this shape have a tail, and so a length.
-    #[inline(always)]
-    pub const fn has_tail(self) -> bool {
-        self.element_bytes != 0
-    }
-
-    /// The header of a new object of this shape.
-    #[inline(always)]
-    pub const fn header(self) -> Header {
-        self.header
-    }
-
-    /// The size of an object with a tail of `length` elements, as [`Shape::bytes_for`].
-    #[inline(always)]
-    pub const fn bytes_for(self, length: usize) -> Option<usize> {
-        if length > MAX_LENGTH {
-            return None;
-        }
-        Some(round_up(self.fixed_bytes + length * self.element_bytes))
-    }
-}
-
-/// The shapes of one heap, and those of all Rust types: grows only, read without a lock.
-#[derive(Debug, Default)]
-pub struct Shapes {
-    shapes: boxcar::Vec<Shape>,
-}
-
-impl Shapes {
-    /// Adds a shape.
-    ///
-    /// # Errors
-    /// [`ShapeError::Invalid`] where it describes no object; [`ShapeError::Full`] after 2^24 - 2^22.
-    pub fn register(&self, shape: Shape) -> Result<ShapeRef, ShapeError> {
-        let shape = shape.checked()?;
-        if self.shapes.count() >= MAX_SHAPES {
-            return Err(ShapeError::Full { name: shape.name.into_owned() });
-        }
-        let fixed_bytes = shape.fixed_bytes;
-        let element_bytes = shape.tail.map_or(0, Element::bytes);
-        let name = shape.name.clone();
-        // Two threads may pass the check above for the last id; the id itself decides.
-        let index = self.shapes.push(shape);
-        if index >= MAX_SHAPES {
-            return Err(ShapeError::Full { name: name.into_owned() });
-        }
-        let id = ShapeId(NonZeroU32::MIN.saturating_add((MAX_TYPES + index) as u32));
-        Ok(ShapeRef { id, header: Header::new(id), fixed_bytes, element_bytes })
-    }
-
-    /// The shape of that id.
-    #[inline]
-    pub fn get(&self, id: ShapeId) -> Option<&Shape> {
-        let index = id.get() as usize - 1;
-        match index.checked_sub(MAX_TYPES) {
-            Some(own) => self.shapes.get(own),
-            None => type_at(index).map(TypeShape::shape),
-        }
-    }
-
-    /// How many were registered with this heap.
-    pub fn len(&self) -> usize {
-        self.shapes.count()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn what_describes_no_object_is_refused_with_the_reason() {
-        let byte = Element::Plain { bytes: 1 };
-        for (shape, expected) in [
-            (Shape::fixed("Empty", 8), "16 to 2^46"),
-            (Shape::array("NoLength", 8, byte), "16 to 2^46"),
-            (Shape::array("Odd", 16, Element::Plain { bytes: 3 }), "1, 2, 4 or 8"),
-            (Shape::fixed("InHeader", 24).slot("a", 0, SlotKind::Strong), "from 8 to 16"),
-            (Shape::fixed("Beyond", 24).slot("a", 24, SlotKind::Strong), "from 8 to 16"),
-            (Shape::fixed("Far", 24).slot("a", usize::MAX - 7, SlotKind::Strong), "from 8 to 16"),
-            (Shape::fixed("Crooked", 24).slot("a", 12, SlotKind::Strong), "from 8 to 16"),
-            (Shape::array("Askew", 20, Element::Reference(SlotKind::Strong)), "multiple of 8"),
-            (Shape::array("InLength", 24, byte).slot("a", 8, SlotKind::Strong), "from 16 to 16"),
-            (
-                Shape::fixed("Twice", 24).slot("a", 8, SlotKind::Weak).slot("b", 8, SlotKind::Weak),
-                "two slots",
-            ),
-        ] {
-            let error = Shapes::default().register(shape).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn ids_begin_behind_the_types_and_find_their_shape() {
-        let shapes = Shapes::default();
-        let a = shapes.register(Shape::fixed("A", 17)).unwrap();
-        let b = shapes.register(Shape::array("B", 17, Element::Plain { bytes: 1 })).unwrap();
-        assert_eq!((a.id().get(), b.id().get()), (1 << 22, (1 << 22) + 1));
-        assert_eq!(shapes.get(a.id()).unwrap().fixed_bytes(), 24);
-        assert_eq!(b.bytes_for(0), Some(24));
-        assert_eq!(b.bytes_for(7), Some(24));
-        assert_eq!(b.bytes_for(8), Some(32));
-        assert_eq!(shapes.get(ShapeId(NonZeroU32::new((1 << 22) + 2).unwrap())), None);
-        assert_eq!(shapes.get(ShapeId(NonZeroU32::new(1 << 21).unwrap())), None);
-    }
-
-    proptest! {
-        #[test]
-        fn the_reference_counts_bytes_as_the_shape_does(
-            fixed in 16usize..4096, shift in 0u32..4, length in prop_oneof![0usize..100_000, any::<usize>()],
-        ) {
-            let shapes = Shapes::default();
-            let reference =
-                shapes.register(Shape::array("A", fixed, Element::Plain { bytes: 1 << shift })).unwrap();
-            let shape = shapes.get(reference.id()).unwrap();
-            let exact = (fixed as u128 + ((length as u128) << shift)).div_ceil(8) * 8;
-            let expected = (length <= 1 << 43).then_some(exact as usize);
-            prop_assert_eq!(reference.bytes_for(length), expected);
-            prop_assert_eq!(shape.bytes_for(length), expected);
-        }
-    }
 }

@@ -8,11 +8,13 @@
 //! Refused: registration on first use (a test in every allocation), ids in a table of each heap (a load
 //! more), the static's address in the header (47 bits of 64: no room for an identity hash).
 
-use super::shape::MAX_TYPES;
 use super::{Header, Shape, ShapeId};
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Ids 1 to this many are Rust types, the same in every heap.
+pub(super) const MAX_TYPES: usize = (1 << 22) - 1;
 
 /// The shape of a Rust type, and the header of its new objects.
 ///

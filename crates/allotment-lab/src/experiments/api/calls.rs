@@ -13,6 +13,9 @@ use std::sync::{Mutex, PoisonError};
 /// Calls between two looks at the harness.
 const TURNS: u64 = 256;
 
+/// Polls at once. One by one, a turn is so short that it decides whether it lies across 64 bytes of code.
+const AT_ONCE: u64 = 8;
+
 /// Mode `attach`. Raw: an entry is put into a list under a lock and taken out again under it.
 pub(super) fn attach(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match way {
@@ -73,21 +76,26 @@ pub(super) fn poll(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 
 #[inline(never)]
 fn polls(mutator: &mut Mutator<'_>) -> u64 {
-    for _ in 0..TURNS {
-        mutator.safepoint();
-        keep(&raw const *mutator);
+    for _ in 0..TURNS / AT_ONCE {
+        for poll in 0..AT_ONCE {
+            mutator.safepoint();
+            // Not of memory: what the thread's state is stays in a register, as in a loop without calls.
+            keep_value(poll);
+        }
     }
     TURNS
 }
 
 #[inline(never)]
 fn looks(word: &AtomicUsize) -> u64 {
-    for _ in 0..TURNS {
-        if word.load(Ordering::Relaxed) != 0 {
-            cold_path();
-            word.store(0, Ordering::Relaxed);
+    for _ in 0..TURNS / AT_ONCE {
+        for poll in 0..AT_ONCE {
+            if word.load(Ordering::Relaxed) != 0 {
+                cold_path();
+                word.store(0, Ordering::Relaxed);
+            }
+            keep_value(poll);
         }
-        keep(&raw const *word);
     }
     TURNS
 }

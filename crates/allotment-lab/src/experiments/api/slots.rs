@@ -5,7 +5,7 @@ use super::attached::Attached;
 use super::limits::{heap, slots_heap};
 use super::node::{LEFT, NewNode, Node, address, key, slot};
 use crate::harness::{Bench, Case, Play, keep, keep_value};
-use allotment::{Array, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind, root};
+use allotment::{Array, Field, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind, root};
 use std::ptr;
 
 /// Modes `load`, `store` and `list`. Raw: pointers to the same memory.
@@ -114,22 +114,29 @@ fn first_slot(mutator: &Mutator<'_>, array: Local<'_, Array<Node>>) -> *const u6
 /// What a program uses of a reference is the fields behind the header: both loops add eight.
 const FIELDS: u64 = 8;
 
+/// Slots a turn. With one, a turn is so short that it decides whether it lies across 64 bytes of code.
+const TURN: usize = 8;
+
 #[inline(never)]
 fn load(mutator: &Mutator<'_>, array: Gc<'_, Array<Node>>) {
-    for field in array.as_ref() {
+    let one = |field: &Field<Node>| {
         let node = field.load(mutator);
         keep_value(ptr::from_ref(node.as_ref()).addr() as u64);
-    }
+    };
+    let (turns, rest) = array.as_ref().as_chunks::<TURN>();
+    turns.iter().for_each(|turn| turn.iter().for_each(one));
+    rest.iter().for_each(one);
 }
 
 /// # Safety
 /// - `[first, first + length)` are slots that nobody writes meanwhile.
 #[inline(never)]
 unsafe fn load_raw(first: *const u64, length: usize) {
-    for index in 0..length {
-        // SAFETY: the caller's predicate.
-        keep_value(unsafe { first.add(index).read() } + FIELDS);
-    }
+    // SAFETY: the caller's predicate, for an index below `length`.
+    let one = |index: usize| keep_value(unsafe { first.add(index).read() } + FIELDS);
+    let whole = length - length % TURN;
+    (0..whole).step_by(TURN).for_each(|turn| (turn..turn + TURN).for_each(one));
+    (whole..length).for_each(one);
 }
 
 #[inline(never)]

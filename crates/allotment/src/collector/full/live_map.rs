@@ -56,9 +56,13 @@ pub(super) struct LiveMap {
     blocks: usize,
     memory: Reservation,
     count: PopulationCount,
-    /// Whether uncommitted memory is known to come back as zeroes.
-    clean: bool,
+    /// Bytes of it that were written since it was last known to be zeroes.
+    written: usize,
 }
+
+/// A map of no more bytes keeps its memory between collections: to have it filled with zeroes page by page costs more than
+/// a collection of a heap that small.
+const KEPT_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 
 impl LiveMap {
     /// A map of the heap of `heap_bytes` that begins at `base`; both multiples of 512.
@@ -66,31 +70,36 @@ impl LiveMap {
         debug_assert!(base.is_multiple_of(BLOCK_BYTES));
         let blocks = heap_bytes.div_ceil(BLOCK_BYTES);
         let memory = Reservation::reserve(blocks * size_of::<Block>(), page_size(), "live-map")?;
-        Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), clean: true })
+        Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0 })
     }
 
     /// Takes the memory, and makes it say that nothing is live.
     pub(super) fn open<B: Backing>(&mut self, free: &FreeSet<B>) -> Result<(), MemoryError> {
-        self.memory.commit(0, self.memory.bytes())?;
-        if !self.clean {
-            let table = free.table();
-            let used = |&index: &usize| !matches!(table.get(index).state(), State::Free | State::Uncommitted);
-            for index in (0..table.len()).filter(used) {
-                for start in (table.bottom(index)..table.end(index)).step_by(BLOCK_BYTES) {
-                    let block = self.block(start);
-                    block.live.store(0, Ordering::Relaxed);
-                    block.destination.store(0, Ordering::Relaxed);
-                }
+        let table = free.table();
+        let used = |&index: &usize| !matches!(table.get(index).state(), State::Free | State::Uncommitted);
+        let blocks = table.geometry().region_bytes() / BLOCK_BYTES;
+        let mut written = 0;
+        if self.written == 0 {
+            self.memory.commit(0, self.memory.bytes())?;
+        }
+        for index in (0..table.len()).filter(used) {
+            written += blocks * size_of::<Block>();
+            if self.written != 0 {
+                let first = (table.bottom(index) - self.base) / BLOCK_BYTES;
+                // SAFETY: the memory holds the blocks of every region, is committed, and nobody else looks at it now.
+                unsafe { self.memory.base().cast::<Block>().add(first).write_bytes(0, blocks) };
             }
         }
-        self.clean = false;
+        self.written = self.written.max(written).max(1);
         Ok(())
     }
 
-    /// Gives the memory back.
+    /// Gives the memory back, if it is much.
     pub(super) fn close(&mut self) {
         // If the system does not take it, it is cleared when it is used next.
-        self.clean = self.memory.uncommit(0, self.memory.bytes()).is_ok();
+        if self.written > KEPT_BYTES && self.memory.uncommit(0, self.memory.bytes()).is_ok() {
+            self.written = 0;
+        }
     }
 
     /// The block of an address; aborts where it is not in the heap.

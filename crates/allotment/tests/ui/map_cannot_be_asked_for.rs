@@ -1,0 +1,8 @@
+// E0277
+// says: is no type that `Gc<Any>` can be asked for
+#![forbid(unsafe_code)]
+use allotment::*;
+
+fn f(mu: &mut Mutator, any: Local<'_, Any>) -> bool {
+    any.get(mu).is::<Map<Str, Str>>()
+}

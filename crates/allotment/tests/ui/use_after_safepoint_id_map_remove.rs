@@ -1,0 +1,9 @@
+// E0502
+#![forbid(unsafe_code)]
+use allotment::*;
+
+fn f(mu: &mut Mutator, l: Local<'_, IdMap<Str, Str>>, k: Local<'_, Str>) -> usize {
+    let p = l.get(mu).remove(mu, k.get(mu)).unwrap();
+    mu.safepoint();
+    p.len()
+}

@@ -1,0 +1,9 @@
+// E0502
+#![forbid(unsafe_code)]
+use allotment::*;
+
+fn f(mu: &mut Mutator, l: Local<'_, Interner>) -> usize {
+    let p = l.get(mu).get(mu, "k").unwrap();
+    mu.safepoint();
+    p.len()
+}

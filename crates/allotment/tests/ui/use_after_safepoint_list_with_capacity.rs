@@ -1,0 +1,9 @@
+// E0502
+#![forbid(unsafe_code)]
+use allotment::*;
+
+fn f(mu: &mut Mutator) -> usize {
+    let made = rebind!(mu, <List<Str>>::with_capacity(mu, 8).unwrap());
+    mu.safepoint();
+    made.len()
+}
