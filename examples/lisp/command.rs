@@ -84,7 +84,7 @@ fn execute(
         texts.push((file, text));
     }
     let session = heap.attach(|mu| {
-        let mut lisp = Lisp::new(mu, out);
+        let mut lisp = Lisp::new(mu, out)?;
         session::start(mu, &mut lisp)?;
         for (file, text) in &texts {
             session::load(mu, &mut lisp, text, file)?;

@@ -12,7 +12,7 @@ use crate::value::{Code, NewCode, Val, Value};
 use allotment::{Gc, Local, LocalMut, Mutator, NewSlots, NewStr, alloc, rebind, root};
 
 /// Expressions within expressions: more would overflow the stack of Rust.
-const NESTING: usize = 500;
+const NESTING: usize = 200;
 
 pub struct Compiler<'a, 't, 'o> {
     pub lisp: &'a mut Lisp<'t, 'o>,
@@ -126,8 +126,7 @@ impl Compiler<'_, '_, '_> {
                 self.done(tail);
             }
             Val::Pair(form) => {
-                let known = self.lisp.lines.get(&mu.identity_hash(form));
-                self.line = known.copied().unwrap_or(around);
+                self.line = self.lisp.line(mu, form).unwrap_or(around);
                 match form.car.load(mu) {
                     Val::Symbol(head) if self.is_special(head.id) => {
                         let name = SPECIAL[head.id as usize];

@@ -4,11 +4,12 @@
 //! mutator. The mutator is not in it: a bare value would then borrow the whole state.
 
 use crate::fault::Fault;
-use crate::value::{NewPair, NewSymbol, Symbol, Val, Value};
-use allotment::{Array, Gc, Local, Mutator, NewArray, NewStr, Root, Stack, alloc, rebind, root};
+use crate::value::{NewPair, NewSymbol, Pair, Symbol, Val, Value};
+use allotment::{
+    Array, Gc, IdMap, Local, Mutator, NewArray, NewIdMap, NewStr, Root, Stack, Unboxed, alloc, rebind, root,
+};
 use std::collections::HashMap;
 use std::io::Write;
-use std::num::NonZeroU32;
 
 /// Words on the machine's stack: what goes deeper is a fault.
 pub const DEEPEST: usize = 4 << 20;
@@ -27,14 +28,14 @@ pub struct Lisp<'t, 'o> {
     /// A string port, or nothing: then output goes to `out`.
     pub output: Root<Value>,
     pub out: &'o mut dyn Write,
-    /// The line in which a list begins, by the list's identity. Two lists may have the same hash: a fault then names the
-    /// line of the other.
-    pub lines: HashMap<NonZeroU32, u32>,
+    /// The lines in which lists begin.
+    lines: Root<IdMap<Pair, Unboxed<u32>>>,
 }
 
 impl<'t, 'o> Lisp<'t, 'o> {
-    pub fn new(mu: &Mutator<'t>, out: &'o mut dyn Write) -> Lisp<'t, 'o> {
-        Lisp {
+    pub fn new(mu: &mut Mutator<'t>, out: &'o mut dyn Write) -> Result<Lisp<'t, 'o>, Fault> {
+        let lines = alloc!(mu, NewIdMap::new())?;
+        Ok(Lisp {
             stack: Stack::new(mu),
             constants: Stack::new(mu),
             symbols: Stack::new(mu),
@@ -42,8 +43,24 @@ impl<'t, 'o> Lisp<'t, 'o> {
             builtins: HashMap::new(),
             output: Root::new(mu, Val::Nil),
             out,
-            lines: HashMap::new(),
-        }
+            lines: Root::new(mu, lines),
+        })
+    }
+
+    /// Remembers the line in which a list begins.
+    pub fn set_line(&mut self, mu: &mut Mutator<'_>, list: Local<'_, Pair>, line: u32) -> Result<(), Fault> {
+        root!(mu, lines = self.lines.get(mu), line = Unboxed(line));
+        Ok(IdMap::insert(mu, lines, list, line)?)
+    }
+
+    /// The line in which a list begins, if a reader read it since they were forgotten.
+    pub fn line(&self, mu: &Mutator<'_>, list: Gc<'_, Pair>) -> Option<u32> {
+        self.lines.get(mu).get(mu, list).map(|Unboxed(line)| line)
+    }
+
+    /// Forgets the lines of all lists.
+    pub fn forget_lines(&mut self, mu: &Mutator<'_>) {
+        self.lines.get(mu).clear(mu);
     }
 
     /// The symbol of this name.

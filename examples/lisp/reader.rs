@@ -201,11 +201,12 @@ fn close<'m>(mu: &'m mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, ended: &Open) -> 
         What::Dotted(_) => return Err(Fault::new("after the dot of a list stands one element")),
         What::Prefix(name) => return Err(Fault::new(format!("nothing follows the {name}"))),
     }
-    let list = rebind!(list(mu, &mut lisp.stack, ended.height, tail.local())?);
-    if let Val::Pair(pair) = list {
-        lisp.lines.insert(mu.identity_hash(pair), ended.line);
+    root!(mu, list = list(mu, &mut lisp.stack, ended.height, tail.local())?);
+    if let Val::Pair(pair) = list.get(mu) {
+        root!(mu, pair = pair);
+        lisp.set_line(mu, pair, ended.line)?;
     }
-    Ok(rebind!(mu, list))
+    Ok(list.get(mu))
 }
 
 /// `(name value)`.

@@ -42,7 +42,7 @@ fn each(
 ) -> Result<(), Fault> {
     let mut reader = Reader::new(text, file);
     loop {
-        lisp.lines.clear();
+        lisp.forget_lines(mu);
         let Some(expression) = reader.datum(mu, lisp)? else { return Ok(()) };
         root!(mu, expression = expression);
         root!(mu, code = compile(mu, lisp, file, expression)?);

@@ -1,11 +1,11 @@
 //! `quasiquote`: what is not unquoted is a constant, the rest is put together when it runs.
 
 use crate::code::Op;
-use crate::compiler::{Compiler, after, length, nth};
+use crate::compiler::{Compiler, length, next, nth};
 use crate::forms::Done;
 use crate::lisp::list;
 use crate::value::{Val, Value};
-use allotment::{Local, Mutator, rebind, root};
+use allotment::{Local, Mutator, root};
 
 impl Compiler<'_, '_, '_> {
     /// A template: what is not unquoted is a constant, the rest is put together when it runs.
@@ -21,17 +21,18 @@ impl Compiler<'_, '_, '_> {
             self.constant(mu, e.get(mu));
             return Ok(());
         }
-        root!(mu, first = nth(mu, e.get(mu), 0).unwrap_or(Val::Nil), rest = after(mu, e.get(mu), 1));
         if is_form(mu, e.get(mu), "unquote") && level == 1 {
             root!(mu, unquoted = nth(mu, e.get(mu), 1).unwrap_or(Val::Nil));
             return self.expression(mu, unquoted, false);
         }
-        if is_form(mu, first.get(mu), "unquote-splicing") && level == 1 {
-            root!(mu, unquoted = nth(mu, first.get(mu), 1).unwrap_or(Val::Nil));
-            self.builtin(mu, "append");
-            self.expression(mu, unquoted, false)?;
-            self.quasi(mu, rest, level)?;
-            self.emit(Op::Call, 2);
+        if let Val::Vector(vector) = e.get(mu) {
+            let height = self.lisp.stack.len();
+            vector.iter(mu).for_each(|item| self.lisp.stack.push(mu, item));
+            root!(mu, nil = Val::Nil);
+            root!(mu, items = list(mu, &mut self.lisp.stack, height, nil)?);
+            self.builtin(mu, "list->vector");
+            self.quasi(mu, items, level)?;
+            self.emit(Op::Call, 1);
             return Ok(());
         }
         let inner = match e.get(mu) {
@@ -39,23 +40,32 @@ impl Compiler<'_, '_, '_> {
             e if is_form(mu, e, "unquote") || is_form(mu, e, "unquote-splicing") => level - 1,
             _ => level,
         };
-        if let Val::Vector(vector) = e.get(mu) {
-            let height = self.lisp.stack.len();
-            vector.iter(mu).for_each(|item| self.lisp.stack.push(mu, item));
-            root!(mu, nil = Val::Nil);
-            root!(mu, items = rebind!(list(mu, &mut self.lisp.stack, height, nil)?));
-            self.builtin(mu, "list->vector");
-            self.quasi(mu, items, level)?;
-            self.emit(Op::Call, 1);
-            return Ok(());
+        // A list is appended from lists, of one item each or unquoted as they are.
+        self.builtin(mu, "append");
+        let mut lists = 0;
+        root!(mu, mut rest = e.get(mu));
+        while let Val::Pair(_) = rest.get(mu)
+            && !(lists > 0 && NAMES.iter().any(|name| is_form(mu, rest.get(mu), name)))
+        {
+            root!(mu, item = next(mu, &mut rest).unwrap_or(Val::Nil));
+            if is_form(mu, item.get(mu), "unquote-splicing") && inner == 1 {
+                root!(mu, unquoted = nth(mu, item.get(mu), 1).unwrap_or(Val::Nil));
+                self.expression(mu, unquoted, false)?;
+            } else {
+                self.builtin(mu, "list");
+                self.quasi(mu, item, inner)?;
+                self.emit(Op::Call, 1);
+            }
+            lists += 1;
         }
-        self.builtin(mu, "cons");
-        self.quasi(mu, first, inner)?;
-        self.quasi(mu, rest, inner)?;
-        self.emit(Op::Call, 2);
+        self.quasi(mu, rest.local(), inner)?;
+        self.emit(Op::Call, lists + 1);
         Ok(())
     }
 }
+
+/// The forms that a template knows.
+const NAMES: [&str; 3] = ["quasiquote", "unquote", "unquote-splicing"];
 
 /// Whether a value is `(name something)`.
 fn is_form(mu: &Mutator<'_>, value: Val<'_>, name: &str) -> bool {

@@ -53,8 +53,7 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
         let own = replace(field.ty.to_token_stream(), &|ident, lifetime| {
             (!lifetime && ident == "Self").then(|| own_type.clone())
         });
-        let other = other_span(own.clone());
-        quote!({ #member [#own] [#other] })
+        quote!({ #member [#own] })
     });
     Ok(quote! {
         #library::__carry! {

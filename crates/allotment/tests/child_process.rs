@@ -5,6 +5,7 @@
 use allotment::Heap;
 use allotment::mutator::OutOfMemory;
 use allotment::object::{Element, Shape};
+use allotment::options::CollectorKind;
 use std::process::Command;
 
 /// Tells the child that it is one.
@@ -86,7 +87,10 @@ fn a_heap_beyond_the_limit_of_addresses_is_refused_with_the_remedy() {
 fn a_system_that_gives_no_more_memory_ends_the_heap_and_not_the_process() {
     const TEST: &str = "a_system_that_gives_no_more_memory_ends_the_heap_and_not_the_process";
     if is_child() {
-        let heap = Heap::builder().max_heap_size(4 << 30).build().expect("addresses are not limited");
+        // The first level needs no memory, of which there will be none.
+        let builder =
+            Heap::builder().max_heap_size(4 << 30).collector(CollectorKind::Epsilon).verify_gc_level(1);
+        let heap = builder.build().expect("addresses are not limited");
         let shape = Shape::array("Bytes", 16, Element::Plain { bytes: 1 });
         let bytes = heap.register(shape).expect("a shape");
         let error = heap.attach(|mutator| {

@@ -39,12 +39,20 @@ fn chapters() -> Vec<(String, String)> {
 fn follow(chapter: &str, files: &mut Files) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     let mut lines = chapter.lines();
+    // Whoever reads the page sees no more of the first line of a block than its colours.
+    let mut above = "";
     while let Some(line) = lines.next() {
+        let before = above;
+        above = if line.is_empty() { above } else { line };
         let Some(about) = line.strip_prefix("```") else { continue };
         let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         let text = text.join("\n") + "\n";
         let words: Vec<&str> = about.split(' ').collect();
         let Some(file) = words.iter().find_map(|word| word.strip_prefix("file=")) else { continue };
+        assert!(
+            before.contains(&format!("`{file}`")),
+            "the line above {line} does not name the file: {before}"
+        );
         let file = file.to_string();
         if let Some(error) = words.iter().find_map(|word| word.strip_prefix("fails=")) {
             mistakes.push(Mistake { error: error.to_string(), file, text });

@@ -13,7 +13,8 @@ const LONGEST: usize = 1 << 30;
 
 pub const ALL: &[Builtin] = &[
     Builtin::look("string-length", 1, 1, |mu, lisp, args| {
-        Ok(Val::Int((args.text(mu, lisp, 0)?.chars().count() as i32).into()))
+        let length = args.text(mu, lisp, 0)?.chars().count();
+        Ok(Val::int(length as i64).expect("no heap holds so many characters"))
     }),
     Builtin::look("string-ref", 2, 2, |mu, lisp, args| {
         let (text, index) = (args.text(mu, lisp, 0)?, args.index(mu, lisp, 1)?);

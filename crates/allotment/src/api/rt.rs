@@ -19,7 +19,6 @@ pub use core::result::Result::{self, Err, Ok};
 
 use crate::mutator::Mutator;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::ptr::NonNull;
 
 /// A reference to a mutator, and nothing that merely dereferences to one.
@@ -37,12 +36,18 @@ unsafe impl Exact for &mut Mutator<'_> {}
 // SAFETY: it is one.
 unsafe impl Exact for &Mutator<'_> {}
 
-/// `self.mu` with a `self` that implements `Deref` might run that, and reach a safepoint between two steps
-/// of a macro. For such a type both implementations apply, and inference fails.
-#[diagnostic::on_unimplemented(message = "`{Self}` cannot hold the mutator of a macro")]
-pub trait HasNoDeref<Route> {}
-impl<T: ?Sized> HasNoDeref<()> for T {}
-impl<T: ?Sized + Deref> HasNoDeref<PhantomData<()>> for T {}
+mod unnamed {
+    use std::marker::PhantomData;
+    use std::ops::Deref;
+
+    /// `self.mu` with a `self` that implements `Deref` might run that, and reach a safepoint between two steps
+    /// of a macro. For such a type both implementations apply, and inference fails. A bound in a `where` clause would
+    /// choose one of them: so nobody can name the trait.
+    #[diagnostic::on_unimplemented(message = "`{Self}` cannot hold the mutator of a macro")]
+    pub trait HasNoDeref<Route> {}
+    impl<T: ?Sized> HasNoDeref<()> for T {}
+    impl<T: ?Sized + Deref> HasNoDeref<PhantomData<()>> for T {}
+}
 
 /// Compiles for a reference to a mutator.
 #[inline(always)]
@@ -50,7 +55,20 @@ pub fn exact<M: Exact>(_: &M) {}
 
 /// Compiles for a `&mut` to a struct whose fields are reached without code of a user.
 #[inline(always)]
-pub fn place<S: ?Sized + HasNoDeref<Route>, Route>(_: &&mut S) {}
+pub fn place<S: ?Sized + unnamed::HasNoDeref<Route>, Route>(_: &&mut S) {}
+
+/// Panics, at compile time, unless that is the name or number of a field.
+pub const fn one_field(field: &str) {
+    let bytes = field.as_bytes();
+    let mut index = 0;
+    while index < bytes.len() {
+        assert!(
+            bytes[index] != b'.',
+            "the mutator is a variable, or a field of a `&mut`: one field, not a field of a field"
+        );
+        index += 1;
+    }
+}
 
 /// Drops.
 #[inline(always)]
@@ -78,6 +96,30 @@ impl<T: Send + Sync + 'static> PlainData for T {}
 
 /// Equal to another of its kind only if `T` is, lifetimes included.
 pub struct Invariant<T>(PhantomData<fn(T) -> T>);
+
+/// The type of a value, lifetimes included: behind `&mut` none is shortened.
+pub const fn invariant<T>(_: &mut T) -> Invariant<T> {
+    Invariant(PhantomData)
+}
+
+/// Panics, at compile time, unless a word tells its variants by these numbers: pointers are counted from 0, and no two of
+/// the others have the same of the 7 bits.
+pub const fn numbered(immediates: &[u64], pointers: &[u64], count: u64) {
+    let mut seen = 0u128;
+    let mut index = 0;
+    while index < immediates.len() {
+        let number = immediates[index];
+        assert!(number < 128 && seen >> number & 1 == 0, "two variants of a word have the same number");
+        seen |= 1 << number;
+        index += 1;
+    }
+    assert!(pointers.len() as u64 == count && count <= 1 << 18, "the pointers of a word are counted");
+    let mut index = 0;
+    while index < pointers.len() {
+        assert!(pointers[index] == index as u64, "the pointers of a word are numbered from 0");
+        index += 1;
+    }
+}
 
 /// The object behind a header, as a struct.
 ///

@@ -8,11 +8,11 @@
 //! ```
 //!
 //! As the dictionaries of PyPy and CPython (Hettinger 2012, "More compact dictionaries with faster iteration"): an iteration
-//! does not depend on hashes, and the collector has no empty slots to look at. Triangular probing, which meets every bucket.
-//! Removed entries are squeezed out in place where that makes room, else when the map grows.
+//! does not depend on hashes, and empty buckets are nothing that a collector looks at. Triangular probing, which meets every
+//! bucket. Removed entries are squeezed out in place where that makes room, else when the map grows.
 //!
-//! Refused: an object for each entry (a header and a hop each); open addressing of keys and values themselves (a third of what
-//! the collector scans is empty).
+//! Refused: an object for each entry (a header and a hop each); keys and values in the buckets themselves (an iteration in the
+//! order of hashes, over empty ones).
 
 use allotment::{
     Array, Field, Gc, Local, Maybe, Mutator, NewArray, NewSlots, Object, OutOfMemory, Plain, Slots, Word,

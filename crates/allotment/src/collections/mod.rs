@@ -11,7 +11,7 @@
 //! | remove one | O(1) at the end, O(n) within | O(1) expected | the collector does |
 //! | iterate | O(n) | O(n + removed), in the order of insertion | |
 //! | clear | O(1), gives up the room | O(1), gives up the room | |
-//! | words for each | 1 to 2 | 2 and 8 to 9 bytes, up to twice that | 4 beside the text, 1 to 2 for the bucket |
+//! | words for each, as it grows | 1 to 2 | 3.2 to 8.5 | 5 to 6.7 beside the text |
 //!
 //! An operation that finds no memory says so and has changed nothing.
 //!

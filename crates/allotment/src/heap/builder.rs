@@ -20,6 +20,7 @@ use crate::options::{
     table::for_each_option,
 };
 use crate::region::{Disposal, FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
+use crate::sync::Mutex;
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
 use std::sync::Arc;
@@ -265,6 +266,7 @@ impl HeapBuilder {
                 seed: chosen.zeal_seed,
                 out_of_memory: chosen.zeal_out_of_memory,
             },
+            regions: Mutex::new(()),
         };
         Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options), history })
     }

@@ -73,24 +73,35 @@ impl Heap {
         attach(&self.shared, body)
     }
 
-    /// Kills every object at once; the memory is used again, by the cores that wrote it last.
+    /// Kills every object at once; the memory is used again, by the cores that wrote it last. Weak roots are cleared.
     ///
     /// # Errors
-    /// [`StillAttached`] while any thread is attached. Nothing has changed then.
-    pub fn reset(&self) -> Result<(), StillAttached> {
+    /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive. Nothing has changed then.
+    pub fn reset(&self) -> Result<(), ResetError> {
         let shared = &self.shared;
         let capacity = self.geometry().heap_bytes();
         shared
             .registry
-            .end_cycle(|| shared.free.used_bytes(), capacity, || shared.free.reset())
-            .map_err(|threads| StillAttached { threads })?;
+            .end_cycle(
+                || shared.free.used_bytes(),
+                capacity,
+                || {
+                    shared.roots.let_go()?;
+                    let _regions = shared.keep_regions();
+                    shared.free.reset();
+                    Ok(())
+                },
+            )
+            .map_err(|threads| StillAttached { threads })?
+            .map_err(|roots| ResetError::Rooted { roots })?;
         shared.budget.forget_census();
         Ok(())
     }
 
     /// Gives the memory of empty regions back to the system; the bytes it took. Such regions are
-    /// committed again when they are needed. Mutators may run meanwhile.
+    /// committed again when they are needed. Mutators may run meanwhile; a collection waits for the end of it.
     pub fn uncommit(&self) -> usize {
+        let _regions = self.shared.keep_regions();
         self.shared.free.uncommit_free()
     }
 
@@ -210,4 +221,19 @@ pub struct MemoryUse {
 pub struct StillAttached {
     /// Threads attached at that moment.
     pub threads: usize,
+}
+
+/// Why a heap was not reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResetError {
+    /// A thread may be using objects.
+    #[error(transparent)]
+    Attached(#[from] StillAttached),
+    /// Somebody could still reach an object.
+    #[error("{roots} roots and pins keep objects of the heap alive: drop them before it is reset")]
+    Rooted {
+        /// Roots that hold a reference, and pinned objects.
+        roots: usize,
+    },
 }

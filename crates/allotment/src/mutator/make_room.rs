@@ -87,10 +87,12 @@ impl<'t> Mutator<'t> {
                 return Ok(self.reserve(&block));
             }
             let shared = self.state().shared.clone();
-            // What the collection freed is taken before others run: one collection of our own decides.
+            // What the collection freed is taken before others run: one collection of our own decides. It is covered at
+            // once: the embedder's hook runs before this function goes on, and may panic.
             let mut found = None;
             let mut satisfied = |mutator: &Mutator<'_>| {
                 found = mutator.allocate_past_limit(rounded, false);
+                found.iter().for_each(Block::cover);
                 found.is_some()
             };
             let outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut satisfied);
@@ -109,8 +111,7 @@ impl<'t> Mutator<'t> {
     }
 
     fn reserve(&self, block: &Block) -> Reservation<'t> {
-        // SAFETY: the block is this thread's.
-        unsafe { fill(block.start, block.end) };
+        block.cover();
         Reservation {
             start: block.start,
             end: block.end,

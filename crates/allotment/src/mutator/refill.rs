@@ -19,6 +19,14 @@ pub(super) struct Block {
     pub(super) clean: usize,
 }
 
+impl Block {
+    /// Makes it a filler, so that the heap is parsable whatever becomes of it.
+    pub(super) fn cover(&self) {
+        // SAFETY: the thread's alone, and nothing lies in it yet.
+        unsafe { fill(self.start, self.end) };
+    }
+}
+
 impl Mutator<'_> {
     /// Memory of `bytes` (a multiple of 8, at least 16) for one object: in the buffer, in a new one, or
     /// outside. Does not look at a stop request and reaches no safepoint. `zeroed`: the thread wants zeroed

@@ -166,16 +166,18 @@ impl Registry {
 
     /// Ends a cycle: runs `empty` if no thread is attached, keeping threads from attaching meanwhile, and
     /// then the averages take in what was allocated since the last cycle, of a heap that had `used` of
-    /// `capacity` bytes in use. Else the number of threads that are attached.
-    pub(crate) fn end_cycle(
+    /// `capacity` bytes in use. Else the number of threads that are attached, or why `empty` did nothing.
+    pub(crate) fn end_cycle<E>(
         &self,
         used: impl FnOnce() -> usize,
         capacity: usize,
-        empty: impl FnOnce(),
-    ) -> Result<(), usize> {
+        empty: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Result<(), E>, usize> {
         let mut inner = self.detached()?;
         let used = used();
-        empty();
+        if let Err(error) = empty() {
+            return Ok(Err(error));
+        }
         let totals = totals(&inner);
         let ledger = &mut inner.data;
         let cycle = totals.sum.since(&ledger.cycle_start);
@@ -184,7 +186,7 @@ impl Registry {
         ledger.cycle_start = totals.sum;
         ledger.threads_before = totals.threads;
         ledger.averages.end_cycle(&HeapCycle { used, capacity, requested, threads });
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// The lock, if no thread is attached and the world is not stopped; else the number of attached threads.

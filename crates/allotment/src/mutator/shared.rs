@@ -4,11 +4,13 @@
 //! at attach and detach, the budget when a thread's size changes.
 
 use super::roots::Roots;
+use super::stopping::is_stopping_that;
 use super::{Collector, OutOfMemory, Registry, ZealSchedule};
 use crate::memory::topology::Topology;
 use crate::memory::{Reservation, current_cpu};
 use crate::object::{Shapes, fill};
 use crate::region::{Backing, FreeSet};
+use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
 use rustix::time::{ClockId, clock_gettime};
@@ -36,9 +38,22 @@ pub(crate) struct Shared {
     /// `ZeroWindowSize`, in bytes.
     pub(crate) zero_window: usize,
     pub(crate) zeal: ZealSchedule,
+    /// Held while the world is stopped, and by whoever takes regions from the heap without being one of its threads: a
+    /// collector counts on the regions it found.
+    pub(crate) regions: Mutex<()>,
 }
 
 impl Shared {
+    /// Keeps collections away from the regions, or waits for the end of one; `None`: this thread has stopped the world
+    /// itself.
+    pub(crate) fn keep_regions(&self) -> Option<MutexGuard<'_, ()>> {
+        (!is_stopping_that(&self.registry)).then(|| self.lock_regions())
+    }
+
+    pub(super) fn lock_regions(&self) -> MutexGuard<'_, ()> {
+        self.regions.lock().expect("what panics in the stopped world ends the process")
+    }
+
     /// The core the caller runs on, as the free set numbers them.
     pub(super) fn home(&self) -> usize {
         match self.free.homes() {

@@ -147,6 +147,7 @@ impl Shared {
         let _stopping = Stopping::begin(&self.registry);
         self.registry.stop(own, |arrival| {
             let abort = AbortOnUnwind;
+            let _regions = self.lock_regions();
             let outcome = f(&mut World::new(self, own, arrival));
             std::mem::forget(abort);
             outcome

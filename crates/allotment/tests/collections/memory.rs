@@ -98,24 +98,25 @@ fn an_interner_that_cannot_grow_is_as_it_was() {
     let runs = at_every_allocation(|mu| {
         let Ok(interner) = alloc!(mu, NewInterner::new()) else { return true };
         root!(mu, interner = interner);
-        root!(mu, mut texts = None);
         let mut failed = false;
+        // Keeps them alive.
+        let mut texts = allotment::Stack::<'_, Str>::new(mu);
         for number in 0..20 {
             let text = number.to_string();
-            let mut known = Interner::intern(mu, interner, &text).map(drop);
-            while known.is_err() {
+            loop {
+                match allotment::rebind!(mu, Interner::intern(mu, interner, &text)) {
+                    Ok(known) => break texts.push(mu, known),
+                    // A text without an entry is garbage.
+                    Err(_) => assert_eq!(interner.get(mu).get(mu, &text), None),
+                }
                 failed = true;
-                // A text without an entry is garbage.
-                assert_eq!(interner.get(mu).get(mu, &text), None);
-                known = Interner::intern(mu, interner, &text).map(drop);
             }
-            let Some(one) = interner.get(mu).get(mu, &text) else { continue };
-            texts.set(mu, Some(one));
+            assert_eq!(interner.get(mu).count(mu), texts.len());
         }
-        assert!(texts.get(mu).is_none_or(|text: allotment::Gc<'_, Str>| !text.is_empty()));
         failed
     });
-    assert!(runs > 40, "{runs}");
+    // The table, two arrays, and a text and an entry for each.
+    assert_eq!(runs, 1 + 2 + 2 * 20);
 }
 
 /// A real end: the heap is full, and works again when the map is gone.
@@ -169,6 +170,33 @@ fn a_size_that_no_heap_has_is_out_of_memory() {
                 assert!(IdMap::<Str, Str>::with_capacity(mu, size).is_err());
             }
             assert_eq!((list.get(mu).capacity(mu), map.get(mu).capacity(mu)), (0, 0));
+        })
+        .unwrap();
+}
+
+/// A map that entries go in and out of needs no memory for that.
+#[test]
+fn removed_entries_make_room_where_there_is_no_memory() {
+    heap("")
+        .attach(|mu| {
+            root!(mu, map = Numbers::with_capacity(mu, 12).expect("room"));
+            let mut hoard = allotment::Stack::<'_, Str>::new(mu);
+            for size in [2000, 20, 1] {
+                let text = "x".repeat(size);
+                while let Ok(text) = alloc!(mu, NewStr::from(&*text)) {
+                    hoard.push(mu, text);
+                }
+            }
+            for number in 0..1000 {
+                pass!(Map::insert(mu, map, =Unboxed(number), =Unboxed(number)))
+                    .expect("it moves the others up");
+                if let Some(old) = number.checked_sub(5) {
+                    assert_eq!(map.get(mu).remove(mu, Unboxed(old)), Some(Unboxed(old)));
+                }
+            }
+            assert!(Map::reserve(mu, map, 12).is_err());
+            assert!(entries(mu, map).into_iter().eq((995..1000).map(|number| (number, number))));
+            assert!(hoard.len() > 1000);
         })
         .unwrap();
 }

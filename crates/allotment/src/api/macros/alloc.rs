@@ -32,12 +32,11 @@
 #[macro_export]
 macro_rules! alloc {
     ($mu:ident, [$($live:ident),* $(,)?] => $new:expr $(,)?) => {
-        $crate::__alloc!([$mu] [$crate::rt::exact(&$mu)] [$($live)*] $new)
+        $crate::__alloc!([$mu] [$($live)*] $new)
     };
     ($holder:ident . $field:tt, [$($live:ident),* $(,)?] => $new:expr $(,)?) => {
         $crate::__alloc!(
             [$holder.$field]
-            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
             [$($live)*] $new
         )
     };
@@ -48,11 +47,11 @@ macro_rules! alloc {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alloc {
-    ([$($mu:tt)+] [$check:expr] [$($live:ident)*] $new:expr) => {{
+    ([$($mu:tt)+] [$($live:ident)*] $new:expr) => {{
         let __al_new = $crate::rt::initialiser($new);
         // SAFETY: good now, and nothing happens before it is restored.
         let __al_new = unsafe { $crate::rt::erase(__al_new) };
-        $check;
+        $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
         // SAFETY: as above.
         let __al_new = unsafe { $crate::rt::restore(__al_new, __al_span) };

@@ -26,12 +26,11 @@
 #[macro_export]
 macro_rules! call {
     ($mu:ident, $($call:tt)+) => {
-        $crate::__call!([$mu] [$crate::rt::exact(&$mu)] [] $($call)+)
+        $crate::__call!([$mu] [] $($call)+)
     };
     ($holder:ident . $field:tt, $($call:tt)+) => {
         $crate::__call!(
             [$holder.$field]
-            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
             [] $($call)+
         )
     };
@@ -40,11 +39,11 @@ macro_rules! call {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __call {
-    ([$($mu:tt)+] [$check:expr] [$($callee:tt)+] ($($argument:expr),* $(,)?) $($try:tt)?) => {{
+    ([$($mu:tt)+] [$($callee:tt)+] ($($argument:expr),* $(,)?) $($try:tt)?) => {{
         let __al_arguments = ($($argument,)*);
         // SAFETY: good now, and nothing happens before the call holds them and the mutator.
         let __al_arguments = unsafe { $crate::rt::erase(__al_arguments) };
-        $check;
+        $crate::__exact!($($mu)+);
         let __al_mutator = &mut *$($mu)+;
         // SAFETY: as above.
         let __al_call = unsafe { $crate::rt::Call::new(__al_mutator, __al_arguments) };
@@ -55,8 +54,8 @@ macro_rules! __call {
         // SAFETY: as above.
         unsafe { $crate::rt::restore(__al_value, __al_span) }
     }};
-    ([$($mu:tt)+] [$check:expr] [$($callee:tt)*] $next:tt $($rest:tt)*) => {
-        $crate::__call!([$($mu)+] [$check] [$($callee)* $next] $($rest)*)
+    ([$($mu:tt)+] [$($callee:tt)*] $next:tt $($rest:tt)*) => {
+        $crate::__call!([$($mu)+] [$($callee)* $next] $($rest)*)
     };
 }
 

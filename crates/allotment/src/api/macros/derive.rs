@@ -84,7 +84,19 @@ macro_rules! __object {
                 fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
                     $(<$slot_type as $crate::rt::SlotField>::trace(&mut self.$slot, __al_slots);)*
                     let _ = __al_slots;
+                    // There is nothing else in it.
+                    let $new { $($slot: _,)* $($plain: _,)* } = self;
                 }
+            }
+
+            // At another span it is the same, with that span in each slot.
+            #[allow(dead_code)]
+            fn __al_at<$at, $($generics)*>(__al_value: &mut $at_type) $($bounds)* {
+                $(
+                    let __al_found = $crate::rt::invariant(&mut __al_value.$slot);
+                    let _: $crate::rt::Invariant<<$slot_type as $crate::rt::SlotField>::Init<$at>> = __al_found;
+                )*
+                let $new { $($slot: _,)* $($plain: _,)* } = __al_value;
             }
 
             // SAFETY: writes the struct, of which the slots are those of the shape.
@@ -184,12 +196,12 @@ macro_rules! __carry {
         generics $generics:tt
         at $at:lifetime [$at_type:ty]
         bounds $bounds:tt
-        fields [$({ $field:tt [$field_type:ty] [$field_at:ty] })*]
+        fields [$({ $field:tt [$field_type:ty] })*]
     ) => {
         const _: () = {
             $crate::__carry_impl!($generics $bounds [$type] $at [$at_type] { $($field [$field_type])* });
             $crate::__carry_all!($generics $bounds [$type] $name { $($field)* });
-            $($crate::__carry_field!($generics $bounds $at [$field_type] [$field_at]);)*
+            $($crate::__carry_field!($generics $bounds $at [$at_type] $name $field [$field_type]);)*
         };
     };
 }
@@ -228,19 +240,22 @@ macro_rules! __carry_all {
     };
 }
 
-/// The span, and nothing else, is replaced in a field.
+/// The span, and nothing else, is replaced in a field: as the compiler sees the field at the other span, since a derive does
+/// not see through a macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __carry_field {
-    ([$($generics:tt)*] [$($bounds:tt)*] $at:lifetime [$type:ty] [$at_type:ty]) => {
+    ([$($generics:tt)*] [$($bounds:tt)*] $at:lifetime [$at_type:ty] $name:ident $field:tt [$type:ty]) => {
         const _: () = {
             #[allow(dead_code)]
             fn __al_same<$at, $($generics)*>(
-                __al_value: $crate::rt::Invariant<<$type as $crate::Carry>::At<$at>>,
-            ) -> $crate::rt::Invariant<$at_type>
+                __al_value: &mut $at_type,
+            ) -> $crate::rt::Invariant<<$type as $crate::Carry>::At<$at>>
             $($bounds)*
             {
-                __al_value
+                let $name { $field: __al_field, .. } = __al_value;
+                let __al_found = $crate::rt::invariant(__al_field);
+                __al_found
             }
         };
     };
@@ -263,6 +278,12 @@ macro_rules! __word {
         $($vis)* enum $word {}
 
         const _: () = {
+            const _: () = $crate::rt::numbered(
+                &[$($unit_number,)* $($immediate_number,)*],
+                &[$($pointer_number,)*],
+                $pointers,
+            );
+
             // SAFETY: `decode` below inverts it, and a pointer's bits are a reference with a tag.
             unsafe impl<$at> $crate::Bare<$at> for $type {
                 type Word = $word;

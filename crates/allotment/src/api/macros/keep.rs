@@ -22,12 +22,11 @@
 #[macro_export]
 macro_rules! keep {
     ($mu:ident, [$($live:ident),* $(,)?] => $body:expr $(,)?) => {
-        $crate::__keep!([$mu] [$crate::rt::exact(&$mu)] [$($live)*] $body)
+        $crate::__keep!([$mu] [$($live)*] $body)
     };
     ($holder:ident . $field:tt, [$($live:ident),* $(,)?] => $body:expr $(,)?) => {
         $crate::__keep!(
             [$holder.$field]
-            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
             [$($live)*] $body
         )
     };
@@ -36,8 +35,8 @@ macro_rules! keep {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __keep {
-    ([$($mu:tt)+] [$check:expr] [$($live:ident)*] $body:expr) => {{
-        $check;
+    ([$($mu:tt)+] [$($live:ident)*] $body:expr) => {{
+        $crate::__exact!($($mu)+);
         #[allow(unused_imports)]
         use $crate::rt::ShadowMoved as _;
         // The body sees copies, so that assigning to one is an error and not lost.

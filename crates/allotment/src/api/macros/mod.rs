@@ -15,3 +15,19 @@ mod keep;
 mod pass;
 mod rebind;
 mod root;
+
+/// Compiles for a mutator as rule 2 wants it. Every macro asks before it reborrows the mutator, also one that is called by
+/// hand.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __exact {
+    ($mu:ident) => {
+        $crate::rt::exact(&$mu)
+    };
+    ($holder:ident . $field:tt) => {{
+        // `0.1` is one token, and two fields.
+        const _: () = $crate::rt::one_field($crate::rt::core::stringify!($field));
+        $crate::rt::place(&$holder);
+        $crate::rt::exact(&$holder.$field)
+    }};
+}

@@ -27,12 +27,11 @@
 #[macro_export]
 macro_rules! rebind {
     ($mu:ident, $value:expr $(,)?) => {
-        $crate::__rebind!([$mu] [$crate::rt::exact(&$mu)] $value)
+        $crate::__rebind!([$mu] $value)
     };
     ($holder:ident . $field:tt, $value:expr $(,)?) => {
         $crate::__rebind!(
             [$holder.$field]
-            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
             $value
         )
     };
@@ -42,11 +41,11 @@ macro_rules! rebind {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rebind {
-    ([$($mu:tt)+] [$check:expr] $value:expr) => {{
+    ([$($mu:tt)+] $value:expr) => {{
         let __al_value = $value;
         // SAFETY: good now, and nothing happens before it is restored.
         let __al_value = unsafe { $crate::rt::erase(__al_value) };
-        $check;
+        $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
         // SAFETY: as above.
         unsafe { $crate::rt::restore(__al_value, __al_span) }

@@ -23,12 +23,11 @@
 #[macro_export]
 macro_rules! root {
     ($mu:ident, $($roots:tt)+) => {
-        $crate::__root!([$mu] [$crate::rt::exact(&$mu)] $($roots)+);
+        $crate::__root!([$mu] $($roots)+);
     };
     ($holder:ident . $field:tt, $($roots:tt)+) => {
         $crate::__root!(
             [$holder.$field]
-            [{ $crate::rt::place(&$holder); $crate::rt::exact(&$holder.$field) }]
             $($roots)+
         );
     };
@@ -37,29 +36,29 @@ macro_rules! root {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __root {
-    ([$($mu:tt)+] [$check:expr]) => {};
-    ([$($mu:tt)+] [$check:expr] mut $name:ident = $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__root_cell!([$($mu)+] [$check] __al_cell = $value);
+    ([$($mu:tt)+]) => {};
+    ([$($mu:tt)+] mut $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__root_cell!([$($mu)+] __al_cell = $value);
         // SAFETY: as below; no other handle is made.
         let mut $name = unsafe { $crate::rt::RootCell::local_mut(&__al_cell) };
-        $crate::__root!([$($mu)+] [$check] $($($rest)*)?);
+        $crate::__root!([$($mu)+] $($($rest)*)?);
     };
-    ([$($mu:tt)+] [$check:expr] $name:ident = $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__root_cell!([$($mu)+] [$check] __al_cell = $value);
+    ([$($mu:tt)+] $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__root_cell!([$($mu)+] __al_cell = $value);
         // SAFETY: hygiene hides the cell and its link, so it stays here and is unlinked on the way out.
         let $name = unsafe { $crate::rt::RootCell::local(&__al_cell) };
-        $crate::__root!([$($mu)+] [$check] $($($rest)*)?);
+        $crate::__root!([$($mu)+] $($($rest)*)?);
     };
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __root_cell {
-    ([$($mu:tt)+] [$check:expr] $cell:ident = $value:expr) => {
+    ([$($mu:tt)+] $cell:ident = $value:expr) => {
         // A statement of its own: temporaries of the user's expression are dropped before the span is forgotten.
         let __al_value = $value;
         let $cell = $crate::rt::RootCell::new(__al_value);
-        $check;
+        $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
         // SAFETY: hygiene hides the cell and its link, so it stays here and is unlinked on the way out; nothing
         // happened since it was made.

@@ -117,15 +117,20 @@ impl<B: Backing> Verifier<'_, B> {
     /// As for [`verify`].
     unsafe fn walk(&self) -> Result<(HeapCensus, Starts), Fault> {
         let table = self.free.table();
-        let (mut census, mut starts) = (HeapCensus::default(), Starts::new(table.len())?);
+        // The first level needs no memory.
+        let look_up = self.level >= Level::References;
+        let (mut census, mut starts) =
+            (HeapCensus::default(), Starts::new(if look_up { table.len() } else { 0 })?);
         (0..table.len()).for_each(|index| census.count_region(table.get(index).state()));
         for index in self.used() {
-            starts.open(index, table.get(index).state(), table.geometry().region_bytes())?;
+            if look_up {
+                starts.open(index, table.get(index).state(), table.geometry().region_bytes())?;
+            }
             // SAFETY: the caller's predicates.
             unsafe {
                 self.walk_region(index, |object| {
                     census.count(&object);
-                    if object.shape.is_some() {
+                    if look_up && object.shape.is_some() {
                         starts.note(index, object.address - table.bottom(index));
                     }
                 })?;

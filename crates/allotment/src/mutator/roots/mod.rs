@@ -45,6 +45,17 @@ impl Roots {
         self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}));
     }
 
+    /// Clears weak handles, before every object dies; not if strong ones or pins hold any: how many do. For a heap
+    /// that no thread is attached to. Providers see to their own.
+    pub(crate) fn let_go(&self) -> Result<(), usize> {
+        let held = self.strong.references() + self.pins.count();
+        if held > 0 {
+            return Err(held);
+        }
+        self.weak.clear();
+        Ok(())
+    }
+
     /// Calls `pinned` with the address of every pinned object; with some more than once.
     pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
         self.pins.visit(pinned);

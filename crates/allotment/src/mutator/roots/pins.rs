@@ -23,6 +23,11 @@ impl Pins {
         })
     }
 
+    /// How many objects are pinned.
+    pub(super) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     pub(super) fn visit(&self, pinned: &mut dyn FnMut(usize)) {
         self.lock().keys().for_each(|&address| pinned(address));
     }

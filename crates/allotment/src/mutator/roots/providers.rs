@@ -9,6 +9,7 @@ use crate::sync::Mutex;
 /// Implementations keep to this:
 /// - Every slot that may hold a reference into the heap is visited; each visited slot holds a word as a heap's
 ///   slot does, and may be written until `visit_roots` returns.
+/// - When the heap was reset, no visited slot refers to an object from before.
 /// - A collection asks several times; between two safepoints the answer is the same.
 /// - It neither touches the heap otherwise, nor takes a lock that a stopped thread may hold, nor unwinds.
 pub unsafe trait RootProvider: Send + Sync {

@@ -5,6 +5,7 @@
 //! it as over any word that is no reference.
 
 use crate::mutator::{Mutator, Shared};
+use crate::object::reference;
 use crate::sync::{Mutex, MutexGuard};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -86,6 +87,22 @@ impl RootTable {
         let mut inner = self.lock();
         slot.word().store(FREE, Ordering::Relaxed);
         inner.free.push(slot);
+    }
+
+    /// How many slots hold a reference.
+    pub(super) fn references(&self) -> usize {
+        let inner = self.lock();
+        let words = inner.chunks.iter().flatten().map(|slot| slot.load(Ordering::Relaxed));
+        words.filter(|&bits| reference(bits).is_some()).count()
+    }
+
+    /// Makes every reference null.
+    pub(super) fn clear(&self) {
+        for slot in self.lock().chunks.iter().flatten() {
+            if reference(slot.load(Ordering::Relaxed)).is_some() {
+                slot.store(0, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Calls `visit` with every slot that is in use, and some that are not.

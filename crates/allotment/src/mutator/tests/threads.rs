@@ -6,7 +6,7 @@ use super::properties::{Script, script};
 use super::script::{Run, Step};
 use super::{OPTION_SETS, heap};
 use crate::Heap;
-use crate::heap::StillAttached;
+use crate::heap::{ResetError, StillAttached};
 use crate::mutator::AttachError;
 use crate::observe::VerifyError;
 use proptest::prelude::*;
@@ -186,13 +186,14 @@ fn reset_and_the_checker_are_refused_while_a_thread_is_attached() {
         inside.wait();
         let (reset, verified) = (heap.reset(), heap.verify());
         outside.wait();
-        assert_eq!(reset, Err(StillAttached { threads: 2 }));
+        assert_eq!(reset, Err(StillAttached { threads: 2 }.into()));
         assert_eq!(verified, Err(VerifyError::Attached(StillAttached { threads: 2 })));
     });
     assert_eq!(heap.verify().unwrap().objects(kit.shape(what.kind).id()), 4);
     heap.reset().unwrap();
     assert_eq!(heap.attach(|mutator| kit.allocate(&*mutator, what).is_some()), Ok(true));
-    assert_eq!(heap.attach(|_| heap.reset()), Ok(Err(StillAttached { threads: 1 })), "from inside as well");
+    let inside = heap.attach(|_| heap.reset());
+    assert_eq!(inside, Ok(Err(ResetError::Attached(StillAttached { threads: 1 }))), "from inside as well");
 }
 
 #[test]
