@@ -35,6 +35,7 @@ struct Area {
 ///     }
 ///     assert_eq!(stack.pop(mu).as_deref(), Some("c"));
 ///     assert_eq!(stack.len(), 2);
+///     assert_eq!(stack.iter_from(mu, 1).map(|text| text.to_string()).collect::<Vec<_>>(), ["b"]);
 ///     Ok::<(), OutOfMemory>(())
 /// })??;
 /// # Ok(())
@@ -129,10 +130,20 @@ impl<'t, W: Word> Stack<'t, W> {
     /// The words, from the bottom up.
     pub fn iter<'g>(
         &'g self,
-        _span: &'g Mutator<'_>,
+        span: &'g Mutator<'_>,
     ) -> impl ExactSizeIterator<Item = W::Of<'g>> + DoubleEndedIterator {
+        self.iter_from(span, 0)
+    }
+
+    /// The words from the one `start` places above the bottom upwards, without a walk over those below; none above the top.
+    pub fn iter_from<'g>(
+        &'g self,
+        _span: &'g Mutator<'_>,
+        start: usize,
+    ) -> impl ExactSizeIterator<Item = W::Of<'g>> + DoubleEndedIterator {
+        let words = self.words();
         // SAFETY: as in `pop`.
-        self.words().iter().map(|bits| unsafe { W::decode(bits.get()) })
+        words[start.min(words.len())..].iter().map(|bits| unsafe { W::decode(bits.get()) })
     }
 }
 
