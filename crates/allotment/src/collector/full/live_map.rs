@@ -94,7 +94,7 @@ impl LiveMap {
         Ok(())
     }
 
-    /// Gives the memory back, if it is much.
+    /// Gives the memory back, if it is more than [`KEPT_BYTES`].
     pub(super) fn close(&mut self) {
         // If the system does not take it, it is cleared when it is used next.
         if self.written > KEPT_BYTES && self.memory.uncommit(0, self.memory.bytes()).is_ok() {

@@ -89,7 +89,7 @@ pub(crate) enum Unavailable {
     Plan(#[from] TryReserveError),
 }
 
-/// The tables of one heap's full collections. They take memory only while one runs.
+/// The tables of one heap's full collections. What they take of memory they keep between collections where it is little.
 pub(crate) struct SideTables {
     map: LiveMap,
     stack: stack::Limits,
