@@ -40,10 +40,7 @@ pub(crate) struct Outside(Mutex<()>);
 
 impl Outside {
     pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, ()> {
-        self.0.lock().unwrap_or_else(|_| {
-            eprintln!("allotment: a thread panicked while it changed a list of roots");
-            std::process::abort()
-        })
+        super::lock(&self.0, "a thread panicked while it changed a list of roots")
     }
 }
 

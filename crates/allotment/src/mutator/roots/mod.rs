@@ -22,10 +22,19 @@ pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub use table::RootHandle;
 
 use crate::object::{SlotKind, SlotVisitor};
+use crate::sync::{Mutex, MutexGuard};
 use links::Outside;
 use pins::Pins;
 use providers::Providers;
 use table::RootTable;
+
+/// Locks what a thread that panicked may have left half changed: the process ends then, with a line that says `what` happened.
+fn lock<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'a, T> {
+    mutex.lock().unwrap_or_else(|_| {
+        eprintln!("allotment: {what}");
+        std::process::abort()
+    })
+}
 
 /// The roots of one heap, but for those in the frames of its threads.
 #[derive(Default)]

@@ -17,10 +17,7 @@ pub(super) struct Pins {
 
 impl Pins {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
-        self.counts.lock().unwrap_or_else(|_| {
-            eprintln!("allotment: a thread panicked while it changed the table of pins");
-            std::process::abort()
-        })
+        super::lock(&self.counts, "a thread panicked while it changed the table of pins")
     }
 
     /// How many objects are pinned.

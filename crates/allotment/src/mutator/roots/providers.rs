@@ -65,10 +65,7 @@ struct Inner {
 
 impl Providers {
     fn with<R>(&self, action: impl FnOnce(&mut Inner) -> R) -> R {
-        action(&mut self.inner.lock().unwrap_or_else(|_| {
-            eprintln!("allotment: a root provider panicked");
-            std::process::abort()
-        }))
+        action(&mut super::lock(&self.inner, "a root provider panicked"))
     }
 
     fn add(&self, provider: Box<dyn RootProvider>) -> ProviderId {

@@ -60,10 +60,7 @@ impl Inner {
 
 impl RootTable {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(|_| {
-            eprintln!("allotment: a thread panicked while it changed the table of roots");
-            std::process::abort()
-        })
+        super::lock(&self.inner, "a thread panicked while it changed the table of roots")
     }
 
     fn take(&self, bits: u64) -> Slot {
