@@ -152,10 +152,9 @@ impl Registry {
         self.threads.leave_blocking(&own.into());
     }
 
-    /// The state of the attached thread with that number: the same ones, in the same order, while the
-    /// world is stopped.
-    pub(super) fn attached(&self, number: usize) -> Option<NonNull<State>> {
-        self.threads.lock().threads.get(number).map(|thread| thread.0)
+    /// The states of the attached threads: they are these, and stay where they are, while the world is stopped.
+    pub(super) fn attached(&self) -> Box<[NonNull<State>]> {
+        self.threads.lock().threads.iter().map(|thread| thread.0).collect()
     }
 
     /// Runs `action` if no thread is attached, and keeps threads from attaching meanwhile; else the

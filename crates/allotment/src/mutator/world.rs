@@ -18,11 +18,14 @@ use super::state::State;
 use super::stopping::{Stopping, is_stopping};
 use crate::object::SlotVisitor;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A heap of which no thread runs: all are at a safepoint or in `blocking`, and stay there.
 pub struct World<'w> {
     shared: &'w Shared,
+    /// All attached threads; none comes or goes while there is a world.
+    states: Box<[NonNull<State>]>,
     /// The thread that stopped it, where that is attached.
     stopper_state: Option<&'w State>,
     arrival: Arrival,
@@ -47,7 +50,9 @@ pub enum StopError {
 
 impl<'w> World<'w> {
     fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
-        let world = World { shared, stopper_state, arrival, stopper: PhantomData };
+        // Once: a collection passes over the threads several times.
+        let states = shared.registry.attached();
+        let world = World { shared, states, stopper_state, arrival, stopper: PhantomData };
         for state in world.states() {
             // Also what was held meanwhile: reservations lapse.
             state.safepoints.set(state.safepoints.get() + 1);
@@ -66,9 +71,7 @@ impl<'w> World<'w> {
     pub(super) fn states(&self) -> impl Iterator<Item = &State> {
         // SAFETY: no thread detaches while the world is stopped, so the states stay where they are; and no owner
         // uses its own.
-        (0..)
-            .map_while(|number| self.shared().registry.attached(number))
-            .map(|state| unsafe { state.as_ref() })
+        self.states.iter().map(|state| unsafe { state.as_ref() })
     }
 
     /// The mutator of the thread that stopped the world, where that is attached: what it allocates now nobody else
@@ -95,7 +98,7 @@ impl<'w> World<'w> {
 
     /// How many threads are attached.
     pub fn threads(&self) -> usize {
-        self.shared.registry.attachments().now
+        self.states.len()
     }
 
     /// From the request to stop until the last thread had arrived.
