@@ -83,16 +83,14 @@ impl<'t> Mutator<'t> {
             return Err(self.out_of_memory(bytes));
         }
         loop {
-            if let Some(block) = self.allocate_past_limit(rounded, false) {
-                return Ok(self.reserve(&block));
+            if let Some(block) = self.allocate_covered(rounded) {
+                return Ok(self.reserve(block));
             }
             let shared = self.state().shared.clone();
-            // What the collection freed is taken before others run: one collection of our own decides. It is covered at
-            // once: the embedder's hook runs before this function goes on, and may panic.
+            // What the collection freed is taken before others run: one collection of our own decides.
             let mut found = None;
             let mut satisfied = |mutator: &Mutator<'_>| {
-                found = mutator.allocate_past_limit(rounded, false);
-                found.iter().for_each(Block::cover);
+                found = mutator.allocate_covered(rounded);
                 found.is_some()
             };
             let outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut satisfied);
@@ -100,7 +98,7 @@ impl<'t> Mutator<'t> {
                 continue;
             }
             if let Some(block) = found {
-                return Ok(self.reserve(&block));
+                return Ok(self.reserve(block));
             }
             let mut error = self.out_of_memory(bytes);
             error.refused_by_system |= outcome == Outcome::Refused;
@@ -110,8 +108,16 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    fn reserve(&self, block: &Block) -> Reservation<'t> {
+    /// Memory that is a filler from the start: in a stopped world the embedder's hook runs before the block is used, and may
+    /// panic.
+    fn allocate_covered(&self, bytes: usize) -> Option<Block> {
+        let block = self.allocate_past_limit(bytes, false)?;
         block.cover();
+        Some(block)
+    }
+
+    /// Hands out a block from [`allocate_covered`](Self::allocate_covered).
+    fn reserve(&self, block: Block) -> Reservation<'t> {
         Reservation {
             start: block.start,
             end: block.end,
