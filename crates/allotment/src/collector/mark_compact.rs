@@ -72,7 +72,8 @@ impl MarkCompact {
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
         let compaction = if self.settings.move_all { Compaction::MoveAll } else { compaction };
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
-        // barriers, which are given references of this heap only; the tables are this heap's.
+        // barriers, which are given references of this heap only; the tables are this heap's; what unwinds in a stopped
+        // world ends the process.
         let statistics = unsafe { full::collect(subject, &mut tables, roots, compaction) }.ok()?;
         shared.free.set_capacity(self.settings.capacity.after(shared.free.regions_in_use()));
         let Settings { uncommit_delay_ms, keep_bytes, checks, .. } = self.settings;

@@ -39,7 +39,6 @@ pub(crate) use statistics::Statistics;
 use crate::memory::MemoryError;
 use crate::object::{Shapes, SlotVisitor};
 use crate::region::{Backing, FreeSet};
-use broken::Irrevocable;
 use live_map::LiveMap;
 use stack::MarkStack;
 use statistics::Stopwatch;
@@ -116,6 +115,7 @@ impl SideTables {
 /// - Every reference in a live object, in a root slot and among the pinned is null, an immediate, or the
 ///   address of an object of this heap.
 /// - `tables` were made for this heap.
+/// - If this unwinds, as `roots` and trace functions may, nobody uses the heap any more; a stopped world ends the process.
 pub(crate) unsafe fn collect<B: Backing>(
     subject: Subject<'_, B>,
     tables: &mut SideTables,
@@ -135,7 +135,6 @@ pub(crate) unsafe fn collect<B: Backing>(
     statistics.mark_ns = watch.lap();
 
     // From here on the heap is neither what it was nor what it will be: nobody may see it.
-    let irrevocable = Irrevocable;
     // SAFETY: everything live is marked.
     unsafe { plan::Planner::new(subject, map, &mut plan, compaction).run(&mut statistics) };
     statistics.plan_ns = watch.lap();
@@ -151,7 +150,6 @@ pub(crate) unsafe fn collect<B: Backing>(
 
     // SAFETY: every object is where the plan wants it.
     unsafe { reclaim::reclaim(subject, map, &plan, &mut statistics) };
-    std::mem::forget(irrevocable);
     tables.map.close();
     statistics.used_after = subject.free.used_bytes();
     statistics.reclaim_ns = watch.lap();

@@ -43,7 +43,7 @@ fn collect_detached(
             pinned: &mut |pin| pinned.iter().copied().for_each(pin),
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
-        // SAFETY: no thread is attached, and tests write only addresses of objects to slots.
+        // SAFETY: no thread is attached, tests write only addresses of objects to slots, and neither `slots` nor `pinned` unwinds.
         unsafe { collect(subject, tables, roots, compaction) }
     };
     shared.registry.while_detached(collection).expect("no thread is attached").expect("memory for tables")
