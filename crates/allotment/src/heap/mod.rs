@@ -124,6 +124,9 @@ impl Heap {
     /// Stops all threads of the heap, runs `f`, and lets them go on; for threads that are not attached, or are in
     /// [`Mutator::blocking`]. `None`: another thread stopped the world first; `f` did not run, and that stop is over.
     ///
+    /// What `f` must not do is said at [`Mutator::stop_the_world`]: it must not panic, and if it waits for a thread of
+    /// this heap, for a lock that one holds too, both wait for ever.
+    ///
     /// ```
     /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
     /// assert_eq!(heap.stop_the_world(|world| world.threads())?, Some(0));
@@ -135,7 +138,7 @@ impl Heap {
     /// the world already.
     ///
     /// # Panics
-    /// As [`Mutator::stop_the_world`], which also says what `f` must not do.
+    /// As [`Mutator::stop_the_world`].
     pub fn stop_the_world<R>(&self, f: impl FnOnce(&mut World<'_>) -> R) -> Result<Option<R>, StopError> {
         self.shared.stop_the_world(f)
     }

@@ -108,8 +108,7 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// Memory that is a filler from the start: in a stopped world the embedder's hook runs before the block is used, and may
-    /// panic.
+    /// Memory that is a filler at once: after a collection the embedder's hooks run before it is used, and may panic.
     fn allocate_covered(&self, bytes: usize) -> Option<Block> {
         let block = self.allocate_past_limit(bytes, false)?;
         block.cover();

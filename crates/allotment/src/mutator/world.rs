@@ -117,8 +117,12 @@ impl Mutator<'_> {
     /// first; `f` did not run, and that stop is over. A safepoint.
     ///
     /// `f` must not panic: the process ends if it does. It can neither attach, nor stop a world, nor reset or
-    /// verify this heap. Objects that are
-    /// used only by threads of this heap do not change while it runs.
+    /// verify this heap. Objects that are used only by threads of this heap do not change while it runs.
+    ///
+    /// `f` must not wait for a thread of this heap, nor for one that attaches to it: for a lock that such a thread may
+    /// hold, a message, its end. That thread goes on when `f` has returned, so both would wait for ever, and nothing tells
+    /// of it: `SafepointTimeoutDelay` names threads that are late to a stop, not stops that do not end. What `f` needs of
+    /// other threads is taken before the stop.
     ///
     /// # Panics
     /// If the hook of [`on_late_thread`](crate::heap::HeapBuilder::on_late_thread) does. The threads then go on.
