@@ -209,7 +209,26 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 }
 
-/// Makes an array of numbers.
+/// Makes an array of numbers: copies, or the same number throughout. What a function computes is set when the array is made.
+///
+/// Refused: to call it while the array is made. If it panics there, half an object is left in the heap.
+///
+/// ```
+/// use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let squares = alloc!(mu, NewSlots::new(4, 0_u32))?;
+///     for (element, number) in squares.as_ref().iter().zip(0..) {
+///         element.set(number * number);
+///     }
+///     assert!(squares.iter().eq([0, 1, 4, 9]));
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
 pub struct NewSlots<'s, S: Scalar>(Source<'s, S>);
 
 enum Source<'s, S> {
