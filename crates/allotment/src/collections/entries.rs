@@ -14,9 +14,9 @@
 //! Refused: an object for each entry (a header and a hop each); keys and values in the buckets themselves (an iteration in the
 //! order of hashes, over empty ones).
 
+use super::maps::Table;
 use allotment::{
-    Array, Field, Gc, Local, Maybe, Mutator, NewArray, NewSlots, Object, OutOfMemory, Plain, Slots, Word,
-    alloc,
+    Array, Field, Gc, Local, Maybe, Mutator, NewArray, NewSlots, OutOfMemory, Plain, Slots, Word, alloc,
 };
 
 /// A bucket that no entry was put in: a search ends.
@@ -40,14 +40,6 @@ pub(super) struct Entries<'a, K: Word, V: Word> {
     /// Entries made, with those that were removed.
     pub(super) made: &'a Plain<usize>,
     pub(super) len: &'a Plain<usize>,
-}
-
-/// An object that is such a map.
-pub(super) trait Table: Object<View = Self> + Sized {
-    type Key: Word;
-    type Value: Word;
-
-    fn entries(&self) -> Entries<'_, Self::Key, Self::Value>;
 }
 
 /// What the fields hold, for a span.
@@ -273,18 +265,17 @@ pub(super) fn reserve<T: Table>(
     Ok(())
 }
 
-/// Adds an entry or replaces its value. `hash` and `equal` are asked for again after a safepoint at which the map grew.
+/// Adds an entry or replaces its value. The key is looked for again after a safepoint at which the map grew.
 pub(super) fn insert<T: Table>(
     mu: &mut Mutator<'_>,
     map: Local<'_, T>,
     key: Local<'_, T::Key>,
     value: Local<'_, T::Value>,
-    find: impl for<'g> Fn(&T, &'g Mutator<'_>, <T::Key as Word>::Of<'g>) -> (u32, Option<Found>),
 ) -> Result<(), OutOfMemory> {
     loop {
         let this = map.get(mu);
         let entries = this.as_ref().entries();
-        let (hash, found) = find(this.as_ref(), mu, key.get(mu));
+        let (hash, found) = this.as_ref().find(mu, key.get(mu));
         let done = match found {
             Some(found) => entries.set_value(mu, found, value.get(mu)),
             None => entries.append(mu, hash, key.get(mu), value.get(mu)),

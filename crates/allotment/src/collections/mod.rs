@@ -28,6 +28,7 @@ mod interner;
 mod key;
 mod list;
 mod map;
+mod maps;
 
 pub use id_map::{IdMap, NewIdMap};
 pub use interner::{Interner, NewInterner};
