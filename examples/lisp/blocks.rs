@@ -24,25 +24,51 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// Pushes the values that variables begin with; their names.
+    /// The names of the variables.
+    pub fn names(
+        &self,
+        mu: &Mutator<'_>,
+        bindings: Local<'_, Value>,
+        most: usize,
+    ) -> Result<Vec<u32>, Fault> {
+        let mut names = Vec::new();
+        let mut list = bindings.get(mu);
+        while let Val::Pair(pair) = list {
+            let (name, _) = self.binding(mu, pair.car.load(mu), most)?;
+            names.push(name);
+            list = pair.cdr.load(mu);
+        }
+        Ok(names)
+    }
+
+    /// Pushes the values that variables begin with; `bind` is called behind each, with the name.
     pub fn initial_values(
         &mut self,
         mu: &mut Mutator<'_>,
         bindings: Local<'_, Value>,
         most: usize,
-    ) -> Result<Vec<u32>, Fault> {
-        let mut names = Vec::new();
+        mut bind: impl FnMut(&mut Self, &Mutator<'_>, u32),
+    ) -> Done {
         root!(mu, mut rest = bindings.get(mu));
         while let Some(binding) = next(mu, &mut rest) {
             let (name, value) = self.binding(mu, binding, most)?;
             root!(mu, value = value);
             self.named_expression(mu, name, value)?;
-            names.push(name);
+            bind(self, mu, name);
         }
         if rest.get(mu) != Val::Nil {
             return Err(Fault::new("bindings are a list: ((name expression) ...)"));
         }
-        Ok(names)
+        Ok(())
+    }
+
+    /// Begins a function whose parameters are these.
+    pub fn begin_loop(&mut self, name: Option<u32>, parameters: &[u32]) {
+        self.begin(name);
+        for &parameter in parameters {
+            self.function().declare(parameter, false);
+        }
+        self.function().required = parameters.len() as u32;
     }
 
     pub fn let_at_once(
@@ -53,7 +79,8 @@ impl Compiler<'_, '_, '_> {
         tail: bool,
     ) -> Done {
         let seen = self.function().bindings.len();
-        let names = self.initial_values(mu, bindings, 2)?;
+        let mut names = Vec::new();
+        self.initial_values(mu, bindings, 2, |_, _, name| names.push(name))?;
         let slots: Vec<usize> = names.iter().map(|&name| self.function().declare(name, false)).collect();
         for slot in slots.into_iter().rev() {
             self.emit(Op::Store, slot);
@@ -71,14 +98,10 @@ impl Compiler<'_, '_, '_> {
         tail: bool,
     ) -> Done {
         let seen = self.function().bindings.len();
-        root!(mu, mut rest = bindings.get(mu));
-        while let Some(binding) = next(mu, &mut rest) {
-            let (name, value) = self.binding(mu, binding, 2)?;
-            root!(mu, value = value);
-            self.named_expression(mu, name, value)?;
-            let slot = self.function().declare(name, false);
-            self.emit(Op::Store, slot);
-        }
+        self.initial_values(mu, bindings, 2, |this, _, name| {
+            let slot = this.function().declare(name, false);
+            this.emit(Op::Store, slot);
+        })?;
         self.body(mu, body, tail)?;
         self.function().bindings.truncate(seen);
         Ok(())
@@ -92,19 +115,10 @@ impl Compiler<'_, '_, '_> {
         tail: bool,
     ) -> Done {
         let seen = self.function().bindings.len();
-        let mut list = bindings.get(mu);
-        while let Val::Pair(pair) = list {
-            let (name, _) = self.binding(mu, pair.car.load(mu), 2)?;
+        for name in self.names(mu, bindings, 2)? {
             self.function().declare(name, true);
-            list = pair.cdr.load(mu);
         }
-        root!(mu, mut rest = bindings.get(mu));
-        while let Some(binding) = next(mu, &mut rest) {
-            let (name, value) = self.binding(mu, binding, 2)?;
-            root!(mu, value = value);
-            self.named_expression(mu, name, value)?;
-            self.assign(mu, name);
-        }
+        self.initial_values(mu, bindings, 2, |this, mu, name| this.assign(mu, name))?;
         self.body(mu, body, tail)?;
         self.function().bindings.truncate(seen);
         Ok(())
@@ -122,21 +136,15 @@ impl Compiler<'_, '_, '_> {
         let name = self.name(name.get(mu))?;
         let slot = self.function().declare(name, false);
         root!(mu, bindings = nth(mu, rest.get(mu), 0).unwrap_or(Val::Nil), body = after(mu, rest.get(mu), 1));
-        self.begin(Some(name));
-        let mut list = bindings.get(mu);
-        while let Val::Pair(pair) = list {
-            let (parameter, _) = self.binding(mu, pair.car.load(mu), 2)?;
-            self.function().declare(parameter, false);
-            self.function().required += 1;
-            list = pair.cdr.load(mu);
-        }
+        let parameters = self.names(mu, bindings, 2)?;
+        self.begin_loop(Some(name), &parameters);
         self.body(mu, body, true)?;
         self.close(mu)?;
         self.emit(Op::Store, slot);
         self.function().bindings.truncate(seen);
         self.emit(Op::Local, slot);
-        let values = self.initial_values(mu, bindings, 2)?;
-        self.emit(if tail { Op::TailCall } else { Op::Call }, values.len());
+        self.initial_values(mu, bindings, 2, |_, _, _| ())?;
+        self.emit(if tail { Op::TailCall } else { Op::Call }, parameters.len());
         self.done(tail);
         Ok(())
     }
@@ -150,16 +158,8 @@ impl Compiler<'_, '_, '_> {
         tail: bool,
     ) -> Done {
         let slot = self.function().reserve();
-        self.begin(None);
-        let mut names = Vec::new();
-        let mut list = bindings.get(mu);
-        while let Val::Pair(pair) = list {
-            let (name, _) = self.binding(mu, pair.car.load(mu), 3)?;
-            names.push(name);
-            self.function().declare(name, false);
-            self.function().required += 1;
-            list = pair.cdr.load(mu);
-        }
+        let names = self.names(mu, bindings, 3)?;
+        self.begin_loop(None, &names);
         root!(mu, end = nth(mu, rest.get(mu), 0).unwrap_or(Val::Nil), commands = after(mu, rest.get(mu), 1));
         root!(
             mu,
@@ -183,7 +183,7 @@ impl Compiler<'_, '_, '_> {
         self.close(mu)?;
         self.emit(Op::Store, slot);
         self.emit(Op::Local, slot);
-        self.initial_values(mu, bindings, 3)?;
+        self.initial_values(mu, bindings, 3, |_, _, _| ())?;
         self.emit(if tail { Op::TailCall } else { Op::Call }, names.len());
         self.done(tail);
         Ok(())

@@ -235,63 +235,89 @@ impl Compiler<'_, '_, '_> {
         Ok(())
     }
 
+    /// Clauses, each a head and a body, of which the first that fits is taken; `(else ...)` fits. `compile` is called for each
+    /// of the others; the jumps it adds to the list meet at the end.
+    pub fn clauses(
+        &mut self,
+        mu: &mut Mutator<'_>,
+        clauses: Local<'_, Value>,
+        tail: bool,
+        shape: &str,
+        mut compile: impl FnMut(
+            &mut Self,
+            &mut Mutator<'_>,
+            Local<'_, Value>,
+            Local<'_, Value>,
+            &mut Vec<usize>,
+        ) -> Done,
+    ) -> Done {
+        let mut ends = Vec::new();
+        let mut otherwise = false;
+        root!(mu, mut rest = clauses.get(mu));
+        while !otherwise && let Some(clause) = next(mu, &mut rest) {
+            root!(
+                mu,
+                body = after(mu, clause, 1),
+                head = nth(mu, clause, 0).ok_or_else(|| Fault::new(shape))?
+            );
+            otherwise = self.is_else(mu, head.get(mu));
+            if otherwise {
+                self.sequence(mu, body, tail)?;
+            } else {
+                compile(self, mu, head, body, &mut ends)?;
+            }
+        }
+        if !otherwise {
+            self.emit(Op::Unspecified, 0);
+            self.done(tail);
+        }
+        ends.into_iter().for_each(|end| self.function().land(end));
+        Ok(())
+    }
+
+    /// Ends a clause that the jump `over` passes by.
+    pub fn end_clause(&mut self, over: usize, tail: bool, ends: &mut Vec<usize>) {
+        ends.extend((!tail).then(|| self.emit(Op::Jump, 0)));
+        self.function().land(over);
+    }
+
     /// Whether the clause is `(else ...)`.
     pub fn is_else(&self, mu: &Mutator<'_>, first: Val<'_>) -> bool {
         matches!(first, Val::Symbol(symbol) if &*symbol.name.load(mu) == "else" && self.find(symbol.id).is_none())
     }
 
     pub fn cond(&mut self, mu: &mut Mutator<'_>, clauses: Local<'_, Value>, tail: bool) -> Done {
-        let mut ends = Vec::new();
-        root!(mu, mut rest = clauses.get(mu));
-        while let Some(clause) = next(mu, &mut rest) {
-            root!(
-                mu,
-                body = after(mu, clause, 1),
-                test = nth(mu, clause, 0)
-                    .ok_or_else(|| Fault::new("cond: a clause is (test expression ...)"))?
-            );
-            if self.is_else(mu, test.get(mu)) {
-                self.sequence(mu, body, tail)?;
-                ends.into_iter().for_each(|end| self.function().land(end));
-                return Ok(());
-            }
-            self.expression(mu, test, false)?;
+        let shape = "cond: a clause is (test expression ...)";
+        self.clauses(mu, clauses, tail, shape, |this, mu, test, body, ends| {
+            this.expression(mu, test, false)?;
             if body.get(mu) == Val::Nil {
                 // The test's value is the clause's; in tail position what is landed on must return.
-                let over = self.emit(Op::Or, 0);
-                let next = self.emit(Op::Jump, 0);
-                self.function().land(over);
-                match tail {
-                    true => self.done(true),
-                    false => ends.push(self.emit(Op::Jump, 0)),
-                }
-                self.function().land(next);
-                continue;
+                let over = this.emit(Op::Or, 0);
+                let next = this.emit(Op::Jump, 0);
+                this.function().land(over);
+                this.done(tail);
+                this.end_clause(next, tail, ends);
+                return Ok(());
             }
             let arrow = matches!(nth(mu, body.get(mu), 0), Some(Val::Symbol(s)) if &*s.name.load(mu) == "=>");
             if arrow && length(mu, body.get(mu)) == Some(2) {
-                let slot = self.function().reserve();
-                self.emit(Op::Store, slot);
-                self.emit(Op::Local, slot);
-                let over = self.emit(Op::JumpFalse, 0);
+                let slot = this.function().reserve();
+                this.emit(Op::Store, slot);
+                this.emit(Op::Local, slot);
+                let over = this.emit(Op::JumpFalse, 0);
                 root!(mu, receiver = nth(mu, body.get(mu), 1).unwrap_or(Val::Nil));
-                self.expression(mu, receiver, false)?;
-                self.emit(Op::Local, slot);
-                self.emit(if tail { Op::TailCall } else { Op::Call }, 1);
-                self.done(tail);
-                ends.extend((!tail).then(|| self.emit(Op::Jump, 0)));
-                self.function().land(over);
-                continue;
+                this.expression(mu, receiver, false)?;
+                this.emit(Op::Local, slot);
+                this.emit(if tail { Op::TailCall } else { Op::Call }, 1);
+                this.done(tail);
+                this.end_clause(over, tail, ends);
+                return Ok(());
             }
-            let over = self.emit(Op::JumpFalse, 0);
-            self.sequence(mu, body, tail)?;
-            ends.extend((!tail).then(|| self.emit(Op::Jump, 0)));
-            self.function().land(over);
-        }
-        self.emit(Op::Unspecified, 0);
-        self.done(tail);
-        ends.into_iter().for_each(|end| self.function().land(end));
-        Ok(())
+            let over = this.emit(Op::JumpFalse, 0);
+            this.sequence(mu, body, tail)?;
+            this.end_clause(over, tail, ends);
+            Ok(())
+        })
     }
 
     pub fn case(
@@ -304,32 +330,22 @@ impl Compiler<'_, '_, '_> {
         self.expression(mu, key, false)?;
         let slot = self.function().reserve();
         self.emit(Op::Store, slot);
-        let mut ends = Vec::new();
-        root!(mu, mut rest = clauses.get(mu));
-        while let Some(clause) = next(mu, &mut rest) {
-            root!(mu, body = after(mu, clause, 1), mut data = nth(mu, clause, 0).ok_or_else(|| Fault::new("case: a clause is ((datum ...) expression ...)"))?);
-            if self.is_else(mu, data.get(mu)) {
-                self.sequence(mu, body, tail)?;
-                ends.into_iter().for_each(|end| self.function().land(end));
-                return Ok(());
-            }
+        let shape = "case: a clause is ((datum ...) expression ...)";
+        self.clauses(mu, clauses, tail, shape, |this, mu, data, body, ends| {
+            root!(mu, mut rest = data.get(mu));
             let mut hits = Vec::new();
-            while let Some(datum) = next(mu, &mut data) {
-                self.constant(mu, datum);
-                self.emit(Op::Local, slot);
-                self.emit(Op::Same, 0);
-                hits.push(self.emit(Op::JumpTrue, 0));
+            while let Some(datum) = next(mu, &mut rest) {
+                this.constant(mu, datum);
+                this.emit(Op::Local, slot);
+                this.emit(Op::Same, 0);
+                hits.push(this.emit(Op::JumpTrue, 0));
             }
-            let over = self.emit(Op::Jump, 0);
-            hits.into_iter().for_each(|hit| self.function().land(hit));
-            self.sequence(mu, body, tail)?;
-            ends.extend((!tail).then(|| self.emit(Op::Jump, 0)));
-            self.function().land(over);
-        }
-        self.emit(Op::Unspecified, 0);
-        self.done(tail);
-        ends.into_iter().for_each(|end| self.function().land(end));
-        Ok(())
+            let over = this.emit(Op::Jump, 0);
+            hits.into_iter().for_each(|hit| this.function().land(hit));
+            this.sequence(mu, body, tail)?;
+            this.end_clause(over, tail, ends);
+            Ok(())
+        })
     }
 
     /// Pushes a function written in Rust, whatever a program calls by its name.

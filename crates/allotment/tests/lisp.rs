@@ -208,6 +208,9 @@ fn faults_say_what_and_where() {
         ("(f . x)", "program.lisp:1: a call is a list without a dot"),
         ("(if)", "program.lisp:1: if wants at least 2 parts and has 0"),
         ("\n(let ((x)) x)", "program.lisp:2: a variable is bound as (name expression)"),
+        ("(let* ((x 1) . 2) x)", "program.lisp:1: bindings are a list: ((name expression) ...)"),
+        ("(cond ())", "program.lisp:1: cond: a clause is (test expression ...)"),
+        ("(case 1 2)", "program.lisp:1: case: a clause is ((datum ...) expression ...)"),
         ("(lambda (1) 1)", "program.lisp:1: a variable's name is a symbol, not an integer"),
         ("(define if 1)", "program.lisp:1: if is a special form and cannot be defined"),
         (
