@@ -141,6 +141,13 @@ pub fn probe_store(mutator: &Mutator<'_>, node: Gc<'_, Node>, next: Option<Gc<'_
     node.next.store(mutator, next);
 }
 
+/// A store to a slot whose address is there already, as in a loop over an array.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn probe_store_at(mutator: &Mutator<'_>, slot: &Field<Option<Node>>, next: Option<Gc<'_, Node>>) {
+    slot.store(mutator, next);
+}
+
 /// A traversal.
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -160,6 +167,7 @@ fn safe(mutator: &mut Mutator<'_>) -> Result<u64, OutOfMemory> {
         sum += probe_alloc(mutator, list.local(), key)?;
         let node = alloc!(mutator, NewNode { next: None, key })?;
         probe_store(mutator, node, list.get(mutator));
+        probe_store_at(mutator, &node.next, list.get(mutator));
         list.set(mutator, Some(node));
         sum += probe_load(mutator, node).map_or(0, |next| next.key);
     }

@@ -19,7 +19,7 @@ use crate::options::{
     CollectorKind, OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
     table::for_each_option,
 };
-use crate::region::{Disposal, FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
+use crate::region::{CardTable, Disposal, FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
 use crate::sync::Mutex;
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
@@ -216,6 +216,7 @@ impl HeapBuilder {
             RefillStrategy::Cas => RefillMode::CompareAndSwap,
             RefillStrategy::Lock => RefillMode::Lock,
         };
+        let cards = CardTable::new(base, geometry.heap_bytes())?;
         let table = RegionTable::new(base, geometry);
         let disposal = Disposal {
             poison: chosen.zeal_poison,
@@ -250,6 +251,7 @@ impl HeapBuilder {
         };
         let shared = Shared {
             free,
+            cards,
             shapes: Shapes::default(),
             budget: Budget::new(&sizing, geometry.heap_bytes(), chosen.tlab_idle_percent),
             roots: Roots::default(),

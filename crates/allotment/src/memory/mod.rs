@@ -30,4 +30,5 @@ pub use error::{MemoryError, Operation};
 pub use linux::current_cpu;
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use reservation::Reservation;
+pub(crate) use x86_64::{load_eight, store_eight};
 pub use x86_64::{prefetch_write, write_word_and_zeroes};

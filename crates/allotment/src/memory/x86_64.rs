@@ -62,6 +62,33 @@ pub unsafe fn write_word_and_zeroes(to: *mut u8, word: u64, bytes: usize) {
 #[repr(C, packed)]
 struct Unaligned(__m256i);
 
+/// The eight bytes at `from`, the first one lowest, as eight Relaxed atomic loads in some order.
+///
+/// One load in assembly: an atomic access of another size than other threads' at the same time is undefined in
+/// Rust, not to the processor. Eight loads of a byte are what it does as far as Rust can tell.
+///
+/// # Safety
+/// - `[from, from + 8)` is readable, and whoever writes to it meanwhile does so by atomics.
+#[inline(always)]
+pub(crate) unsafe fn load_eight(from: *const u8) -> u64 {
+    let bytes;
+    // SAFETY: the caller's predicates.
+    unsafe {
+        asm!("mov {}, [{}]", out(reg) bytes, in(reg) from, options(readonly, nostack, preserves_flags));
+    }
+    bytes
+}
+
+/// Writes eight bytes at `to`, the lowest one first, as eight Relaxed atomic stores in some order; see [`load_eight`].
+///
+/// # Safety
+/// - `[to, to + 8)` is writable, and whoever accesses it meanwhile does so by atomics.
+#[inline(always)]
+pub(crate) unsafe fn store_eight(to: *mut u8, bytes: u64) {
+    // SAFETY: the caller's predicates.
+    unsafe { asm!("mov [{}], {}", in(reg) to, in(reg) bytes, options(nostack, preserves_flags)) }
+}
+
 /// Makes the kernel back the page of `address` by memory, and leaves its contents as they are.
 ///
 /// Assembly, because LLVM drops an atomic addition of 0 whose result is unused, and the page would never be

@@ -1,15 +1,17 @@
 //! The hot part: what generated code and the Rust fast path read and write.
 //!
 //! The first 64 bytes of a mutator's state, on a cache line of their own, with fixed offsets that a JIT
-//! may build into its code. Version 1.
+//! may build into its code. Version 2.
 //!
 //! ```text
 //! start <= top <= end                       buffer
 //! plain <= end, zeroed limit <= plain       unless a stop is requested: both 0
 //! [top, zeroed) and [clean, end) are zero   zeroed <= end, clean <= end
+//! byte [cards + (slot >> 9)] = 1            behind every store to a slot of an object
 //! ```
 
 use super::limit::Limit;
+use crate::region::{CARD_SHIFT, DIRTY};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,27 +31,39 @@ pub struct Hot {
     zeroed: Cell<usize>,
     /// `[clean, end)` is zero: memory fresh from the system.
     clean: Cell<usize>,
-    /// Where this buffer's objects begin; what `top - start` counts. Others read it. Relaxed.
+    /// The heap's card table, biased. Never changes.
+    cards: usize,
+    /// Where this buffer's objects begin; what `top - start` counts. Others read it. Relaxed. On the next line: it is
+    /// written once a buffer.
     start: AtomicUsize,
 }
 
 impl Hot {
     /// Version of the layout; changes with any offset.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
     /// Offset in bytes of `top`, the address of the next free byte.
     pub const TOP_OFFSET: usize = 0;
     /// Offset in bytes of the limit for memory that need not be zero.
     pub const LIMIT_OFFSET: usize = 8;
     /// Offset in bytes of the limit for memory that must be zero.
     pub const ZEROED_LIMIT_OFFSET: usize = 16;
+    /// Offset in bytes of what is added to the number of a slot's card to have the address of its byte: the
+    /// write barrier, see [`Mutator::store`](super::Mutator::store).
+    pub const CARDS_OFFSET: usize = 56;
+    /// The number of a slot's card is the slot's address shifted right by so many bits.
+    pub const CARD_SHIFT: u32 = CARD_SHIFT;
+    /// The byte that the barrier stores.
+    pub const DIRTY_CARD: u8 = DIRTY;
 
-    pub(super) fn new() -> Hot {
+    /// No buffer, in the heap whose card table is at `cards`, biased.
+    pub(super) fn new(cards: usize) -> Hot {
         Hot {
             top: AtomicUsize::new(0),
             limit: Limit::new(),
             end: Cell::new(0),
             zeroed: Cell::new(0),
             clean: Cell::new(0),
+            cards,
             start: AtomicUsize::new(0),
         }
     }
@@ -62,6 +76,12 @@ impl Hot {
     #[inline(always)]
     pub(super) fn set_top(&self, top: usize) {
         self.top.store(top, Ordering::Relaxed);
+    }
+
+    /// The card table, biased.
+    #[inline(always)]
+    pub(super) fn cards(&self) -> usize {
+        self.cards
     }
 
     pub(super) fn end(&self) -> usize {
@@ -163,5 +183,6 @@ const _: () = {
     assert!(std::mem::offset_of!(Hot, top) == Hot::TOP_OFFSET);
     assert!(std::mem::offset_of!(Hot, limit) == Hot::LIMIT_OFFSET);
     assert!(std::mem::offset_of!(Hot, limit) + 8 == Hot::ZEROED_LIMIT_OFFSET);
-    assert!(std::mem::offset_of!(Hot, start) + 8 <= 64, "the fast path's line and the slow path's are one");
+    assert!(std::mem::offset_of!(Hot, cards) == Hot::CARDS_OFFSET);
+    assert!(std::mem::offset_of!(Hot, cards) + 8 <= 64, "the fast path's line and the slow path's are one");
 };

@@ -9,7 +9,7 @@ use super::{Collector, OutOfMemory, Registry, ZealSchedule};
 use crate::memory::topology::Topology;
 use crate::memory::{Reservation, current_cpu};
 use crate::object::{Shapes, fill};
-use crate::region::{Backing, FreeSet};
+use crate::region::{Backing, CardTable, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
@@ -22,6 +22,8 @@ pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
 /// The part of a heap that its threads work with.
 pub(crate) struct Shared {
     pub(crate) free: FreeSet<Committer>,
+    /// In which cards slots were written, whatever the collector.
+    pub(crate) cards: CardTable,
     pub(crate) shapes: Shapes,
     pub(crate) sizing: Config,
     pub(crate) budget: Budget,

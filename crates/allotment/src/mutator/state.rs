@@ -101,7 +101,7 @@ impl State {
     /// The state of the `thread`-th thread that attaches.
     pub(super) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
         State {
-            hot: Hot::new(),
+            hot: Hot::new(shared.cards.biased()),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             // Odd, and far apart: a step of the golden ratio for each thread.

@@ -10,6 +10,10 @@
 
 mod bitmap;
 mod capacity;
+#[cfg_attr(any(not(test), loom), expect(dead_code, reason = "a generational collector scans it"))]
+mod card_bytes;
+#[cfg_attr(any(not(test), loom), expect(dead_code, reason = "a generational collector scans it"))]
+mod cards;
 mod collection;
 mod disposal;
 mod extend;
@@ -17,6 +21,8 @@ mod free_set;
 mod geometry;
 mod humongous;
 mod spares;
+#[cfg_attr(any(not(test), loom), expect(dead_code, reason = "a generational collector fills it"))]
+mod starts;
 mod supply;
 mod table;
 mod transit;
@@ -27,6 +33,8 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+pub(crate) use card_bytes::CARD_SHIFT;
+pub(crate) use cards::{CardTable, DIRTY};
 pub(crate) use disposal::Disposal;
 pub(crate) use free_set::{Attempts, Carve, FreeSet, RefillMode};
 pub use geometry::{

@@ -1,0 +1,139 @@
+//! A byte of knowledge for every card, 512 bytes of heap.
+//!
+//! Beside the heap, at an address that is a shift and an addition away from the card's: the write barrier of
+//! generated code has no more instructions for it. All of it is committed at once; its pages appear as they
+//! are touched, and read zero before. So 0 is what every table begins with, and a heap that
+//! fills a tenth of its addresses pays for a tenth of its tables.
+//!
+//! Every access is as one of Relaxed atomics of a byte; scans and fills take eight at a time. Refused: plain
+//! memory and a promise that nobody else writes there, which holds for a worker's cards, and not for those of its
+//! neighbour in the same word.
+
+use crate::memory::{MemoryError, Reservation, load_eight, page_size, store_eight};
+use std::ops::Range;
+// Laid over memory from the system, which the model checker's atomics cannot be.
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// log2 of [`CARD_BYTES`].
+pub(crate) const CARD_SHIFT: u32 = 9;
+
+/// Bytes of heap that a card is: HotSpot's size.
+pub(crate) const CARD_BYTES: usize = 1 << CARD_SHIFT;
+
+/// Cards in a word of the table.
+const WIDE: usize = 8;
+
+/// One byte for every card of a heap.
+pub(super) struct CardBytes {
+    /// Address of the heap's first byte.
+    heap: usize,
+    cards: usize,
+    memory: Reservation,
+}
+
+impl CardBytes {
+    /// Zeroes for the heap of `heap_bytes` that begins at `heap`, a multiple of [`CARD_BYTES`].
+    pub(super) fn new(heap: usize, heap_bytes: usize, name: &str) -> Result<CardBytes, MemoryError> {
+        debug_assert!(heap.is_multiple_of(CARD_BYTES));
+        let cards = heap_bytes.div_ceil(CARD_BYTES);
+        let memory = Reservation::reserve(cards, page_size(), name)?;
+        memory.commit(0, memory.bytes())?;
+        Ok(CardBytes { heap, cards, memory })
+    }
+
+    /// What to add to `address >> CARD_SHIFT`, wrapping, to have the address of its byte.
+    pub(super) fn biased(&self) -> usize {
+        (self.memory.base() as usize).wrapping_sub(self.heap >> CARD_SHIFT)
+    }
+
+    /// The card of an address inside the heap.
+    #[inline(always)]
+    pub(super) fn card_of(&self, address: usize) -> usize {
+        debug_assert!(address >= self.heap);
+        address.wrapping_sub(self.heap) >> CARD_SHIFT
+    }
+
+    /// The cards that `[start, end)` overlaps.
+    #[inline]
+    pub(super) fn cards_of(&self, start: usize, end: usize) -> Range<usize> {
+        debug_assert!(start <= end);
+        self.card_of(start)..self.card_of(end + (CARD_BYTES - 1))
+    }
+
+    /// Address of the first byte of a card.
+    #[inline(always)]
+    pub(super) fn address_of(&self, card: usize) -> usize {
+        self.heap + (card << CARD_SHIFT)
+    }
+
+    /// A card's byte.
+    ///
+    /// # Panics
+    /// If the heap has no such card.
+    #[inline(always)]
+    fn byte(&self, card: usize) -> &AtomicU8 {
+        assert!(card < self.cards, "card {card} of a heap of {} cards", self.cards);
+        // SAFETY: one of the table's committed bytes, which all access as atomics.
+        unsafe { AtomicU8::from_ptr(self.memory.base().add(card)) }
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, card: usize) -> u8 {
+        self.byte(card).load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&self, card: usize, byte: u8) {
+        self.byte(card).store(byte, Ordering::Relaxed);
+    }
+
+    /// Raises a card's byte to `byte`, if it is less.
+    #[inline(always)]
+    pub(super) fn raise(&self, card: usize, byte: u8) {
+        self.byte(card).fetch_max(byte, Ordering::Relaxed);
+    }
+
+    /// The first of the cards whose byte is not `byte`, or the end of the range.
+    #[inline]
+    pub(super) fn first_other(&self, cards: Range<usize>, byte: u8) -> usize {
+        let mut at = cards.start;
+        while at + WIDE <= cards.end {
+            let others = self.wide(at) ^ u64::from_ne_bytes([byte; WIDE]);
+            if others != 0 {
+                return at + others.trailing_zeros() as usize / 8;
+            }
+            at += WIDE;
+        }
+        while at < cards.end && self.get(at) == byte {
+            at += 1;
+        }
+        at
+    }
+
+    /// Makes the byte of each of the cards `byte`. Where it is already nothing is written: a page of zeroes stays
+    /// nobody's memory.
+    pub(super) fn fill(&self, cards: Range<usize>, byte: u8) {
+        let mut at = cards.start;
+        let bytes = u64::from_ne_bytes([byte; WIDE]);
+        while at + WIDE <= cards.end {
+            if self.wide(at) != bytes {
+                // SAFETY: the load has checked that there are so many cards.
+                unsafe { store_eight(self.memory.base().add(at), bytes) };
+            }
+            at += WIDE;
+        }
+        for card in at..cards.end {
+            if self.get(card) != byte {
+                self.set(card, byte);
+            }
+        }
+    }
+
+    /// The bytes of eight cards from `card` on, the first one lowest.
+    #[inline(always)]
+    fn wide(&self, card: usize) -> u64 {
+        assert!(card + WIDE <= self.cards, "card {card} of a heap of {} cards", self.cards);
+        // SAFETY: bytes of the table, committed.
+        unsafe { load_eight(self.memory.base().add(card)) }
+    }
+}

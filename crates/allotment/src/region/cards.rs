@@ -1,0 +1,97 @@
+//! The card table: in which 512 bytes of the heap a slot was written since somebody last looked.
+//!
+//! A generational collector does not look at old objects unless their card is dirty. Mutators dirty the card of
+//! each slot they write, whatever the collector and wherever the object: to ask first whether that is needed
+//! costs more instructions than the store of one byte. What is dirty says nothing about what was stored.
+//!
+//! ```text
+//! card of a slot = biased base + (address of the slot >> 9)      1: dirty, 0: clean
+//! ```
+//!
+//! Clean is 0, unlike HotSpot's, since fresh memory is: no table is initialised. Refused: a sequential store
+//! buffer (a branch at every store, and a slot that is written often is in it often), a bit for each card (a
+//! read-modify-write, which would have to be locked).
+
+use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
+use crate::memory::MemoryError;
+
+/// Nothing was written in the card since it was cleaned.
+const CLEAN: u8 = 0;
+
+/// Something was.
+pub(crate) const DIRTY: u8 = 1;
+
+/// Which cards of a heap are dirty.
+pub(crate) struct CardTable {
+    bytes: CardBytes,
+}
+
+impl CardTable {
+    /// A table that says that all of the heap is clean. The heap has `heap_bytes` and begins at `heap_base`, a
+    /// multiple of [`CARD_BYTES`].
+    pub(crate) fn new(heap_base: usize, heap_bytes: usize) -> Result<CardTable, MemoryError> {
+        Ok(CardTable { bytes: CardBytes::new(heap_base, heap_bytes, "cards")? })
+    }
+
+    /// What to add to `address >> CARD_SHIFT`, wrapping, to have the address of its card.
+    pub(crate) fn biased(&self) -> usize {
+        self.bytes.biased()
+    }
+
+    /// Dirties the card of an address, which is inside the heap.
+    #[inline]
+    pub(crate) fn dirty(&self, address: usize) {
+        self.bytes.set(self.bytes.card_of(address), DIRTY);
+    }
+
+    /// Whether the card of an address is dirty.
+    #[inline]
+    pub(crate) fn is_dirty(&self, address: usize) -> bool {
+        self.bytes.get(self.bytes.card_of(address)) == DIRTY
+    }
+
+    /// Cleans `[start, end)`, which is whole cards.
+    pub(crate) fn clean_range(&self, start: usize, end: usize) {
+        debug_assert!(start.is_multiple_of(CARD_BYTES) && end.is_multiple_of(CARD_BYTES));
+        self.bytes.fill(self.bytes.cards_of(start, end), CLEAN);
+    }
+
+    /// The first address in `[from, end)` that lies in a dirty card, or `end`: `from`, or the first of a card.
+    #[inline]
+    pub(crate) fn next_dirty(&self, from: usize, end: usize) -> usize {
+        self.first_other(from, end, CLEAN)
+    }
+
+    /// The first address in `[from, end)` that lies in a clean card, or `end`: `from`, or the first of a card.
+    #[inline]
+    pub(crate) fn next_clean(&self, from: usize, end: usize) -> usize {
+        self.first_other(from, end, DIRTY)
+    }
+
+    #[inline]
+    fn first_other(&self, from: usize, end: usize, byte: u8) -> usize {
+        let found = self.bytes.first_other(self.bytes.cards_of(from, end), byte);
+        self.bytes.address_of(found).clamp(from, end)
+    }
+
+    /// Calls `visit` with each run of dirty cards in `[start, end)`, in order of address: where it begins and
+    /// ends, cut to the range. A run is clean before it is visited, its first and last card as a whole;
+    /// `visit` may dirty cards again, and those that lie ahead are visited, too.
+    ///
+    /// What else lies in the first and the last card of the range is for nobody to dirty meanwhile: it would be lost.
+    pub(crate) fn dirty_runs(&self, start: usize, end: usize, mut visit: impl FnMut(usize, usize)) {
+        let mut at = start;
+        loop {
+            let run = self.next_dirty(at, end);
+            if run >= end {
+                return;
+            }
+            at = self.next_clean(run, end);
+            self.bytes.fill(self.bytes.cards_of(run, at), CLEAN);
+            visit(run, at);
+        }
+    }
+}
+
+/// The barrier of generated code is written for these numbers.
+const _: () = assert!(CARD_SHIFT == 9 && CARD_BYTES == 512 && CLEAN == 0 && DIRTY == 1);

@@ -1,0 +1,179 @@
+//! Where objects begin: from any address of an old region to the object that covers it.
+//!
+//! A dirty card is 512 bytes of somebody's middle; to look at its slots one must know whose. So there is a byte
+//! for every card:
+//!
+//! ```text
+//! 0         no object is known to begin here: ask the card before
+//! 1..=64    the last object that begins in the card begins at its word number byte - 1
+//! 65 + k    the card lies wholly inside an object: ask the card 2^k before, which has that object, too
+//! ```
+//!
+//! From the last object that begins at or before an address, it is a walk of at most a card's objects. A large array
+//! is found in as many steps as its length in cards has bits: `k` is the largest with which the jump stays
+//! inside it. This is HotSpot's block offset table, but that it knows the *last* start of a card (recorded by one
+//! store for each object, and with one comparison less), where HotSpot's knows the object that reaches into it.
+//! Refused: a bitmap of starts (eight times the size, a search backwards), and walking a region from its bottom.
+//!
+//! A filler is an object. Who empties or refills a region clears its range first.
+
+use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
+use crate::memory::MemoryError;
+use crate::object::WORD;
+
+/// Nothing is known to begin in the card.
+const NONE: u8 = 0;
+
+/// The card has a word with this number, plus one, at most.
+const LAST_WORD: u8 = (CARD_BYTES / WORD) as u8;
+
+/// Go back one card; each higher number doubles that.
+const BACK: u8 = LAST_WORD + 1;
+
+/// The starts of the objects of a heap's old regions.
+pub(crate) struct StartTable {
+    bytes: CardBytes,
+}
+
+impl StartTable {
+    /// A table of no starts. The heap has `heap_bytes` and begins at `heap_base`, a multiple of [`CARD_BYTES`].
+    pub(crate) fn new(heap_base: usize, heap_bytes: usize) -> Result<StartTable, MemoryError> {
+        Ok(StartTable { bytes: CardBytes::new(heap_base, heap_bytes, "starts")? })
+    }
+
+    /// Records the object of `bytes` at `start`. Nobody else records in the card in which it begins, and what
+    /// begins there is recorded in order of address; for other cases see [`recorder`](Self::recorder).
+    #[inline]
+    pub(crate) fn record(&self, start: usize, bytes: usize) {
+        let (card, entry) = self.entry(start);
+        self.bytes.set(card, entry);
+        self.record_inside(card, start + bytes);
+    }
+
+    /// Records what one worker puts into a range that shares its first and its last card with those of
+    /// others.
+    pub(crate) fn recorder(&self) -> Recorder<'_> {
+        Recorder { table: self, card: 0, entry: NONE, first: true }
+    }
+
+    /// The start of the object that covers `address`. At `bottom`, a multiple of [`CARD_BYTES`] at or below
+    /// `address`, an object starts, recorded or not, and from it on objects follow each other up to `address`; of those
+    /// that begin in a card the last is recorded. `size_of` is the size in bytes of the object at an address.
+    #[inline]
+    pub(crate) fn object_at(
+        &self,
+        address: usize,
+        bottom: usize,
+        size_of: impl Fn(usize) -> usize,
+    ) -> usize {
+        let mut start = self.start_at_or_below(address, bottom);
+        loop {
+            let bytes = size_of(start);
+            debug_assert!(bytes >= WORD, "{start:#x}: an object of {bytes} bytes");
+            if address - start < bytes {
+                return start;
+            }
+            start += bytes;
+        }
+    }
+
+    /// Forgets what begins in `[start, end)`, which is whole cards.
+    pub(crate) fn clear_range(&self, start: usize, end: usize) {
+        debug_assert!(start.is_multiple_of(CARD_BYTES) && end.is_multiple_of(CARD_BYTES));
+        self.bytes.fill(self.bytes.cards_of(start, end), NONE);
+    }
+
+    /// The last start that the table knows and that is not above `address`, or `bottom`.
+    #[inline]
+    fn start_at_or_below(&self, address: usize, bottom: usize) -> usize {
+        debug_assert!(bottom <= address && bottom.is_multiple_of(CARD_BYTES));
+        let lowest = self.bytes.card_of(bottom);
+        let mut card = self.bytes.card_of(address);
+        loop {
+            let entry = self.bytes.get(card);
+            let mut back = 1;
+            if entry >= BACK {
+                back = 1_usize.checked_shl(u32::from(entry - BACK)).unwrap_or(usize::MAX);
+            } else if entry != NONE {
+                let start = self.bytes.address_of(card) + usize::from(entry - 1) * WORD;
+                if start <= address {
+                    return start;
+                }
+            }
+            match card.checked_sub(back) {
+                Some(before) if before >= lowest => card = before,
+                _ => return bottom,
+            }
+        }
+    }
+
+    /// The card of `start`, and what its byte is where nothing begins behind it.
+    #[inline(always)]
+    fn entry(&self, start: usize) -> (usize, u8) {
+        debug_assert!(start.is_multiple_of(WORD));
+        (self.bytes.card_of(start), (start % CARD_BYTES / WORD) as u8 + 1)
+    }
+
+    /// Records the cards that an object from `card` to `end` covers wholly, without `card`.
+    #[inline(always)]
+    fn record_inside(&self, card: usize, end: usize) {
+        let behind = (end >> CARD_SHIFT) - (self.bytes.address_of(0) >> CARD_SHIFT);
+        if behind > card + 1 {
+            self.record_long(card, behind);
+        }
+    }
+
+    #[cold]
+    fn record_long(&self, card: usize, behind: usize) {
+        let mut from = card + 1;
+        for entry in BACK.. {
+            let to = (card + (2 << (entry - BACK))).min(behind);
+            self.bytes.fill(from..to, entry);
+            if to == behind {
+                return;
+            }
+            from = to;
+        }
+    }
+}
+
+/// Records the objects of a range that one worker fills in order of address, such as its buffer.
+///
+/// The range begins and ends inside of cards in which neighbours record theirs. There the greatest start must win,
+/// whoever is first: a locked instruction, so it is done once for each card, when the next one is reached or
+/// the recorder is dropped, and for the cards between by a store. Until then the table lacks the latest start.
+pub(crate) struct Recorder<'t> {
+    table: &'t StartTable,
+    /// The card of the latest start, where there is one.
+    card: usize,
+    /// What is to be recorded of it; [`NONE`]: nothing yet.
+    entry: u8,
+    /// Whether it is the first card of the range.
+    first: bool,
+}
+
+impl Recorder<'_> {
+    /// Records the object of `bytes` at `start`, which is above those before.
+    #[inline]
+    pub(crate) fn record(&mut self, start: usize, bytes: usize) {
+        let (card, entry) = self.table.entry(start);
+        if card != self.card && self.entry != NONE {
+            if self.first {
+                self.table.bytes.raise(self.card, self.entry);
+                self.first = false;
+            } else {
+                self.table.bytes.set(self.card, self.entry);
+            }
+        }
+        (self.card, self.entry) = (card, entry);
+        self.table.record_inside(card, start + bytes);
+    }
+}
+
+impl Drop for Recorder<'_> {
+    fn drop(&mut self) {
+        if self.entry != NONE {
+            self.table.bytes.raise(self.card, self.entry);
+        }
+    }
+}
