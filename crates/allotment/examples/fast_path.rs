@@ -141,11 +141,13 @@ pub fn probe_store(mutator: &Mutator<'_>, node: Gc<'_, Node>, next: Option<Gc<'_
     node.next.store(mutator, next);
 }
 
-/// A store to a slot whose address is there already, as in a loop over an array.
+/// Stores in a loop: the mutator's state and the slot's address are in registers.
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn probe_store_at(mutator: &Mutator<'_>, slot: &Field<Option<Node>>, next: Option<Gc<'_, Node>>) {
-    slot.store(mutator, next);
+pub fn probe_fill(mutator: &Mutator<'_>, slots: &[Field<Option<Node>>], value: Option<Gc<'_, Node>>) {
+    for slot in slots {
+        slot.store(mutator, value);
+    }
 }
 
 /// A traversal.
@@ -167,7 +169,7 @@ fn safe(mutator: &mut Mutator<'_>) -> Result<u64, OutOfMemory> {
         sum += probe_alloc(mutator, list.local(), key)?;
         let node = alloc!(mutator, NewNode { next: None, key })?;
         probe_store(mutator, node, list.get(mutator));
-        probe_store_at(mutator, &node.next, list.get(mutator));
+        probe_fill(mutator, std::slice::from_ref(&node.next), list.get(mutator));
         list.set(mutator, Some(node));
         sum += probe_load(mutator, node).map_or(0, |next| next.key);
     }

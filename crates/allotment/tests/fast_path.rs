@@ -188,14 +188,68 @@ fn the_safe_allocation_costs_seven_instructions_and_spills_nothing() {
 }
 
 #[test]
-fn a_load_and_a_store_are_one_move_each() {
-    for probe in ["probe_load", "probe_store"] {
+fn a_load_is_one_move() {
+    let code = disassemble("probe_load");
+    let text = listing(&code);
+    let end = code.iter().position(|one| one.flow_control() == FlowControl::Return).expect("it returns");
+    assert_eq!(end, 1, "one instruction:\n{text}");
+    assert_eq!(code[0].mnemonic(), Mnemonic::Mov, "{text}");
+}
+
+fn dirties(instruction: &Instruction) -> bool {
+    instruction.code() == Code::Mov_rm8_imm8 && instruction.immediate8() == Hot::DIRTY_CARD
+}
+
+/// What follows each store to a slot up to the store to its card, without what computes the slot's address (a loop
+/// counts it up as well) and what loads the mutator's state.
+fn barriers(code: &[Instruction]) -> Vec<Vec<&Instruction>> {
+    let address = |one: &Instruction| match one.mnemonic() {
+        Mnemonic::Lea => true,
+        Mnemonic::Mov => one.op_kind(0) == OpKind::Register && one.op_kind(1) == OpKind::Register,
+        Mnemonic::Add => one.op_kind(0) == OpKind::Register && one.op_kind(1) == OpKind::Immediate8to64,
+        _ => false,
+    };
+    let state = |one: &Instruction| loads(one, Register::RDI, 0);
+    let slot = |one: &Instruction| one.code() == Code::Mov_rm64_r64 && one.op0_kind() == OpKind::Memory;
+    let ends = (0..code.len()).filter(|&end| dirties(&code[end]));
+    ends.map(|end| {
+        let start = code[..end].iter().rposition(slot).expect("the store to the slot comes first");
+        code[start + 1..=end].iter().filter(|one| !address(one) && !state(one)).collect()
+    })
+    .collect()
+}
+
+#[test]
+fn the_barrier_behind_a_store_is_three_instructions() {
+    for probe in ["probe_store", "probe_fill"] {
         let code = disassemble(probe);
         let text = listing(&code);
-        let end = code.iter().position(|one| one.flow_control() == FlowControl::Return).expect("it returns");
-        assert_eq!(end, 1, "one instruction:\n{text}");
-        assert_eq!(code[0].mnemonic(), Mnemonic::Mov, "{text}");
+        let barriers = barriers(&code);
+        assert!(!barriers.is_empty(), "{probe} dirties no card:\n{text}");
+        for barrier in barriers {
+            assert_eq!(barrier.len(), 3, "a load of the table, a shift, a store:\n{text}");
+            let table = |one: &&&Instruction| {
+                matches!(one.mnemonic(), Mnemonic::Mov | Mnemonic::Add)
+                    && one.op1_kind() == OpKind::Memory
+                    && one.memory_displacement64() == Hot::CARDS_OFFSET as u64
+            };
+            let shift = |one: &&&Instruction| {
+                one.mnemonic() == Mnemonic::Shr && one.immediate(1) == u64::from(Hot::CARD_SHIFT)
+            };
+            assert_eq!(barrier.iter().filter(table).count(), 1, "{text}");
+            assert_eq!(barrier.iter().filter(shift).count(), 1, "{text}");
+        }
     }
+}
+
+#[test]
+fn a_store_takes_six_instructions_and_no_branch() {
+    let code = disassemble("probe_store");
+    let text = listing(&code);
+    let end = code.iter().position(|one| one.flow_control() == FlowControl::Return).expect("it returns");
+    // The store, the slot's address, the mutator's state, the barrier.
+    assert!(end <= 6, "{text}");
+    assert!(code[..end].iter().all(|one| one.flow_control() == FlowControl::Next), "{text}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Mark-compact: every collection is a full one.
 //!
-//! The simplest collector that wastes nothing: it needs no free memory, leaves no holes, and costs mutators no
-//! barrier. Its price is the pause, which grows with what is alive. For small heaps, for tests, and for whoever would rather
+//! The simplest collector that wastes nothing: it needs no free memory, leaves no holes, and asks nothing of mutators: the
+//! cards that their stores dirty, as under any collector, it never looks at. Its price is the pause, which grows with what is alive. For small heaps, for tests, and for whoever would rather
 //! have all of the memory than short pauses.
 
 use super::capacity::Capacity;

@@ -13,6 +13,8 @@ use std::ptr::NonNull;
 /// Implementations keep to this:
 /// - Every slot that may hold a reference is visited once, in each call the same ones while the object does
 ///   not change; nothing else is.
+/// - Every slot lies inside the object: a collection that looks at a part of the heap finds objects by the addresses of
+///   their slots.
 /// - It neither allocates in the heap nor unwinds, and may be called on any thread.
 pub type TraceFn = unsafe fn(object: NonNull<u8>, slots: &mut SlotVisitor<'_>);
 

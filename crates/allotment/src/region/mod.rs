@@ -10,7 +10,6 @@
 
 mod bitmap;
 mod capacity;
-#[cfg_attr(any(not(test), loom), expect(dead_code, reason = "a generational collector scans it"))]
 mod card_bytes;
 #[cfg_attr(any(not(test), loom), expect(dead_code, reason = "a generational collector scans it"))]
 mod cards;

@@ -60,12 +60,7 @@ impl StartTable {
     /// `address`, an object starts, recorded or not, and from it on objects follow each other up to `address`; of those
     /// that begin in a card the last is recorded. `size_of` is the size in bytes of the object at an address.
     #[inline]
-    pub(crate) fn object_at(
-        &self,
-        address: usize,
-        bottom: usize,
-        size_of: impl Fn(usize) -> usize,
-    ) -> usize {
+    pub(crate) fn object_at(&self, address: usize, bottom: usize, size_of: impl Fn(usize) -> usize) -> usize {
         let mut start = self.start_at_or_below(address, bottom);
         loop {
             let bytes = size_of(start);

@@ -4,6 +4,7 @@
 //! know at compile time, and a [`Model`] is the naive picture of what must lie in the heap. Regions are as
 //! small as a page where nothing else is said, so that what is rare in a large heap happens all the time.
 
+mod barrier;
 mod burst;
 mod epsilon;
 mod kit;

@@ -1,11 +1,16 @@
 //! The free set over memory that is not there, so that regions can be tiny and the system can refuse.
 
 mod bitmap;
+// Their memory is the system's, which Miri does not have.
+#[cfg(not(miri))]
+mod cards;
 mod collection;
 mod operations;
 mod oracle;
 mod scenarios;
 mod sequences;
+#[cfg(not(miri))]
+mod starts;
 mod stress;
 
 use super::Geometry;
