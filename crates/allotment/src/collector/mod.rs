@@ -9,6 +9,8 @@ mod record;
 #[cfg(all(test, not(loom)))]
 mod tests;
 pub(crate) mod verify;
+#[allow(dead_code, unused_imports)]
+pub(crate) mod work;
 
 pub(crate) use capacity::Capacity;
 pub(crate) use epsilon::Epsilon;

@@ -1,0 +1,60 @@
+//! What a word on a work stack stands for: an object, or a chunk of an array.
+//!
+//! ```text
+//! 63      48 47                    1  0
+//! |    0    |     address         0 | 0 |   an object
+//! | number  | address of the array 0 | 1 |   that chunk of it
+//! ```
+//!
+//! One word, so that a stack is words only and a piece of it may be cut anywhere. A pair of words for chunks was
+//! refused for that: who takes the older half of a stack would have to look where a pair begins.
+
+/// Bits of the number of a chunk.
+const NUMBER_BITS: u32 = 16;
+/// Where they begin: above every address of a process (`docs/x86/x86_64/mm` of Linux: 47 bits with four levels of
+/// page tables, and more are handed out to nobody who does not ask).
+const NUMBER_SHIFT: u32 = 48;
+/// Set in the word of a chunk. Objects lie at multiples of 8.
+const CHUNK: usize = 1;
+
+/// Slots of a chunk of an array that is not huge: some µs of work.
+const SLOTS: usize = if cfg!(test) { 16 } else { 512 };
+
+/// One piece of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The object at an address.
+    Plain(usize),
+    /// Slots `[number * n, (number + 1) * n)` of the array at an address, n being its [`chunk_slots`].
+    Chunk { array: usize, number: usize },
+}
+
+impl Entry {
+    /// The word for it. Addresses are multiples of 8 below 2^48, numbers below 2^16.
+    #[inline(always)]
+    pub(crate) fn encode(self) -> usize {
+        match self {
+            Entry::Plain(address) => address,
+            Entry::Chunk { array, number } => {
+                debug_assert!(number >> NUMBER_BITS == 0 && array >> NUMBER_SHIFT == 0);
+                array | CHUNK | number << NUMBER_SHIFT
+            }
+        }
+    }
+
+    /// What a word stands for.
+    #[inline(always)]
+    pub(crate) fn decode(word: usize) -> Entry {
+        if word & CHUNK == 0 {
+            return Entry::Plain(word);
+        }
+        let array = word & ((1 << NUMBER_SHIFT) - 1) & !CHUNK;
+        Entry::Chunk { array, number: word >> NUMBER_SHIFT }
+    }
+}
+
+/// Slots of a chunk of an array of `length` slots: so many that no array has more than 2^16 chunks.
+#[inline]
+pub(crate) fn chunk_slots(length: usize) -> usize {
+    length.div_ceil(1 << NUMBER_BITS).max(SLOTS)
+}

@@ -1,0 +1,171 @@
+//! A gang of threads that does one thing at a time, together.
+//!
+//! Whoever calls is worker 0, for it has nothing else to do, and with one worker no thread is woken and none need
+//! exist. The others sleep between two runs, each on a condition of its own, so that a run wakes those it wants.
+//! Threads are started when they are first wanted and kept. If the system gives none, the gang is smaller: a
+//! collection that is slower is better than none.
+//!
+//! Refused: spinning between runs (a mutator may need the core), a pool of futures or of `Box`ed jobs (every run
+//! would allocate, in the middle of a collection for want of memory), rayon (its pool is the process's, or its
+//! threads are not the caller's).
+
+use crate::sync::{Builder, Condvar, JoinHandle, Mutex};
+use std::sync::Arc;
+
+/// Threads that run one task at a time.
+pub(crate) struct Gang {
+    name: &'static str,
+    most: usize,
+    /// Workers 1 and up. Locked while a task runs.
+    hands: Mutex<Vec<Hand>>,
+    running: Arc<Running>,
+}
+
+/// A thread of the gang.
+struct Hand {
+    post: Arc<Post>,
+    thread: JoinHandle<()>,
+}
+
+/// Where a thread gets its orders.
+struct Post {
+    /// Written by who gives an order, and set back to `Wait` by the thread that took it.
+    order: Mutex<Order>,
+    given: Condvar,
+}
+
+enum Order {
+    Wait,
+    Work(&'static (dyn Fn(usize) + Sync)),
+    End,
+}
+
+/// Threads that have not finished the task.
+struct Running {
+    count: Mutex<usize>,
+    none: Condvar,
+}
+
+const POISONED: &str = "a worker that panics ends the process";
+
+impl Gang {
+    /// A gang of at most `most` workers, the caller of [`run`](Self::run) included; its threads are called `name-1`
+    /// and so on. None is started yet.
+    pub(crate) fn new(name: &'static str, most: usize) -> Gang {
+        let running = Arc::new(Running { count: Mutex::new(0), none: Condvar::new() });
+        Gang { name, most: most.max(1), hands: Mutex::new(Vec::new()), running }
+    }
+
+    /// How many workers it may have.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Starts threads until `wanted` workers can run, or as many as there may be; how many of the wanted ones can run, the
+    /// caller included. At least 1.
+    pub(crate) fn ready(&self, wanted: usize) -> usize {
+        let wanted = wanted.clamp(1, self.most);
+        if wanted == 1 {
+            return 1;
+        }
+        let mut hands = self.hands.lock().expect(POISONED);
+        while hands.len() + 1 < wanted {
+            match self.start(hands.len() + 1) {
+                Ok(hand) => hands.push(hand),
+                // Next time there may be one.
+                Err(_) => break,
+            }
+        }
+        wanted.min(hands.len() + 1)
+    }
+
+    fn start(&self, number: usize) -> std::io::Result<Hand> {
+        let post = Arc::new(Post { order: Mutex::new(Order::Wait), given: Condvar::new() });
+        let (own, running) = (post.clone(), self.running.clone());
+        let builder = Builder::new().name(format!("{}-{number}", self.name));
+        let thread = builder.spawn(move || serve(number, &own, &running))?;
+        Ok(Hand { post, thread })
+    }
+
+    /// Calls `task` with each number below `workers`, the calling thread with 0, others with others, at once; returns when
+    /// all have returned. What they wrote is then seen by the caller.
+    ///
+    /// If a task of several workers panics, the process ends: the others hold what it leaves behind. A task runs no tasks
+    /// of the same gang.
+    ///
+    /// # Panics
+    /// If `workers` is more than [`ready`](Self::ready) said.
+    pub(crate) fn run(&self, workers: usize, task: &(dyn Fn(usize) + Sync)) {
+        if workers <= 1 {
+            return task(0);
+        }
+        let abort = AbortOnUnwind;
+        let hands = self.hands.lock().expect(POISONED);
+        assert!(workers <= hands.len() + 1, "{workers} workers were not made ready");
+        // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task until it has
+        // returned from it, and this function returns when it counts none; if it unwinds, the process ends.
+        let lasting =
+            unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
+        *self.running.count.lock().expect(POISONED) = workers - 1;
+        for hand in &hands[..workers - 1] {
+            hand.post.give(Order::Work(lasting));
+        }
+        task(0);
+        let mut count = self.running.count.lock().expect(POISONED);
+        while *count > 0 {
+            count = self.running.none.wait(count).expect(POISONED);
+        }
+        std::mem::forget(abort);
+    }
+}
+
+impl Drop for Gang {
+    fn drop(&mut self) {
+        let Ok(mut hands) = self.hands.lock() else { return };
+        for hand in hands.iter() {
+            hand.post.give(Order::End);
+        }
+        for hand in hands.drain(..) {
+            hand.thread.join().expect(POISONED);
+        }
+    }
+}
+
+impl Post {
+    fn give(&self, order: Order) {
+        *self.order.lock().expect(POISONED) = order;
+        self.given.notify_one();
+    }
+
+    fn next(&self) -> Order {
+        let mut order = self.order.lock().expect(POISONED);
+        while matches!(*order, Order::Wait) {
+            order = self.given.wait(order).expect(POISONED);
+        }
+        std::mem::replace(&mut *order, Order::Wait)
+    }
+}
+
+/// What a thread of the gang does all its life.
+fn serve(number: usize, post: &Post, running: &Running) {
+    let abort = AbortOnUnwind;
+    while let Order::Work(task) = post.next() {
+        task(number);
+        let mut count = running.count.lock().expect(POISONED);
+        *count -= 1;
+        if *count == 0 {
+            running.none.notify_one();
+        }
+    }
+    std::mem::forget(abort);
+}
+
+/// Ends the process when it is dropped, which is when what it guards unwinds.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        eprintln!("allotment: aborting, because a thread of a collection panicked (see above)");
+        std::process::abort();
+    }
+}

@@ -1,0 +1,16 @@
+//! Threads that share the work of a collection: a gang of them, and the stacks they pass pieces of work over.
+//!
+//! [`Gang`] has the threads and knows no work. [`Crew`] has the stacks and knows no threads: whoever comes with a
+//! number is that worker. What lies on a stack is a word, which [`Entry`] gives a meaning.
+
+mod entry;
+mod gang;
+#[cfg(all(test, loom))]
+mod model;
+mod stack;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use entry::{Entry, chunk_slots};
+pub(crate) use gang::Gang;
+pub(crate) use stack::{Crew, Limits, WorkStack};

@@ -1,0 +1,97 @@
+//! Every interleaving of workers that share, wait and end:
+//! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
+
+use super::*;
+use crate::sync::{AtomicUsize, Ordering};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+/// What workers did, as loom sees it: reading it while one still works ends the model.
+struct Log {
+    crew: Crew,
+    /// A cell for each worker.
+    done: [UnsafeCell<usize>; 2],
+    left: AtomicUsize,
+}
+
+fn log(pieces: usize) -> Arc<Log> {
+    let crew = Crew::new(2, Limits { piece: 2, pieces }).unwrap();
+    let done = [UnsafeCell::new(0), UnsafeCell::new(0)];
+    Arc::new(Log { crew, done, left: AtomicUsize::new(0) })
+}
+
+/// An entry of `n` stands for itself and for `n - 1` entries of 1. Returns when there is no work left.
+fn work(log: &Log, number: usize, first: &[usize], give: bool) {
+    let mut stack = log.crew.worker(number);
+    for &entry in first {
+        assert!(stack.push(entry));
+    }
+    loop {
+        while let Some(entry) = stack.pop() {
+            // SAFETY: loom ends the model if somebody else touches it.
+            log.done[number].with_mut(|done| unsafe { *done += 1 });
+            for _ in 1..entry {
+                assert!(stack.push(1));
+            }
+            if give && stack.is_wanted() {
+                stack.give();
+            }
+        }
+        if !stack.find() {
+            break;
+        }
+    }
+    // All is done, whoever did it, and whoever has left saw the same.
+    // SAFETY: as above.
+    let sum: usize = log.done.iter().map(|done| done.with(|done| unsafe { *done })).sum();
+    let expected: usize = log.left.load(Ordering::Relaxed);
+    assert_eq!(sum, expected, "somebody left while there was work");
+}
+
+fn check(pieces: usize, first: &'static [usize], second: &'static [usize], give: bool) {
+    loom::model(move || {
+        let log = log(pieces);
+        log.left.store(first.iter().chain(second).sum(), Ordering::Relaxed);
+        let other = {
+            let log = log.clone();
+            thread::spawn(move || work(&log, 1, second, give))
+        };
+        work(&log, 0, first, give);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn nobody_leaves_while_another_could_still_offer_something() {
+    check(4, &[3], &[], true);
+}
+
+#[test]
+fn pieces_that_overflow_are_taken_by_either() {
+    check(4, &[1, 1, 1], &[], false);
+}
+
+#[test]
+fn both_have_work_and_both_leave() {
+    check(4, &[2], &[1], true);
+}
+
+#[test]
+fn a_gang_does_one_task_after_another_and_ends() {
+    loom::model(|| {
+        let gang = Gang::new("model", 2);
+        assert_eq!(gang.ready(2), 2);
+        let cells = Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)]);
+        for turn in 1..=2 {
+            gang.run(2, &|number| {
+                // SAFETY: loom ends the model if somebody else touches it.
+                cells[number].with_mut(|cell| unsafe { *cell += turn });
+            });
+            for cell in cells.iter() {
+                // SAFETY: as above.
+                assert_eq!(cell.with(|cell| unsafe { *cell }), (1..=turn).sum::<usize>());
+            }
+        }
+    });
+}

@@ -1,0 +1,312 @@
+//! Work stacks: one for each worker, and what one has too much of goes to another.
+//!
+//! ```text
+//! below (private)  | full | full | top (private, where entries are pushed and popped)
+//! shared           | piece | piece |  <- others steal here
+//! ```
+//!
+//! A worker's pushes and pops touch a vector that nobody else sees: no fence, no atomic operation, which is what
+//! a deque of single entries costs for each of them (Arora, Blumofe and Plaxton, SPAA 1998; as HotSpot's task queues).
+//! Only whole pieces travel, over a deque each: full ones as they come, and when somebody idles
+//! ([`is_wanted`](WorkStack::is_wanted), to be asked now and then) the older half of what there is: what was pushed first
+//! lies nearest to the roots, and has most behind it.
+//!
+//! Pieces have a fixed size, so that a stack grows without copying. It may refuse to grow: the system may have no memory,
+//! and a collection that is the last resort has no other. What does not fit is for the caller to find again.
+//!
+//! **Invariant:** a worker that is counted as idle has no entry, and its deque is empty. Who takes a piece stops being
+//! counted before. So when all are idle there is no piece, and nobody who could make one: the end.
+
+use crate::sync::{
+    AtomicUsize, Mutex, Ordering,
+    deque::{Steal, Stealer, Worker},
+    wait_longer,
+};
+use crossbeam_utils::{Backoff, CachePadded};
+use std::collections::{TryReserveError, VecDeque};
+
+/// How large the stacks become.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Entries of a piece, at least 2.
+    pub(crate) piece: usize,
+    /// Pieces of all workers, at least 1; each has one in any case.
+    pub(crate) pieces: usize,
+}
+
+/// Pieces that a worker keeps where others can steal them. The rest it keeps to itself, for a deque of more than 64 grows,
+/// and cannot refuse to.
+const SHARED_PIECES: usize = 16;
+
+/// A worker with fewer entries keeps them: they are done before another has taken them.
+const WORTH_GIVING: usize = if cfg!(any(test, loom)) { 2 } else { 8 };
+
+impl Limits {
+    /// Pieces of 32 KiB, and in all at most 1/32 of the heap, as much as the side tables.
+    pub(crate) fn for_heap(heap_bytes: usize) -> Limits {
+        const PIECE: usize = 4096;
+        Limits { piece: PIECE, pieces: (heap_bytes / 32 / (PIECE * size_of::<usize>())).max(4) }
+    }
+}
+
+type Piece = Vec<usize>;
+
+/// The stacks of workers that do one thing together.
+pub(crate) struct Crew {
+    limits: Limits,
+    /// What each worker takes along while it has its stack.
+    seats: Box<[Mutex<Option<Seat>>]>,
+    stealers: Box<[Stealer<Piece>]>,
+    /// Workers that have found nothing. Written when one begins to wait or thinks it saw a piece; read by all, Relaxed,
+    /// as a hint.
+    idle: CachePadded<AtomicUsize>,
+    /// Pieces that there are, empty ones included. Written when one is made or dropped.
+    pieces: CachePadded<AtomicUsize>,
+}
+
+struct Seat {
+    top: Piece,
+    shared: Worker<Piece>,
+}
+
+impl Crew {
+    /// Empty stacks with a first piece, for `workers`, at least 1.
+    pub(crate) fn new(workers: usize, limits: Limits) -> Result<Crew, TryReserveError> {
+        let workers = workers.max(1);
+        let (mut seats, mut stealers) = (Vec::new(), Vec::new());
+        for _ in 0..workers {
+            let mut top = Piece::new();
+            top.try_reserve_exact(limits.piece)?;
+            let shared = Worker::new_lifo();
+            stealers.push(shared.stealer());
+            seats.push(Mutex::new(Some(Seat { top, shared })));
+        }
+        Ok(Crew {
+            limits,
+            seats: seats.into(),
+            stealers: stealers.into(),
+            idle: CachePadded::new(AtomicUsize::new(0)),
+            pieces: CachePadded::new(AtomicUsize::new(workers)),
+        })
+    }
+
+    /// How many there are.
+    pub(crate) fn workers(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// The stack of worker `number`, until it is dropped.
+    ///
+    /// # Panics
+    /// If there is no such worker, or if it has its stack.
+    pub(crate) fn worker(&self, number: usize) -> WorkStack<'_> {
+        let seat = self.seats[number].lock().expect("nothing panics while it is locked").take();
+        let Seat { top, shared } = seat.expect("a worker has one stack");
+        let random = number as u32 * 2 + 1;
+        WorkStack { crew: self, number, top, below: VecDeque::new(), spare: None, shared, random, steals: 0 }
+    }
+
+    /// Begins another round of work, for all. Called between two rounds, when nobody is in [`WorkStack::find`].
+    pub(crate) fn begin(&self) {
+        self.idle.store(0, Ordering::Relaxed);
+    }
+
+    /// An empty piece, if there may be another.
+    fn make_piece(&self) -> Option<Piece> {
+        let most = self.limits.pieces.max(self.workers());
+        if self.pieces.fetch_add(1, Ordering::Relaxed) < most {
+            let mut piece = Piece::new();
+            if piece.try_reserve_exact(self.limits.piece).is_ok() {
+                return Some(piece);
+            }
+        }
+        self.pieces.fetch_sub(1, Ordering::Relaxed);
+        None
+    }
+
+    fn drop_pieces(&self, count: usize) {
+        self.pieces.fetch_sub(count, Ordering::Relaxed);
+    }
+}
+
+/// The stack of one worker.
+pub(crate) struct WorkStack<'c> {
+    crew: &'c Crew,
+    number: usize,
+    top: Piece,
+    /// Full pieces, the oldest first.
+    below: VecDeque<Piece>,
+    /// An empty piece, so that a stack around the border of two does not go to the allocator each time.
+    spare: Option<Piece>,
+    shared: Worker<Piece>,
+    /// State of the numbers that choose victims (xorshift, Marsaglia 2003); not 0.
+    random: u32,
+    steals: u64,
+}
+
+impl WorkStack<'_> {
+    /// Puts an entry on top; `false`: it has no room and there may not be more.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, entry: usize) -> bool {
+        // What was reserved is the size of a piece, and by this comparison the compiler knows that `push` has room.
+        if self.top.len() == self.top.capacity() && !self.grow() {
+            return false;
+        }
+        self.top.push(entry);
+        true
+    }
+
+    /// The entry on top; `None`: nothing is left that others do not see.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) -> Option<usize> {
+        match self.top.pop() {
+            Some(entry) => Some(entry),
+            None => self.shrink(),
+        }
+    }
+
+    /// Whether somebody idles: a hint, and cheap.
+    #[inline(always)]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.crew.idle.load(Ordering::Relaxed) > 0
+    }
+
+    /// Lets others have the older half of what there is, unless they can already have some, or it is too little.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn give(&mut self) {
+        if !self.shared.is_empty() {
+            return;
+        }
+        if let Some(oldest) = self.below.pop_front() {
+            return self.shared.push(oldest);
+        }
+        let half = self.top.len() / 2;
+        if self.top.len() < WORTH_GIVING {
+            return;
+        }
+        let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return };
+        piece.extend_from_slice(&self.top[..half]);
+        self.top.drain(..half);
+        self.shared.push(piece);
+    }
+
+    /// Gets more to do, when [`pop`](Self::pop) has nothing: what others were offered and did not take, or what they
+    /// offer. It waits for it. `false`: all workers wait, so there is nothing left to do in this round, and this
+    /// worker does not call it again before the next.
+    ///
+    /// All workers of the crew have to come, for it waits for each.
+    #[inline(never)]
+    pub(crate) fn find(&mut self) -> bool {
+        debug_assert!(self.top.is_empty() && self.below.is_empty());
+        if let Some(own) = self.shared.pop() {
+            self.put_on_top(own);
+            return true;
+        }
+        while self.crew.workers() > 1 {
+            if self.steal() {
+                return true;
+            }
+            if self.wait() {
+                break;
+            }
+        }
+        false
+    }
+
+    /// Until somebody offers something, or, with `true`, all wait.
+    fn wait(&self) -> bool {
+        let Crew { idle, stealers, .. } = self.crew;
+        // Release: who sees that all are idle sees what they did. Acquire: as above.
+        idle.fetch_add(1, Ordering::AcqRel);
+        let patience = Backoff::new();
+        loop {
+            if idle.load(Ordering::Acquire) == self.crew.workers() {
+                return true;
+            }
+            if stealers.iter().any(|stealer| !stealer.is_empty()) {
+                idle.fetch_sub(1, Ordering::AcqRel);
+                return false;
+            }
+            wait_longer(&patience);
+        }
+    }
+
+    /// Steals a piece; of two victims by chance, that which offers more (Mitzenmacher 2001).
+    fn steal(&mut self) -> bool {
+        let stealers = &self.crew.stealers;
+        for _ in 0..2 * stealers.len() {
+            let (first, second) = (self.victim(), self.victim());
+            let victim = if stealers[first].len() < stealers[second].len() { second } else { first };
+            if let Steal::Success(piece) = stealers[victim].steal() {
+                self.steals += 1;
+                self.put_on_top(piece);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Another worker, by chance.
+    fn victim(&mut self) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 17;
+        self.random ^= self.random << 5;
+        let others = self.crew.workers() - 1;
+        let other = (u64::from(self.random) * others as u64 >> 32) as usize;
+        other + usize::from(other >= self.number)
+    }
+
+    /// Pieces that this worker took from others.
+    pub(crate) fn steals(&self) -> u64 {
+        self.steals
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) -> bool {
+        if self.below.try_reserve(1).is_err() {
+            return false;
+        }
+        let Some(piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
+        let full = std::mem::replace(&mut self.top, piece);
+        if self.crew.workers() > 1 && self.shared.len() < SHARED_PIECES {
+            self.shared.push(full);
+        } else {
+            self.below.push_back(full);
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn shrink(&mut self) -> Option<usize> {
+        let below = self.below.pop_back()?;
+        self.put_on_top(below);
+        self.top.pop()
+    }
+
+    /// Goes on with `piece`; the top is empty.
+    fn put_on_top(&mut self, piece: Piece) {
+        let empty = std::mem::replace(&mut self.top, piece);
+        if self.spare.replace(empty).is_some() {
+            self.crew.drop_pieces(1);
+        }
+    }
+}
+
+impl Drop for WorkStack<'_> {
+    fn drop(&mut self) {
+        // Nothing is left, unless the round was given up.
+        while self.shared.pop().is_some() {
+            self.crew.drop_pieces(1);
+        }
+        self.crew.drop_pieces(self.below.len() + usize::from(self.spare.is_some()));
+        let mut top = std::mem::take(&mut self.top);
+        top.clear();
+        let shared = std::mem::replace(&mut self.shared, Worker::new_lifo());
+        if let Ok(mut seat) = self.crew.seats[self.number].lock() {
+            *seat = Some(Seat { top, shared });
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Gangs, stacks and entries on real threads.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn each_worker_runs_once_under_its_number_and_name() {
+    let gang = Gang::new("crowd", 4);
+    for wanted in [1, 4, 2, 3, 9] {
+        let workers = gang.ready(wanted);
+        assert_eq!(workers, wanted.min(4));
+        let seen = Mutex::new(Vec::new());
+        let caller = std::thread::current().id();
+        gang.run(workers, &|number| {
+            let thread = std::thread::current();
+            assert_eq!(thread.id() == caller, number == 0);
+            assert!(number == 0 || thread.name() == Some(&format!("crowd-{number}")));
+            seen.lock().unwrap().push(number);
+        });
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..workers));
+    }
+}
+
+#[test]
+fn a_gang_of_one_has_no_threads_and_none_is_wanted_of_none() {
+    for most in [0, 1] {
+        let gang = Gang::new("alone", most);
+        assert_eq!((gang.most(), gang.ready(0), gang.ready(7)), (1, 1, 1));
+        let caller = std::thread::current().id();
+        gang.run(1, &|_| assert_eq!(std::thread::current().id(), caller));
+    }
+}
+
+#[test]
+fn threads_end_with_their_gang() {
+    struct Ended(&'static AtomicUsize);
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    static ENDED: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static LOCAL: std::cell::RefCell<Option<Ended>> = const { std::cell::RefCell::new(None) };
+    }
+    let gang = Gang::new("mortal", 3);
+    let workers = gang.ready(3);
+    gang.run(workers, &|number| {
+        if number > 0 {
+            LOCAL.with(|local| *local.borrow_mut() = Some(Ended(&ENDED)));
+        }
+    });
+    drop(gang);
+    assert_eq!(ENDED.load(Ordering::Relaxed), workers - 1);
+}
+
+/// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1 to `n - 1`.
+/// The entries done, those that did not fit on a stack, and steals.
+fn work(gang: &Gang, crew: &Crew, first: &[usize]) -> (usize, usize, u64) {
+    crew.begin();
+    let sums = Mutex::new((0, 0, 0));
+    gang.run(crew.workers(), &|number| {
+        let mut stack = crew.worker(number);
+        let (mut done, mut refused) = (0, 0);
+        if number == 0 {
+            refused += first.iter().filter(|&&entry| !stack.push(entry)).count();
+        }
+        loop {
+            while let Some(entry) = stack.pop() {
+                done += 1;
+                for small in 1..entry {
+                    refused += usize::from(!stack.push(small));
+                }
+                if stack.is_wanted() {
+                    stack.give();
+                }
+            }
+            if !stack.find() {
+                break;
+            }
+        }
+        let mut sums = sums.lock().unwrap();
+        *sums = (sums.0 + done, sums.1 + refused, sums.2 + stack.steals());
+    });
+    sums.into_inner().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn all_work_is_done_once_by_however_many(
+        workers in 1usize..5,
+        piece in 2usize..40,
+        first in prop::collection::vec(1usize..12, 0..20),
+    ) {
+        let gang = Gang::new("many", workers);
+        let crew = Crew::new(gang.ready(workers), Limits { piece, pieces: 1 << 20 }).unwrap();
+        // 1 + sum of those below: 2^(n-1).
+        let expected: usize = first.iter().map(|entry| 1 << (entry - 1)).sum();
+        for _ in 0..3 {
+            let (done, refused, _) = work(&gang, &crew, &first);
+            prop_assert_eq!((done, refused), (expected, 0));
+        }
+    }
+
+    #[test]
+    fn what_a_small_stack_refuses_it_says(
+        workers in 1usize..5,
+        piece in 2usize..10,
+        pieces in 1usize..6,
+        count in 0usize..100,
+    ) {
+        let crew = Crew::new(workers, Limits { piece, pieces }).unwrap();
+        for _ in 0..2 {
+            let mut stack = crew.worker(0);
+            let taken = (0..count).filter(|_| stack.push(8)).count();
+            // Each of the others has a piece already.
+            prop_assert_eq!(taken, count.min(piece * (pieces.max(workers) - workers + 1)));
+        }
+    }
+
+    #[test]
+    fn entries_are_what_they_were(address in 1usize..1 << 44, number in 0usize..1 << 16) {
+        for entry in [Entry::Plain(address * 8), Entry::Chunk { array: address * 8, number }] {
+            prop_assert_eq!(Entry::decode(entry.encode()), entry);
+        }
+    }
+
+    #[test]
+    fn an_array_has_at_most_65536_chunks(length: usize) {
+        prop_assert!(length.div_ceil(chunk_slots(length)) <= 1 << 16);
+    }
+}
+
+#[test]
+fn a_stack_is_last_in_first_out_over_all_its_pieces() {
+    let crew = Crew::new(1, Limits { piece: 3, pieces: 100 }).unwrap();
+    let mut stack = crew.worker(0);
+    assert!((0..200).all(|entry| stack.push(entry)));
+    assert!((0..200).rev().all(|entry| stack.pop() == Some(entry)));
+    assert_eq!((stack.pop(), stack.find(), stack.is_wanted()), (None, false, false));
+}
+
+#[test]
+fn the_older_half_is_given() {
+    let crew = Crew::new(2, Limits { piece: 8, pieces: 10 }).unwrap();
+    let (mut rich, mut poor) = (crew.worker(0), crew.worker(1));
+    assert!((0..6).all(|entry| rich.push(entry)));
+    rich.give();
+    // Something is on offer already.
+    rich.give();
+    assert!(poor.find());
+    let given: HashSet<usize> = std::iter::from_fn(|| poor.pop()).collect();
+    assert_eq!((given, poor.steals()), (HashSet::from([0, 1, 2]), 1));
+    assert_eq!([rich.pop(), rich.pop(), rich.pop(), rich.pop()], [Some(5), Some(4), Some(3), None]);
+}
