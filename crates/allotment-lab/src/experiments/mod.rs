@@ -21,6 +21,8 @@
 
 mod api;
 mod clock;
+mod collectors;
+mod heap_use;
 mod sizes;
 mod tlab;
 mod tlab_size;

@@ -90,7 +90,19 @@ impl<'a> Bench<'a> {
         &mut self,
         scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync,
     ) -> anyhow::Result<()> {
-        self.conduct_scenes(&mut NoProbe, &scene)
+        self.measure_within_with(&mut NoProbe, scene)
+    }
+
+    /// The same, with a probe that looks at shared state before and after each iteration.
+    ///
+    /// # Errors
+    /// As [`Bench::measure_within`].
+    pub fn measure_within_with(
+        &mut self,
+        probe: &mut dyn Probe,
+        scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<()> {
+        self.conduct_scenes(probe, &scene)
     }
 
     fn conduct_scenes(&mut self, probe: &mut dyn Probe, scene: &Scene<'_>) -> anyhow::Result<()> {

@@ -8,10 +8,12 @@ mod clock;
 mod description;
 mod linux;
 mod noise;
+mod resident;
 mod x86_64;
 
 pub use clock::read_cost;
 pub use description::{Machine, placement};
 pub use linux::{die_with_parent, hardware_counters, pin_current_thread};
 pub use noise::Noise;
+pub use resident::Resident;
 pub use x86_64::time_stamp_counter;

@@ -1,0 +1,60 @@
+//! The collector as a parameter of an experiment: the axis, the heap that has it, and what is said of one that
+//! does not exist.
+//!
+//! The words of the axis are a list here and not the option's own: the defaults of an experiment are fixed when
+//! it is compiled, and a word that this build's `Collector` does not take leaves out its cases with the option's
+//! own message, not the whole run.
+
+use crate::harness::{Axis, Kind};
+use allotment::Heap;
+use allotment::heap::HeapBuilder;
+use allotment::options::OptionError;
+
+/// The axis `collector`: what is done when the heap is full.
+pub(super) const COLLECTOR: Axis = Axis::new(
+    "collector",
+    "option Collector of the heap",
+    Kind::Choice(&["parallel", "mark-compact", "epsilon"]),
+    &["parallel", "mark-compact"],
+)
+.quick(&["parallel", "mark-compact"]);
+
+/// A heap of at most `bytes` bytes that `collector` collects. It begins as small as any heap does.
+///
+/// # Errors
+/// The option `Collector` does not take that word.
+pub(super) fn heap_of(collector: &str, bytes: usize) -> Result<HeapBuilder, OptionError> {
+    Heap::builder().name("lab").max_heap_size(bytes).options(&format!("Collector={collector}"))
+}
+
+/// Why no heap of `bytes` bytes can be collected by `collector`, if none can: for `Experiment::nonsense`.
+pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
+    let builder = match heap_of(collector, bytes) {
+        Ok(builder) => builder,
+        Err(error) => return Some(error.to_string()),
+    };
+    builder.resolve().err().map(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heap_has_the_collector_that_was_asked_for() {
+        for collector in ["mark-compact", "epsilon"] {
+            assert_eq!(refusal(collector, 16 << 20), None);
+            let heap = heap_of(collector, 16 << 20).unwrap().build().unwrap();
+            let row = heap.options().rows().find(|row| row.info.name == "Collector").unwrap();
+            assert_eq!((row.value.as_str(), heap.geometry().heap_bytes()), (collector, 16 << 20));
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_is_told_in_the_words_of_the_option() {
+        let refused = refusal("train", 16 << 20).unwrap();
+        assert!(refused.contains("Collector") && refused.contains("mark-compact"), "{refused}");
+        let small = refusal("mark-compact", 1 << 20).unwrap();
+        assert!(small.contains("MaxHeapSize"), "{small}");
+    }
+}

@@ -1,0 +1,191 @@
+//! What a heap did in an iteration, beside its score: collections, pauses, copying, waste, memory.
+//!
+//! A probe that any workload on a heap can be measured with. It listens to each collection, since a heap
+//! remembers the last 256 only, and a short iteration with a small young generation has more.
+
+use crate::harness::{Iteration, Probe, SecondaryValue};
+use crate::machine::Resident;
+use crate::statistics::percentile;
+use allotment::Heap;
+use allotment::collector::{CollectionKind, CollectionRecord};
+use allotment::heap::{BuildError, HeapBuilder};
+use allotment::tlab::statistics::TlabStatistics;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Looks at a heap before and after each iteration. What is reported, per iteration:
+///
+/// | label | unit | what |
+/// |---|---|---|
+/// | `gc.young`, `gc.full` | counts | collections of a part of the heap, and of all of it |
+/// | `pause.p50`, `pause.p99`, `pause.max` | ms | pauses, of both kinds; none without a collection |
+/// | `pause.total` | ms | their sum |
+/// | `gc.moved` | MiB | objects copied or slid |
+/// | `tlab.waste` | % | of the bytes of all buffers, what was thrown away |
+/// | `heap.peak` | MiB | the most memory behind the heap, at its beginning, its end and any collection |
+/// | `rss`, `rss.peak` | MiB | resident memory of the process at the end; its peak since the process began |
+pub(super) struct HeapUse {
+    heap: Heap,
+    log: Arc<Log>,
+    waste_before: TlabStatistics,
+    committed_before: usize,
+}
+
+/// What the listener has heard since it was last asked.
+#[derive(Default)]
+struct Log(Mutex<Heard>);
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Heard {
+    young: u64,
+    full: u64,
+    /// In ms.
+    pauses: Vec<f64>,
+    moved_bytes: usize,
+    committed_bytes: usize,
+}
+
+impl Log {
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Heard {
+        std::mem::take(&mut *self.lock())
+    }
+}
+
+impl Heard {
+    fn add(&mut self, record: &CollectionRecord) {
+        match record.kind {
+            CollectionKind::Full => self.full += 1,
+            _ => self.young += 1,
+        }
+        self.pauses.push(record.pause.as_secs_f64() * 1e3);
+        self.moved_bytes += record.moved_bytes;
+        // What it gave back was there until then.
+        self.committed_bytes = self.committed_bytes.max(record.committed + record.uncommitted);
+    }
+
+    fn values(mut self) -> Vec<SecondaryValue> {
+        self.pauses.sort_by(f64::total_cmp);
+        let total = self.pauses.iter().sum();
+        let weighted: Vec<(f64, u64)> = self.pauses.into_iter().map(|pause| (pause, 1)).collect();
+        let pause = |percent| percentile(&weighted, percent);
+        vec![
+            SecondaryValue::average("gc.young", "counts", self.young as f64),
+            SecondaryValue::average("gc.full", "counts", self.full as f64),
+            SecondaryValue::average("pause.p50", "ms", pause(50.0)),
+            SecondaryValue::average("pause.p99", "ms", pause(99.0)),
+            SecondaryValue::maximum("pause.max", "ms", pause(100.0)),
+            SecondaryValue::average("pause.total", "ms", total),
+            SecondaryValue::average("gc.moved", "MiB", mebibytes(self.moved_bytes as f64)),
+        ]
+    }
+}
+
+fn mebibytes(bytes: f64) -> f64 {
+    bytes / f64::from(1 << 20)
+}
+
+impl HeapUse {
+    /// Builds the heap, and what looks at it. It takes the place of the builder's listener to collections.
+    ///
+    /// # Errors
+    /// As [`HeapBuilder::build`].
+    pub(super) fn of(builder: HeapBuilder) -> Result<(Heap, HeapUse), BuildError> {
+        let log = Arc::new(Log::default());
+        let listener = Arc::clone(&log);
+        let heap = builder.on_collection(move |record| listener.lock().add(record)).build()?;
+        let watched = heap.clone();
+        let waste_before = TlabStatistics::default();
+        Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
+    }
+}
+
+impl Probe for HeapUse {
+    fn before(&mut self) {
+        self.log.take();
+        self.waste_before = self.heap.tlab_totals().sum;
+        self.committed_before = self.heap.memory().committed_bytes;
+    }
+
+    fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
+        let heard = self.log.take();
+        let waste = self.heap.tlab_totals().sum.since(&self.waste_before);
+        let committed = self.heap.memory().committed_bytes;
+        let peak = committed.max(self.committed_before).max(heard.committed_bytes);
+        let mut values = heard.values();
+        values.push(SecondaryValue::average("tlab.waste", "%", waste.waste_percent()));
+        values.push(SecondaryValue::maximum("heap.peak", "MiB", mebibytes(peak as f64)));
+        // Where the system does not say, there is nothing to report.
+        if let Ok(resident) = Resident::of_this_process() {
+            values.push(SecondaryValue::average("rss", "MiB", mebibytes(resident.bytes as f64)));
+            values.push(SecondaryValue::maximum("rss.peak", "MiB", mebibytes(resident.peak_bytes as f64)));
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allotment::{NewSlots, OutOfMemory, alloc, root};
+    use std::time::Duration;
+
+    fn value(values: &[SecondaryValue], label: &str) -> f64 {
+        values
+            .iter()
+            .find(|value| value.label == label)
+            .unwrap_or_else(|| panic!("{label}: {values:?}"))
+            .value
+    }
+
+    fn iteration() -> Iteration {
+        let time = Duration::from_secs(1);
+        Iteration { measured_operations: 1, all_operations: 1, time, window: time }
+    }
+
+    #[test]
+    fn an_iterations_collections_are_its_own() {
+        let (heap, mut probe) = HeapUse::of(Heap::builder().max_heap_size(16 << 20)).unwrap();
+        let collect = |times: usize| {
+            heap.attach(|mu| {
+                // Garbage before what is kept, so that something moves.
+                alloc!(mu, NewSlots::<u8>::new(1000, 0))?;
+                root!(mu, kept = alloc!(mu, NewSlots::<u8>::new(100_000, 1))?);
+                (0..times).for_each(|_| assert!(mu.collect()));
+                assert_eq!(kept.get(mu).len(), 100_000);
+                Ok::<(), OutOfMemory>(())
+            })
+            .unwrap()
+            .unwrap();
+        };
+        collect(2);
+        probe.before();
+        collect(3);
+        let values = probe.after(&iteration());
+        assert_eq!((value(&values, "gc.full"), value(&values, "gc.young")), (3.0, 0.0));
+        let moved = value(&values, "gc.moved");
+        assert!(moved > 0.09 && moved < 0.2, "{moved}");
+        let pause = |label| value(&values, label);
+        assert!(pause("pause.p50") > 0.0 && pause("pause.p50") <= pause("pause.p99"));
+        assert!(pause("pause.p99") <= pause("pause.max") && pause("pause.max") < pause("pause.total"));
+        assert!(value(&values, "heap.peak") > 0.0 && value(&values, "heap.peak") <= 16.0);
+        assert!(value(&values, "rss.peak") >= value(&values, "rss"));
+        assert!((0.0..=100.0).contains(&value(&values, "tlab.waste")));
+
+        probe.before();
+        let values = probe.after(&iteration());
+        assert_eq!((value(&values, "gc.full"), value(&values, "pause.total")), (0.0, 0.0));
+        assert!(value(&values, "pause.p50").is_nan(), "left out by the harness");
+    }
+
+    /// A heap keeps 256 records.
+    #[test]
+    fn no_collection_is_forgotten() {
+        let (heap, mut probe) = HeapUse::of(Heap::builder().max_heap_size(16 << 20)).unwrap();
+        probe.before();
+        heap.attach(|mu| (0..300).for_each(|_| assert!(mu.collect()))).unwrap();
+        assert_eq!(value(&probe.after(&iteration()), "gc.full"), 300.0);
+    }
+}
