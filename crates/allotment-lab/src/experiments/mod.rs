@@ -26,17 +26,19 @@ mod heap_use;
 mod sizes;
 mod tlab;
 mod tlab_size;
+mod trees;
 
 pub use api::Api;
 pub use clock::Clock;
 pub use tlab::Tlab;
 pub use tlab_size::TlabSize;
+pub use trees::Trees;
 
 use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Api, &Clock]
+    &[&Tlab, &TlabSize, &Api, &Trees, &Clock]
 }
 
 #[cfg(test)]

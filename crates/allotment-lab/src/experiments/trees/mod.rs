@@ -1,0 +1,102 @@
+//! Binary trees that die beside one that lives: the oldest question put to collectors.
+//!
+//! The work is that of GCBench (Ellis, Kovac and Boehm, 1997) at one depth: trees made from the top, by stores
+//! into objects that exist, and from the bottom, by initialisers alone, in equal shares, while a tree four times as
+//! large and an array of numbers live on. Its many depths were left out: a score for one is easier to read, and
+//! `--depth` asks for another. `crates/allotment-lab/peers/Trees.java` does the same on a Java virtual machine.
+
+mod shot;
+mod tree;
+
+use super::collectors::{COLLECTOR, refusal};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+};
+
+/// The experiment `trees`.
+#[derive(Clone, Copy, Debug)]
+pub struct Trees;
+
+/// The deepest tree: 2^31 nodes of 32 bytes. Two levels more live on.
+const MAX_DEPTH: u64 = 30;
+
+impl Experiment for Trees {
+    fn name(&self) -> &'static str {
+        "trees"
+    }
+
+    fn question(&self) -> &'static str {
+        "How long do threads take that make and drop binary trees while a larger one lives on?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode {
+            name: "build",
+            what: "make trees from the top and from the bottom, drop each",
+            jmh_modes: &[JmhMode::SingleShot],
+        }]
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("heap", "MaxHeapSize in bytes", Kind::Size, &["128m", "256m", "1g"]),
+            Axis::new("depth", "levels below the top of each tree", Kind::Count, &["16"]),
+            Axis::new("rounds", "trees of each kind that a thread makes", Kind::Count, &["100"])
+                .quick(&["25"]),
+            COLLECTOR,
+        ];
+        AXES
+    }
+
+    fn unit(&self, _mode: JmhMode) -> TimeUnit {
+        TimeUnit::Seconds
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        // A parameter that is not there is told of when the case runs.
+        checked(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        shot::run(case, bench)
+    }
+}
+
+fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+    let (depth, rounds) = (case.count("depth")?, case.count("rounds")?);
+    if case.jmh_mode != JmhMode::SingleShot {
+        return Ok(Some(format!("{}: the work is a shot, which only ss measures", case.jmh_mode)));
+    }
+    if depth > MAX_DEPTH {
+        return Ok(Some(format!("trees of depth {depth}: at most {MAX_DEPTH} works")));
+    }
+    if rounds == 0 {
+        return Ok(Some("no rounds: there is nothing to make".into()));
+    }
+    Ok(refusal(case.text("collector")?, case.size("heap")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (name, value, reason) in
+            [("depth", "31", "at most 30"), ("rounds", "0", "nothing to make"), ("heap", "1m", "MaxHeapSize")]
+        {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let error = expand(&[&Trees], &Selection { quick: true, values, ..Selection::default() }, 2);
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+        let jmh_modes = vec![JmhMode::AverageTime];
+        let error = expand(&[&Trees], &Selection { jmh_modes, ..Selection::default() }, 2).unwrap_err();
+        assert!(error.to_string().contains("only ss"), "{error}");
+    }
+}

@@ -1,0 +1,113 @@
+//! A shot: each thread makes and drops its trees.
+//!
+//! What lives on is made once in a process, by the first thread and before anything is measured; it is counted
+//! after each shot.
+
+use super::super::collectors::heap_of;
+use super::super::heap_use::HeapUse;
+use super::tree::{Node, bottom_up, count, nodes, top_down};
+use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Worker, keep};
+use allotment::{Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
+use anyhow::{Context, bail};
+
+/// Levels that the tree which lives on has more than the others.
+const LIVING_LEVELS: u64 = 2;
+
+/// Numbers in the array that lives on: 4 MiB.
+const NUMBERS: usize = (4 << 20) / size_of::<f64>();
+
+/// What a shot of a thread is.
+#[derive(Clone, Copy)]
+struct Work {
+    depth: u64,
+    rounds: u64,
+}
+
+/// Measures shots.
+pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")? };
+    let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, case.size("heap")?)?)?;
+    bench.measure_within_with(&mut probe, |thread, play| {
+        heap.attach(|mutator| {
+            if thread.index == 0 {
+                beside_what_lives(mutator, work, play)
+            } else {
+                play.play(Worked::new(mutator, work))
+            }
+        })?
+    })
+}
+
+/// The first thread's scene.
+fn beside_what_lives(mutator: &mut Mutator<'_>, work: Work, play: Play<'_>) -> anyhow::Result<()> {
+    let full = "the heap is full before the first shot";
+    root!(mutator, tree = top_down(mutator, work.depth + LIVING_LEVELS).context(full)?);
+    root!(mutator, numbers = alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)).context(full)?);
+    let array = numbers.get(mutator);
+    for index in 0..NUMBERS {
+        array.at(index).set(number(index));
+    }
+    play.play(Worked { living: Some(Living { tree, numbers }), ..Worked::new(mutator, work) })
+}
+
+fn number(index: usize) -> f64 {
+    1.0 / (index as f64 + 1.0)
+}
+
+/// What lives on.
+struct Living<'a> {
+    tree: Local<'a, Node>,
+    numbers: Local<'a, Slots<f64>>,
+}
+
+struct Worked<'a, 'm, 't> {
+    mutator: &'m mut Mutator<'t>,
+    work: Work,
+    living: Option<Living<'a>>,
+    outcome: Result<(), OutOfMemory>,
+}
+
+impl<'m, 't> Worked<'_, 'm, 't> {
+    fn new(mutator: &'m mut Mutator<'t>, work: Work) -> Self {
+        Worked { mutator, work, living: None, outcome: Ok(()) }
+    }
+
+    fn rounds(&mut self) -> Result<(), OutOfMemory> {
+        for _ in 0..self.work.rounds {
+            keep(top_down(self.mutator, self.work.depth)?.as_ref());
+            keep(bottom_up(self.mutator, self.work.depth)?.as_ref());
+        }
+        Ok(())
+    }
+}
+
+impl Worker for Worked<'_, '_, '_> {
+    fn batch(&mut self) -> u64 {
+        self.outcome = self.rounds();
+        // An operation is the whole work.
+        1
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.outcome.context("a larger --heap, fewer threads or a smaller --depth fit")?;
+        let Some(Living { tree, numbers }) = &self.living else { return Ok(()) };
+        let (found, made) =
+            (count(self.mutator, tree.get(self.mutator)), nodes(self.work.depth + LIVING_LEVELS));
+        if found != Some(made) {
+            bail!("the tree that lives on had {made} nodes, and is found broken or with {found:?}");
+        }
+        if !numbers.get(self.mutator).iter().enumerate().all(|(index, found)| found == number(index)) {
+            bail!("the array that lives on has other numbers than were written to it");
+        }
+        Ok(())
+    }
+
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        self.mutator.blocking(wait);
+    }
+
+    fn metrics(&mut self, share: &Share) -> Vec<SecondaryValue> {
+        let objects = 2 * self.work.rounds * nodes(self.work.depth);
+        vec![SecondaryValue::average("object", "ns", share.time.as_nanos() as f64 / objects as f64)]
+    }
+}

@@ -1,0 +1,104 @@
+//! The tree, and the two ways of making it.
+//!
+//! Every node is 32 bytes: the header, two references and a number. Made from the top, a node exists before its
+//! children, which are stored into it; made from the bottom, it is initialised with them.
+
+use allotment::{Field, Gc, Local, Mutator, Object, OutOfMemory, alloc, rebind, root};
+
+/// A node; a leaf has no children. The key is the height above the leaves.
+#[derive(Object)]
+pub(super) struct Node {
+    pub(super) left: Field<Option<Node>>,
+    pub(super) right: Field<Option<Node>>,
+    pub(super) key: u64,
+}
+
+/// Nodes of a tree with `depth` levels below its top.
+pub(super) const fn nodes(depth: u64) -> u64 {
+    (1 << (depth + 1)) - 1
+}
+
+/// Makes a tree from its top.
+///
+/// # Errors
+/// The heap is full.
+pub(super) fn top_down<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
+    root!(mutator, top = alloc!(mutator, NewNode { left: None, right: None, key: depth })?);
+    populate(mutator, depth, top)?;
+    Ok(top.get(mutator))
+}
+
+/// Hangs `depth` levels below `node`.
+fn populate(mutator: &mut Mutator<'_>, depth: u64, node: Local<'_, Node>) -> Result<(), OutOfMemory> {
+    let Some(below) = depth.checked_sub(1) else { return Ok(()) };
+    root!(mutator, left = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
+    node.get(mutator).left.store(mutator, Some(left.get(mutator)));
+    root!(mutator, right = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
+    node.get(mutator).right.store(mutator, Some(right.get(mutator)));
+    populate(mutator, below, left)?;
+    populate(mutator, below, right)
+}
+
+/// Makes a tree from its leaves.
+///
+/// # Errors
+/// The heap is full.
+pub(super) fn bottom_up<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
+    let Some(below) = depth.checked_sub(1) else {
+        return alloc!(mutator, NewNode { left: None, right: None, key: 0 });
+    };
+    root!(mutator, left = bottom_up(mutator, below)?);
+    let right = rebind!(mutator, bottom_up(mutator, below)?);
+    let left = left.get(mutator);
+    alloc!(mutator, NewNode { left: Some(left), right: Some(right), key: depth })
+}
+
+/// The number of nodes, where each has the key that its height asks for and two children or none; else nothing.
+pub(super) fn count(mutator: &Mutator<'_>, node: Gc<'_, Node>) -> Option<u64> {
+    match (node.left.load(mutator), node.right.load(mutator)) {
+        (None, None) => (node.key == 0).then_some(1),
+        (Some(left), Some(right)) if left.key + 1 == node.key && right.key + 1 == node.key => {
+            Some(1 + count(mutator, left)? + count(mutator, right)?)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allotment::Heap;
+
+    #[test]
+    fn both_ways_make_the_same_tree_of_nodes_of_32_bytes() {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        heap.attach(|mutator| {
+            for depth in [0, 1, 2, 10] {
+                let top = rebind!(mutator, top_down(mutator, depth)?);
+                assert_eq!(count(mutator, top), Some(nodes(depth)));
+                root!(mutator, bottom = bottom_up(mutator, depth)?);
+                assert!(mutator.collect());
+                assert_eq!(count(mutator, bottom.get(mutator)), Some(nodes(depth)));
+            }
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap()
+        .unwrap();
+        let last = heap.collections().recent.back().cloned().unwrap();
+        assert_eq!((last.live_objects, last.live_bytes), (2047, 2047 * 32));
+    }
+
+    #[test]
+    fn a_tree_that_lacks_a_node_is_not_counted() {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        heap.attach(|mutator| {
+            let top = rebind!(mutator, bottom_up(mutator, 3)?);
+            assert_eq!(count(mutator, top), Some(15));
+            top.left.store(mutator, None);
+            assert_eq!(count(mutator, top), None);
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap()
+        .unwrap();
+    }
+}
