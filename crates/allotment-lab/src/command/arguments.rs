@@ -167,6 +167,7 @@ fn command_line(experiments: &[&dyn Experiment]) -> clap::Command {
             Some(Kind::Size | Kind::Eden) => "SIZE,..",
             Some(Kind::Count) => "N,..",
             Some(Kind::Switch) => "on,off",
+            Some(Kind::Factor) => "FACTOR,..",
             Some(Kind::Choice(_)) | None => "WORD,..",
         };
         let flag = Arg::new(name)

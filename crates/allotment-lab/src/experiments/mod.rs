@@ -22,7 +22,9 @@
 mod api;
 mod clock;
 mod collectors;
+mod graph;
 mod heap_use;
+mod random;
 mod sizes;
 mod tlab;
 mod tlab_size;
@@ -30,6 +32,7 @@ mod trees;
 
 pub use api::Api;
 pub use clock::Clock;
+pub use graph::Graph;
 pub use tlab::Tlab;
 pub use tlab_size::TlabSize;
 pub use trees::Trees;
@@ -38,7 +41,7 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Api, &Trees, &Clock]
+    &[&Tlab, &TlabSize, &Api, &Trees, &Graph, &Clock]
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub enum Kind {
     Eden,
     /// A whole number.
     Count,
+    /// A number above 0, decimals allowed.
+    Factor,
     /// `on` or `off`.
     Switch,
     /// One of some words.
@@ -97,6 +99,10 @@ impl Axis {
                 .parse::<u64>()
                 .map(|count| count.to_string())
                 .map_err(|_| wrong(format!("`{text}` is not a whole number below 2^64"))),
+            Kind::Factor => match text.parse::<f64>() {
+                Ok(factor) if factor > 0.0 && factor.is_finite() => Ok(factor.to_string()),
+                _ => Err(wrong(format!("`{text}` is not a number above 0"))),
+            },
             Kind::Switch => match text {
                 "on" | "true" | "yes" => Ok("on".into()),
                 "off" | "false" | "no" => Ok("off".into()),
@@ -126,6 +132,10 @@ mod tests {
         assert_eq!(of(Kind::Size, " 64K "), Ok("65536".into()));
         assert_eq!(of(Kind::Count, "007"), Ok("7".into()));
         assert_eq!(of(Kind::Switch, "true"), Ok("on".into()));
+        assert_eq!((of(Kind::Factor, "1.50"), of(Kind::Factor, "2")), (Ok("1.5".into()), Ok("2".into())));
+        for wrong in ["0", "-1", "inf", "NaN", "x"] {
+            assert!(of(Kind::Factor, wrong).unwrap_err().contains("above 0"), "{wrong}");
+        }
         assert_eq!(of(Kind::Choice(&["cas", "lock"]), "lock"), Ok("lock".into()));
         assert_eq!(of(Kind::Choice(&["cas", "lock"]), "spin").unwrap_err(), "a: `spin` is none of cas, lock");
         assert_eq!(of(Kind::Switch, "maybe").unwrap_err(), "a: `maybe` is neither on nor off");

@@ -61,6 +61,14 @@ impl Case {
         self.text(name)?.parse().map_err(|_| self.lacks(name, "a count"))
     }
 
+    /// A number with decimals.
+    ///
+    /// # Errors
+    /// There is no such parameter, or it is not a number.
+    pub fn factor(&self, name: &str) -> Result<f64, ParameterError> {
+        self.text(name)?.parse().map_err(|_| self.lacks(name, "a number"))
+    }
+
     /// A switch.
     ///
     /// # Errors
@@ -104,6 +112,8 @@ mod tests {
     fn parameters_are_asked_for_by_name_and_kind() {
         let case = examples::case(JmhMode::Throughput, 1);
         assert_eq!((case.size("size"), case.count("size")), (Ok(65536), Ok(65536)));
+        assert_eq!(case.factor("size"), Ok(65536.0));
+        assert!(case.factor("resize").unwrap_err().to_string().contains("`resize` as a number"));
         assert_eq!(case.switch("resize"), Ok(false));
         assert_eq!(case.text("resize"), Ok("off"));
         assert!(case.switch("size").unwrap_err().to_string().contains("`size` as a switch"));

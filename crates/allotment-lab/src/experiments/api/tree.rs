@@ -5,6 +5,7 @@
 //! would have to come before their parents. A tree that grows by random insertion was refused: its depth, and
 //! with it a collector's stack, would differ from one to the next.
 
+use super::super::random::Random;
 use super::node::{LEFT, NewNode, Node, RIGHT, key, slot};
 use allotment::{Gc, Mutator, NewArray, OutOfMemory, alloc, rebind, root};
 
@@ -21,16 +22,10 @@ pub(super) fn sequential(nodes: u32) -> Vec<u32> {
     order
 }
 
-/// The same numbers, each anywhere: the same in every run (Fisher and Yates' shuffle over Marsaglia's xorshift).
+/// The same numbers, each anywhere: the same in every run.
 pub(super) fn shuffled(nodes: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..nodes).collect();
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    for last in (1..order.len()).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        order.swap(last, (state % (last as u64 + 1)) as usize);
-    }
+    Random::new(0).shuffle(&mut order);
     order
 }
 

@@ -1,0 +1,104 @@
+//! A graph that is rebuilt all the time, at random, and always has the same size.
+//!
+//! What a collector does well on trees it may do badly here: nothing dies in the order of its birth, old objects
+//! are written to everywhere, and objects are of all sizes. The live bytes are exact, since a vertex that dies is
+//! replaced by one like it, and its neighbours are told: so `factor` is the heap's size over what lives, and not over
+//! a guess. Edges without a way back were refused for that: dead vertices would stay reachable from old ones.
+
+mod board;
+mod mutate;
+mod part;
+mod vertex;
+
+use super::collectors::{COLLECTOR, refusal};
+use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError};
+
+/// The experiment `graph`.
+#[derive(Clone, Copy, Debug)]
+pub struct Graph;
+
+/// The least live bytes of a thread: some dozens of vertices.
+const MIN_PART: usize = 64 << 10;
+
+impl Experiment for Graph {
+    fn name(&self) -> &'static str {
+        "graph"
+    }
+
+    fn question(&self) -> &'static str {
+        "How fast can a graph of a given size be changed in a heap little larger than it?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode {
+            name: "mutate",
+            what: "replace a vertex, rewire edges, or store a new leaf, at random",
+            jmh_modes: &[JmhMode::Throughput],
+        }]
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("live", "bytes that are alive, of all threads", Kind::Size, &["4m", "64m", "256m"])
+                .quick(&["16m"]),
+            Axis::new("factor", "MaxHeapSize over live", Kind::Factor, &["1.15", "1.5", "2", "4"])
+                .quick(&["1.5", "4"]),
+            Axis::new("death", "percent of the steps that replace a vertex", Kind::Count, &["10"]),
+            COLLECTOR,
+        ];
+        AXES
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        // A parameter that is not there is told of when the case runs.
+        checked(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        mutate::run(case, bench)
+    }
+}
+
+fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+    let (live, death) = (case.size("live")?, case.count("death")?);
+    if case.jmh_mode == JmhMode::SingleShot {
+        return Ok(Some("ss: one call is a few steps, in which nothing is collected".into()));
+    }
+    if live / case.threads < MIN_PART {
+        return Ok(Some(format!("{live} live bytes: a thread has at least {MIN_PART}")));
+    }
+    if death > 100 {
+        return Ok(Some(format!("death={death}: of 100 steps at most 100 replace a vertex")));
+    }
+    Ok(refusal(case.text("collector")?, heap_bytes(live, case.factor("factor")?)))
+}
+
+/// MaxHeapSize for `live` bytes. What the threads share lives too.
+fn heap_bytes(live: usize, factor: f64) -> usize {
+    (live.saturating_add(board::BYTES) as f64 * factor) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (name, value, reason) in [
+            ("live", "32k", "a thread has at least 65536"),
+            ("live", "100k", "MaxHeapSize"),
+            ("death", "101", "at most 100"),
+            ("factor", "0", "above 0"),
+        ] {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let selection = Selection { quick: true, values, threads: vec![1], ..Selection::default() };
+            let error = expand(&[&Graph], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The measured part: each thread changes its part of the graph, and checks it after each iteration.
+
+use super::super::collectors::heap_of;
+use super::super::heap_use::HeapUse;
+use super::super::random::Random;
+use super::part::{Part, plan, table};
+use super::{board, heap_bytes};
+use crate::harness::{Bench, Case, Worker};
+use allotment::{Mutator, OutOfMemory, root};
+use anyhow::Context;
+use std::sync::{Mutex, PoisonError};
+
+/// Steps between two looks at the harness.
+const STEPS: u64 = 64;
+
+/// Measures steps.
+pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let (live, death) = (case.size("live")?, case.size("death")?);
+    let bytes = heap_bytes(live, case.factor("factor")?);
+    let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, bytes)?)?;
+    let boards = Mutex::new(board::make(&heap, case.threads)?);
+    bench.measure_within_with(&mut probe, |thread, play| {
+        heap.attach(|mutator| {
+            let board = boards.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let board = board.context("there is a root of the board for each thread")?;
+            // Not the sequence that the part draws its steps from.
+            let loads = plan(&mut Random::new(!(thread.index as u64)), live / thread.count);
+            let full = "the heap is full before the first step: a larger --factor or fewer threads fit";
+            root!(mutator, table = table(mutator, loads.len()).context(full)?, board = board.get(mutator));
+            let mut part = Part::new(table, board, thread.index, death);
+            part.fill(mutator, &loads).context(full)?;
+            drop(loads);
+            play.play(Mutating { mutator, part, outcome: Ok(()) })
+        })?
+    })
+}
+
+struct Mutating<'a, 'm, 't> {
+    mutator: &'m mut Mutator<'t>,
+    part: Part<'a>,
+    outcome: Result<(), OutOfMemory>,
+}
+
+impl Worker for Mutating<'_, '_, '_> {
+    fn batch(&mut self) -> u64 {
+        for _ in 0..STEPS {
+            if let Err(error) = self.part.step(self.mutator) {
+                self.outcome = Err(error);
+                break;
+            }
+        }
+        // Steps that failed are told of when the iteration ends, and none of it is used.
+        STEPS
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.outcome.context("a larger --factor or fewer threads fit")?;
+        self.part.check(self.mutator)
+    }
+
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        self.mutator.blocking(wait);
+    }
+}

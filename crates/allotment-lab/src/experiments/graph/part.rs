@@ -1,0 +1,305 @@
+//! A thread's part of the graph: its vertices, in a table that keeps them alive, and the steps that change them.
+
+use super::super::random::Random;
+use super::board::{Board, PLACES};
+use super::vertex::{EDGES, LEAF_EVERY, Load, Vertex, connect, leaf, make};
+use allotment::{Array, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind};
+use anyhow::{Context, bail};
+
+/// A table of vertices.
+pub(super) type Table = Array<Option<Vertex>>;
+
+/// Numbers that each thread has for its vertices.
+const NUMBERS: u64 = 1 << 48;
+
+/// The loads of the vertices of a part of about `bytes` bytes, the table included; at least two.
+pub(super) fn plan(random: &mut Random, bytes: usize) -> Vec<Load> {
+    let (mut loads, mut planned) = (Vec::new(), 16);
+    while planned < bytes || loads.len() < 2 {
+        let load = Load::any(random);
+        planned += 8 + load.bytes();
+        loads.push(load);
+    }
+    loads
+}
+
+/// A part.
+pub(super) struct Part<'a> {
+    table: Local<'a, Table>,
+    board: Local<'a, Board>,
+    random: Random,
+    /// Places of vertices with an array of references.
+    arrays: Vec<usize>,
+    vertices: usize,
+    /// The sum of the vertices' numbers.
+    sum: u64,
+    next_number: u64,
+    /// Of 100 steps.
+    death: usize,
+}
+
+impl<'a> Part<'a> {
+    /// An empty part of thread `index`.
+    pub(super) fn new(table: Local<'a, Table>, board: Local<'a, Board>, index: usize, death: usize) -> Self {
+        let next_number = index as u64 * NUMBERS;
+        let random = Random::new(index as u64);
+        Part { table, board, random, arrays: Vec::new(), vertices: 0, sum: 0, next_number, death }
+    }
+
+    /// Fills the table, which has a place for each of `loads`: every vertex is in a ring in the order of the table and in
+    /// one in any order.
+    pub(super) fn fill(&mut self, mutator: &mut Mutator<'_>, loads: &[Load]) -> Result<(), OutOfMemory> {
+        for (place, &load) in loads.iter().enumerate() {
+            let number = self.number();
+            let vertex = rebind!(mutator, make(mutator, load, number, place as u64)?);
+            self.table.get(mutator).at(place).store(mutator, Some(vertex));
+            self.sum = self.sum.wrapping_add(number);
+            if matches!(load, Load::Array(_)) {
+                self.arrays.push(place);
+            }
+        }
+        self.vertices = loads.len();
+        let mut places: Vec<usize> = (0..self.vertices).collect();
+        for slot in [0, 2] {
+            let ring = places.iter().zip(places.iter().cycle().skip(1));
+            for (&place, &next) in ring {
+                if let (Some(one), Some(other)) = (self.vertex(mutator, place), self.vertex(mutator, next)) {
+                    connect(mutator, one, slot, other, slot + 1);
+                }
+            }
+            self.random.shuffle(&mut places);
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    fn vertex<'g>(&self, mutator: &'g Mutator<'_>, place: usize) -> Option<Gc<'g, Vertex>> {
+        self.table.get(mutator).at(place).load(mutator)
+    }
+
+    /// One change of the graph, any.
+    ///
+    /// # Errors
+    /// The heap is full.
+    #[inline]
+    pub(super) fn step(&mut self, mutator: &mut Mutator<'_>) -> Result<(), OutOfMemory> {
+        if self.random.below(100) < self.death {
+            return self.replace(mutator);
+        }
+        match self.random.below(4) {
+            0 => self.exchange(mutator),
+            1 if !self.arrays.is_empty() => self.renew(mutator),
+            _ => {
+                self.rewire(mutator);
+                Ok(())
+            }
+        }
+    }
+
+    /// A vertex dies. One like it takes its place and its edges.
+    fn replace(&mut self, mutator: &mut Mutator<'_>) -> Result<(), OutOfMemory> {
+        let place = self.random.below(self.vertices);
+        let Some(load) = self.vertex(mutator, place).map(|vertex| vertex.load(mutator)) else {
+            return Ok(());
+        };
+        let number = self.number();
+        let new = rebind!(mutator, make(mutator, load, number, place as u64)?);
+        let Some(old) = self.vertex(mutator, place) else { return Ok(()) };
+        for slot in 0..EDGES {
+            match old.neighbour(mutator, slot) {
+                // An edge from the vertex to itself.
+                Some((other, back)) if other.is_same(old) => connect(mutator, new, slot, new, back),
+                Some((other, back)) => connect(mutator, new, slot, other, back),
+                None => {}
+            }
+        }
+        self.table.get(mutator).at(place).store(mutator, Some(new));
+        self.sum = self.sum.wrapping_sub(old.number).wrapping_add(number);
+        Ok(())
+    }
+
+    /// Two edges exchange their ends (a double edge swap: every vertex keeps its number of edges).
+    fn rewire(&mut self, mutator: &Mutator<'_>) {
+        let mut end = || (self.random.below(self.vertices), self.random.below(EDGES));
+        let ((one, i), (two, k)) = (end(), end());
+        let (Some(one), Some(two)) = (self.vertex(mutator, one), self.vertex(mutator, two)) else { return };
+        let Some((far_one, j)) = one.neighbour(mutator, i) else { return };
+        let Some((far_two, l)) = two.neighbour(mutator, k) else { return };
+        let is_same_edge = one.is_same(two) && i == k || one.is_same(far_two) && i == l;
+        if !is_same_edge {
+            connect(mutator, one, i, two, k);
+            connect(mutator, far_one, j, far_two, l);
+        }
+    }
+
+    /// A leaf of an array of references is replaced.
+    fn renew(&mut self, mutator: &mut Mutator<'_>) -> Result<(), OutOfMemory> {
+        let place = self.arrays[self.random.below(self.arrays.len())];
+        let leaf = alloc!(mutator, leaf(self.next_number))?;
+        if let Some(array) = self.vertex(mutator, place).and_then(|vertex| vertex.array.load(mutator)) {
+            let slot = self.random.below(array.len().div_ceil(LEAF_EVERY)) * LEAF_EVERY;
+            array.at(slot).store(mutator, Some(leaf));
+        }
+        Ok(())
+    }
+
+    /// A vertex takes a leaf from the board, and leaves a new one.
+    fn exchange(&mut self, mutator: &mut Mutator<'_>) -> Result<(), OutOfMemory> {
+        let leaf = alloc!(mutator, leaf(self.next_number))?;
+        let place = self.board.get(mutator).at(self.random.below(PLACES));
+        let taken = place.load(mutator);
+        place.store(mutator, Some(leaf));
+        let taker = self.random.below(self.vertices);
+        if let Some(vertex) = self.vertex(mutator, taker) {
+            vertex.cross.store(mutator, taken);
+        }
+        Ok(())
+    }
+
+    /// Looks whether the graph is as the steps must have left it.
+    ///
+    /// # Errors
+    /// Says what is lost or wrong.
+    pub(super) fn check(&self, mutator: &Mutator<'_>) -> anyhow::Result<()> {
+        let table = self.table.get(mutator);
+        let mut sum = 0_u64;
+        for place in 0..self.vertices {
+            let vertex = self.vertex(mutator, place).with_context(|| format!("vertex {place} is lost"))?;
+            if vertex.place != place as u64 || !vertex.is_whole(mutator) {
+                bail!("vertex {place} has another place, or another load, than it was made with");
+            }
+            for slot in 0..EDGES {
+                let way = vertex.neighbour(mutator, slot);
+                let (other, back) = way.with_context(|| format!("vertex {place} has lost edge {slot}"))?;
+                let home = other.neighbour(mutator, back);
+                if !home.is_some_and(|(home, at)| home.is_same(vertex) && at == slot) {
+                    bail!("edge {slot} of vertex {place} does not lead back");
+                }
+                let entry = table.as_ref().get(other.place as usize).and_then(|field| field.load(mutator));
+                if !entry.is_some_and(|entry| entry.is_same(other)) {
+                    bail!("edge {slot} of vertex {place} leads to a vertex that is not in the table");
+                }
+            }
+            sum = sum.wrapping_add(vertex.number);
+        }
+        if sum != self.sum {
+            bail!("the vertices' numbers sum up to {sum}, and not to {}", self.sum);
+        }
+        if !self
+            .board
+            .get(mutator)
+            .as_ref()
+            .iter()
+            .all(|place| place.load(mutator).is_some_and(|leaf| leaf.is_whole()))
+        {
+            bail!("a leaf of the board is lost, or has another number than it was made with");
+        }
+        Ok(())
+    }
+}
+
+/// The table for `vertices` vertices.
+pub(super) fn table<'m>(mutator: &'m mut Mutator<'_>, vertices: usize) -> Result<Gc<'m, Table>, OutOfMemory> {
+    alloc!(mutator, NewArray::<Option<Vertex>>::new(vertices, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::board;
+    use super::*;
+    use allotment::{Heap, root};
+
+    const BYTES: usize = 1 << 20;
+
+    /// A part of a heap of its own, and what is done with it.
+    fn with_part(
+        death: usize,
+        body: impl FnOnce(&mut Mutator<'_>, &mut Part<'_>) -> anyhow::Result<()>,
+    ) -> Heap {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        let board = board::make(&heap, 1).unwrap().remove(0);
+        let played = heap.attach(|mutator| {
+            let loads = plan(&mut Random::new(7), BYTES);
+            root!(mutator, table = table(mutator, loads.len())?, board = board.get(mutator));
+            let mut part = Part::new(table, board, 0, death);
+            part.fill(mutator, &loads)?;
+            body(mutator, &mut part)
+        });
+        played.unwrap().unwrap();
+        heap
+    }
+
+    fn live(heap: &Heap) -> usize {
+        heap.collections().recent.back().map_or(0, |record| record.live_bytes)
+    }
+
+    #[test]
+    fn the_graph_is_whole_after_any_steps_and_has_the_size_it_was_planned_with() {
+        for death in [0, 10, 100] {
+            let heap = with_part(death, |mutator, part| {
+                part.check(mutator)?;
+                mutator.collect();
+                for _ in 0..20 {
+                    for _ in 0..5000 {
+                        part.step(mutator)?;
+                    }
+                    part.check(mutator)?;
+                }
+                mutator.collect();
+                part.check(mutator)
+            });
+            let planned = BYTES + board::BYTES;
+            // Up to a vertex more; and as many leaves fewer as vertices share one.
+            assert!(
+                (planned - planned / 20..planned + (48 << 10)).contains(&live(&heap)),
+                "{death}: {}",
+                live(&heap)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_lost_is_found() {
+        let complaint = |harm: fn(&Mutator<'_>, &Part<'_>)| {
+            let mut complaint = String::new();
+            with_part(10, |mutator, part| {
+                harm(mutator, part);
+                complaint = part.check(mutator).unwrap_err().to_string();
+                Ok(())
+            });
+            complaint
+        };
+        let lost = complaint(|mutator, part| part.table.get(mutator).at(3).store(mutator, None));
+        assert!(lost.contains("vertex") && lost.contains("not in the table"), "{lost}");
+        let bent = complaint(|mutator, part| {
+            let (one, other) = (part.vertex(mutator, 5).unwrap(), part.vertex(mutator, 9).unwrap());
+            connect(mutator, one, 0, other, 0);
+        });
+        assert!(bent.contains("does not lead back"), "{bent}");
+        let board = complaint(|mutator, part| part.board.get(mutator).at(0).store(mutator, None));
+        assert!(board.contains("a leaf of the board"), "{board}");
+        let leafless = complaint(|mutator, part| {
+            part.vertex(mutator, 0).unwrap().cross.store(mutator, None);
+        });
+        assert!(leafless.contains("another load"), "{leafless}");
+    }
+
+    #[test]
+    fn a_plan_has_all_kinds_of_loads_and_the_bytes_that_were_asked_for() {
+        let loads = plan(&mut Random::new(1), 4 << 20);
+        let bytes: usize = loads.iter().map(|load| 8 + load.bytes()).sum();
+        assert!((4 << 20..(4 << 20) + (48 << 10)).contains(&bytes), "{bytes}");
+        for kind in [
+            |load: &Load| *load == Load::Nothing,
+            |load: &Load| *load == Load::Medium,
+            |load: &Load| matches!(load, Load::Bytes(64..=4096)),
+            |load: &Load| matches!(load, Load::Array(8..=4096)),
+        ] {
+            assert!(loads.iter().filter(|load| kind(load)).count() > 100);
+        }
+    }
+}
