@@ -11,6 +11,7 @@ use allotment::collector::{CollectionKind, CollectionRecord};
 use allotment::heap::{BuildError, HeapBuilder};
 use allotment::tlab::statistics::TlabStatistics;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Looks at a heap before and after each iteration. What is reported, per iteration:
 ///
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// | `gc.young`, `gc.full` | counts | collections of a part of the heap, and of all of it |
 /// | `pause.p50`, `pause.p99`, `pause.max` | ms | pauses, of both kinds; none without a collection |
 /// | `pause.total` | ms | their sum |
+/// | `gc.young.object`, `gc.full.object` | ns | pauses by the objects that were found alive in them |
 /// | `gc.moved` | MiB | objects copied or slid |
 /// | `tlab.waste` | % | of the bytes of all buffers, what was thrown away |
 /// | `heap.peak` | MiB | the most memory behind the heap, at its beginning, its end and any collection |
@@ -36,12 +38,37 @@ struct Log(Mutex<Heard>);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
-    young: u64,
-    full: u64,
+    young: Kind,
+    full: Kind,
     /// In ms.
     pauses: Vec<f64>,
     moved_bytes: usize,
     committed_bytes: usize,
+}
+
+/// Collections of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Kind {
+    count: u64,
+    pauses: Duration,
+    live_objects: usize,
+}
+
+impl Kind {
+    fn add(&mut self, record: &CollectionRecord) {
+        self.count += 1;
+        self.pauses += record.pause;
+        self.live_objects += record.live_objects;
+    }
+
+    /// Nanoseconds by the live object; no number where there was none.
+    fn by_object(&self) -> f64 {
+        if self.live_objects == 0 {
+            f64::NAN
+        } else {
+            self.pauses.as_nanos() as f64 / self.live_objects as f64
+        }
+    }
 }
 
 impl Log {
@@ -57,8 +84,8 @@ impl Log {
 impl Heard {
     fn add(&mut self, record: &CollectionRecord) {
         match record.kind {
-            CollectionKind::Full => self.full += 1,
-            _ => self.young += 1,
+            CollectionKind::Full => self.full.add(record),
+            _ => self.young.add(record),
         }
         self.pauses.push(record.pause.as_secs_f64() * 1e3);
         self.moved_bytes += record.moved_bytes;
@@ -72,12 +99,14 @@ impl Heard {
         let weighted: Vec<(f64, u64)> = self.pauses.into_iter().map(|pause| (pause, 1)).collect();
         let pause = |percent| percentile(&weighted, percent);
         vec![
-            SecondaryValue::average("gc.young", "counts", self.young as f64),
-            SecondaryValue::average("gc.full", "counts", self.full as f64),
+            SecondaryValue::average("gc.young", "counts", self.young.count as f64),
+            SecondaryValue::average("gc.full", "counts", self.full.count as f64),
             SecondaryValue::average("pause.p50", "ms", pause(50.0)),
             SecondaryValue::average("pause.p99", "ms", pause(99.0)),
             SecondaryValue::maximum("pause.max", "ms", pause(100.0)),
             SecondaryValue::average("pause.total", "ms", total),
+            SecondaryValue::average("gc.young.object", "ns", self.young.by_object()),
+            SecondaryValue::average("gc.full.object", "ns", self.full.by_object()),
             SecondaryValue::average("gc.moved", "MiB", mebibytes(self.moved_bytes as f64)),
         ]
     }
@@ -99,6 +128,22 @@ impl HeapUse {
         let watched = heap.clone();
         let waste_before = TlabStatistics::default();
         Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
+    }
+
+    /// For workers that collect while they prepare, which is no part of the iteration.
+    pub(super) fn preparation(&self) -> Preparation {
+        Preparation(Arc::clone(&self.log))
+    }
+}
+
+/// See [`HeapUse::preparation`].
+#[derive(Clone)]
+pub(super) struct Preparation(Arc<Log>);
+
+impl Preparation {
+    /// Forgets the collections heard of so far; for the last worker to prepare.
+    pub(super) fn is_over(&self) {
+        self.0.take();
     }
 }
 
@@ -130,7 +175,6 @@ impl Probe for HeapUse {
 mod tests {
     use super::*;
     use allotment::{NewSlots, OutOfMemory, alloc, root};
-    use std::time::Duration;
 
     fn value(values: &[SecondaryValue], label: &str) -> f64 {
         values
@@ -161,7 +205,10 @@ mod tests {
             .unwrap();
         };
         collect(2);
+        let preparation = probe.preparation();
         probe.before();
+        collect(1);
+        preparation.is_over();
         collect(3);
         let values = probe.after(&iteration());
         assert_eq!((value(&values, "gc.full"), value(&values, "gc.young")), (3.0, 0.0));
@@ -170,6 +217,7 @@ mod tests {
         let pause = |label| value(&values, label);
         assert!(pause("pause.p50") > 0.0 && pause("pause.p50") <= pause("pause.p99"));
         assert!(pause("pause.p99") <= pause("pause.max") && pause("pause.max") < pause("pause.total"));
+        assert!(value(&values, "gc.full.object") > 0.0 && value(&values, "gc.young.object").is_nan());
         assert!(value(&values, "heap.peak") > 0.0 && value(&values, "heap.peak") <= 16.0);
         assert!(value(&values, "rss.peak") >= value(&values, "rss"));
         assert!((0.0..=100.0).contains(&value(&values, "tlab.waste")));

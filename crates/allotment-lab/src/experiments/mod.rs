@@ -24,6 +24,7 @@ mod clock;
 mod collectors;
 mod graph;
 mod heap_use;
+mod lists;
 mod random;
 mod sizes;
 mod tlab;
@@ -33,6 +34,7 @@ mod trees;
 pub use api::Api;
 pub use clock::Clock;
 pub use graph::Graph;
+pub use lists::Lists;
 pub use tlab::Tlab;
 pub use tlab_size::TlabSize;
 pub use trees::Trees;
@@ -41,7 +43,7 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Api, &Trees, &Graph, &Clock]
+    &[&Tlab, &TlabSize, &Api, &Trees, &Graph, &Lists, &Clock]
 }
 
 #[cfg(test)]

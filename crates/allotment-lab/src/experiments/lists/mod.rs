@@ -1,0 +1,157 @@
+//! Long lists: the worst that can be asked of a collector with several workers, and of one with generations.
+//!
+//! Who follows a list learns of each node from the one before it, so a single list is one worker's, whatever the
+//! others do. And a queue dies from its old end: where a dead old node refers to a younger one, a collection of the
+//! young alone keeps that and all that come after it (nepotism). The two modes are these two questions.
+
+mod node;
+mod queue;
+mod shot;
+
+use super::collectors::{COLLECTOR, refusal};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+};
+use anyhow::bail;
+use node::BYTES;
+
+/// The experiment `lists`.
+#[derive(Clone, Copy, Debug)]
+pub struct Lists;
+
+/// What buffers and regions begun take beside the nodes, in bytes; for each thread as much as a region more.
+const SLACK: usize = 4 << 20;
+
+/// See [`SLACK`].
+const SLACK_OF_THREAD: usize = 256 << 10;
+
+impl Experiment for Lists {
+    fn name(&self) -> &'static str {
+        "lists"
+    }
+
+    fn question(&self) -> &'static str {
+        "What does a live node of a long list cost in a collection, and what does a queue cost?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        &[
+            Mode {
+                name: "forced",
+                what: "a full collection of lists, for each live node",
+                jmh_modes: &[JmhMode::SingleShot],
+            },
+            Mode {
+                name: "queue",
+                what: "append a node and drop the first; collections come by themselves",
+                jmh_modes: &[JmhMode::AverageTime],
+            },
+        ]
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("nodes", "live nodes of 32 bytes, of all lists", Kind::Count, &["1000000", "16000000"]),
+            Axis::new("lists", "lists that the nodes are divided among", Kind::Count, &["1", "64"])
+                .quick(&["1", "64"])
+                .only_in(&["forced"]),
+            Axis::new("garbage", "dead nodes beside each live one", Kind::Count, &["1"]).only_in(&["forced"]),
+            Axis::new("factor", "MaxHeapSize over the bytes of live nodes", Kind::Factor, &["1.5", "4"])
+                .quick(&["2"])
+                .only_in(&["queue"]),
+            COLLECTOR,
+        ];
+        AXES
+    }
+
+    fn unit(&self, _mode: JmhMode) -> TimeUnit {
+        TimeUnit::Nanoseconds
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        // A parameter that is not there is told of when the case runs.
+        checked(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        match case.mode.as_str() {
+            "forced" => shot::run(case, bench),
+            "queue" => queue::run(case, bench),
+            other => bail!("there is no mode `{other}`"),
+        }
+    }
+}
+
+fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+    let nodes = case.size("nodes")?;
+    let forced = case.mode == "forced";
+    if forced != (case.jmh_mode == JmhMode::SingleShot) {
+        return Ok(Some(format!("{}: ss measures forced collections, and nothing else does", case.jmh_mode)));
+    }
+    if forced && case.threads > 1 {
+        return Ok(Some(format!("{} threads: one thread at a time forces a collection", case.threads)));
+    }
+    if forced && case.text("collector")? == "epsilon" {
+        return Ok(Some("epsilon collects nothing, and cannot be forced to".into()));
+    }
+    let lists = if forced { case.size("lists")? } else { case.threads };
+    if lists == 0 || nodes < lists {
+        return Ok(Some(format!("{nodes} nodes in {lists} lists: every list has a node")));
+    }
+    let bytes = if forced { forced_heap(nodes, case.size("garbage")?) } else { queue_heap(case)? };
+    Ok(refusal(case.text("collector")?, bytes))
+}
+
+/// Bytes of a heap that holds all nodes, dead and alive, without a collection meanwhile.
+fn forced_heap(nodes: usize, garbage: usize) -> usize {
+    let all = nodes.saturating_mul(garbage.saturating_add(1)).saturating_mul(BYTES);
+    all.saturating_add(all / 2).saturating_add(SLACK)
+}
+
+/// Bytes of a heap of so many times the live nodes.
+fn queue_heap(case: &Case) -> Result<usize, ParameterError> {
+    let nodes = case.size("nodes")?.saturating_mul(BYTES);
+    let slack = SLACK.saturating_add(case.threads.saturating_mul(SLACK_OF_THREAD));
+    Ok(((nodes as f64 * case.factor("factor")?) as usize).saturating_add(slack))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (mode, name, value, reason) in [
+            ("forced", "nodes", "0", "every list has a node"),
+            ("forced", "lists", "0", "every list has a node"),
+            ("forced", "lists", "1000001", "every list has a node"),
+            ("forced", "collector", "epsilon", "epsilon collects nothing"),
+            ("forced", "garbage", "18446744073709551615", "MaxHeapSize"),
+            ("queue", "nodes", "1", "every list has a node"),
+        ] {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let threads = vec![if mode == "queue" { 2 } else { 1 }];
+            let modes = vec![mode.to_string()];
+            let selection = Selection { quick: true, values, threads, modes, ..Selection::default() };
+            let error = expand(&[&Lists], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains(reason), "{mode} {name}={value}: {error}");
+        }
+    }
+
+    #[test]
+    fn each_mode_is_measured_in_its_own_way_only() {
+        for (mode, jmh_mode, reason) in
+            [("forced", JmhMode::AverageTime, "ss measures"), ("queue", JmhMode::SingleShot, "ss measures")]
+        {
+            let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
+            let selection = Selection { modes, jmh_modes, ..Selection::default() };
+            let error = expand(&[&Lists], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Mode `queue`: each thread has a list of constant length, which grows at one end and dies at the other.
+
+use super::super::collectors::heap_of;
+use super::super::heap_use::HeapUse;
+use super::node::{NewNode, Node, count, value};
+use super::queue_heap;
+use crate::harness::{Bench, Case, Worker};
+use allotment::{LocalMut, Mutator, OutOfMemory, alloc, root};
+use anyhow::{Context, bail};
+
+/// Nodes between two looks at the harness.
+const STEPS: u64 = 256;
+
+/// Measures steps.
+pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let nodes = case.count("nodes")?;
+    let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, queue_heap(case)?)?)?;
+    bench.measure_within_with(&mut probe, |thread, play| {
+        heap.attach(|mutator| {
+            let length = nodes / thread.count as u64;
+            let first = alloc!(mutator, NewNode { next: None, key: 0, value: value(0) })?;
+            root!(mutator, mut head = Some(first), mut tail = Some(first));
+            let mut queue = Queue { mutator, head, tail, length, next_key: 1, outcome: Ok(()) };
+            for _ in 1..length {
+                queue.append().context("the heap is full before the first step: a larger --factor fits")?;
+            }
+            play.play(queue)
+        })?
+    })
+}
+
+struct Queue<'a, 'm, 't> {
+    mutator: &'m mut Mutator<'t>,
+    head: LocalMut<'a, Option<Node>>,
+    tail: LocalMut<'a, Option<Node>>,
+    length: u64,
+    next_key: u64,
+    outcome: Result<(), OutOfMemory>,
+}
+
+impl Queue<'_, '_, '_> {
+    /// A node is stored into the last.
+    #[inline]
+    fn append(&mut self) -> Result<(), OutOfMemory> {
+        let key = self.next_key;
+        let node = alloc!(self.mutator, NewNode { next: None, key, value: value(key) })?;
+        if let Some(last) = self.tail.get(self.mutator) {
+            last.next.store(self.mutator, Some(node));
+        }
+        self.tail.set(self.mutator, Some(node));
+        self.next_key += 1;
+        Ok(())
+    }
+
+    /// The first is forgotten; it refers to the second still.
+    #[inline]
+    fn drop_first(&mut self) {
+        let second = self.head.get(self.mutator).and_then(|first| first.next.load(self.mutator));
+        self.head.set(self.mutator, second);
+    }
+}
+
+impl Worker for Queue<'_, '_, '_> {
+    fn batch(&mut self) -> u64 {
+        for _ in 0..STEPS {
+            if let Err(error) = self.append() {
+                self.outcome = Err(error);
+                break;
+            }
+            self.drop_first();
+        }
+        // Steps that failed are told of when the iteration ends, and none of it is used.
+        STEPS
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.outcome.context("a larger --factor or fewer --nodes fit")?;
+        let found = count(self.mutator, self.head.get(self.mutator));
+        if found != Some(self.length) {
+            bail!("the queue has {} nodes, and is found broken or with {found:?}", self.length);
+        }
+        Ok(())
+    }
+
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        self.mutator.blocking(wait);
+    }
+}

@@ -1,0 +1,99 @@
+//! Mode `forced`: lists are made, with garbage between their nodes, and a collection is asked for.
+//!
+//! Each shot has lists of its own: after a collection they lie in a row, and a second one would have nothing to
+//! move. Nodes of all lists are made in turn, so that neighbours in memory are not neighbours in a list unless there is
+//! one list only.
+
+use super::super::collectors::heap_of;
+use super::super::heap_use::{HeapUse, Preparation};
+use super::forced_heap;
+use super::node::{NewNode, Node, count, value};
+use crate::harness::{Bench, Case, Worker};
+use allotment::{Array, Local, Mutator, NewArray, OutOfMemory, alloc, root};
+use anyhow::{Context, bail};
+
+/// The last nodes made of all lists.
+type Ends = Array<Option<Node>>;
+
+/// How many of what a shot has.
+#[derive(Clone, Copy)]
+struct Numbers {
+    nodes: u64,
+    lists: usize,
+    garbage: u64,
+}
+
+/// Measures shots.
+pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let numbers =
+        Numbers { nodes: case.count("nodes")?, lists: case.size("lists")?, garbage: case.count("garbage")? };
+    let bytes = forced_heap(case.size("nodes")?, case.size("garbage")?);
+    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
+    let (heap, mut probe) = HeapUse::of(builder)?;
+    let preparation = probe.preparation();
+    bench.measure_within_with(&mut probe, |_, play| {
+        heap.attach(|mutator| {
+            root!(mutator, ends = alloc!(mutator, NewArray::<Option<Node>>::new(numbers.lists, None))?);
+            play.play(Forcing { mutator, ends, numbers, preparation: preparation.clone(), collected: false })
+        })?
+    })
+}
+
+struct Forcing<'a, 'm, 't> {
+    mutator: &'m mut Mutator<'t>,
+    ends: Local<'a, Ends>,
+    numbers: Numbers,
+    preparation: Preparation,
+    collected: bool,
+}
+
+impl Forcing<'_, '_, '_> {
+    /// Makes new lists in an empty heap. A list grows at its front, so keys fall.
+    fn renew(&mut self) -> Result<(), OutOfMemory> {
+        let Numbers { nodes, lists, garbage } = self.numbers;
+        self.ends.get(self.mutator).fill(self.mutator, 0..lists, None);
+        self.mutator.collect();
+        for made in 0..nodes {
+            for _ in 0..garbage {
+                alloc!(self.mutator, NewNode { next: None, key: 0, value: 0 })?;
+            }
+            let list = (made % lists as u64) as usize;
+            let key = u64::MAX - made / lists as u64;
+            let next = self.ends.get(self.mutator).at(list).load(self.mutator);
+            let node = alloc!(self.mutator, NewNode { next, key, value: value(key) })?;
+            self.ends.get(self.mutator).at(list).store(self.mutator, Some(node));
+        }
+        Ok(())
+    }
+}
+
+impl Worker for Forcing<'_, '_, '_> {
+    fn prepare(&mut self) -> anyhow::Result<()> {
+        self.renew().context("the lists do not fit into the heap that was planned for them")?;
+        self.preparation.is_over();
+        Ok(())
+    }
+
+    fn batch(&mut self) -> u64 {
+        self.collected = self.mutator.collect();
+        // An operation is a live node.
+        self.numbers.nodes
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        if !self.collected {
+            bail!("the heap was asked for a collection, and made none");
+        }
+        let mutator = &*self.mutator;
+        let counted = self.ends.get(mutator).iter(mutator).map(|end| count(mutator, end));
+        let found: Option<u64> = counted.sum();
+        if found != Some(self.numbers.nodes) {
+            bail!("the lists had {} nodes, and are found broken or with {found:?}", self.numbers.nodes);
+        }
+        Ok(())
+    }
+
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        self.mutator.blocking(wait);
+    }
+}
