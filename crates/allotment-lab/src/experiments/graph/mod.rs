@@ -40,7 +40,7 @@ impl Experiment for Graph {
     fn axes(&self) -> &'static [Axis] {
         const AXES: &[Axis] = &[
             Axis::new("live", "bytes that are alive, of all threads", Kind::Size, &["4m", "64m", "256m"])
-                .quick(&["16m"]),
+                .quick(&["8m"]),
             Axis::new("factor", "MaxHeapSize over live", Kind::Factor, &["1.15", "1.5", "2", "4"])
                 .quick(&["1.5", "4"]),
             Axis::new("death", "percent of the steps that replace a vertex", Kind::Count, &["10"]),
@@ -95,7 +95,8 @@ mod tests {
             ("death", "101", "at most 100"),
             ("factor", "0", "above 0"),
         ] {
-            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let mut values = vec![(name.to_string(), vec![value.to_string()])];
+            values.push(("collector".into(), vec!["mark-compact".into()]));
             let selection = Selection { quick: true, values, threads: vec![1], ..Selection::default() };
             let error = expand(&[&Graph], &selection, 2).unwrap_err().to_string();
             assert!(error.contains(reason), "{name}={value}: {error}");

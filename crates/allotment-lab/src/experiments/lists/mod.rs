@@ -51,7 +51,8 @@ impl Experiment for Lists {
 
     fn axes(&self) -> &'static [Axis] {
         const AXES: &[Axis] = &[
-            Axis::new("nodes", "live nodes of 32 bytes, of all lists", Kind::Count, &["1000000", "16000000"]),
+            Axis::new("nodes", "live nodes of 32 bytes, of all lists", Kind::Count, &["1000000", "16000000"])
+                .quick(&["500000"]),
             Axis::new("lists", "lists that the nodes are divided among", Kind::Count, &["1", "64"])
                 .quick(&["1", "64"])
                 .only_in(&["forced"]),
@@ -134,7 +135,10 @@ mod tests {
             ("forced", "garbage", "18446744073709551615", "MaxHeapSize"),
             ("queue", "nodes", "1", "every list has a node"),
         ] {
-            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let mut values = vec![(name.to_string(), vec![value.to_string()])];
+            if name != "collector" {
+                values.push(("collector".into(), vec!["mark-compact".into()]));
+            }
             let threads = vec![if mode == "queue" { 2 } else { 1 }];
             let modes = vec![mode.to_string()];
             let selection = Selection { quick: true, values, threads, modes, ..Selection::default() };

@@ -31,3 +31,29 @@ pub(super) fn count(mutator: &Mutator<'_>, first: Option<Gc<'_, Node>>) -> Optio
 pub(super) fn value(key: u64) -> u64 {
     key.rotate_left(32) ^ 0x5555
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allotment::{Heap, OutOfMemory, alloc};
+
+    #[test]
+    fn a_list_counts_as_long_as_it_is_as_it_was_made() {
+        assert_eq!(BYTES, 32);
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        heap.attach(|mutator| {
+            assert_eq!(count(mutator, None), Some(0));
+            let last = alloc!(mutator, NewNode { next: None, key: 9, value: value(9) })?;
+            let mut one = alloc!(mutator, NewNode { next: Some(last), key: 8, value: value(8) })?;
+            assert_eq!(count(mutator, Some(one)), Some(2));
+            let far = alloc!(mutator, [one] => NewNode { next: Some(one), key: 6, value: value(6) })?;
+            assert_eq!(count(mutator, Some(far)), None, "a key is missing");
+            assert_eq!(count(mutator, Some(one)), Some(2));
+            let bent = alloc!(mutator, NewNode { next: None, key: 7, value: 7 })?;
+            assert_eq!(count(mutator, Some(bent)), None, "a value is wrong");
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap()
+        .unwrap();
+    }
+}

@@ -90,7 +90,8 @@ mod tests {
         for (name, value, reason) in
             [("depth", "31", "at most 30"), ("rounds", "0", "nothing to make"), ("heap", "1m", "MaxHeapSize")]
         {
-            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let mut values = vec![(name.to_string(), vec![value.to_string()])];
+            values.push(("collector".into(), vec!["mark-compact".into()]));
             let error = expand(&[&Trees], &Selection { quick: true, values, ..Selection::default() }, 2);
             let error = error.unwrap_err().to_string();
             assert!(error.contains(reason), "{name}={value}: {error}");
