@@ -65,7 +65,7 @@ fn each_workload_reports_what_its_heap_did() {
 fn a_full_heap_is_an_error_of_the_case_and_says_what_fits() {
     for (arguments, hint) in [
         (&["trees", "--heap=8m", "--threads=1"][..], "the heap is full before the first shot"),
-        (&["trees", "--heap=8m", "--depth=10", "--threads=100", "--rounds=1"], "a larger --heap"),
+        (&["trees", "--heap=13m", "--depth=15", "--threads=1", "--rounds=1"], "a larger --heap"),
         (&["graph", "--live=16m", "--factor=0.5", "--threads=1"], "a larger --factor"),
         (&["lists", "--mode=queue", "--factor=0.1", "--threads=1"], "a larger --factor fits"),
     ] {
