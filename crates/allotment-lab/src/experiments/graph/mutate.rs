@@ -17,7 +17,9 @@ const STEPS: u64 = 64;
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (live, death) = (case.size("live")?, case.size("death")?);
     let bytes = heap_bytes(live, case.factor("factor")?);
-    let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, bytes)?)?;
+    // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
+    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
+    let (heap, mut probe) = HeapUse::of(builder)?;
     let boards = Mutex::new(board::make(&heap, case.threads)?);
     bench.measure_within_with(&mut probe, |thread, play| {
         heap.attach(|mutator| {

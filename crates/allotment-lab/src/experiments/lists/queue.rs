@@ -14,7 +14,10 @@ const STEPS: u64 = 256;
 /// Measures steps.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let nodes = case.count("nodes")?;
-    let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, queue_heap(case)?)?)?;
+    // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
+    let bytes = queue_heap(case)?;
+    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
+    let (heap, mut probe) = HeapUse::of(builder)?;
     bench.measure_within_with(&mut probe, |thread, play| {
         heap.attach(|mutator| {
             let length = nodes / thread.count as u64;
