@@ -155,6 +155,7 @@ fn experiments_run_together_and_share_flags() {
         "--size=48",
         "--eden=16k",
         "--tlab=4k,64k",
+        "--collector=mark-compact",
         "--param=objects=5000",
     ]);
     let output = command.arg("--json").arg(&json).output().unwrap();
@@ -252,6 +253,36 @@ fn the_api_is_measured_in_both_ways() {
 }
 
 #[test]
+fn heaps_that_collect_are_measured_with_what_they_did() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let mut command = allotment();
+    command.args(["run", "storm", "weak", "tlab", "--quick", "--forks=1", "--warmup-iterations=0"]);
+    command.args(["--iterations=2", "--time=20ms", "--threads=1", "--collector=mark-compact"]);
+    command.args(["--mutators=3,40", "--paced=1,0", "--operations=10", "--before=400", "--heap=8m"]);
+    command.args(["--tlab=0", "--entries=300", "--value=64", "--mode=start,field,root,collected"]);
+    let output = command.args(["--size=64", "--eden=64k", "--json"]).arg(&json).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    for (name, rows, unit, metrics) in [
+        ("storm.start", 4, "ms/op", &["op.p50", "op.max", "first.over-1ms", "thread.p50"][..]),
+        ("weak.field", 1, "ns/op", &["hits", "cleared"]),
+        ("weak.root", 1, "ns/op", &["hits", "cleared"]),
+        ("tlab.collected", 1, "ops/us", &[]),
+    ] {
+        let of: Vec<&Value> = entries.iter().filter(|entry| entry["benchmark"] == name).collect();
+        assert_eq!(of.len(), rows, "{name}: {output:?}");
+        for entry in of {
+            assert_eq!(entry["primaryMetric"]["scoreUnit"], unit);
+            for metric in metrics.iter().chain(&["gc.full", "gc.young", "tlab.waste", "heap.peak"]) {
+                assert!(entry["secondaryMetrics"][metric]["score"].is_f64(), "{name}: {metric}: {entry}");
+            }
+        }
+    }
+}
+
+#[test]
 fn sample_mode_writes_a_histogram_and_percentiles() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("r.json");
@@ -302,6 +333,8 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (&["run", "api", "--mode", "stop", "--mutators", "0"], "nobody to stop"),
         (&["run", "api", "--mode", "collect", "--order", "random"], "none of sequential, shuffled"),
         (&["run", "api", "--mode", "collect", "--threads", "2"], "one thread at a time"),
+        (&["run", "storm", "--mutators", "0"], "nobody begins"),
+        (&["run", "weak", "--collector", "epsilon"], "never clears"),
         (&["run", "tlab", "tlab-size", "--size", "17"], "the sizes compiled in are 16, 24"),
         (&["run", "clock", "--mode", "sundial"], "the modes are empty, tsc"),
         (&["run", "clock", "--time", "soon"], "not a time"),

@@ -18,7 +18,7 @@ pub(crate) mod deque {
 pub(crate) use std::{
     sync::{
         Condvar, Mutex, MutexGuard,
-        atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
     thread::{Builder, JoinHandle, Thread, ThreadId, current, park, yield_now},
 };
@@ -27,7 +27,7 @@ pub(crate) use std::{
 pub(crate) use loom::{
     sync::{
         Condvar, Mutex, MutexGuard,
-        atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
     thread::{Builder, JoinHandle, Thread, ThreadId, current, park, yield_now},
 };

@@ -122,9 +122,24 @@ impl HeapUse {
     /// # Errors
     /// As [`HeapBuilder::build`].
     pub(super) fn of(builder: HeapBuilder) -> Result<(Heap, HeapUse), BuildError> {
+        HeapUse::listening(builder, |_| ())
+    }
+
+    /// The same, with another listener beside its own.
+    ///
+    /// # Errors
+    /// As [`HeapUse::of`].
+    pub(super) fn listening(
+        builder: HeapBuilder,
+        listen: impl Fn(&CollectionRecord) + Send + Sync + 'static,
+    ) -> Result<(Heap, HeapUse), BuildError> {
         let log = Arc::new(Log::default());
-        let listener = Arc::clone(&log);
-        let heap = builder.on_collection(move |record| listener.lock().add(record)).build()?;
+        let own = Arc::clone(&log);
+        let hook = move |record: &CollectionRecord| {
+            own.lock().add(record);
+            listen(record);
+        };
+        let heap = builder.on_collection(hook).build()?;
         let watched = heap.clone();
         let waste_before = TlabStatistics::default();
         Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))

@@ -27,23 +27,27 @@ mod heap_use;
 mod lists;
 mod random;
 mod sizes;
+mod storm;
 mod tlab;
 mod tlab_size;
 mod trees;
+mod weak;
 
 pub use api::Api;
 pub use clock::Clock;
 pub use graph::Graph;
 pub use lists::Lists;
+pub use storm::Storm;
 pub use tlab::Tlab;
 pub use tlab_size::TlabSize;
 pub use trees::Trees;
+pub use weak::Weak;
 
 use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Api, &Trees, &Graph, &Lists, &Clock]
+    &[&Tlab, &TlabSize, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Clock]
 }
 
 #[cfg(test)]

@@ -16,12 +16,21 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// Called with the record of each collection; see [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
 pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
 
+/// What is printed of each collection, on the standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Print {
+    Nothing,
+    /// A line (`PrintGC`).
+    Line,
+    /// All there is to tell (`PrintGCDetails`).
+    Details,
+}
+
 /// The collections of one heap.
 pub(crate) struct History {
     born: Instant,
     listener: Option<Listener>,
-    /// Whether each record is printed to the standard error (`PrintGC`).
-    print: bool,
+    print: Print,
     inner: Mutex<Collections>,
 }
 
@@ -93,7 +102,7 @@ impl fmt::Display for Times {
 }
 
 impl History {
-    pub(crate) fn new(print: bool, listener: Option<Listener>) -> History {
+    pub(crate) fn new(print: Print, listener: Option<Listener>) -> History {
         let collections = Collections {
             count: 0,
             recent: VecDeque::new(),
@@ -112,6 +121,18 @@ impl History {
         self.born.elapsed()
     }
 
+    /// Takes in what was done in one stop of the world, in order. Its first record has the time that the stop took
+    /// to come about, and pauses begin with the request.
+    pub(crate) fn add_stop(&self, records: impl IntoIterator<Item = CollectionRecord>) {
+        for (number, mut record) in records.into_iter().enumerate() {
+            if number > 0 {
+                record.time_to_safepoint = Duration::ZERO;
+            }
+            record.pause += record.time_to_safepoint;
+            self.add(record);
+        }
+    }
+
     /// Takes a record in and tells who wants to know. Not in a stopped world: it runs the embedder's code.
     pub(crate) fn add(&self, mut record: CollectionRecord) {
         {
@@ -125,8 +146,12 @@ impl History {
             }
             collections.recent.push_back(record.clone());
         }
-        if self.print {
-            eprintln!("[{:.3}s][info][gc] {record}", self.age().as_secs_f64());
+        let age = self.age().as_secs_f64();
+        if self.print == Print::Details {
+            record.detail_lines().iter().for_each(|line| eprintln!("[{age:.3}s][debug][gc] {line}"));
+        }
+        if self.print != Print::Nothing {
+            eprintln!("[{age:.3}s][info][gc] {record}");
         }
         if let Some(listener) = &self.listener {
             listener(&record);

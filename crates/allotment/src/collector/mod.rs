@@ -2,19 +2,24 @@
 
 mod capacity;
 mod epsilon;
+pub(crate) mod evacuate;
 pub(crate) mod full;
 mod history;
 mod mark_compact;
+mod parallel;
 mod record;
+mod settings;
+pub mod sizing;
 #[cfg(all(test, not(loom)))]
 mod tests;
 pub(crate) mod verify;
-#[allow(dead_code, unused_imports)]
 pub(crate) mod work;
 
 pub(crate) use capacity::Capacity;
 pub(crate) use epsilon::Epsilon;
 pub use history::{Collections, Times};
-pub(crate) use history::{History, Listener};
-pub(crate) use mark_compact::{MarkCompact, Settings};
-pub use record::{CollectionKind, CollectionRecord, Phase};
+pub(crate) use history::{History, Listener, Print};
+pub(crate) use mark_compact::MarkCompact;
+pub(crate) use parallel::{Parallel, Parts as ParallelParts};
+pub use record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
+pub(crate) use settings::Settings;

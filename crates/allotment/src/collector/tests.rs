@@ -2,27 +2,35 @@
 
 use super::CollectionKind;
 use crate::Heap;
-use crate::mutator::{Cause, Mutator, OutOfMemory, RootHandle};
+use crate::mutator::{Cause, Mutator, OutOfMemory, RootHandle, RootProvider, RootVisitor};
 use crate::object::{Shape, ShapeRef, SlotKind, reference};
+use crate::options::CollectorKind;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-const REGION: usize = 4096;
-const PAIR_BYTES: usize = 24;
+pub(super) const REGION: usize = 4096;
+pub(super) const PAIR_BYTES: usize = 24;
 
 fn heap(regions: usize) -> (Heap, ShapeRef) {
-    let heap = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false).build();
-    with_pairs(heap.expect("a heap"))
+    let builder = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false);
+    with_pairs(builder.collector(CollectorKind::MarkCompact).build().expect("a heap"))
 }
 
-fn with_pairs(heap: Heap) -> (Heap, ShapeRef) {
+pub(super) fn with_pairs(heap: Heap) -> (Heap, ShapeRef) {
     let pair = Shape::fixed("Pair", PAIR_BYTES).slot("next", 8, SlotKind::Strong);
     let pair = heap.register(pair).expect("a shape");
     (heap, pair)
 }
 
 /// Puts a pair with this key before the list.
-fn push(mutator: &mut Mutator<'_>, pair: ShapeRef, list: &RootHandle, key: u64) -> Result<(), OutOfMemory> {
+pub(super) fn push(
+    mutator: &mut Mutator<'_>,
+    pair: ShapeRef,
+    list: &RootHandle,
+    key: u64,
+) -> Result<(), OutOfMemory> {
     // SAFETY: the shape is the heap's; both words are slots or data of the new pair.
     unsafe {
         let new = mutator.alloc_raw(pair, 0)?;
@@ -33,7 +41,7 @@ fn push(mutator: &mut Mutator<'_>, pair: ShapeRef, list: &RootHandle, key: u64) 
     Ok(())
 }
 
-fn keys(mutator: &Mutator<'_>, list: &RootHandle) -> Vec<u64> {
+pub(super) fn keys(mutator: &Mutator<'_>, list: &RootHandle) -> Vec<u64> {
     let mut at = list.get(mutator).expect("of this heap");
     let mut keys = Vec::new();
     while let Some(address) = reference(at) {
@@ -46,7 +54,7 @@ fn keys(mutator: &Mutator<'_>, list: &RootHandle) -> Vec<u64> {
     keys
 }
 
-fn root(mutator: &Mutator<'_>) -> RootHandle {
+pub(super) fn root(mutator: &Mutator<'_>) -> RootHandle {
     // SAFETY: null refers to nothing.
     unsafe { mutator.new_root(0) }
 }
@@ -197,7 +205,7 @@ fn epsilon_says_that_it_does_not_collect() {
 
 #[test]
 fn a_large_heap_is_not_filled_before_it_is_collected() {
-    let options = "InitialHeapSize=1m,MaxHeapSize=256m,-UseTransparentHugePages";
+    let options = "Collector=mark-compact,InitialHeapSize=1m,MaxHeapSize=256m,-UseTransparentHugePages";
     let (heap, pair) = with_pairs(Heap::builder().options(options).unwrap().build().unwrap());
     heap.attach(|mutator| {
         let list = root(mutator);
@@ -218,4 +226,42 @@ fn a_large_heap_is_not_filled_before_it_is_collected() {
     })
     .unwrap();
     heap.verify().unwrap();
+}
+
+/// Unwinds when it is asked for the last time of these.
+struct Unwinding(AtomicUsize);
+
+// SAFETY: it has no roots; that it unwinds is the test.
+unsafe impl RootProvider for Unwinding {
+    fn visit_roots(&self, _: &mut RootVisitor<'_, '_>) {
+        if self.0.fetch_sub(1, Ordering::Relaxed) == 1 {
+            std::panic::resume_unwind(Box::new("out"));
+        }
+    }
+}
+
+#[test]
+fn whatever_unwinds_in_a_collection_ends_the_process_with_one_line() {
+    const CHILD: &str = "ALLOTMENT_TEST_UNWINDS_IN_A_COLLECTION";
+    if let Some(visit) = std::env::var_os(CHILD).and_then(|visit| visit.to_str()?.parse().ok()) {
+        let heap = heap(16).0;
+        heap.add_root_provider(Box::new(Unwinding(AtomicUsize::new(visit))));
+        assert!(heap.attach(|mutator| mutator.collect()).expect("attached"));
+        return;
+    }
+    let this = "collector::tests::whatever_unwinds_in_a_collection_ends_the_process_with_one_line";
+    let collects = |visit: usize| {
+        let mut program = Command::new(std::env::current_exe().expect("a test has a path"));
+        program.args(["--exact", this, "--nocapture"]).env(CHILD, visit.to_string());
+        let output = program.output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<_> = text.lines().filter(|line| line.starts_with("allotment: ")).collect();
+        // SIGABRT.
+        let ended = output.status.signal() == Some(6)
+            && matches!(lines[..], [line] if line.contains("while the world was stopped panicked"));
+        assert!(ended || output.status.success() && lines.is_empty(), "visit {visit}: {text}");
+        !ended
+    };
+    // It is asked for roots and pins to mark from, and for the roots to update: before the heap changes, and amid it.
+    assert_eq!((1..=4).map(collects).collect::<Vec<_>>(), [false, false, false, true]);
 }

@@ -6,8 +6,10 @@
 use super::Heap;
 use super::hooks::Hooks;
 use crate::collector::verify::{Checks, Level};
+use crate::collector::work::{Gang, default_workers};
 use crate::collector::{
-    Capacity, CollectionRecord, Epsilon, History, MarkCompact, Settings as CollectorSettings,
+    Capacity, CollectionRecord, Epsilon, History, MarkCompact, Parallel, ParallelParts, Print,
+    Settings as CollectorSettings, sizing,
 };
 use crate::memory::topology::Topology;
 use crate::memory::{MemoryError, Reservation, huge_page_size, limit};
@@ -228,32 +230,55 @@ impl HeapBuilder {
             return Err(BuildError::InitialHeap { bytes: chosen.initial_heap_size });
         }
         let late = Late::new(chosen.safepoint_timeout_delay).with_hook(self.hooks.late_thread);
-        let history = Arc::new(History::new(chosen.print_gc, self.hooks.collection));
+        let history = Arc::new(History::new(print(&chosen), self.hooks.collection));
+        let workers = match chosen.parallel_gc_threads {
+            0 => default_workers(topology.available_parallelism()),
+            threads => threads,
+        };
+        let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
+        let gang = Gang::new("allotment-gc", workers).on_cpus(&cpus);
+        let settings = CollectorSettings {
+            huge_pages: chosen.use_transparent_huge_pages,
+            uncommit_delay_ms: chosen.uncommit_delay,
+            keep_bytes: chosen.initial_heap_size,
+            move_all: chosen.zeal_move,
+            checks: Checks {
+                before: chosen.verify_before_gc,
+                after: chosen.verify_after_gc,
+                level: Level::from_number(chosen.verify_gc_level),
+            },
+        };
+        // What threads share between two collections.
+        let mut between = geometry.heap_bytes();
         let collector: Box<dyn Collector> = match chosen.collector {
             CollectorKind::Epsilon => Box::new(Epsilon),
             CollectorKind::MarkCompact => {
                 let (initial, ratio) = (chosen.initial_heap_size, chosen.min_heap_free_ratio);
                 let capacity = Capacity::new(initial, geometry.region_bytes(), ratio);
                 free.set_capacity(capacity.after(0));
-                let settings = CollectorSettings {
-                    uncommit_delay_ms: chosen.uncommit_delay,
-                    keep_bytes: initial,
-                    capacity,
-                    move_all: chosen.zeal_move,
-                    checks: Checks {
-                        before: chosen.verify_before_gc,
-                        after: chosen.verify_after_gc,
-                        level: Level::from_number(chosen.verify_gc_level),
-                    },
-                };
-                Box::new(MarkCompact::new(base, geometry, history.clone(), settings)?)
+                Box::new(MarkCompact::new(base, geometry, history.clone(), settings, capacity, gang)?)
+            }
+            CollectorKind::Parallel => {
+                let (parallel, regions) = Parallel::new(ParallelParts {
+                    base,
+                    machine: sizing::Machine::new(geometry, &topology, workers),
+                    gang,
+                    history: history.clone(),
+                    settings,
+                    sizes: sizing::Settings::from(&chosen),
+                    young_plab_bytes: chosen.young_plab_size,
+                    old_plab_bytes: chosen.old_plab_size,
+                })?;
+                free.set_capacity(regions);
+                between = regions << geometry.region_shift;
+                Box::new(parallel)
             }
         };
         let shared = Shared {
             free,
             cards,
             shapes: Shapes::default(),
-            budget: Budget::new(&sizing, geometry.heap_bytes(), chosen.tlab_idle_percent),
+            budget: Budget::new(&sizing, between, chosen.tlab_idle_percent),
             roots: Roots::default(),
             registry: Registry::new(&sizing, late),
             sizing,
@@ -271,6 +296,14 @@ impl HeapBuilder {
             regions: Mutex::new(()),
         };
         Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options), history })
+    }
+}
+
+fn print(chosen: &Options) -> Print {
+    match (chosen.print_gc, chosen.print_gc_details) {
+        (_, true) => Print::Details,
+        (true, false) => Print::Line,
+        (false, false) => Print::Nothing,
     }
 }
 

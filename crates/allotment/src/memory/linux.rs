@@ -46,6 +46,14 @@ pub(super) fn allowed_cpus() -> Vec<usize> {
     }
 }
 
+/// Lets the calling thread run on these CPUs, and on no other. Where the kernel refuses, it runs where it did.
+pub fn run_on_cpus(cpus: &[usize]) {
+    let mut set = CpuSet::new();
+    cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
+    // An empty set, too, is refused.
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
 /// Maps `bytes` of fresh addresses that can be neither read nor written and that count against no limit.
 pub(super) fn map_inaccessible(bytes: usize) -> Result<NonNull<u8>, Errno> {
     // SAFETY: a null address lets the kernel choose a range that nothing else uses.

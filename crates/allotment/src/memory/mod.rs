@@ -7,7 +7,7 @@
 //! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] say what pages there are;
 //! - [`limit`] says how much memory this process may use, and what heap size follows from it;
 //! - [`topology`] says which CPUs this process may use and which caches they share;
-//! - [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the allocation path.
+//! - [`prefetch_read`], [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the allocation path.
 //!
 //! Sizes are bytes everywhere in this layer. What depends on the operating system is in `linux.rs`, what
 //! depends on the processor in the two files named `x86_64.rs`. Everything that is read from `/proc` and
@@ -27,8 +27,8 @@ pub mod topology;
 mod x86_64;
 
 pub use error::{MemoryError, Operation};
-pub use linux::current_cpu;
+pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use reservation::Reservation;
 pub(crate) use x86_64::{load_eight, store_eight};
-pub use x86_64::{prefetch_write, write_word_and_zeroes};
+pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

@@ -8,7 +8,7 @@
 //! feature for every function.
 
 use core::arch::asm;
-use core::arch::x86_64::{__m256i, _mm_set_epi64x, _mm_storeu_si128};
+use core::arch::x86_64::{__m256i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 use core::mem::transmute;
 
 /// Fetches the line `OFFSET` bytes behind `addr` in the exclusive state (`PREFETCHW`): the next store needs
@@ -24,6 +24,13 @@ pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
     unsafe {
         asm!("prefetchw [{} + {}]", in(reg) addr, const OFFSET, options(nomem, nostack, preserves_flags));
     }
+}
+
+/// Fetches the line of `addr` for reading (`PREFETCHT0`). Any address is allowed.
+#[inline(always)]
+pub fn prefetch_read(addr: usize) {
+    // SAFETY: a prefetch reads nothing that the program can see, and never faults.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(addr as *const i8) };
 }
 
 /// Writes `word` at `to` and zeroes behind it, `bytes` in all, with as few stores as the function it is inlined

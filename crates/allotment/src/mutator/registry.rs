@@ -14,7 +14,7 @@ use super::state::State;
 use super::stopping;
 use crate::sync::MutexGuard;
 use crate::tlab::budget::CensusEntry;
-use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
+use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
 use crate::tlab::statistics::{TlabStatistics, Totals};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -58,8 +58,8 @@ pub(super) struct Ledger {
     averages: Averages,
     /// Counts at the last cycle's end.
     cycle_start: TlabStatistics,
-    /// Threads that had taken a buffer by then.
-    threads_before: usize,
+    /// Threads that had taken a buffer and detached by then.
+    left_before: usize,
 }
 
 pub(super) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
@@ -105,7 +105,7 @@ impl Registry {
             left: Totals::default(),
             averages: Averages::new(config),
             cycle_start: TlabStatistics::default(),
-            threads_before: 0,
+            left_before: 0,
         };
         Registry { threads: Safepoints::new(late, ledger) }
     }
@@ -177,15 +177,35 @@ impl Registry {
         if let Err(error) = empty() {
             return Ok(Err(error));
         }
-        let totals = totals(&inner);
-        let ledger = &mut inner.data;
-        let cycle = totals.sum.since(&ledger.cycle_start);
-        let requested = (cycle.allocated + cycle.outside_bytes) as usize;
-        let threads = totals.threads - ledger.threads_before;
-        ledger.cycle_start = totals.sum;
-        ledger.threads_before = totals.threads;
-        ledger.averages.end_cycle(&HeapCycle { used, capacity, requested, threads });
+        take_in(&mut inner, used, capacity, 0);
         Ok(Ok(()))
+    }
+
+    /// Ends a cycle while the world is stopped: of `capacity` bytes that could be allocated, `used` were. The averages
+    /// take in what each thread allocated, and its next buffers follow from that, and from the `next` bytes that can be allocated now.
+    pub(super) fn end_cycle_stopped(&self, shared: &Shared, used: usize, capacity: usize, next: usize) {
+        let mut inner = self.threads.lock();
+        let mut allocators = 0;
+        for state in inner.threads.iter().map(Attached::state) {
+            let mut owned = state.owned.borrow_mut();
+            owned.allocated_in_cycle = state.counters.allocated() - owned.allocated_before;
+            owned.allocated_before += owned.allocated_in_cycle;
+            allocators += usize::from(owned.allocated_in_cycle > 0);
+        }
+        take_in(&mut inner, used, capacity, allocators);
+        for state in inner.threads.iter().map(Attached::state) {
+            let mut owned = state.owned.borrow_mut();
+            let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
+            shared.budget.end_cycle(&shared.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
+        }
+        shared.budget.forget_census();
+        shared.budget.set_capacity(next);
+        let share = shared.budget.share();
+        for state in inner.threads.iter().map(Attached::state) {
+            let mut owned = state.owned.borrow_mut();
+            shared.budget.trim(&shared.sizing, &mut owned.sizing, share);
+            state.published.publish(&owned.sizing);
+        }
     }
 
     /// The lock, if no thread is attached and the world is not stopped; else the number of attached threads.
@@ -217,6 +237,18 @@ impl Registry {
         let inner = self.threads.lock();
         (Sizing::start(config, &inner.data.averages), inner.data.ever)
     }
+}
+
+/// The averages take in a cycle in which `allocators` threads that are attached, and some that left, allocated.
+fn take_in(inner: &mut Inner<Attached, Ledger>, used: usize, capacity: usize, allocators: usize) {
+    let totals = totals(inner);
+    let ledger = &mut inner.data;
+    let cycle = totals.sum.since(&ledger.cycle_start);
+    let requested = (cycle.allocated + cycle.outside_bytes) as usize;
+    let threads = allocators + ledger.left.threads - ledger.left_before;
+    ledger.cycle_start = totals.sum;
+    ledger.left_before = ledger.left.threads;
+    ledger.averages.end_cycle(&HeapCycle { used, capacity, requested, threads });
 }
 
 fn totals(inner: &Inner<Attached, Ledger>) -> Totals {

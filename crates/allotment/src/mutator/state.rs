@@ -50,6 +50,10 @@ pub(super) struct State {
 /// The owner's own.
 pub(super) struct Owned {
     pub(super) sizing: Sizing,
+    /// Bytes it had allocated when the last cycle ended, in buffers and outside.
+    pub(super) allocated_before: u64,
+    /// Bytes it allocated in the cycle that ended last.
+    pub(super) allocated_in_cycle: u64,
     /// The regions this thread fills alone, once it has taken a mark.
     pub(super) private: Option<Private>,
     /// How often they became everybody's: a mark from before that is of no use.
@@ -111,7 +115,13 @@ impl State {
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.zeal, thread),
             sampling: Sampling::default(),
-            owned: RefCell::new(Owned { sizing, private: None, dissolved: 0 }),
+            owned: RefCell::new(Owned {
+                sizing,
+                allocated_before: 0,
+                allocated_in_cycle: 0,
+                private: None,
+                dissolved: 0,
+            }),
             published: Published::default(),
             counters: StripedCounters::default(),
             shared,

@@ -96,6 +96,12 @@ impl<'w> World<'w> {
         self.shared.roots.visit_pinned(pinned);
     }
 
+    /// Ends a cycle of the threads' buffers, in which `used` bytes of `capacity` were allocated: the next ones have the
+    /// sizes that follow from it, and together keep to what `next` bytes allow.
+    pub(crate) fn end_buffer_cycle(&self, used: usize, capacity: usize, next: usize) {
+        self.shared.registry.end_cycle_stopped(self.shared, used, capacity, next);
+    }
+
     /// How many threads are attached.
     pub fn threads(&self) -> usize {
         self.states.len()

@@ -42,6 +42,6 @@ impl Heap {
         let mut roots = |slots: &mut SlotVisitor<'_>| shared.roots.visit(slots);
         let mut pins = |pinned: &mut dyn FnMut(usize)| shared.roots.visit_pinned(pinned);
         // SAFETY: no thread is attached; handles are readable, and so is what providers visit.
-        Ok(unsafe { verify(&shared.free, &shared.shapes, &mut roots, &mut pins, level) }?)
+        Ok(unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level) }?)
     }
 }

@@ -85,8 +85,10 @@ choice! {
 choice! {
     /// What is done when the heap is full (option `Collector`).
     pub enum CollectorKind {
-        /// Stops all threads, marks what is alive and slides it together.
+        /// Copies young objects that live, often; slides everything, seldom.
         #[default]
+        Parallel = "parallel",
+        /// Stops all threads, marks what is alive and slides it together.
         MarkCompact = "mark-compact",
         /// Nothing: the heap is full, then.
         Epsilon = "epsilon",

@@ -41,7 +41,9 @@ const OF_GROWTH: &[OptionId] =
 /// What only heaps that collect look at.
 const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::MinHeapFreeRatio,
+    OptionId::ParallelGCThreads,
     OptionId::PrintGC,
+    OptionId::PrintGCDetails,
     OptionId::UncommitDelay,
     OptionId::VerifyBeforeGC,
     OptionId::VerifyAfterGC,
@@ -51,6 +53,18 @@ const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::ZealPoison,
     OptionId::ZealProtect,
     OptionId::ZealQuarantine,
+];
+
+/// What only collectors with generations look at.
+const OF_GENERATIONS: &[OptionId] = &[
+    OptionId::NewSize,
+    OptionId::MaxNewSize,
+    OptionId::InitialTenuringThreshold,
+    OptionId::MaxTenuringThreshold,
+    OptionId::MaxGCPauseMillis,
+    OptionId::GCTimeRatio,
+    OptionId::YoungPLABSize,
+    OptionId::OldPLABSize,
 ];
 
 /// Whether `policy` looks at the option.
@@ -69,6 +83,7 @@ fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
 pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_heap(set)?;
     check_effect(set)?;
+    check_generations(set)?;
     check_sizes(set)?;
     check_refills(set)
 }
@@ -128,6 +143,11 @@ fn check_effect(set: &OptionSet) -> Result<(), OptionError> {
     {
         return no_effect(set, id, OptionId::Collector, "which never collects");
     }
+    if options.collector != CollectorKind::Parallel
+        && let Some(id) = OF_GENERATIONS.iter().copied().find(|id| given(set, *id))
+    {
+        return no_effect(set, id, OptionId::Collector, "which has no generations");
+    }
     if options.zeal_interval == 0 && options.zeal_seed != 0 && given(set, OptionId::ZealSeed) {
         let why = "which leaves no distances to choose";
         return no_effect(set, OptionId::ZealSeed, OptionId::ZealInterval, why);
@@ -139,6 +159,32 @@ fn check_effect(set: &OptionSet) -> Result<(), OptionError> {
             OptionId::ZeroTLAB,
             "which zeroes the buffer as a whole",
         );
+    }
+    Ok(())
+}
+
+/// The young generation.
+fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (min, max, heap) = (options.new_size, options.max_new_size, options.max_heap_size);
+    if max != 0 && min > max {
+        return greater(set, OptionId::NewSize, OptionId::MaxNewSize);
+    }
+    for (id, size) in [(OptionId::NewSize, min), (OptionId::MaxNewSize, max)] {
+        if heap != 0 && size >= heap {
+            let message = format!(
+                "{} leaves nothing of {} for what is old; lower the one or raise the other",
+                shown(set, id),
+                shown(set, OptionId::MaxHeapSize),
+            );
+            return conflict(&[id, OptionId::MaxHeapSize], message);
+        }
+    }
+    // The default yields to a lower maximum, as HotSpot's does.
+    if given(set, OptionId::InitialTenuringThreshold)
+        && options.initial_tenuring_threshold > options.max_tenuring_threshold
+    {
+        return greater(set, OptionId::InitialTenuringThreshold, OptionId::MaxTenuringThreshold);
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ macro_rules! for_each_option {
             TLABDecayTime, tlab_decay_time: u64 = 1000,
                 Milliseconds => Milliseconds { min: 1, max: MAX_COUNT as u64 },
                 ["EpsilonTLABDecayTime"] "buffers fall to their minimum at once there.";
-            /// Most of the heap, in percent, that buffers may hold above their minimum size (adaptive).
+            /// Percentage of eden, or of the heap, that buffers may hold above their least size (adaptive).
             TLABIdlePercent, tlab_idle_percent: f64 = 5.0, Real => Real { min: 0.1, max: 50.0 },
                 [] "what idle buffers hold has no bound there.";
             /// Bytes of a buffer that are zeroed at a time, ahead of allocation.
@@ -117,15 +117,46 @@ macro_rules! for_each_option {
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
                 ["SafepointTimeoutDelay"] "without effect there unless SafepointTimeout is on.";
             /// What is done when the heap is full.
-            Collector, collector: CollectorKind = CollectorKind::MarkCompact,
+            Collector, collector: CollectorKind = CollectorKind::Parallel,
                 Choice => Choice { names: CollectorKind::NAMES },
                 [] "a switch for each collector there: UseSerialGC, UseEpsilonGC.";
+            /// Threads that collect at the same time, where there is enough to do; 0: as many as suit the CPUs.
+            ParallelGCThreads, parallel_gc_threads: usize = 0, Count => Count { min: 0, max: 1024 },
+                ["ParallelGCThreads"] "";
             /// Percentage of the heap that is free after a collection, before it may grow to MaxHeapSize.
             MinHeapFreeRatio, min_heap_free_ratio: usize = 50, Count => Count { min: 0, max: 95 },
                 ["MinHeapFreeRatio"] "40 there.";
+            /// Bytes of the young generation at least, where they are free; 0: as few as are worth while.
+            NewSize, new_size: usize = 0, Size => Size::zero_or(256 * KIB, 32 * TIB),
+                ["NewSize"] "0 is a third of InitialHeapSize there, by NewRatio.";
+            /// Bytes of the young generation at most; 0: as many as are worth while.
+            MaxNewSize, max_new_size: usize = 0, Size => Size::zero_or(256 * KIB, 32 * TIB),
+                ["MaxNewSize"] "a third of the heap there, by NewRatio.";
+            /// Young collections that an object survives before it becomes old, at first.
+            InitialTenuringThreshold, initial_tenuring_threshold: usize = 7, Count => Count { min: 0, max: 15 },
+                ["InitialTenuringThreshold"] "";
+            /// Young collections that an object survives before it becomes old, at most; 0: none.
+            MaxTenuringThreshold, max_tenuring_threshold: usize = 15, Count => Count { min: 0, max: 15 },
+                ["MaxTenuringThreshold"] "";
+            /// Milliseconds that a young collection should not exceed; 0: no goal.
+            MaxGCPauseMillis, max_gc_pause_millis: u64 = 0,
+                Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
+                ["MaxGCPauseMillis"] "the largest number is no goal there.";
+            /// Time of the program for each time in young collections: N is a share of 1/(1+N).
+            GCTimeRatio, gc_time_ratio: usize = 24, Count => Count { min: 0, max: MAX_COUNT },
+                ["GCTimeRatio"] "99 there, of the parallel collector; 12 of G1.";
+            /// Bytes of the largest buffer that a worker copies young objects to (PLAB).
+            YoungPLABSize, young_plab_size: usize = 64 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
+                ["YoungPLABSize"] "in words there, 4096, and all are as large.";
+            /// Bytes of the largest buffer that a worker copies old objects to (PLAB).
+            OldPLABSize, old_plab_size: usize = 64 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
+                ["OldPLABSize"] "in words there, 1024, and all are as large.";
             /// Prints a line for each collection on the standard error.
             PrintGC, print_gc: bool = false, Switch => Switch,
                 ["PrintGC"] "-Xlog:gc in later releases.";
+            /// Prints what each collection did in detail: phases, ages, cards, workers, decisions.
+            PrintGCDetails, print_gc_details: bool = false, Switch => Switch,
+                ["PrintGCDetails"] "-Xlog:gc* in later releases.";
             /// Checks the whole heap before each collection; ends the process if it is broken.
             VerifyBeforeGC, verify_before_gc: bool = false, Switch => Switch,
                 ["VerifyBeforeGC"] "";

@@ -87,12 +87,6 @@ impl CardBytes {
         self.byte(card).store(byte, Ordering::Relaxed);
     }
 
-    /// Raises a card's byte to `byte`, if it is less.
-    #[inline(always)]
-    pub(super) fn raise(&self, card: usize, byte: u8) {
-        self.byte(card).fetch_max(byte, Ordering::Relaxed);
-    }
-
     /// The first of the cards whose byte is not `byte`, or the end of the range.
     #[inline]
     pub(super) fn first_other(&self, cards: Range<usize>, byte: u8) -> usize {

@@ -50,6 +50,11 @@ impl CardTable {
         self.bytes.get(self.bytes.card_of(address)) == DIRTY
     }
 
+    /// Dirties every card of `[start, end)`.
+    pub(crate) fn dirty_range(&self, start: usize, end: usize) {
+        self.bytes.fill(self.bytes.cards_of(start, end), DIRTY);
+    }
+
     /// Cleans `[start, end)`, which is whole cards.
     pub(crate) fn clean_range(&self, start: usize, end: usize) {
         debug_assert!(start.is_multiple_of(CARD_BYTES) && end.is_multiple_of(CARD_BYTES));

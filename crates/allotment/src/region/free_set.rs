@@ -292,8 +292,14 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Bumps the top of a shared region.
-    fn carve(&self, index: usize, min: usize, desired: usize, attempts: &mut Attempts) -> Option<Carve> {
+    /// Bumps the top of a region that several take from: `desired` bytes, or the rest if that is at least `min`.
+    pub(crate) fn carve(
+        &self,
+        index: usize,
+        min: usize,
+        desired: usize,
+        attempts: &mut Attempts,
+    ) -> Option<Carve> {
         let (region, region_end) = (self.table.get(index), self.table.end(index));
         let mut top = region.top();
         loop {
@@ -326,9 +332,12 @@ impl<B: Backing> FreeSet<B> {
             let region = self.table.get(index);
             match region.state() {
                 State::Uncommitted | State::Free | State::Quarantined => {}
-                State::Shared | State::Exclusive | State::HumongousStart | State::HumongousContinuation => {
-                    self.retire_region(index, region.home())
-                }
+                State::Shared
+                | State::Exclusive
+                | State::Survivor
+                | State::Old
+                | State::HumongousStart
+                | State::HumongousContinuation => self.retire_region(index, region.home()),
             }
         }
     }

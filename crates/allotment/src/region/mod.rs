@@ -6,12 +6,11 @@
 //! never one that belongs to somebody else. **Invariant:** "there is none" is true of one moment of the
 //! call, whatever other threads move about meanwhile.
 //!
-//! This layer does not know what lies in a region.
+//! This layer does not know what lies in a region; of cards and starts of objects it keeps what it was told.
 
 mod bitmap;
 mod capacity;
 mod card_bytes;
-#[cfg_attr(any(not(test), loom), expect(dead_code, reason = "a generational collector scans it"))]
 mod cards;
 mod collection;
 mod disposal;
@@ -20,7 +19,6 @@ mod free_set;
 mod geometry;
 mod humongous;
 mod spares;
-#[cfg_attr(any(not(test), loom), expect(dead_code, reason = "a generational collector fills it"))]
 mod starts;
 mod supply;
 mod table;
@@ -32,13 +30,14 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use card_bytes::CARD_SHIFT;
+pub(crate) use card_bytes::{CARD_BYTES, CARD_SHIFT};
 pub(crate) use cards::{CardTable, DIRTY};
 pub(crate) use disposal::Disposal;
 pub(crate) use free_set::{Attempts, Carve, FreeSet, RefillMode};
 pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
+pub(crate) use starts::StartTable;
 pub(crate) use supply::Backing;
 pub(crate) use table::RegionTable;
 pub use table::State;

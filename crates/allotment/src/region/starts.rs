@@ -42,7 +42,7 @@ impl StartTable {
     }
 
     /// Records the object of `bytes` at `start`. Nobody else records in the card in which it begins, and what
-    /// begins there is recorded in order of address; for other cases see [`recorder`](Self::recorder).
+    /// begins there is recorded in order of address: who fills a region takes whole cards of it.
     #[inline]
     pub(crate) fn record(&self, start: usize, bytes: usize) {
         let (card, entry) = self.entry(start);
@@ -50,17 +50,16 @@ impl StartTable {
         self.record_inside(card, start + bytes);
     }
 
-    /// Records what one worker puts into a range that shares its first and its last card with those of
-    /// others.
-    pub(crate) fn recorder(&self) -> Recorder<'_> {
-        Recorder { table: self, card: 0, entry: NONE, first: true }
-    }
-
     /// The start of the object that covers `address`. At `bottom`, a multiple of [`CARD_BYTES`] at or below
     /// `address`, an object starts, recorded or not, and from it on objects follow each other up to `address`; of those
     /// that begin in a card the last is recorded. `size_of` is the size in bytes of the object at an address.
     #[inline]
-    pub(crate) fn object_at(&self, address: usize, bottom: usize, size_of: impl Fn(usize) -> usize) -> usize {
+    pub(crate) fn object_at(
+        &self,
+        address: usize,
+        bottom: usize,
+        mut size_of: impl FnMut(usize) -> usize,
+    ) -> usize {
         let mut start = self.start_at_or_below(address, bottom);
         loop {
             let bytes = size_of(start);
@@ -128,47 +127,6 @@ impl StartTable {
                 return;
             }
             from = to;
-        }
-    }
-}
-
-/// Records the objects of a range that one worker fills in order of address, such as its buffer.
-///
-/// The range begins and ends inside of cards in which neighbours record theirs. There the greatest start must win,
-/// whoever is first: a locked instruction, so it is done once for each card, when the next one is reached or
-/// the recorder is dropped, and for the cards between by a store. Until then the table lacks the latest start.
-pub(crate) struct Recorder<'t> {
-    table: &'t StartTable,
-    /// The card of the latest start, where there is one.
-    card: usize,
-    /// What is to be recorded of it; [`NONE`]: nothing yet.
-    entry: u8,
-    /// Whether it is the first card of the range.
-    first: bool,
-}
-
-impl Recorder<'_> {
-    /// Records the object of `bytes` at `start`, which is above those before.
-    #[inline]
-    pub(crate) fn record(&mut self, start: usize, bytes: usize) {
-        let (card, entry) = self.table.entry(start);
-        if card != self.card && self.entry != NONE {
-            if self.first {
-                self.table.bytes.raise(self.card, self.entry);
-                self.first = false;
-            } else {
-                self.table.bytes.set(self.card, self.entry);
-            }
-        }
-        (self.card, self.entry) = (card, entry);
-        self.table.record_inside(card, start + bytes);
-    }
-}
-
-impl Drop for Recorder<'_> {
-    fn drop(&mut self) {
-        if self.entry != NONE {
-            self.table.bytes.raise(self.card, self.entry);
         }
     }
 }

@@ -24,6 +24,10 @@ pub enum State {
     HumongousContinuation = 5,
     /// Nothing in it, and not to be used yet (`ZealQuarantine`).
     Quarantined = 6,
+    /// Young objects that survived a collection, which put them here.
+    Survivor = 7,
+    /// Old objects, which a collection put here.
+    Old = 8,
 }
 
 impl State {
@@ -36,6 +40,8 @@ impl State {
             4 => State::HumongousStart,
             5 => State::HumongousContinuation,
             6 => State::Quarantined,
+            7 => State::Survivor,
+            8 => State::Old,
             _ => unreachable!("only `set_state` writes states"),
         }
     }
@@ -63,6 +69,8 @@ pub(crate) struct Region {
     /// 1: what lies between `top` and `dirty` is the pattern of freed memory, or zeroed for buffers that were given
     /// up unused; while the region is empty, the pattern. Stored by the owner, Relaxed.
     poisoned: AtomicU8,
+    /// 1: the run that begins here survived a collection; it is old. Stored by collections, Relaxed.
+    tenured: AtomicU8,
 }
 
 impl Region {
@@ -93,6 +101,11 @@ impl Region {
     /// Notes that the whole region, which begins at `bottom`, reads zero.
     pub(crate) fn forget_dirt(&self, bottom: usize) {
         self.dirty.store(bottom, Ordering::Relaxed);
+    }
+
+    /// The same where others may be raising it at this moment.
+    pub(crate) fn raise_dirty_together(&self, address: usize) {
+        self.dirty.fetch_max(address, Ordering::Relaxed);
     }
 
     pub(crate) fn state(&self) -> State {
@@ -141,6 +154,15 @@ impl Region {
         self.poisoned.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether the humongous run that begins here is old.
+    pub(crate) fn is_tenured(&self) -> bool {
+        self.tenured.load(Ordering::Relaxed) != 0
+    }
+
+    pub(crate) fn set_tenured(&self, tenured: bool) {
+        self.tenured.store(u8::from(tenured), Ordering::Relaxed);
+    }
+
     pub(super) fn set_poisoned(&self, poisoned: bool) {
         self.poisoned.store(u8::from(poisoned), Ordering::Relaxed);
     }
@@ -168,6 +190,7 @@ impl RegionTable {
                     run: AtomicU32::new(0),
                     idle_since: AtomicU64::new(0),
                     poisoned: AtomicU8::new(0),
+                    tenured: AtomicU8::new(0),
                 }
             })
             .collect();
@@ -215,5 +238,6 @@ impl RegionTable {
         region.raise_dirty(region.top().min(self.end(index)));
         region.set_top(self.bottom(index));
         region.set_run(0);
+        region.set_tenured(false);
     }
 }

@@ -103,8 +103,10 @@ struct Ledger {
 /// The budget of one heap.
 #[derive(Debug)]
 pub struct Budget {
-    /// Most that may be granted, in bytes.
-    bound: usize,
+    /// `TLABIdlePercent`, 0 to 100.
+    idle_percent: f64,
+    /// Most that may be granted, in bytes. Written while no thread refills.
+    bound: AtomicUsize,
     /// What every thread holds without asking, in bytes.
     floor: usize,
     /// The largest buffer, in bytes.
@@ -116,15 +118,15 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `idle_percent` (`TLABIdlePercent`) of `heap_size` bytes; what is not a percentage counts
-    /// as the nearest one.
+    /// A budget of `idle_percent` (`TLABIdlePercent`) of the `capacity` bytes that threads allocate from; what is not
+    /// a percentage counts as the nearest one.
     #[must_use]
-    pub fn new(config: &Config, heap_size: usize, idle_percent: f64) -> Self {
-        // A float becomes the nearest number an integer can hold, and NaN becomes 0.
-        let bound = (heap_size as f64 * (idle_percent.clamp(0.0, 100.0) / 100.0)) as usize;
+    pub fn new(config: &Config, capacity: usize, idle_percent: f64) -> Self {
+        let bound = bound_of(capacity, idle_percent);
         let (floor, max) = (config.floor(), config.max_tlab_size());
         Self {
-            bound,
+            idle_percent,
+            bound: AtomicUsize::new(bound),
             floor,
             max,
             decay_ms: config.decay_ms(),
@@ -189,6 +191,23 @@ impl Budget {
         }
     }
 
+    /// From here on threads allocate from `capacity` bytes. Not while a thread refills; where that is less than before,
+    /// each thread is [trimmed](Self::trim) next.
+    pub fn set_capacity(&self, capacity: usize) {
+        self.bound.store(bound_of(capacity, self.idle_percent), Ordering::Relaxed);
+        self.refresh_share();
+    }
+
+    /// Takes from a thread what it has above the share.
+    pub fn trim(&self, config: &Config, sizing: &mut Sizing, share: usize) {
+        if config.policy() == TlabPolicy::Adaptive && sizing.desired_size() > share {
+            let returned = self.resize(sizing.desired_size(), share);
+            debug_assert!(returned, "shrinking is never denied");
+            sizing.set_desired_size(config, share);
+            self.set_grower(sizing, share > self.floor);
+        }
+    }
+
     /// Drops what the last census found: after a cycle's end, threads that idled are growers no more.
     pub fn forget_census(&self) {
         self.census([], 0);
@@ -244,8 +263,8 @@ impl Budget {
 
     /// The most that [`granted`](Self::granted) can be, in bytes.
     #[must_use]
-    pub const fn bound(&self) -> usize {
-        self.bound
+    pub fn bound(&self) -> usize {
+        self.bound.load(Ordering::Relaxed)
     }
 
     /// Moves one thread's size in the ledger; false if the bound does not allow it. Shrinking always
@@ -261,7 +280,7 @@ impl Budget {
         };
         let mut before = granted.load(Ordering::Relaxed);
         loop {
-            let Some(after) = before.checked_add(growth).filter(|after| *after <= self.bound) else {
+            let Some(after) = before.checked_add(growth).filter(|after| *after <= self.bound()) else {
                 return false;
             };
             match granted.compare_exchange_weak(before, after, Ordering::Relaxed, Ordering::Relaxed) {
@@ -308,7 +327,7 @@ impl Budget {
         let read = |number: &AtomicUsize| number.load(Ordering::Relaxed);
         let Ledger { growers, idle_growers, idle_held, .. } = &*self.ledger;
         let active = read(growers).saturating_sub(read(idle_growers));
-        fair_share(self.bound, read(idle_held), active, self.floor, self.max)
+        fair_share(self.bound(), read(idle_held), active, self.floor, self.max)
     }
 
     /// Checks the equations while no thread changes its size; `threads` are all that are attached, under the
@@ -333,12 +352,17 @@ impl Budget {
         equal("granted", self.granted(), held)?;
         equal("growers", self.ledger.growers.load(Ordering::Relaxed), growers)?;
         equal("share", self.share(), self.implied_share())?;
-        if self.granted() > self.bound {
-            let expected = format!("at most {}", self.bound);
+        if self.granted() > self.bound() {
+            let expected = format!("at most {}", self.bound());
             return Err(BudgetError { what: "granted", found: self.granted(), expected });
         }
         Ok(())
     }
+}
+
+fn bound_of(capacity: usize, idle_percent: f64) -> usize {
+    // A float becomes the nearest number an integer can hold, and NaN becomes 0.
+    (capacity as f64 * (idle_percent.clamp(0.0, 100.0) / 100.0)) as usize
 }
 
 /// The size that each of `active` growers may have, in bytes, when idle ones hold `idle_held` of `bound`

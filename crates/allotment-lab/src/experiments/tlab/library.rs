@@ -22,7 +22,10 @@ fn heap(eden: usize, threads: usize) -> anyhow::Result<Heap> {
         .build()?)
 }
 
-fn site<const BYTES: usize, Z: Zeroing, P: Prefetch>(heap: &Heap) -> anyhow::Result<Site<BYTES, Z, P>> {
+/// Where objects of `BYTES` bytes are allocated in `heap`.
+pub(super) fn site<const BYTES: usize, Z: Zeroing, P: Prefetch>(
+    heap: &Heap,
+) -> anyhow::Result<Site<BYTES, Z, P>> {
     let shape = heap.register(Shape::fixed("object", BYTES))?;
     Site::new(shape).context("the shape has the site's size")
 }

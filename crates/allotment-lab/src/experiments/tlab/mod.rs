@@ -6,9 +6,10 @@
 //! the result.
 //!
 //! The modes that use the library in a private eden recycle it with marks; those in which threads share
-//! regions fill the heap and reset it ([`shared`]). The limits, `bare` and `memset`, use memory from the
+//! regions fill the heap and reset it ([`shared`]), or have it collected ([`collected`]). The limits, `bare` and `memset`, use memory from the
 //! same place as the heap does, so that pages are alike.
 
+mod collected;
 mod eden;
 mod library;
 mod limits;
@@ -16,6 +17,7 @@ mod malloc;
 mod shared;
 mod widest;
 
+use super::collectors::COLLECTOR;
 use super::sizes::{self, WithSize};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
 use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
@@ -51,6 +53,7 @@ impl Experiment for Tlab {
             mode("bare", "a hand-written bump loop over the same memory: the limit of `tlab`"),
             mode("memset", "the same bytes zeroed at once: the limit of memory"),
             mode("shared", "buffers out of regions that threads share, the heap reset when full"),
+            mode("collected", "the same, the heap collected when full"),
             mode("cas", "no buffers: compare-and-swap on one pointer for each object (UseTLAB=false)"),
             mode("fetch-add", "no buffers: fetch-and-add on one pointer, hand-written"),
             mode("lock", "no buffers: one lock around the pointer (RefillStrategy=lock)"),
@@ -83,6 +86,9 @@ impl Experiment for Tlab {
                 .only_in(&["shared"]),
             Axis::new("refill", "how threads take buffers", Kind::Choice(&["cas", "lock"]), &["cas"])
                 .only_in(&["shared"]),
+            Axis { default: &["parallel"], quick: &["parallel"], ..COLLECTOR }.only_in(&["collected"]),
+            Axis::new("young", "MaxNewSize in bytes; 0: the heap chooses", Kind::Size, &["0"])
+                .only_in(&["collected"]),
         ];
         AXES
     }
@@ -133,6 +139,7 @@ impl WithSize for Tlab {
             "memset" => limits::memset::<BYTES>(case, bench),
             "fetch-add" => limits::fetch_add::<BYTES>(case, bench),
             mode if SHARING.contains(&mode) => shared::run::<BYTES>(case, bench),
+            "collected" => collected::run::<BYTES>(case, bench),
             "malloc" => malloc::ring::<BYTES, _>(&std::alloc::System, case, bench),
             #[cfg(feature = "peers")]
             "mimalloc" => malloc::ring::<BYTES, _>(&mimalloc::MiMalloc, case, bench),

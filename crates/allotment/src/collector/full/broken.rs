@@ -7,7 +7,7 @@
 /// Says what was found, and aborts.
 #[cold]
 #[inline(never)]
-pub(super) fn broken(address: usize, what: &str) -> ! {
+pub(crate) fn broken(address: usize, what: &str) -> ! {
     eprintln!("allotment: the heap is broken at {address:#x}: {what}; aborting");
     std::process::abort()
 }

@@ -15,7 +15,7 @@
 
 use super::broken::broken;
 use super::x86_64::PopulationCount;
-use crate::memory::{MemoryError, Reservation, page_size};
+use crate::memory::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read};
 use crate::object::WORD;
 use crate::region::{Backing, FreeSet, State};
 // Laid over memory from the system, which the model checker's atomics cannot be.
@@ -65,11 +65,19 @@ pub(super) struct LiveMap {
 const KEPT_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 
 impl LiveMap {
-    /// A map of the heap of `heap_bytes` that begins at `base`; both multiples of 512.
-    pub(super) fn new(base: usize, heap_bytes: usize) -> Result<LiveMap, MemoryError> {
+    /// A map of the heap of `heap_bytes` that begins at `base`; both multiples of 512. By huge pages, if they are asked for
+    /// and it fills one: where references go everywhere, each look-up is a miss in the TLB, too.
+    pub(super) fn new(base: usize, heap_bytes: usize, huge_pages: bool) -> Result<LiveMap, MemoryError> {
         debug_assert!(base.is_multiple_of(BLOCK_BYTES));
         let blocks = heap_bytes.div_ceil(BLOCK_BYTES);
-        let memory = Reservation::reserve(blocks * size_of::<Block>(), page_size(), "live-map")?;
+        let (bytes, huge) = (blocks * size_of::<Block>(), huge_page_size());
+        let by_huge_page = huge_pages && bytes >= huge;
+        let alignment = if by_huge_page { huge } else { page_size() };
+        let memory = Reservation::reserve(bytes, alignment, "live-map")?;
+        if by_huge_page {
+            // Without them it is slower, and no less right.
+            let _ = memory.advise_huge_pages();
+        }
         Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0 })
     }
 
@@ -94,6 +102,11 @@ impl LiveMap {
         Ok(())
     }
 
+    /// How many bytes of it describe so many bytes of heap.
+    pub(super) fn bytes_for(heap_bytes: usize) -> usize {
+        heap_bytes / BLOCK_BYTES * size_of::<Block>()
+    }
+
     /// Gives the memory back, if it is more than [`KEPT_BYTES`].
     pub(super) fn close(&mut self) {
         // If the system does not take it, it is cleared when it is used next.
@@ -114,17 +127,27 @@ impl LiveMap {
         unsafe { &*self.memory.base().cast::<Block>().add(index) }
     }
 
+    /// Fetches the block of an address, any at all, which will be asked for.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, address: usize) {
+        let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
+        prefetch_read(self.memory.base().cast::<Block>().wrapping_add(index).addr());
+    }
+
     /// Whether the object at `address` is live.
     #[inline(always)]
     pub(super) fn is_live(&self, address: usize) -> bool {
         self.block(address).live() >> bit(address) & 1 != 0
     }
 
-    /// Marks the object at `address`, of `bytes`; `false`: somebody did.
+    /// Marks the object at `address`, of `bytes`; `false`: somebody did. `SHARED`: several workers mark.
+    ///
+    /// Who sets the header's bit has claimed the object, and sets the others afterwards: while several mark, a bit may be
+    /// set and the one behind it not yet.
     #[inline]
-    pub(super) fn claim(&self, address: usize, bytes: usize) -> bool {
+    pub(super) fn claim<const SHARED: bool>(&self, address: usize, bytes: usize) -> bool {
         let first = (bytes / WORD).min(64 - bit(address));
-        let before = self.block(address).add(ones(first) << bit(address));
+        let before = self.block(address).add::<SHARED>(ones(first) << bit(address));
         if before >> bit(address) & 1 != 0 {
             return false;
         }
@@ -135,7 +158,7 @@ impl LiveMap {
             if words >= 64 {
                 block.live.store(u64::MAX, Ordering::Relaxed);
             } else {
-                block.add(ones(words));
+                block.add::<SHARED>(ones(words));
             }
             at += BLOCK_BYTES;
         }
@@ -228,13 +251,18 @@ impl LiveMap {
 }
 
 impl Block {
-    /// Adds live words; those there were.
+    /// Adds live words, the first of them that of an object's header or a block's; those there were.
     ///
-    /// A load and a store, for there is one worker that marks: a locked instruction waits for all stores
-    /// before it, and the fetches that marking lives on wait for it. Several workers need `fetch_or`.
+    /// A load and a store, where there is one worker that marks: a locked instruction waits for all stores
+    /// before it, and the fetches that marking lives on wait for it. Several workers need it, but not to see that another
+    /// was first.
     #[inline(always)]
-    fn add(&self, words: u64) -> u64 {
+    fn add<const SHARED: bool>(&self, words: u64) -> u64 {
         let before = self.live();
+        if SHARED {
+            let first = words & words.wrapping_neg();
+            return if before & first != 0 { before } else { self.live.fetch_or(words, Ordering::Relaxed) };
+        }
         self.live.store(before | words, Ordering::Relaxed);
         before
     }

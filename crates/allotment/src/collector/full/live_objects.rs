@@ -7,13 +7,13 @@ use crate::object::{Header, Kind, Shape, ShapeId, Shapes, size_of_object};
 use crate::region::{Backing, State};
 
 /// Finds the shapes of objects; the last one is at hand, for neighbours often share it.
-pub(super) struct ShapeCache<'h> {
+pub(crate) struct ShapeCache<'h> {
     shapes: &'h Shapes,
     last: Option<(ShapeId, &'h Shape)>,
 }
 
 impl<'h> ShapeCache<'h> {
-    pub(super) fn new<B>(subject: Subject<'h, B>) -> ShapeCache<'h> {
+    pub(crate) fn new<B>(subject: Subject<'h, B>) -> ShapeCache<'h> {
         ShapeCache { shapes: subject.shapes, last: None }
     }
 
@@ -22,13 +22,21 @@ impl<'h> ShapeCache<'h> {
     /// # Safety
     /// - `address` is a readable word of the heap.
     #[inline(always)]
-    pub(super) unsafe fn of(&mut self, address: usize) -> &'h Shape {
+    pub(crate) unsafe fn of(&mut self, address: usize) -> &'h Shape {
         // SAFETY: the caller's predicate.
         let header = Header::from_bits(unsafe { (address as *const u64).read() });
-        match (header.kind(), self.last) {
-            (Kind::Object(id), Some((last, shape))) if id == last => shape,
-            (Kind::Object(id), _) => self.look_up(address, id),
+        match header.kind() {
+            Kind::Object(id) => self.with_id(id, address),
             _ => broken(address, "something refers to it, and no object is there"),
+        }
+    }
+
+    /// The shape of that id, which the object at `address` has; aborts where there is no such shape.
+    #[inline(always)]
+    pub(crate) fn with_id(&mut self, id: ShapeId, address: usize) -> &'h Shape {
+        match self.last {
+            Some((last, shape)) if id == last => shape,
+            _ => self.look_up(address, id),
         }
     }
 
@@ -59,7 +67,7 @@ pub(super) unsafe fn for_each_live<'h, B: Backing>(
     let end = match table.get(index).state() {
         State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => return,
         State::HumongousStart => subject.free.object_end(index),
-        State::Shared | State::Exclusive => table.get(index).top(),
+        State::Shared | State::Exclusive | State::Survivor | State::Old => table.get(index).top(),
     };
     let mut shapes = ShapeCache::new(subject);
     let mut at = map.next_live(from.max(table.bottom(index)), end);

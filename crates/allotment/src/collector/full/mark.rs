@@ -3,52 +3,123 @@
 //! An explicit stack instead of recursion, so that a list of a million objects needs no more of it than
 //! one of ten. What is popped waits in a short queue while its header is fetched, for most of the time of
 //! a marker is spent waiting for headers (Cher, Hosking and Vitek, ASPLOS 2004). References of an
-//! array are pushed in pieces, so that one array does not fill the stack, and workers can share it.
+//! array are pushed in chunks, so that one array does not fill the stack, and workers can share it.
 //!
 //! If the stack cannot grow, an object that does not fit is marked and its slots are left alone; when the
-//! stack is empty, slots of all marked objects from the lowest such address on are looked at again.
+//! stack is empty, slots of all marked objects from the lowest such address on are looked at again. One worker does that
+//! alone: while others mark, the map shows objects of which not all words are marked yet, and cannot be walked.
 
 use super::broken::broken;
 use super::live_map::LiveMap;
 use super::live_objects::{ShapeCache, for_each_live};
-use super::stack::MarkStack;
-use super::{Statistics, Subject, Unavailable};
+use super::{Roots, Statistics, Subject, Unavailable};
+use crate::collector::work::{Crew, Entry, Team, WorkStack, chunk_slots};
 use crate::memory::prefetch_write;
 use crate::object::{
     Shape, SlotKind, SlotVisitor, WORD, for_each_fixed_slot, reference, size_of_object, tail_slots, walk,
 };
 use crate::region::{Backing, State};
-
-/// Slots of an array that are looked at in one go.
-const PIECE: usize = 512;
+use std::sync::Mutex;
 
 /// Objects whose headers are being fetched.
 const AHEAD: usize = 8;
 
-/// On the stack an address with this bit is an array of which a part was done; its entry is followed by
-/// the index of the first slot that was not.
-const PARTIAL: usize = 1;
-
-/// One worker that marks.
-pub(super) struct Marker<'h, B> {
-    subject: Subject<'h, B>,
-    map: &'h LiveMap,
-    shapes: ShapeCache<'h>,
-    region_bytes: usize,
-    stack: MarkStack,
-    /// Popped, and their headers on the way; 0: none.
-    ahead: [usize; AHEAD],
-    /// The one that has waited longest.
-    turn: usize,
+/// What markers found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
     /// The lowest object that is marked and whose slots were left alone.
     overflowed_from: Option<usize>,
     overflows: u64,
     objects: u64,
     bytes: u64,
+    steals: u64,
 }
 
-impl<'h, B: Backing> Marker<'h, B> {
-    pub(super) fn new(subject: Subject<'h, B>, map: &'h LiveMap, stack: MarkStack) -> Marker<'h, B> {
+impl Found {
+    fn add(&mut self, other: Found) {
+        self.overflowed_from = self.overflowed_from.into_iter().chain(other.overflowed_from).min();
+        self.overflows += other.overflows;
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+        self.steals += other.steals;
+    }
+}
+
+/// Marks all that roots and pins reach; the addresses of what is pinned.
+///
+/// # Errors
+/// [`Unavailable`] when there is no memory for the list of pins.
+///
+/// # Safety
+/// - As for [`collect`](super::collect); the crew has a worker for each of the team.
+pub(super) unsafe fn mark<B: Backing>(
+    subject: Subject<'_, B>,
+    map: &LiveMap,
+    team: Team<'_>,
+    crew: &Crew,
+    roots: &mut Roots<'_>,
+    statistics: &mut Statistics,
+) -> Result<Vec<usize>, Unavailable> {
+    // SAFETY: the caller's predicates.
+    let (pins, found) = unsafe {
+        match team.workers() {
+            1 => mark_by::<B, false>(subject, map, team, crew, roots),
+            _ => mark_by::<B, true>(subject, map, team, crew, roots),
+        }
+    }?;
+    statistics.live_objects = found.objects;
+    statistics.live_bytes = found.bytes;
+    statistics.mark_overflows = found.overflows;
+    statistics.steals = found.steals;
+    Ok(pins)
+}
+
+/// # Safety
+/// - As for [`mark`]; `SHARED` if there are several workers.
+unsafe fn mark_by<B: Backing, const SHARED: bool>(
+    subject: Subject<'_, B>,
+    map: &LiveMap,
+    team: Team<'_>,
+    crew: &Crew,
+    roots: &mut Roots<'_>,
+) -> Result<(Vec<usize>, Found), Unavailable> {
+    let marker = |number| Marker::<B, SHARED>::new(subject, map, crew.worker(number));
+    crew.begin();
+    let mut first = marker(0);
+    // SAFETY: the caller's predicate.
+    let pins = unsafe { first.reach_roots(roots) }?;
+    let (first, found) = (Mutex::new(Some(first)), Mutex::new(Found::default()));
+    team.run(&|number| {
+        let own = if number == 0 { first.lock().expect(POISONED).take() } else { None };
+        let mut marker = own.unwrap_or_else(|| marker(number));
+        marker.drain_all();
+        found.lock().expect(POISONED).add(marker.found());
+    });
+    let mut last = marker(0);
+    last.found = found.into_inner().expect(POISONED);
+    crew.begin();
+    last.look_again();
+    Ok((pins, last.found()))
+}
+
+const POISONED: &str = "a collection that panics ends the process";
+
+/// One worker that marks; `SHARED`: one of several.
+struct Marker<'h, B, const SHARED: bool> {
+    subject: Subject<'h, B>,
+    map: &'h LiveMap,
+    shapes: ShapeCache<'h>,
+    region_bytes: usize,
+    stack: WorkStack<'h>,
+    /// Popped, and their headers on the way; 0: none.
+    ahead: [usize; AHEAD],
+    /// The one that has waited longest.
+    turn: usize,
+    found: Found,
+}
+
+impl<'h, B: Backing, const SHARED: bool> Marker<'h, B, SHARED> {
+    fn new(subject: Subject<'h, B>, map: &'h LiveMap, stack: WorkStack<'h>) -> Self {
         Marker {
             subject,
             map,
@@ -57,28 +128,18 @@ impl<'h, B: Backing> Marker<'h, B> {
             stack,
             ahead: [0; AHEAD],
             turn: 0,
-            overflowed_from: None,
-            overflows: 0,
-            objects: 0,
-            bytes: 0,
+            found: Found::default(),
         }
     }
 
-    /// Marks all that roots and pins reach; the addresses of what is pinned.
-    ///
-    /// # Errors
-    /// [`Unavailable`] when there is no memory for the list of pins.
+    /// Puts all that roots and pins refer to on the stack; the addresses of what is pinned.
     ///
     /// # Safety
-    /// - As for [`collect`](super::collect).
-    pub(super) unsafe fn mark(
-        &mut self,
-        roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
-        pinned: &mut dyn FnMut(&mut dyn FnMut(usize)),
-    ) -> Result<Vec<usize>, Unavailable> {
+    /// - As for [`mark`].
+    unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) -> Result<Vec<usize>, Unavailable> {
         let mut pins = Vec::new();
         let mut room = Ok(());
-        pinned(&mut |address| {
+        (roots.pinned)(&mut |address| {
             room = room.clone().and_then(|()| pins.try_reserve(1));
             if room.is_ok() {
                 pins.push(address);
@@ -87,17 +148,13 @@ impl<'h, B: Backing> Marker<'h, B> {
         });
         room?;
         // SAFETY: a root slot holds a reference or none, as the caller says.
-        roots(&mut SlotVisitor::new(&mut |slot, kind| unsafe { self.slot(slot, kind) }));
+        (roots.slots)(&mut SlotVisitor::new(&mut |slot, kind| unsafe { self.slot(slot, kind) }));
         self.reach_private_objects();
-        self.drain();
-        self.look_again();
         Ok(pins)
     }
 
-    pub(super) fn report(&self, statistics: &mut Statistics) {
-        statistics.live_objects = self.objects;
-        statistics.live_bytes = self.bytes;
-        statistics.mark_overflows = self.overflows;
+    fn found(&self) -> Found {
+        Found { steals: self.found.steals + self.stack.steals(), ..self.found }
     }
 
     /// Regions that a thread fills alone are recycled by it, at moments only it knows: all they hold stays.
@@ -116,7 +173,10 @@ impl<'h, B: Backing> Marker<'h, B> {
             if parsed.is_err() {
                 broken(bottom, "a region that one thread fills is not parsable");
             }
-            self.drain();
+            // One worker would have to do it anyway, and keeps its stack small.
+            if !SHARED {
+                self.drain();
+            }
         }
     }
 
@@ -135,7 +195,7 @@ impl<'h, B: Backing> Marker<'h, B> {
 
     #[inline(always)]
     fn reach(&mut self, address: usize) {
-        if !self.map.is_live(address) && !self.stack.push([address]) {
+        if !self.map.is_live(address) && !self.stack.push(Entry::Plain(address).encode()) {
             self.overflow(address);
         }
     }
@@ -143,34 +203,47 @@ impl<'h, B: Backing> Marker<'h, B> {
     #[cold]
     #[inline(never)]
     fn overflow(&mut self, address: usize) {
-        self.overflows += 1;
+        self.found.overflows += 1;
         // SAFETY: an address that was to be pushed is an object's.
         unsafe {
             let shape = self.shapes.of(address);
             self.claim(address, shape);
         }
-        self.overflowed_from = Some(self.overflowed_from.map_or(address, |lowest| lowest.min(address)));
+        let lowest = self.found.overflowed_from.map_or(address, |lowest| lowest.min(address));
+        self.found.overflowed_from = Some(lowest);
     }
 
-    /// Until nothing is left to look at but what overflowed.
+    /// Until no worker has anything left to look at but what overflowed.
+    fn drain_all(&mut self) {
+        loop {
+            self.drain();
+            if !self.stack.find() {
+                return;
+            }
+        }
+    }
+
+    /// Until this worker has nothing left.
     fn drain(&mut self) {
         let mut idle = 0;
         while idle < AHEAD {
             idle += 1;
-            let next = match self.stack.pop() {
-                Some(entry) if entry & PARTIAL != 0 => {
-                    let done = self.stack.pop().unwrap_or(0);
-                    // SAFETY: only arrays of references are pushed so, with what was done of them.
-                    unsafe { self.scan_tail(entry & !PARTIAL, done) };
+            let next = match self.stack.pop().map(Entry::decode) {
+                Some(Entry::Chunk { array, number }) => {
+                    // SAFETY: only arrays of references are pushed so.
+                    unsafe { self.scan_chunk(array, number) };
                     idle = 0;
                     continue;
                 }
-                Some(address) => {
+                Some(Entry::Plain(address)) => {
                     prefetch_write::<0>(address);
                     address
                 }
                 None => 0,
             };
+            if SHARED && self.stack.is_wanted() {
+                self.stack.give();
+            }
             let due = std::mem::replace(&mut self.ahead[self.turn], next);
             self.turn = (self.turn + 1) % AHEAD;
             if next != 0 {
@@ -206,10 +279,10 @@ impl<'h, B: Backing> Marker<'h, B> {
         // SAFETY: the caller's predicate.
         let bytes = unsafe { size_of_object(address, shape) };
         let marked = if bytes > self.region_bytes { WORD } else { bytes };
-        let claimed = self.map.claim(address, marked);
+        let claimed = self.map.claim::<SHARED>(address, marked);
         if claimed {
-            self.objects += 1;
-            self.bytes += bytes as u64;
+            self.found.objects += 1;
+            self.found.bytes += bytes as u64;
         }
         claimed
     }
@@ -222,29 +295,31 @@ impl<'h, B: Backing> Marker<'h, B> {
         unsafe {
             for_each_fixed_slot(address, shape, |slot, kind| self.slot(slot, kind));
             if tail_slots(address, shape).is_some_and(|tail| tail.kind == SlotKind::Strong) {
-                self.scan_tail(address, 0);
+                self.scan_chunk(address, 0);
             }
         }
     }
 
-    /// Looks at a piece of the references of an array, and pushes the rest.
+    /// Looks at a chunk of the references of an array, and pushes the next.
     ///
     /// # Safety
     /// - `address` is an object's.
-    unsafe fn scan_tail(&mut self, address: usize, done: usize) {
+    unsafe fn scan_chunk(&mut self, address: usize, number: usize) {
         // SAFETY: the caller's predicate.
         let tail = unsafe {
             let shape = self.shapes.of(address);
             tail_slots(address, shape)
         };
         let Some(tail) = tail else { return };
-        let end = tail.length.min(done + PIECE);
+        let slots = chunk_slots(tail.length);
+        let end = tail.length.min((number + 1) * slots);
         // Before its elements, so that it is looked at after them, and a stack with room for one array never
-        // overflows with an array.
-        if end < tail.length && !self.stack.push([end, address | PARTIAL]) {
+        // overflows with an array; and so that it is what others are given first.
+        let rest = Entry::Chunk { array: address, number: number + 1 };
+        if end < tail.length && !self.stack.push(rest.encode()) {
             self.overflow(address);
         }
-        for index in done..end {
+        for index in number * slots..end {
             // SAFETY: a slot of the object.
             unsafe { self.slot(tail.start.add(index), tail.kind) };
         }
@@ -253,7 +328,7 @@ impl<'h, B: Backing> Marker<'h, B> {
     /// Until nothing overflowed. Each round marks something that was not, or looks at what the last one left.
     fn look_again(&mut self) {
         let table = self.subject.free.table();
-        while let Some(from) = self.overflowed_from.take() {
+        while let Some(from) = self.found.overflowed_from.take() {
             for index in table.index_of(from)..table.len() {
                 // SAFETY: nothing has moved; what is marked is objects.
                 unsafe {

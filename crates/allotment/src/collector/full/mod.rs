@@ -2,8 +2,7 @@
 //!
 //! The last resort of every collector. Live objects slide towards the low end in the order they lie in,
 //! so nothing is ever written where something unmoved still lies, and no free memory is needed. The
-//! phases know nothing of who calls them, and each works on regions or on pieces of the mark stack, so
-//! that workers can share it:
+//! phases know nothing of who calls them. Workers share each of them, by regions or by pieces of the mark stack:
 //!
 //! ```text
 //! mark     from roots and pins over strong slots; a bit for each word of a live object   (mark.rs)
@@ -27,20 +26,22 @@ mod mark;
 mod plan;
 mod reclaim;
 mod slide;
-mod stack;
 mod statistics;
 #[cfg(all(test, not(loom)))]
-mod tests;
+pub(super) mod tests;
 mod update;
 mod x86_64;
 
+pub(crate) use broken::broken;
+pub(crate) use live_objects::ShapeCache;
+pub(crate) use reclaim::cover;
 pub(crate) use statistics::Statistics;
 
+use super::work::{Crew, Gang, Limits, Team};
 use crate::memory::MemoryError;
 use crate::object::{Shapes, SlotVisitor};
 use crate::region::{Backing, FreeSet};
 use live_map::LiveMap;
-use stack::MarkStack;
 use statistics::Stopwatch;
 use std::collections::TryReserveError;
 
@@ -91,20 +92,24 @@ pub(crate) enum Unavailable {
 /// The tables of one heap's full collections. What they take of memory they keep between collections where it is little.
 pub(crate) struct SideTables {
     map: LiveMap,
-    stack: stack::Limits,
+    stack: Limits,
 }
 
 impl SideTables {
-    /// Tables for the heap of `heap_bytes` that begins at `base`.
+    /// Tables for the heap of `heap_bytes` that begins at `base`; by huge pages, where they are large.
     ///
     /// # Errors
     /// [`MemoryError`] where there are no addresses for them.
-    pub(crate) fn new(base: usize, heap_bytes: usize) -> Result<SideTables, MemoryError> {
-        Ok(SideTables { map: LiveMap::new(base, heap_bytes)?, stack: stack::Limits::for_heap(heap_bytes) })
+    pub(crate) fn new(base: usize, heap_bytes: usize, huge_pages: bool) -> Result<SideTables, MemoryError> {
+        Ok(SideTables {
+            map: LiveMap::new(base, heap_bytes, huge_pages)?,
+            stack: Limits::for_heap(heap_bytes),
+        })
     }
 }
 
-/// Collects the whole heap.
+/// Collects the whole heap, by so many workers of the gang, who are ready. Where objects go does not depend on how many
+/// there are.
 ///
 /// # Errors
 /// [`Unavailable`] when the system has no memory for the tables; nothing has changed then, but that live
@@ -121,35 +126,38 @@ pub(crate) unsafe fn collect<B: Backing>(
     tables: &mut SideTables,
     roots: Roots<'_>,
     compaction: Compaction,
+    gang: &Gang,
+    workers: usize,
 ) -> Result<Statistics, Unavailable> {
-    let mut statistics = Statistics { used_before: subject.free.used_bytes(), ..Statistics::default() };
+    let (used_before, team) = (subject.free.used_bytes(), Team::new(gang, workers));
+    let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
     let mut watch = Stopwatch::start();
-    let Roots { slots, pinned } = roots;
+    let mut roots = roots;
     tables.map.open(subject.free)?;
     let map = &tables.map;
 
-    let mut marker = mark::Marker::new(subject, map, MarkStack::new(tables.stack)?);
+    let crew = Crew::new(team.workers(), tables.stack)?;
     // SAFETY: the caller's predicates.
-    let mut plan = unsafe { marker.mark(slots, pinned).and_then(|pins| plan::Plan::reserve(subject, pins)) }?;
-    marker.report(&mut statistics);
+    let pins = unsafe { mark::mark(subject, map, team, &crew, &mut roots, &mut statistics) }?;
+    let mut plan = plan::Plan::reserve(subject, pins)?;
     statistics.mark_ns = watch.lap();
 
     // From here on the heap is neither what it was nor what it will be: nobody may see it.
     // SAFETY: everything live is marked.
-    unsafe { plan::Planner::new(subject, map, &mut plan, compaction).run(&mut statistics) };
+    unsafe { plan::Planner::new(subject, map, &mut plan, compaction).run(team, &mut statistics) };
     statistics.plan_ns = watch.lap();
 
-    let forwarding = forward::Forwarding::new(map, &plan.breaks);
     // SAFETY: the plan has a new address for every live object.
-    unsafe { update::update(subject, map, &plan, forwarding, slots, &mut statistics) };
+    unsafe { update::update(subject, map, &plan, team, roots.slots, &mut statistics) };
     statistics.update_ns = watch.lap();
 
+    let forwarding = forward::Forwarding::new(map, &plan.breaks);
     // SAFETY: every slot has the new address of what it refers to.
-    unsafe { slide::slide(subject, map, &plan, &mut statistics) };
+    unsafe { slide::slide(subject, forwarding, &plan, team, &mut statistics) };
     statistics.slide_ns = watch.lap();
 
     // SAFETY: every object is where the plan wants it.
-    unsafe { reclaim::reclaim(subject, map, &plan, &mut statistics) };
+    unsafe { reclaim::reclaim(subject, map, &plan, team, &mut statistics) };
     tables.map.close();
     statistics.used_after = subject.free.used_bytes();
     statistics.reclaim_ns = watch.lap();

@@ -10,6 +10,9 @@
 //!
 //! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever is
 //! in it. Only where a gap ends it is looked for where the last object begins that fits.
+//!
+//! Workers share the count of what is live in each region. Pouring is one worker's: it is a few per cent of a collection,
+//! and so an object's new address does not depend on how many workers there are.
 
 mod cursor;
 
@@ -19,8 +22,10 @@ use super::live_map::{BLOCK_BYTES, LiveMap, next_block};
 use super::live_objects::ShapeCache;
 use super::reclaim::cover;
 use super::{Compaction, Statistics, Subject, Unavailable};
-use crate::object::{WORD, size_of_object, walk};
+use crate::collector::work::{Team, Turns};
+use crate::object::{WORD, size_of_object, tail_slots, walk};
 use crate::region::{Backing, State};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use cursor::Cursor;
 use std::ops::Range;
 
@@ -56,9 +61,25 @@ pub(super) struct Pin {
     pub(super) filled_to: usize,
 }
 
+/// An array of references that is larger than a region.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LargeArray {
+    pub(super) address: usize,
+    /// How many slots it has.
+    pub(super) slots: usize,
+}
+
 /// What is to become of the heap.
 pub(super) struct Plan {
     pub(super) regions: Vec<RegionPlan>,
+    /// Of each region whose objects stay, because nearly all of them live, the end of the last one; of others 0. Written by
+    /// the worker that counted the region, Relaxed: it is read when all have.
+    stays: Vec<AtomicUsize>,
+    /// Whether all objects have left the region that do. Written by the worker that moves them, Release; read, Acquire, by
+    /// one that writes over where they were.
+    pub(super) vacated: Vec<AtomicBool>,
+    /// In order of address.
+    pub(super) arrays: Vec<LargeArray>,
     /// In order of address.
     pub(super) pins: Vec<Pin>,
     pub(super) breaks: Vec<Break>,
@@ -76,13 +97,22 @@ impl Plan {
         addresses.sort_unstable();
         addresses.dedup();
         let (mut regions, mut pins, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
-        let count = subject.free.table().len();
+        let (mut stays, mut vacated, mut arrays) = (Vec::new(), Vec::new(), Vec::new());
+        let table = subject.free.table();
+        let count = table.len();
         regions.try_reserve_exact(count)?;
+        stays.try_reserve_exact(count)?;
+        stays.resize_with(count, || AtomicUsize::new(0));
+        vacated.try_reserve_exact(count)?;
+        vacated.resize_with(count, || AtomicBool::new(false));
+        // Each of them continues in a region that no other continues in before it.
+        let continues = |&index: &usize| table.get(index).state() == State::HumongousContinuation;
+        arrays.try_reserve_exact((0..count).filter(continues).count())?;
         pins.try_reserve_exact(addresses.len())?;
         // Each gap opens with a break; each pin is one, what follows it, and the bottom of a region.
         breaks.try_reserve_exact(2 * count + 3 * addresses.len() + 2)?;
         pins.extend(addresses.iter().map(|&start| Pin { start, end: start, filled_to: start }));
-        Ok(Plan { regions, pins, breaks })
+        Ok(Plan { regions, stays, vacated, arrays, pins, breaks })
     }
 
     /// Bottom of gap `number` of a region: below the pin of that number, or above the last one.
@@ -113,7 +143,13 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     ///
     /// # Safety
     /// - What is live is marked in the map, and nothing else.
-    pub(super) unsafe fn run(mut self, statistics: &mut Statistics) {
+    pub(super) unsafe fn run(mut self, team: Team<'_>, statistics: &mut Statistics) {
+        let turns = Turns::new(self.subject.free.table().len());
+        team.run(&|_| {
+            while let Some(index) = turns.take() {
+                self.look_at(index);
+            }
+        });
         // SAFETY: the caller's predicate.
         unsafe {
             self.assign_roles(statistics);
@@ -129,6 +165,20 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         cursor.close(self.plan);
     }
 
+    /// Sees to it that what is live in a region stays in place, if it is none of ours to move, or not worth it.
+    fn look_at(&self, index: usize) {
+        let table = self.subject.free.table();
+        let (bottom, top) = (table.bottom(index), table.get(index).top());
+        match table.get(index).state() {
+            State::Exclusive => self.map.leave_in_place(bottom, top),
+            State::Shared | State::Survivor | State::Old if self.is_left_alone(bottom, top) => {
+                self.map.leave_in_place(bottom, top);
+                self.plan.stays[index].store(self.map.live_end(bottom, top), Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn assign_roles(&mut self, statistics: &mut Statistics) {
@@ -141,9 +191,10 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
                 pin += 1;
             }
             let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top };
+            let stays = self.plan.stays[index].load(Ordering::Relaxed);
             match free.table().get(index).state() {
                 State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => {}
-                State::Exclusive => self.map.leave_in_place(bottom, top),
+                State::Exclusive => {}
                 // SAFETY: the caller's predicate.
                 State::HumongousStart if unsafe { self.keep_run(index) } => {}
                 State::HumongousStart => {
@@ -152,13 +203,12 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
                     free.give_humongous(index);
                     region.top = bottom;
                 }
-                State::Shared if self.is_left_alone(bottom, top) => {
+                State::Shared | State::Survivor | State::Old if stays != 0 => {
                     statistics.regions_left_alone += 1;
-                    self.map.leave_in_place(bottom, top);
                     region.role = Role::Stays;
-                    region.top = self.map.live_end(bottom, top);
+                    region.top = stays;
                 }
-                State::Shared => {
+                State::Shared | State::Survivor | State::Old => {
                     region.role = Role::Slides;
                     region.pins = first_pin..pin;
                     region.top = bottom;
@@ -173,19 +223,23 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
-    unsafe fn keep_run(&self, index: usize) -> bool {
+    unsafe fn keep_run(&mut self, index: usize) -> bool {
         let free = self.subject.free;
+        let region_bytes = free.table().geometry().region_bytes();
         let (bottom, end) = (free.table().bottom(index), free.object_end(index));
         let mut any = false;
         // SAFETY: the run is parsable. The walk has read the size of an object before that is covered.
         let parsed = unsafe {
             walk(self.subject.shapes, bottom, end, |object| {
-                if object.shape.is_some() && self.map.is_live(object.address) {
-                    self.map.leave_in_place(object.address, object.address + WORD);
-                    any = true;
-                } else {
-                    cover(free, object.address, object.address + object.bytes);
-                }
+                let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
+                    return cover(free, object.address, object.address + object.bytes);
+                };
+                self.map.leave_in_place(object.address, object.address + WORD);
+                any = true;
+                let tail = tail_slots(object.address, shape).filter(|_| object.bytes > region_bytes);
+                let arrays = &mut self.plan.arrays;
+                // Room for all was reserved.
+                arrays.extend(tail.map(|tail| LargeArray { address: object.address, slots: tail.length }));
             })
         };
         if parsed.is_err() {

@@ -1,8 +1,12 @@
 //! Reclaim: makes every region parsable again, and gives back what nobody needs.
+//!
+//! Workers share what reads the map and writes to regions. The books are one worker's: in which order regions are offered
+//! decides where mutators allocate next, and that shall not depend on how many workers there were.
 
 use super::live_map::LiveMap;
 use super::plan::{Plan, RegionPlan, Role};
 use super::{Statistics, Subject};
+use crate::collector::work::{Team, Turns};
 use crate::object::{WORD, fill, poison};
 use crate::region::{Backing, FreeSet};
 
@@ -14,18 +18,28 @@ pub(super) unsafe fn reclaim<B: Backing>(
     subject: Subject<'_, B>,
     map: &LiveMap,
     plan: &Plan,
+    team: Team<'_>,
     statistics: &mut Statistics,
 ) {
     let (free, table) = (subject.free, subject.free.table());
-    free.forget_room();
-    for (index, region) in plan.regions.iter().enumerate() {
-        match region.role {
-            Role::Untouched => continue,
-            // SAFETY: what is marked are the region's own objects, which are where they were.
-            Role::Stays => unsafe { cover_garbage(free, map, table.bottom(index), table.get(index).top()) },
-            // SAFETY: between what was poured into a gap and the pin above it nothing lies.
-            Role::Slides | Role::Taken => unsafe { cover_gaps(free, plan, region) },
+    let turns = Turns::new(plan.regions.len());
+    team.run(&|_| {
+        while let Some(index) = turns.take() {
+            let region = &plan.regions[index];
+            match region.role {
+                Role::Untouched => {}
+                // SAFETY: what is marked are the region's own objects, which are where they were.
+                Role::Stays => unsafe {
+                    cover_garbage(free, map, table.bottom(index), table.get(index).top());
+                },
+                // SAFETY: between what was poured into a gap and the pin above it nothing lies.
+                Role::Slides | Role::Taken => unsafe { cover_gaps(free, plan, region) },
+            }
         }
+    });
+    free.forget_room();
+    let ours = plan.regions.iter().enumerate().filter(|(_, region)| region.role != Role::Untouched);
+    for (index, region) in ours {
         if region.top > table.bottom(index) {
             free.offer_region(index, region.top);
         } else {
@@ -59,7 +73,7 @@ unsafe fn cover_gaps<B: Backing>(free: &FreeSet<B>, plan: &Plan, region: &Region
 
 /// # Safety
 /// - `[start, end)` is whole words of a region, and nothing in it is used.
-pub(super) unsafe fn cover<B: Backing>(free: &FreeSet<B>, start: usize, end: usize) {
+pub(crate) unsafe fn cover<B: Backing>(free: &FreeSet<B>, start: usize, end: usize) {
     // SAFETY: the caller's predicate; a filler is at least its header.
     unsafe {
         fill(start, end);

@@ -1,11 +1,26 @@
 //! Slide: moves runs of live words to where the plan wants them, in the plan's order.
+//!
+//! Workers take regions in order of address. What a region holds goes to itself and to regions before it (the plan never
+//! overtakes), or to a region that was free. So a worker writes only
+//!
+//! - over what it has moved itself: it moves the objects of a region in order;
+//! - over what lay in an earlier region: it waits until the worker that has that one is done;
+//! - where nothing lay: free regions, and what is above objects that stay.
+//!
+//! Who has the lowest region that is not done waits for nobody, so somebody always goes on. Where little is garbage,
+//! a region goes into the one just before it, and workers go one by one; but with each region there is more
+//! garbage below, and as soon as it is a region for each worker they no longer meet. Shadow regions (JDK-8220465), which get
+//! what cannot be written yet, were refused: they need free memory, and the last collection has none.
 
 use super::forward::Forwarding;
-use super::live_map::LiveMap;
 use super::plan::{Plan, Role};
 use super::{Statistics, Subject};
+use crate::collector::work::{Team, Turns};
 use crate::object::WORD;
-use crate::region::Backing;
+use crate::region::{Backing, RegionTable};
+use crate::sync::{AtomicU64, Ordering, wait_longer};
+use crossbeam_utils::Backoff;
+use std::ops::Range;
 
 /// A run of at most this many bytes is copied word by word: most are shorter than a call takes.
 const SHORT: usize = 64;
@@ -13,56 +28,110 @@ const SHORT: usize = 64;
 /// Moves all objects.
 ///
 /// # Safety
-/// - The map and the plan are of one collection, and nothing has moved.
+/// - The plan is the forwarding's, and nothing has moved.
 pub(super) unsafe fn slide<B: Backing>(
     subject: Subject<'_, B>,
-    map: &LiveMap,
+    forwarding: Forwarding<'_>,
     plan: &Plan,
+    team: Team<'_>,
     statistics: &mut Statistics,
 ) {
-    let table = subject.free.table();
-    let forwarding = Forwarding::new(map, &plan.breaks);
-    for (index, region) in plan.regions.iter().enumerate().filter(|(_, region)| region.role == Role::Slides) {
-        let mut start = table.bottom(index);
-        for pin in &plan.pins[region.pins.clone()] {
-            // SAFETY: the caller's predicates.
-            statistics.moved_bytes += unsafe { slide_runs(forwarding, start, pin.start) };
-            start = pin.end;
+    let (regions, total) = (Turns::new(plan.regions.len()), AtomicU64::new(0));
+    team.run(&|_| {
+        let mut mover = Mover { table: subject.free.table(), forwarding, plan, own: 0, open: 0..0, moved: 0 };
+        while let Some(index) = regions.take() {
+            // SAFETY: the caller's predicates, and each region has one turn.
+            unsafe { mover.region(index) };
         }
-        // SAFETY: as above.
-        statistics.moved_bytes += unsafe { slide_runs(forwarding, start, table.get(index).top()) };
-    }
+        total.fetch_add(mover.moved, Ordering::Relaxed);
+    });
+    statistics.moved_bytes = total.load(Ordering::Relaxed);
 }
 
-/// Moves the live words in `[start, end)`; the bytes that changed their address.
-///
-/// # Safety
-/// - As for [`slide`]; everything below `start` has moved.
-unsafe fn slide_runs(forwarding: Forwarding<'_>, start: usize, end: usize) -> u64 {
-    let map = forwarding.map();
-    let mut breaks = forwarding.breaks_from(forwarding.next_break(start));
-    let (mut moved, mut at) = (0, map.next_live(start, end));
-    while at < end {
-        let run_end = map.next_dead(at, end);
-        while at < run_end {
-            while let [first, rest @ ..] = breaks
-                && first.from <= at
-            {
-                breaks = rest;
+/// One worker that moves.
+struct Mover<'h> {
+    table: &'h RegionTable,
+    forwarding: Forwarding<'h>,
+    plan: &'h Plan,
+    /// The region that it empties.
+    own: usize,
+    /// Addresses of the region that it may write to.
+    open: Range<usize>,
+    /// Bytes of objects that changed their address.
+    moved: u64,
+}
+
+impl Mover<'_> {
+    /// Moves what is in region `index`.
+    ///
+    /// # Safety
+    /// - As for [`slide`]; each region before has been moved by this worker, or is another's.
+    unsafe fn region(&mut self, index: usize) {
+        let region = &self.plan.regions[index];
+        if region.role == Role::Slides {
+            self.own = index;
+            let mut start = self.table.bottom(index);
+            for pin in &self.plan.pins[region.pins.clone()] {
+                // SAFETY: the caller's predicates.
+                unsafe { self.slide_runs(start, pin.start) };
+                start = pin.end;
             }
-            let stop = breaks.first().map_or(run_end, |next| next.from.min(run_end));
-            let to = forwarding.of(at);
-            if to != at {
-                // SAFETY: the words go to one place in this order; the plan sends them below themselves, or
-                // where all has moved, or to a region that was free.
-                unsafe { move_words(at, to, stop - at) };
-                moved += (stop - at) as u64;
-            }
-            at = stop;
+            // SAFETY: as above.
+            unsafe { self.slide_runs(start, self.table.get(index).top()) };
         }
-        at = map.next_live(at, end);
+        self.plan.vacated[index].store(true, Ordering::Release);
     }
-    moved
+
+    /// Moves the live words in `[start, end)`.
+    ///
+    /// # Safety
+    /// - As for [`slide`]; everything below `start` in its region has moved.
+    unsafe fn slide_runs(&mut self, start: usize, end: usize) {
+        let (forwarding, map) = (self.forwarding, self.forwarding.map());
+        let mut breaks = forwarding.breaks_from(forwarding.next_break(start));
+        // Of its own here, for the loop is as fast as it has registers.
+        let (mut open, mut moved) = (self.open.clone(), 0);
+        let mut at = map.next_live(start, end);
+        while at < end {
+            let run_end = map.next_dead(at, end);
+            while at < run_end {
+                while let [first, rest @ ..] = breaks
+                    && first.from <= at
+                {
+                    breaks = rest;
+                }
+                let stop = breaks.first().map_or(run_end, |next| next.from.min(run_end));
+                let to = forwarding.of(at);
+                if to != at {
+                    if to.wrapping_sub(open.start) >= open.len() {
+                        open = self.wait_for(to);
+                    }
+                    // SAFETY: the words go to one place in this order; the plan sends them below themselves, or
+                    // where all has moved, or to a region that was free.
+                    unsafe { move_words(at, to, stop - at) };
+                    moved += (stop - at) as u64;
+                }
+                at = stop;
+            }
+            at = map.next_live(at, end);
+        }
+        self.open = open;
+        self.moved += moved;
+    }
+
+    /// Waits until the region of `to` may be written to; its addresses.
+    #[cold]
+    #[inline(never)]
+    fn wait_for(&self, to: usize) -> Range<usize> {
+        let index = self.table.index_of(to);
+        if index != self.own && self.plan.regions[index].role == Role::Slides {
+            let patience = Backoff::new();
+            while !self.plan.vacated[index].load(Ordering::Acquire) {
+                wait_longer(&patience);
+            }
+        }
+        self.table.bottom(index)..self.table.end(index)
+    }
 }
 
 /// # Safety

@@ -5,6 +5,8 @@ use std::time::Instant;
 /// Counts and times of one full collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
+    /// Threads that worked.
+    pub(crate) workers: usize,
     /// Nanoseconds of marking, roots included.
     pub(crate) mark_ns: u64,
     /// Nanoseconds of planning.
@@ -35,6 +37,8 @@ pub(crate) struct Statistics {
     pub(crate) humongous_freed: usize,
     /// Times the mark stack could not grow, and the heap was searched for what did not fit.
     pub(crate) mark_overflows: u64,
+    /// Pieces of mark stacks that went from one worker to another.
+    pub(crate) steals: u64,
 }
 
 /// Times of phases that follow each other.

@@ -2,14 +2,35 @@
 //!
 //! The list of weak slots that others keep while they mark is not needed, for all slots are visited here
 //! anyway; a list can fail to grow.
+//!
+//! Workers take regions, and pieces of arrays that are larger than one. A new address is read from the map, a line for
+//! 2 KiB of heap; where references go everywhere and the map is larger than the caches, that is a miss for each. There
+//! a slot waits in a short queue while its referent's line is fetched ([`Ahead`]): half the time with 512 MiB of
+//! shuffled nodes. With a map in the cache the queue would cost a nanosecond for each slot.
 
 use super::forward::Forwarding;
 use super::live_map::LiveMap;
-use super::live_objects::for_each_live;
-use super::plan::Plan;
+use super::live_objects::{ShapeCache, for_each_live};
+use super::plan::{LargeArray, Plan};
 use super::{Statistics, Subject};
-use crate::object::{SlotKind, SlotVisitor, for_each_slot, reference, with_reference};
+use crate::collector::work::{Team, Turns};
+use crate::object::{
+    SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, reference, tail_slots, with_reference,
+};
 use crate::region::Backing;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Slots of a large array that are updated in one go.
+const PIECE: usize = if cfg!(test) { 100 } else { 1 << 15 };
+
+/// Added to the address of a weak slot, which is a multiple of 8.
+const WEAK: usize = 1;
+
+/// Bytes of the map that caches are supposed to hold.
+const NEAR_MAP_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
+
+/// Slots whose referents' lines are being fetched.
+const AHEAD: usize = 8;
 
 /// Updates roots and all slots of live objects, which lie where they did.
 ///
@@ -20,26 +41,146 @@ pub(super) unsafe fn update<B: Backing>(
     subject: Subject<'_, B>,
     map: &LiveMap,
     plan: &Plan,
-    forwarding: Forwarding<'_>,
+    team: Team<'_>,
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
     statistics: &mut Statistics,
 ) {
+    let forwarding = Forwarding::new(map, &plan.breaks);
     let mut cleared = 0;
     roots(&mut SlotVisitor::new(&mut |slot, kind| {
         // SAFETY: a root slot, as the caller says.
         unsafe { update_slot(forwarding, slot, kind, &mut cleared) }
     }));
-    for index in 0..plan.regions.len() {
-        // SAFETY: nothing has moved, and what is marked is objects, whose slots are as the caller says.
+    let total = AtomicU64::new(cleared);
+    let pieces = |array: &LargeArray| array.slots.div_ceil(PIECE);
+    let arrays = Turns::new(plan.arrays.iter().map(pieces).sum());
+    let regions = Turns::new(plan.regions.len());
+    let far = LiveMap::bytes_for(statistics.used_before) > NEAR_MAP_BYTES;
+    team.run(&|_| {
+        let mut worker = Worker { subject, map, ahead: Ahead::new(forwarding) };
+        while let Some(mut number) = arrays.take() {
+            for array in &plan.arrays {
+                if number < pieces(array) {
+                    // SAFETY: a live array, unmoved.
+                    unsafe { worker.piece(array, number) };
+                    break;
+                }
+                number -= pieces(array);
+            }
+        }
+        while let Some(index) = regions.take() {
+            // SAFETY: nothing has moved, and what is marked is objects, whose slots are as the caller says.
+            unsafe {
+                if far {
+                    worker.region::<true>(index);
+                } else {
+                    worker.region::<false>(index);
+                }
+            }
+        }
+        worker.ahead.finish();
+        total.fetch_add(worker.ahead.cleared, Ordering::Relaxed);
+    });
+    statistics.weak_cleared = total.load(Ordering::Relaxed);
+}
+
+/// One worker that updates.
+struct Worker<'h, B> {
+    subject: Subject<'h, B>,
+    map: &'h LiveMap,
+    ahead: Ahead<'h>,
+}
+
+impl<B: Backing> Worker<'_, B> {
+    /// The slots of the objects of region `index`, but those of large arrays; `FAR`: their referents' lines are fetched.
+    ///
+    /// # Safety
+    /// - As for [`update`]; nobody else has the region.
+    unsafe fn region<const FAR: bool>(&mut self, index: usize) {
+        let region_bytes = self.subject.free.table().geometry().region_bytes();
+        let ahead = &mut self.ahead;
+        // Of its own here, for the loop is as fast as it has registers.
+        let (forwarding, mut cleared) = (ahead.forwarding, 0);
+        // SAFETY: the caller's predicates.
         unsafe {
-            for_each_live(subject, map, index, 0, |address, shape, _| {
-                for_each_slot(address, shape, |slot, kind| {
-                    update_slot(forwarding, slot, kind, &mut cleared);
-                });
+            for_each_live(self.subject, self.map, index, 0, |address, shape, bytes| {
+                if !FAR && bytes <= region_bytes || shape.trace().is_some() {
+                    // What a trace function shows may be gone when it returns.
+                    for_each_slot(address, shape, |slot, kind| {
+                        update_slot(forwarding, slot, kind, &mut cleared)
+                    });
+                } else if bytes > region_bytes {
+                    for_each_fixed_slot(address, shape, |slot, kind| ahead.add(slot, kind));
+                } else {
+                    for_each_slot(address, shape, |slot, kind| ahead.add(slot, kind));
+                }
             });
         }
+        ahead.cleared += cleared;
     }
-    statistics.weak_cleared = cleared;
+
+    /// Piece `number` of an array.
+    ///
+    /// # Safety
+    /// - As for [`update`]; nobody else has the piece.
+    unsafe fn piece(&mut self, array: &LargeArray, number: usize) {
+        // SAFETY: the plan lists arrays of references that are alive, and nothing has moved.
+        let tail = unsafe { tail_slots(array.address, ShapeCache::new(self.subject).of(array.address)) };
+        let Some(tail) = tail else { return };
+        for index in number * PIECE..tail.length.min((number + 1) * PIECE) {
+            // SAFETY: a slot of the array.
+            unsafe { self.ahead.add(tail.start.add(index), tail.kind) };
+        }
+    }
+}
+
+/// Slots that wait for a line of the map each.
+struct Ahead<'p> {
+    forwarding: Forwarding<'p>,
+    /// The slots' addresses, [`WEAK`] added where they are; 0: none.
+    waiting: [usize; AHEAD],
+    /// The one that has waited longest.
+    turn: usize,
+    cleared: u64,
+}
+
+impl<'p> Ahead<'p> {
+    fn new(forwarding: Forwarding<'p>) -> Ahead<'p> {
+        Ahead { forwarding, waiting: [0; AHEAD], turn: 0, cleared: 0 }
+    }
+
+    /// Updates the slot, soon.
+    ///
+    /// # Safety
+    /// - The slot may be read and, until [`finish`](Self::finish), written, and nobody else touches it; it holds a
+    ///   reference to an object of this heap or none.
+    #[inline(always)]
+    unsafe fn add(&mut self, slot: *mut u64, kind: SlotKind) {
+        // SAFETY: the caller's predicate.
+        let Some(address) = reference(unsafe { slot.read() }) else { return };
+        self.forwarding.map().prefetch(address);
+        let next = slot as usize | if kind == SlotKind::Weak { WEAK } else { 0 };
+        let due = std::mem::replace(&mut self.waiting[self.turn], next);
+        self.turn = (self.turn + 1) % AHEAD;
+        self.update(due);
+    }
+
+    /// Updates a slot that has waited, if it is one.
+    #[inline(always)]
+    fn update(&mut self, due: usize) {
+        if due != 0 {
+            let kind = if due & WEAK != 0 { SlotKind::Weak } else { SlotKind::Strong };
+            // SAFETY: the predicate of the call that added it.
+            unsafe { update_slot(self.forwarding, (due & !WEAK) as *mut u64, kind, &mut self.cleared) };
+        }
+    }
+
+    /// Updates all that wait.
+    fn finish(&mut self) {
+        for due in std::mem::take(&mut self.waiting) {
+            self.update(due);
+        }
+    }
 }
 
 /// # Safety

@@ -13,6 +13,8 @@ pub struct HeapCensus {
     pub fillers: (u64, u64),
     /// Regions by state: free, shared, exclusive, humongous (starts and continuations), uncommitted.
     pub regions: [usize; 5],
+    /// Regions of young objects that survived a collection, and regions of old ones.
+    pub generations: [usize; 2],
     /// Regions that are kept from use (`ZealQuarantine`).
     pub quarantined: usize,
 }
@@ -40,6 +42,8 @@ impl HeapCensus {
             State::Exclusive => 2,
             State::HumongousStart | State::HumongousContinuation => 3,
             State::Uncommitted => 4,
+            State::Survivor => return self.generations[0] += 1,
+            State::Old => return self.generations[1] += 1,
             State::Quarantined => return self.quarantined += 1,
         };
         self.regions[column] += 1;

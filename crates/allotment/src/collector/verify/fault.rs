@@ -154,6 +154,11 @@ pub enum Problem {
         /// The nearest object below it, where there is one.
         below: Option<usize>,
     },
+    /// It is young, the slot that refers to it is old, and the slot's card does not say so.
+    CleanCard {
+        /// Address of the slot.
+        slot: usize,
+    },
 }
 
 impl fmt::Display for Problem {
@@ -183,6 +188,10 @@ impl fmt::Display for Problem {
             Problem::NoObject { region, below: None } => {
                 write!(f, "is in region {region}, but no object begins there, nor below it")
             }
+            Problem::CleanCard { slot } => write!(
+                f,
+                "is young, and the card of the old slot at {slot:#x} is clean: it was stored to without the barrier"
+            ),
         }
     }
 }

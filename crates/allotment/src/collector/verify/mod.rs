@@ -8,10 +8,10 @@
 //! | level | checks |
 //! |---|---|
 //! | 1 | the free set, states of regions, every region parsable |
-//! | 2 | and every strong reference in objects and roots, every pin |
+//! | 2 | and every strong reference in objects and roots, every pin, the card of each from old to young |
 //! | 3 | and the weak ones, and that nobody wrote to memory in which no object is |
 //!
-//! It shares no table with any collector, so that it cannot share its errors.
+//! It shares no table with any collector, so that it cannot share its errors: cards are read only to be checked.
 
 mod census;
 mod fault;
@@ -28,7 +28,7 @@ pub(crate) use stopped::Checks;
 use crate::object::{
     Object, Shape, Shapes, SlotKind, SlotVisitor, WalkError, for_each_fixed_slot, reference, tail_slots, walk,
 };
-use crate::region::{Backing, FreeSet, State};
+use crate::region::{Backing, CardTable, FreeSet, State};
 use starts::Starts;
 
 /// How much is checked.
@@ -68,12 +68,13 @@ pub(crate) type Pins<'p> = dyn FnMut(&mut dyn FnMut(usize)) + 'p;
 pub(crate) unsafe fn verify<B: Backing>(
     free: &FreeSet<B>,
     shapes: &Shapes,
+    cards: &CardTable,
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
     pins: &mut Pins<'_>,
     level: Level,
 ) -> Result<HeapCensus, Fault> {
     free.verify().map_err(Fault::FreeSet)?;
-    let verifier = Verifier { free, shapes, level };
+    let verifier = Verifier { free, shapes, cards, level };
     // SAFETY: the caller's predicates are those of all three.
     unsafe {
         let (census, starts) = verifier.walk()?;
@@ -91,6 +92,7 @@ pub(crate) unsafe fn verify<B: Backing>(
 struct Verifier<'h, B> {
     free: &'h FreeSet<B>,
     shapes: &'h Shapes,
+    cards: &'h CardTable,
     level: Level,
 }
 
@@ -98,7 +100,7 @@ impl<B: Backing> Verifier<'_, B> {
     /// Regions in which objects begin.
     fn used(&self) -> impl Iterator<Item = usize> + '_ {
         let table = self.free.table();
-        let used = [State::Shared, State::Exclusive, State::HumongousStart];
+        let used = [State::Shared, State::Exclusive, State::Survivor, State::Old, State::HumongousStart];
         (0..table.len()).filter(move |&index| used.contains(&table.get(index).state()))
     }
 
@@ -226,7 +228,30 @@ impl<B: Backing> Verifier<'_, B> {
         }
         // SAFETY: the caller's predicate.
         let bits = unsafe { slot.read() };
-        reference(bits).map_or(Ok(()), |target| self.check_address(starts, bits, target, holder))
+        let Some(target) = reference(bits) else { return Ok(()) };
+        let problem =
+            starts.problem_with(self.free, target).or_else(|| self.problem_with_card(slot.addr(), target));
+        report(problem, bits, target, holder)
+    }
+
+    /// A slot of an old object that refers to a young one, and whose card does not say so.
+    fn problem_with_card(&self, slot: usize, target: usize) -> Option<Problem> {
+        let table = self.free.table();
+        let is_root = !(table.base()..table.bottom(table.len())).contains(&slot);
+        (!is_root && self.is_old(slot) && !self.is_old(target) && !self.cards.is_dirty(slot))
+            .then_some(Problem::CleanCard { slot })
+    }
+
+    /// Whether an address is in an old region; of a heap without generations, none is.
+    fn is_old(&self, address: usize) -> bool {
+        let table = self.free.table();
+        let index = table.index_of(address);
+        match table.get(index).state() {
+            State::Old => true,
+            State::HumongousStart => table.get(index).is_tenured(),
+            State::HumongousContinuation => table.get(index - table.get(index).run()).is_tenured(),
+            _ => false,
+        }
     }
 
     fn check_address(
@@ -236,9 +261,17 @@ impl<B: Backing> Verifier<'_, B> {
         target: usize,
         holder: impl FnOnce() -> Holder,
     ) -> Result<(), Fault> {
-        let problem = starts.problem_with(self.free, target);
-        problem.map_or(Ok(()), |problem| {
-            Err(Fault::Reference(Box::new(BadReference { holder: holder(), bits, target, problem })))
-        })
+        report(starts.problem_with(self.free, target), bits, target, holder)
     }
+}
+
+fn report(
+    problem: Option<Problem>,
+    bits: u64,
+    target: usize,
+    holder: impl FnOnce() -> Holder,
+) -> Result<(), Fault> {
+    problem.map_or(Ok(()), |problem| {
+        Err(Fault::Reference(Box::new(BadReference { holder: holder(), bits, target, problem })))
+    })
 }

@@ -47,5 +47,5 @@ fn verify_world(world: &World<'_>, level: Level) -> Result<HeapCensus, Fault> {
         |pinned: &mut dyn FnMut(usize)| world.visit_pinned(pinned),
     );
     // SAFETY: a `World` is the proof that no mutator runs and that every buffer was given up.
-    unsafe { verify(&shared.free, &shared.shapes, &mut roots, &mut pins, level) }
+    unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level) }
 }

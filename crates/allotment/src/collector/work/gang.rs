@@ -5,10 +5,15 @@
 //! Threads are started when they are first wanted and kept. If the system gives none, the gang is smaller: a
 //! collection that is slower is better than none.
 //!
+//! A thread inherits the CPUs it may run on from the one that starts it, which here is some mutator that met a full heap. If
+//! that one is bound to a core, the gang would be, too, and wait for each other there: so the gang says on which CPUs
+//! its threads run.
+//!
 //! Refused: spinning between runs (a mutator may need the core), a pool of futures or of `Box`ed jobs (every run
 //! would allocate, in the middle of a collection for want of memory), rayon (its pool is the process's, or its
 //! threads are not the caller's).
 
+use crate::memory::run_on_cpus;
 use crate::sync::{Builder, Condvar, JoinHandle, Mutex};
 use std::sync::Arc;
 
@@ -16,6 +21,7 @@ use std::sync::Arc;
 pub(crate) struct Gang {
     name: &'static str,
     most: usize,
+    cpus: Arc<[usize]>,
     /// Workers 1 and up. Locked while a task runs.
     hands: Mutex<Vec<Hand>>,
     running: Arc<Running>,
@@ -53,7 +59,13 @@ impl Gang {
     /// and so on. None is started yet.
     pub(crate) fn new(name: &'static str, most: usize) -> Gang {
         let running = Arc::new(Running { count: Mutex::new(0), none: Condvar::new() });
-        Gang { name, most: most.max(1), hands: Mutex::new(Vec::new()), running }
+        Gang { name, most: most.max(1), cpus: [].into(), hands: Mutex::new(Vec::new()), running }
+    }
+
+    /// The same gang, whose threads run on these CPUs, whoever starts them; none: on those of who starts them.
+    pub(crate) fn on_cpus(mut self, cpus: &[usize]) -> Gang {
+        self.cpus = cpus.into();
+        self
     }
 
     /// How many workers it may have.
@@ -81,9 +93,14 @@ impl Gang {
 
     fn start(&self, number: usize) -> std::io::Result<Hand> {
         let post = Arc::new(Post { order: Mutex::new(Order::Wait), given: Condvar::new() });
-        let (own, running) = (post.clone(), self.running.clone());
+        let (own, running, cpus) = (post.clone(), self.running.clone(), self.cpus.clone());
         let builder = Builder::new().name(format!("{}-{number}", self.name));
-        let thread = builder.spawn(move || serve(number, &own, &running))?;
+        let thread = builder.spawn(move || {
+            if !cpus.is_empty() {
+                run_on_cpus(&cpus);
+            }
+            serve(number, &own, &running);
+        })?;
         Ok(Hand { post, thread })
     }
 
@@ -116,6 +133,30 @@ impl Gang {
             count = self.running.none.wait(count).expect(POISONED);
         }
         std::mem::forget(abort);
+    }
+}
+
+/// So many workers of a gang, who are ready.
+#[derive(Clone, Copy)]
+pub(crate) struct Team<'g> {
+    gang: &'g Gang,
+    workers: usize,
+}
+
+impl<'g> Team<'g> {
+    /// `workers`, at least 1, are no more than [`Gang::ready`] said.
+    pub(crate) fn new(gang: &'g Gang, workers: usize) -> Team<'g> {
+        Team { gang, workers: workers.max(1) }
+    }
+
+    /// How many they are.
+    pub(crate) fn workers(self) -> usize {
+        self.workers
+    }
+
+    /// All do the task, as [`Gang::run`] has it.
+    pub(crate) fn run(self, task: &(dyn Fn(usize) + Sync)) {
+        self.gang.run(self.workers, task);
     }
 }
 

@@ -10,7 +10,11 @@ mod model;
 mod stack;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod turns;
+mod workers;
 
 pub(crate) use entry::{Entry, chunk_slots};
-pub(crate) use gang::Gang;
+pub(crate) use gang::{Gang, Team};
 pub(crate) use stack::{Crew, Limits, WorkStack};
+pub(crate) use turns::Turns;
+pub(crate) use workers::{default_workers, wanted_workers};

@@ -1,4 +1,5 @@
-//! Every interleaving of workers that share, wait and end:
+//! Interleavings of workers that share, wait and end; of stacks those with up to three preemptions, for who waits looks again
+//! and again:
 //! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
 
 use super::*;
@@ -50,7 +51,9 @@ fn work(log: &Log, number: usize, first: &[usize], give: bool) {
 }
 
 fn check(pieces: usize, first: &'static [usize], second: &'static [usize], give: bool) {
-    loom::model(move || {
+    let mut three_preemptions = loom::model::Builder::new();
+    three_preemptions.preemption_bound = Some(3);
+    three_preemptions.check(move || {
         let log = log(pieces);
         log.left.store(first.iter().chain(second).sum(), Ordering::Relaxed);
         let other = {
@@ -77,18 +80,29 @@ fn both_have_work_and_both_leave() {
     check(4, &[2], &[1], true);
 }
 
+struct Cells([UnsafeCell<usize>; 2]);
+
+// SAFETY: loom ends the model if two threads touch a cell at once.
+unsafe impl Sync for Cells {}
+
+impl Cells {
+    fn of(&self, number: usize) -> &UnsafeCell<usize> {
+        &self.0[number]
+    }
+}
+
 #[test]
 fn a_gang_does_one_task_after_another_and_ends() {
     loom::model(|| {
         let gang = Gang::new("model", 2);
         assert_eq!(gang.ready(2), 2);
-        let cells = Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)]);
+        let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
         for turn in 1..=2 {
             gang.run(2, &|number| {
                 // SAFETY: loom ends the model if somebody else touches it.
-                cells[number].with_mut(|cell| unsafe { *cell += turn });
+                cells.of(number).with_mut(|cell| unsafe { *cell += turn });
             });
-            for cell in cells.iter() {
+            for cell in [cells.of(0), cells.of(1)] {
                 // SAFETY: as above.
                 assert_eq!(cell.with(|cell| unsafe { *cell }), (1..=turn).sum::<usize>());
             }

@@ -41,6 +41,9 @@ const SHARED_PIECES: usize = 16;
 /// A worker with fewer entries keeps them: they are done before another has taken them.
 const WORTH_GIVING: usize = if cfg!(any(test, loom)) { 2 } else { 8 };
 
+/// How often a worker tries to steal, for each that there is, before it waits.
+const ATTEMPTS: usize = if cfg!(loom) { 1 } else { 2 };
+
 impl Limits {
     /// Pieces of 32 KiB, and in all at most 1/32 of the heap, as much as the side tables.
     pub(crate) fn for_heap(heap_bytes: usize) -> Limits {
@@ -156,7 +159,7 @@ impl WorkStack<'_> {
         true
     }
 
-    /// The entry on top; `None`: nothing is left that others do not see.
+    /// The entry on top, what others were offered and did not take included; `None`: this worker has none.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<usize> {
         match self.top.pop() {
@@ -191,18 +194,13 @@ impl WorkStack<'_> {
         self.shared.push(piece);
     }
 
-    /// Gets more to do, when [`pop`](Self::pop) has nothing: what others were offered and did not take, or what they
-    /// offer. It waits for it. `false`: all workers wait, so there is nothing left to do in this round, and this
-    /// worker does not call it again before the next.
+    /// Gets more to do from others, when [`pop`](Self::pop) has nothing, and waits for it. `false`: all workers wait, so
+    /// there is nothing left to do in this round, and this worker does not call it again before the next.
     ///
     /// All workers of the crew have to come, for it waits for each.
     #[inline(never)]
     pub(crate) fn find(&mut self) -> bool {
-        debug_assert!(self.top.is_empty() && self.below.is_empty());
-        if let Some(own) = self.shared.pop() {
-            self.put_on_top(own);
-            return true;
-        }
+        debug_assert!(self.top.is_empty() && self.below.is_empty() && self.shared.is_empty());
         while self.crew.workers() > 1 {
             if self.steal() {
                 return true;
@@ -224,7 +222,7 @@ impl WorkStack<'_> {
             if idle.load(Ordering::Acquire) == self.crew.workers() {
                 return true;
             }
-            if stealers.iter().any(|stealer| !stealer.is_empty()) {
+            if stealers.iter().enumerate().any(|(number, other)| number != self.number && !other.is_empty()) {
                 idle.fetch_sub(1, Ordering::AcqRel);
                 return false;
             }
@@ -235,9 +233,10 @@ impl WorkStack<'_> {
     /// Steals a piece; of two victims by chance, that which offers more (Mitzenmacher 2001).
     fn steal(&mut self) -> bool {
         let stealers = &self.crew.stealers;
-        for _ in 0..2 * stealers.len() {
+        for _ in 0..ATTEMPTS * stealers.len() {
             let (first, second) = (self.victim(), self.victim());
-            let victim = if stealers[first].len() < stealers[second].len() { second } else { first };
+            let other_has_more = || stealers[first].len() < stealers[second].len();
+            let victim = if first != second && other_has_more() { second } else { first };
             if let Steal::Success(piece) = stealers[victim].steal() {
                 self.steals += 1;
                 self.put_on_top(piece);
@@ -253,7 +252,7 @@ impl WorkStack<'_> {
         self.random ^= self.random >> 17;
         self.random ^= self.random << 5;
         let others = self.crew.workers() - 1;
-        let other = (u64::from(self.random) * others as u64 >> 32) as usize;
+        let other = ((u64::from(self.random) * others as u64) >> 32) as usize;
         other + usize::from(other >= self.number)
     }
 
@@ -281,8 +280,11 @@ impl WorkStack<'_> {
     #[cold]
     #[inline(never)]
     fn shrink(&mut self) -> Option<usize> {
-        let below = self.below.pop_back()?;
-        self.put_on_top(below);
+        let piece = match self.below.pop_back() {
+            None if self.crew.workers() > 1 => self.shared.pop()?,
+            below => below?,
+        };
+        self.put_on_top(piece);
         self.top.pop()
     }
 

@@ -1,6 +1,8 @@
 //! Gangs, stacks and entries on real threads.
 
 use super::*;
+use crate::memory::run_on_cpus;
+use crate::memory::topology::Topology;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -57,6 +59,26 @@ fn threads_end_with_their_gang() {
     });
     drop(gang);
     assert_eq!(ENDED.load(Ordering::Relaxed), workers - 1);
+}
+
+#[test]
+fn threads_run_on_the_cpus_of_their_gang_whoever_starts_them() {
+    let cpus: Vec<usize> = Topology::detect().cpus().iter().map(|cpu| cpu.number).collect();
+    let gang = Gang::new("free", 3).on_cpus(&cpus);
+    std::thread::scope(|scope| {
+        let bound = scope.spawn(|| {
+            run_on_cpus(&cpus[..1]);
+            let allowed = Mutex::new(Vec::new());
+            gang.run(gang.ready(3), &|number| {
+                let own = Topology::detect();
+                allowed.lock().unwrap().push((number, own.cpus().len()));
+            });
+            allowed.into_inner().unwrap()
+        });
+        for (number, allowed) in bound.join().unwrap() {
+            assert_eq!(allowed, if number == 0 { 1 } else { cpus.len() });
+        }
+    });
 }
 
 /// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1 to `n - 1`.

@@ -58,6 +58,9 @@ pub(in crate::mutator) struct Arrival {
     pub(in crate::mutator) last: Option<ThreadIdentity>,
 }
 
+/// The golden ratio of 2^64: multiples of it are spread evenly.
+const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
+
 const POISONED: &str = "no code that may panic runs under the lock of the safepoints";
 
 impl<T: Participant, D> Safepoints<T, D> {
@@ -238,6 +241,10 @@ impl<T: Participant, D> Inner<T, D> {
         let mut waiting = self.stop.take().map(|stop| stop.waiting).unwrap_or_default();
         let resumed = self.threads.iter().filter(|thread| thread.status().resume());
         waiting.extend(resumed.map(|thread| thread.identity().thread().clone()));
+        // Each time another one is woken first: where cores are few, those woken last may meet the next stop before they
+        // have run.
+        let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % waiting.len().max(1);
+        waiting.rotate_left(first);
         waiting
     }
 }

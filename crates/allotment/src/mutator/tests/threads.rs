@@ -9,6 +9,7 @@ use crate::Heap;
 use crate::heap::{ResetError, StillAttached};
 use crate::mutator::AttachError;
 use crate::observe::VerifyError;
+use crate::options::CollectorKind;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Barrier;
@@ -72,7 +73,7 @@ fn one_thread_after_another_leaves_no_filler() {
 
 #[test]
 fn threads_that_come_and_go_at_once_lose_little_to_fillers() {
-    let heap = Heap::builder().max_heap_size(256 << 20).build().unwrap();
+    let heap = Heap::builder().collector(CollectorKind::Epsilon).max_heap_size(256 << 20).build().unwrap();
     let kit = Kit::new(&heap);
     let what = What { kind: Kind::Fixed(2), by: By::Object };
     together(THREADS, |_| {
@@ -93,7 +94,7 @@ fn threads_that_come_and_go_at_once_lose_little_to_fillers() {
 #[test]
 fn threads_that_leave_together_lose_less_than_their_buffers() {
     const ROUNDS: usize = 500;
-    let heap = Heap::builder().max_heap_size(256 << 20).build().unwrap();
+    let heap = Heap::builder().collector(CollectorKind::Epsilon).max_heap_size(256 << 20).build().unwrap();
     let kit = Kit::new(&heap);
     let what = What { kind: Kind::Fixed(2), by: By::Object };
     let all = Barrier::new(THREADS);

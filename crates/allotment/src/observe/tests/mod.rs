@@ -22,19 +22,28 @@ fn heap(region_bytes: usize, regions: usize, options: &str) -> Heap {
     builder.options(options).expect(options).build().expect(options)
 }
 
-/// Every zeal mode, alone and with others. Each is run with the verifier before and after every collection.
+/// Every zeal mode, alone and with others, collected by few and by many. Each is run with the verifier before and after every collection.
 const MODES: &[&str] = &[
     "",
-    "ZealInterval=1",
+    "ZealInterval=1,ParallelGCThreads=1",
     "ZealInterval=3,+ZealMove",
-    "ZealInterval=4,ZealSeed=11",
-    "+ZealMove,ZealInterval=1",
-    "+ZealPoison,ZealInterval=2",
+    "ZealInterval=4,ZealSeed=11,ParallelGCThreads=3",
+    "+ZealMove,ZealInterval=1,ParallelGCThreads=4",
+    "+ZealPoison,ZealInterval=2,ParallelGCThreads=4",
     "+ZealPoison,ZealInterval=5,ZealSeed=3,+ZealMove,ZealQuarantine=1",
     "+ZealProtect,ZealInterval=2,+ZealMove",
-    "+ZealProtect,ZealQuarantine=3,ZealInterval=3,+ZealMove",
+    "+ZealProtect,ZealQuarantine=3,ZealInterval=3,+ZealMove,ParallelGCThreads=4",
     "+ZealPoison,+ZealProtect,ZealQuarantine=2,+ZealMove,ZealInterval=1,UncommitDelay=0",
     "UncommitDelay=0,+ZealPoison",
+    "Collector=parallel",
+    "Collector=parallel,ParallelGCThreads=1,ZealInterval=1",
+    "Collector=parallel,ParallelGCThreads=2,ZealInterval=2,+ZealPoison",
+    "Collector=parallel,ParallelGCThreads=3,ZealInterval=5,ZealSeed=3,MaxTenuringThreshold=1",
+    "Collector=parallel,ParallelGCThreads=4,ZealInterval=3,MaxTenuringThreshold=0,InitialTenuringThreshold=0",
+    "Collector=parallel,ParallelGCThreads=2,ZealInterval=3,+ZealProtect,ZealQuarantine=2,+ZealPoison,+ZealMove",
+    "Collector=parallel,ParallelGCThreads=4,YoungPLABSize=1k,OldPLABSize=1k,ZealInterval=2,ZealSeed=5,+ZealPoison",
+    "Collector=parallel,ParallelGCThreads=3,MaxNewSize=256k,OldPLABSize=2k,MaxTenuringThreshold=2,+ZealPoison",
+    "UncommitDelay=0,+ZealPoison,ParallelGCThreads=3",
 ];
 
 /// Ways to allocate.

@@ -101,7 +101,7 @@ fn with_zeal_move_an_object_is_elsewhere_after_each_collection() {
 
 #[test]
 fn with_zeal_poison_what_died_is_the_pattern() {
-    let heap = heap(4096, 16, &verified("+ZealPoison"));
+    let heap = heap(4096, 16, &verified("Collector=mark-compact,+ZealPoison"));
     let shape = cell(&heap);
     heap.attach(|mutator| {
         let (kept, dead, pinned, below) =

@@ -5,7 +5,6 @@ use crate::region::card_bytes::CARD_BYTES;
 use crate::region::starts::StartTable;
 use proptest::prelude::*;
 use std::cell::Cell;
-use std::thread;
 
 /// Where the heap would be: nobody looks at it.
 const BASE: usize = 5 << 40;
@@ -91,25 +90,6 @@ proptest! {
         objects.check(&table, objects.end);
     }
 
-    #[test]
-    fn workers_that_share_cards_record_in_any_order(
-        sizes in prop::collection::vec(size(), 4..300),
-        cuts in prop::collection::btree_set(1_usize..299, 1..6),
-        order in Just([0, 1, 2, 3, 4, 5, 6]).prop_shuffle(),
-    ) {
-        let objects = Objects::new(&sizes);
-        let table = objects.table();
-        let cuts: Vec<usize> = cuts.into_iter().filter(|&cut| cut < sizes.len()).collect();
-        let from = [0].into_iter().chain(cuts.iter().copied());
-        let to = cuts.iter().copied().chain([sizes.len()]);
-        let ranges: Vec<_> = from.zip(to).map(|(from, to)| from..to).collect();
-        for range in order.into_iter().filter_map(|index| ranges.get(index)) {
-            let mut recorder = table.recorder();
-            objects.record(range.clone(), |start, bytes| recorder.record(start, bytes));
-        }
-        objects.check(&table, objects.end);
-    }
-
     /// A region that is filled in two turns, then emptied and filled with other objects.
     #[test]
     fn a_region_is_filled_on_and_filled_anew(
@@ -145,29 +125,5 @@ fn a_long_object_is_found_without_a_walk() {
     objects.record(0..3, |start, bytes| table.record(start, bytes));
     for address in (objects.starts[1]..objects.end - 64).step_by((1 << 20) + 8) {
         assert_eq!(objects.look_up(&table, address), (objects.starts[1], 1));
-    }
-}
-
-#[test]
-fn threads_that_share_cards_lose_no_start() {
-    // Ranges of less than a card each, so that up to six of eight threads record in one card.
-    let sizes = [24, 40, 16, 8].repeat(2000);
-    let objects = Objects::new(&sizes);
-    let table = objects.table();
-    thread::scope(|scope| {
-        for worker in 0..8 {
-            let (objects, table) = (&objects, &table);
-            scope.spawn(move || {
-                for range in (0..2000).filter(|range| range % 8 == worker) {
-                    let mut recorder = table.recorder();
-                    objects.record(range * 4..range * 4 + 4, |start, bytes| recorder.record(start, bytes));
-                }
-            });
-        }
-    });
-    objects.check(&table, objects.end);
-    // The walk from an earlier card would hide it: each card has its last start.
-    for address in (BASE + CARD_BYTES - WORD..objects.end).step_by(CARD_BYTES) {
-        assert_eq!(objects.look_up(&table, address).1, 1, "{address:#x}");
     }
 }

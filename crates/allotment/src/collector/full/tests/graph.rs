@@ -4,23 +4,23 @@ use super::model::{Model, Node, Number, Value};
 use super::*;
 use crate::mutator::{ArraySite, PerObject};
 use crate::object::{ADDRESS_MASK, Header, SlotVisitor, WORD, reference};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 /// Kinds of objects; the number of an object is the last word of its fixed part.
-pub(super) const KINDS: usize = 6;
+pub(in crate::collector) const KINDS: usize = 6;
 /// The kind with a tail of strong references, and that with a tail of bytes.
-pub(super) const ARRAY: usize = 1;
-pub(super) const BYTES: usize = 3;
+pub(in crate::collector) const ARRAY: usize = 1;
+pub(in crate::collector) const BYTES: usize = 3;
 
-pub(super) struct Graph {
-    pub(super) heap: Heap,
-    pub(super) tables: SideTables,
-    pub(super) model: Model,
+pub(in crate::collector) struct Graph {
+    pub(in crate::collector) heap: Heap,
+    pub(in crate::collector) tools: Tools,
+    pub(in crate::collector) model: Model,
     /// Where each object of the model lies.
-    pub(super) addresses: BTreeMap<Number, usize>,
+    pub(in crate::collector) addresses: BTreeMap<Number, usize>,
     /// The roots as the heap sees them, in the order of the model's.
-    pub(super) roots: Vec<(u64, SlotKind)>,
+    pub(in crate::collector) roots: Vec<(u64, SlotKind)>,
     shapes: [ShapeRef; KINDS],
     next: Number,
 }
@@ -55,8 +55,12 @@ unsafe fn trace(object: NonNull<u8>, slots: &mut SlotVisitor<'_>) {
 }
 
 impl Graph {
-    pub(super) fn new(regions: usize, piece: usize, pieces: usize) -> Graph {
-        let heap = heap(regions);
+    pub(in crate::collector) fn new(workers: usize, regions: usize, piece: usize, pieces: usize) -> Graph {
+        Graph::of(heap(regions), workers, piece, pieces)
+    }
+
+    /// An empty graph in an empty heap.
+    pub(in crate::collector) fn of(heap: Heap, workers: usize, piece: usize, pieces: usize) -> Graph {
         let shapes = std::array::from_fn(|kind| {
             let name = format!("Kind{kind}");
             let mut shape = match TAILS[kind] {
@@ -72,13 +76,13 @@ impl Graph {
             }
             heap.register(shape).expect("a shape")
         });
-        let tables = tables(&heap, piece, pieces);
+        let tools = tools(&heap, workers, piece, pieces);
         let (model, addresses, roots) = (Model::default(), BTreeMap::new(), Vec::new());
-        Graph { heap, tables, model, addresses, roots, shapes, next: 1 }
+        Graph { heap, tools, model, addresses, roots, shapes, next: 1 }
     }
 
     /// Allocates by one thread; those that fit.
-    pub(super) fn allocate(&mut self, wanted: &[(usize, usize)]) -> Vec<Number> {
+    pub(in crate::collector) fn allocate(&mut self, wanted: &[(usize, usize)]) -> Vec<Number> {
         let shapes = self.shapes;
         let objects = self.heap.attach(|mutator| {
             let each = wanted.iter().map(|&(kind, length)| {
@@ -91,7 +95,11 @@ impl Graph {
         wanted.iter().zip(objects).filter_map(|(&what, object)| Some(self.born(what, object?))).collect()
     }
 
-    fn born(&mut self, (kind, length): (usize, usize), object: NonNull<u8>) -> Number {
+    pub(in crate::collector) fn born(
+        &mut self,
+        (kind, length): (usize, usize),
+        object: NonNull<u8>,
+    ) -> Number {
         let (number, address) = (self.next, object.addr().get());
         self.next += 1;
         let tail = match TAILS[kind] {
@@ -119,14 +127,14 @@ impl Graph {
     }
 
     /// The word that stands for a value.
-    pub(super) fn bits(&self, value: Value) -> u64 {
+    pub(in crate::collector) fn bits(&self, value: Value) -> u64 {
         match value {
             Value::Plain(bits) => bits,
             Value::Object(number, tag) => self.addresses[&number] as u64 | tag,
         }
     }
 
-    fn slot_address(&self, number: Number, slot: usize) -> usize {
+    pub(in crate::collector) fn slot_address(&self, number: Number, slot: usize) -> usize {
         let kind = self.model.nodes[&number].kind;
         let fixed = FIXED_SLOTS[kind];
         let offset = match fixed.get(slot) {
@@ -136,19 +144,24 @@ impl Graph {
         self.addresses[&number] + offset
     }
 
-    pub(super) fn store(&mut self, number: Number, slot: usize, value: Value) {
+    pub(in crate::collector) fn store(&mut self, number: Number, slot: usize, value: Value) {
+        let address = self.slot_address(number, slot);
         // SAFETY: a slot of an object that the model says is there.
-        unsafe { write(self.slot_address(number, slot), self.bits(value)) };
+        unsafe { write(address, self.bits(value)) };
+        // Young objects without: so a collection that relies on the barrier where it may not is found out.
+        if self.model.old.contains(&number) {
+            self.heap.shared.cards.dirty(address);
+        }
         self.model.nodes.get_mut(&number).expect("it is there").slots[slot].0 = value;
     }
 
-    pub(super) fn root(&mut self, value: Value, kind: SlotKind) {
+    pub(in crate::collector) fn root(&mut self, value: Value, kind: SlotKind) {
         self.model.roots.push((value, kind));
         self.roots.push((self.bits(value), kind));
     }
 
     /// Gives the object a hash and an age.
-    pub(super) fn dress(&mut self, number: Number, hash: NonZeroU32, age: u8) {
+    pub(in crate::collector) fn dress(&mut self, number: Number, hash: NonZeroU32, age: u8) {
         let node = self.model.nodes.get_mut(&number).expect("it is there");
         node.header = Header::from_bits(node.header).with_identity_hash(hash).with_age(age).bits();
         // SAFETY: the header of an object.
@@ -156,14 +169,26 @@ impl Graph {
     }
 
     /// Collects both, and compares.
-    pub(super) fn collect(&mut self, compaction: Compaction) -> Statistics {
+    pub(in crate::collector) fn collect(&mut self, compaction: Compaction) -> Statistics {
+        self.collect_then(compaction, |_, _| {})
+    }
+
+    /// The same, with what a collector does to the heap in the same pause.
+    pub(in crate::collector) fn collect_then(
+        &mut self,
+        compaction: Compaction,
+        after: impl FnOnce(&Heap, &Tools),
+    ) -> Statistics {
         let mut pins: Vec<usize> = self.model.pins.iter().map(|number| self.addresses[number]).collect();
         pins.reverse();
         let before = self.addresses.clone();
-        let statistics = collect_detached(&self.heap, &mut self.tables, &mut self.roots, &pins, compaction);
+        let statistics = collect_detached(&self.heap, &mut self.tools, &mut self.roots, &pins, compaction);
+        assert_eq!(self.heap.memory().used_bytes, statistics.used_after);
+        after(&self.heap, &self.tools);
         assert_eq!(statistics.weak_cleared, self.model.collect());
         assert_eq!(statistics.live_objects, self.model.nodes.len() as u64);
-        self.find_all();
+        assert_eq!(statistics.workers, self.tools.workers);
+        self.find_all(&self.model.pins.clone(), |_, _, header| header);
         for pin in &self.model.pins {
             assert_eq!(self.addresses[pin], before[pin], "object {pin} is pinned");
         }
@@ -173,19 +198,34 @@ impl Graph {
             assert_eq!(census.objects(shape.id()), expected as u64, "only what lives is left");
         }
         assert_eq!(census.object_bytes(), statistics.live_bytes);
-        assert_eq!(self.heap.memory().used_bytes, statistics.used_after);
         statistics
     }
 
-    /// Finds every object of the model again, from the roots and pins on, and compares.
-    fn find_all(&mut self) {
+    /// Bytes of an object.
+    pub(in crate::collector) fn bytes(&self, number: Number) -> usize {
+        let Node { kind, length, .. } = self.model.nodes[&number];
+        self.shapes[kind].bytes_for(length).expect("it was allocated")
+    }
+
+    /// The shape of a kind.
+    pub(in crate::collector) fn shape(&self, kind: usize) -> ShapeRef {
+        self.shapes[kind]
+    }
+
+    /// Finds every object of the model again, from the roots and from those that have not moved on, and compares;
+    /// `expected` has the number, the place and the former header of each, and says what its header should be.
+    pub(in crate::collector) fn find_all(
+        &mut self,
+        unmoved: &BTreeSet<Number>,
+        expected: impl Fn(Number, usize, u64) -> u64,
+    ) {
         let mut found: BTreeMap<Number, usize> = BTreeMap::new();
         let mut pending = Vec::new();
         for (&(value, _), &(bits, _)) in self.model.roots.iter().zip(&self.roots) {
             pending.push((value, bits));
         }
         pending
-            .extend(self.model.pins.iter().map(|&pin| (Value::Object(pin, 0), self.addresses[&pin] as u64)));
+            .extend(unmoved.iter().map(|&number| (Value::Object(number, 0), self.addresses[&number] as u64)));
         while let Some((value, bits)) = pending.pop() {
             let (number, tag) = match value {
                 Value::Plain(expected) => {
@@ -201,6 +241,8 @@ impl Graph {
                 continue;
             }
             self.addresses.insert(number, address);
+            let node = self.model.nodes.get_mut(&number).expect("it lives");
+            node.header = expected(number, address, node.header);
             let node = &self.model.nodes[&number];
             // SAFETY: an object, if the collection is right.
             unsafe { compare(number, node, address) };

@@ -1,16 +1,20 @@
 //! The full collection against a naive model of the object graph.
 
-mod graph;
+pub(in crate::collector) mod graph;
 mod humongous;
-mod model;
+pub(in crate::collector) mod model;
 mod pins;
-mod program;
+pub(in crate::collector) mod program;
 mod scenarios;
 
 use super::*;
 use crate::Heap;
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
+use crate::options::CollectorKind;
 use std::ptr::NonNull;
+
+/// How many workers collect, in turn.
+pub(in crate::collector) const WORKERS: std::ops::RangeInclusive<usize> = 1..=4;
 
 /// Bytes of a region in most tests.
 const REGION: usize = 4096;
@@ -18,20 +22,29 @@ const REGION: usize = 4096;
 /// A tiny heap.
 fn heap(regions: usize) -> Heap {
     let builder = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false);
-    builder.build().expect("a heap")
+    builder.collector(CollectorKind::MarkCompact).build().expect("a heap")
 }
 
-/// Tables for the heap, with a mark stack of these limits.
-fn tables(heap: &Heap, piece: usize, pieces: usize) -> SideTables {
-    let mut tables = SideTables::new(heap.base(), heap.geometry().heap_bytes()).expect("tables");
-    tables.stack = stack::Limits { piece, pieces };
-    tables
+/// What collects.
+pub(in crate::collector) struct Tools {
+    tables: SideTables,
+    pub(in crate::collector) gang: Gang,
+    pub(in crate::collector) workers: usize,
+}
+
+/// Tools for the heap, with mark stacks of these limits.
+fn tools(heap: &Heap, workers: usize, piece: usize, pieces: usize) -> Tools {
+    let mut tables = SideTables::new(heap.base(), heap.geometry().heap_bytes(), true).expect("tables");
+    tables.stack = Limits { piece, pieces };
+    let gang = Gang::new("test-gc", workers);
+    assert_eq!(gang.ready(workers), workers);
+    Tools { tables, gang, workers }
 }
 
 /// Collects with no thread attached; `slots` are root slots.
 fn collect_detached(
     heap: &Heap,
-    tables: &mut SideTables,
+    tools: &mut Tools,
     slots: &mut [(u64, SlotKind)],
     pinned: &[usize],
     compaction: Compaction,
@@ -44,7 +57,7 @@ fn collect_detached(
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
         // SAFETY: no thread is attached, tests write only addresses of objects to slots, and neither `slots` nor `pinned` unwinds.
-        unsafe { collect(subject, tables, roots, compaction) }
+        unsafe { collect(subject, &mut tools.tables, roots, compaction, &tools.gang, tools.workers) }
     };
     shared.registry.while_detached(collection).expect("no thread is attached").expect("memory for tables")
 }

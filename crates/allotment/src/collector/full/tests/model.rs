@@ -4,11 +4,11 @@ use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An object's number; it lies in the object, too.
-pub(super) type Number = u64;
+pub(in crate::collector) type Number = u64;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(in crate::collector) enum Value {
     /// Null or an immediate: these bits.
     Plain(u64),
     /// A reference with these tag bits.
@@ -16,28 +16,31 @@ pub(super) enum Value {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) kind: usize,
-    pub(super) length: usize,
-    pub(super) header: u64,
-    pub(super) slots: Vec<(Value, SlotKind)>,
+pub(in crate::collector) struct Node {
+    pub(in crate::collector) kind: usize,
+    pub(in crate::collector) length: usize,
+    pub(in crate::collector) header: u64,
+    pub(in crate::collector) slots: Vec<(Value, SlotKind)>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Model {
-    pub(super) nodes: BTreeMap<Number, Node>,
-    pub(super) roots: Vec<(Value, SlotKind)>,
-    pub(super) pins: BTreeSet<Number>,
+pub(in crate::collector) struct Model {
+    pub(in crate::collector) nodes: BTreeMap<Number, Node>,
+    pub(in crate::collector) roots: Vec<(Value, SlotKind)>,
+    pub(in crate::collector) pins: BTreeSet<Number>,
+    /// Objects that are old: a young collection looks at them by their dirty cards only, and frees none.
+    pub(in crate::collector) old: BTreeSet<Number>,
 }
 
 impl Model {
-    fn reachable(&self) -> BTreeSet<Number> {
+    fn reachable(&self, others: &BTreeSet<Number>) -> BTreeSet<Number> {
         let strong = |&(value, kind): &(Value, SlotKind)| match value {
             Value::Object(number, _) if kind == SlotKind::Strong => Some(number),
             _ => None,
         };
         let mut pending: Vec<Number> = self.roots.iter().filter_map(strong).collect();
         pending.extend(&self.pins);
+        pending.extend(others);
         let mut reached = BTreeSet::new();
         while let Some(number) = pending.pop() {
             if reached.insert(number) {
@@ -48,8 +51,17 @@ impl Model {
     }
 
     /// Removes what is not reachable and clears what referred to it weakly; how many slots that were.
-    pub(super) fn collect(&mut self) -> u64 {
-        let reached = self.reachable();
+    pub(in crate::collector) fn collect(&mut self) -> u64 {
+        self.collect_but(&BTreeSet::new())
+    }
+
+    /// The same, of all but what is old.
+    pub(in crate::collector) fn collect_young(&mut self) -> u64 {
+        self.collect_but(&self.old.clone())
+    }
+
+    fn collect_but(&mut self, others: &BTreeSet<Number>) -> u64 {
+        let reached = self.reachable(others);
         self.nodes.retain(|number, _| reached.contains(number));
         let slots = self.nodes.values_mut().flat_map(|node| &mut node.slots).chain(&mut self.roots);
         let mut cleared = 0;

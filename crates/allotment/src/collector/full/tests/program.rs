@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use std::num::NonZeroU32;
 
+/// What a program does.
 #[derive(Clone, Debug)]
-enum Step {
+pub(in crate::collector) enum Step {
     Allocate(Vec<(usize, usize)>),
     /// Of the chosen objects the first refers to the second.
     Store(Index, Index, Index, u64),
@@ -43,7 +44,8 @@ fn what() -> impl Strategy<Value = (usize, usize)> {
         .prop_map(|(kind, length)| (kind, if kind == BYTES { length * 7 } else { length }))
 }
 
-fn step() -> impl Strategy<Value = Step> {
+/// Any step.
+pub(in crate::collector) fn step() -> impl Strategy<Value = Step> {
     let index = any::<Index>;
     prop_oneof![
         6 => prop::collection::vec(what(), 1..60).prop_map(Step::Allocate),
@@ -58,7 +60,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn perform(graph: &mut Graph, step: Step) {
+/// Does it to the heap and the model.
+pub(in crate::collector) fn perform(graph: &mut Graph, step: Step) {
     let numbers: Vec<u64> = graph.model.nodes.keys().copied().collect();
     if let Step::Allocate(wanted) = &step {
         graph.allocate(wanted);
@@ -109,12 +112,13 @@ proptest! {
 
     #[test]
     fn what_is_reachable_stays_as_it_was(
+        workers in 1usize..5,
         regions in 2usize..24,
         piece in prop_oneof![Just(2usize), 2usize..64],
         pieces in 1usize..4,
         steps in prop::collection::vec(step(), 1..120),
     ) {
-        let mut graph = Graph::new(regions, piece, pieces);
+        let mut graph = Graph::new(workers, regions, piece, pieces);
         for step in steps {
             perform(&mut graph, step);
         }
@@ -124,12 +128,13 @@ proptest! {
     /// Many small objects of which some live, so that gaps end in the middle of a block.
     #[test]
     fn dense_heaps_slide(
+        workers in 1usize..5,
         lengths in prop::collection::vec(0usize..40, 100..900),
         live in prop::collection::vec(any::<bool>(), 900),
         pinned in prop::collection::vec(any::<Index>(), 0..8),
         compactions in prop::collection::vec(compaction(), 1..4),
     ) {
-        let mut graph = Graph::new(16, 64, 4);
+        let mut graph = Graph::new(workers, 16, 64, 4);
         let wanted: Vec<_> = lengths
             .iter()
             .map(|&length| (if length % 3 == 0 { ARRAY } else { BYTES }, length))

@@ -4,6 +4,7 @@ use super::graph::{ARRAY, BYTES, Graph};
 use super::model::Value;
 use super::*;
 use crate::mutator::{ArraySite, ByCaller};
+use crate::options::CollectorKind;
 use crate::region::State;
 
 fn fill(graph: &mut Graph) -> Vec<u64> {
@@ -14,69 +15,104 @@ fn fill(graph: &mut Graph) -> Vec<u64> {
 
 #[test]
 fn an_empty_heap_is_collected() {
-    let statistics = Graph::new(2, 2, 1).collect(Compaction::Maximum);
-    assert_eq!((statistics.live_objects, statistics.used_after), (0, 0));
+    for workers in WORKERS {
+        let statistics = Graph::new(workers, 2, 2, 1).collect(Compaction::Maximum);
+        assert_eq!((statistics.live_objects, statistics.used_after), (0, 0));
+    }
 }
 
 #[test]
 fn a_dead_heap_is_free_afterwards() {
-    let mut graph = Graph::new(8, 64, 4);
-    fill(&mut graph);
-    let statistics = graph.collect(Compaction::Garbage { percent: 100 });
-    assert_eq!((statistics.used_after, statistics.regions_freed), (0, 8));
-    assert_eq!(statistics.used_after, 0);
-    let again = fill(&mut graph).len();
-    assert!(again * 64 > 7 * REGION, "all of it is usable");
+    for workers in WORKERS {
+        let mut graph = Graph::new(workers, 8, 64, 4);
+        fill(&mut graph);
+        let statistics = graph.collect(Compaction::Garbage { percent: 100 });
+        assert_eq!((statistics.used_after, statistics.regions_freed), (0, 8));
+        assert_eq!(statistics.used_after, 0);
+        let again = fill(&mut graph).len();
+        assert!(again * 64 > 7 * REGION, "all of it is usable");
+    }
 }
 
 #[test]
 fn a_live_heap_is_left_alone_or_slides_onto_itself() {
-    let mut graph = Graph::new(8, 64, 4);
-    for object in fill(&mut graph) {
-        graph.root(Value::Object(object, 0), SlotKind::Strong);
-    }
-    let statistics = graph.collect(Compaction::Garbage { percent: 1 });
-    assert_eq!((statistics.regions_left_alone, statistics.moved_bytes), (8, 0));
-    for compaction in [Compaction::Maximum, Compaction::MoveAll] {
-        let statistics = graph.collect(compaction);
-        assert_eq!((statistics.regions_left_alone, statistics.moved_bytes), (0, 0));
+    for workers in WORKERS {
+        let mut graph = Graph::new(workers, 8, 64, 4);
+        for object in fill(&mut graph) {
+            graph.root(Value::Object(object, 0), SlotKind::Strong);
+        }
+        let statistics = graph.collect(Compaction::Garbage { percent: 1 });
+        assert_eq!((statistics.regions_left_alone, statistics.moved_bytes), (8, 0));
+        for compaction in [Compaction::Maximum, Compaction::MoveAll] {
+            let statistics = graph.collect(compaction);
+            assert_eq!((statistics.regions_left_alone, statistics.moved_bytes), (0, 0));
+        }
     }
 }
 
 #[test]
 fn everything_moves_by_way_of_a_free_region() {
-    let mut graph = Graph::new(8, 64, 4);
-    let objects = graph.allocate(&[(BYTES, 40); 6 * 60]);
-    assert_eq!(objects.len(), 6 * 60);
-    for &object in &objects {
-        graph.root(Value::Object(object, 0), SlotKind::Strong);
-    }
-    for _ in 0..5 {
-        let before = graph.addresses.clone();
-        let statistics = graph.collect(Compaction::MoveAll);
-        assert_eq!(statistics.moved_bytes, statistics.live_bytes);
-        assert!(before.iter().all(|(object, place)| graph.addresses[object] != *place));
+    for workers in WORKERS {
+        let mut graph = Graph::new(workers, 8, 64, 4);
+        let objects = graph.allocate(&[(BYTES, 40); 6 * 60]);
+        assert_eq!(objects.len(), 6 * 60);
+        for &object in &objects {
+            graph.root(Value::Object(object, 0), SlotKind::Strong);
+        }
+        for _ in 0..5 {
+            let before = graph.addresses.clone();
+            let statistics = graph.collect(Compaction::MoveAll);
+            assert_eq!(statistics.moved_bytes, statistics.live_bytes);
+            assert!(before.iter().all(|(object, place)| graph.addresses[object] != *place));
+        }
     }
 }
 
 #[test]
 fn a_full_heap_with_a_hole_in_every_region_is_compacted_without_free_memory() {
-    let mut graph = Graph::new(8, 64, 4);
-    let objects = fill(&mut graph);
-    for &object in objects.iter().filter(|&object| object % 4 != 0) {
-        graph.root(Value::Object(object, 0), SlotKind::Strong);
+    for workers in WORKERS {
+        let mut graph = Graph::new(workers, 8, 64, 4);
+        let objects = fill(&mut graph);
+        for &object in objects.iter().filter(|&object| object % 4 != 0) {
+            graph.root(Value::Object(object, 0), SlotKind::Strong);
+        }
+        let statistics = graph.collect(Compaction::Garbage { percent: 5 });
+        assert!(statistics.regions_freed >= 1);
+        assert_eq!(statistics.live_objects, graph.roots.len() as u64);
+        assert!(!graph.allocate(&[(BYTES, REGION - 24)]).is_empty(), "a whole region is free");
     }
-    let statistics = graph.collect(Compaction::Garbage { percent: 5 });
-    assert!(statistics.regions_freed >= 1);
-    assert_eq!(statistics.live_objects, graph.roots.len() as u64);
-    assert!(!graph.allocate(&[(BYTES, REGION - 24)]).is_empty(), "a whole region is free");
+}
+
+/// 300 arrays of 60 objects each, half of which are garbage.
+#[test]
+fn workers_steal_from_each_other_and_nothing_is_lost() {
+    for workers in 2..=4 {
+        let mut graph = Graph::new(workers, 400, 64, 1 << 10);
+        let roots = graph.allocate(&[(ARRAY, 300)]);
+        let arrays = graph.allocate(&[(ARRAY, 60); 300]);
+        graph.root(Value::Object(roots[0], 0), SlotKind::Strong);
+        for (slot, &array) in arrays.iter().enumerate() {
+            graph.store(roots[0], slot, Value::Object(array, 0));
+            let leaves = graph.allocate(&[(0, 0); 60]);
+            for (slot, &leaf) in leaves.iter().enumerate().step_by(2) {
+                graph.store(array, slot, Value::Object(leaf, 0));
+            }
+        }
+        // The others may wake up when all is done, but not always.
+        let stolen = (0..200).any(|_| graph.collect(Compaction::MoveAll).steals > 0);
+        assert!(stolen, "{workers} workers");
+    }
 }
 
 #[test]
 fn a_list_of_a_million_needs_no_stack() {
     const LENGTH: usize = 1_000_000;
-    let heap = Heap::builder().max_heap_size(64 << 20).build().expect("a heap");
-    let mut tables = tables(&heap, 2, 1);
+    let heap = Heap::builder()
+        .collector(CollectorKind::MarkCompact)
+        .max_heap_size(64 << 20)
+        .build()
+        .expect("a heap");
+    let mut tools = tools(&heap, 1, 2, 1);
     let shape = heap.register(Shape::fixed("Cell", 16).slot("next", 8, SlotKind::Strong)).expect("a shape");
     let head = heap.attach(|mutator| {
         (0..LENGTH).fold(0, |next, _| {
@@ -91,7 +127,7 @@ fn a_list_of_a_million_needs_no_stack() {
     let mut roots = [(head.expect("not attached"), SlotKind::Strong)];
     let thread = std::thread::Builder::new().stack_size(128 << 10);
     std::thread::scope(|scope| {
-        let collection = || collect_detached(&heap, &mut tables, &mut roots, &[], Compaction::Maximum);
+        let collection = || collect_detached(&heap, &mut tools, &mut roots, &[], Compaction::Maximum);
         let statistics = thread.spawn_scoped(scope, collection).expect("a thread").join().expect("no panic");
         assert_eq!((statistics.live_objects, statistics.mark_overflows), (LENGTH as u64, 0));
     });
@@ -100,34 +136,39 @@ fn a_list_of_a_million_needs_no_stack() {
 
 #[test]
 fn what_does_not_fit_on_the_mark_stack_is_found_again() {
-    let mut graph = Graph::new(16, 2, 1);
-    let arrays = graph.allocate(&[(ARRAY, 30); 20]);
-    for (turn, &array) in arrays.iter().enumerate() {
-        for slot in 0..30 {
-            graph.store(array, slot, Value::Object(arrays[(turn * 7 + slot) % 20], 0));
+    for workers in WORKERS {
+        let mut graph = Graph::new(workers, 16, 2, 1);
+        let arrays = graph.allocate(&[(ARRAY, 30); 20]);
+        for (turn, &array) in arrays.iter().enumerate() {
+            for slot in 0..30 {
+                graph.store(array, slot, Value::Object(arrays[(turn * 7 + slot) % 20], 0));
+            }
         }
+        graph.root(Value::Object(arrays[3], 0), SlotKind::Strong);
+        let statistics = graph.collect(Compaction::Maximum);
+        assert_eq!(statistics.live_objects, 20);
+        assert!(statistics.mark_overflows > 0);
     }
-    graph.root(Value::Object(arrays[3], 0), SlotKind::Strong);
-    let statistics = graph.collect(Compaction::Maximum);
-    assert_eq!(statistics.live_objects, 20);
-    assert!(statistics.mark_overflows > 0);
 }
 
 #[test]
 fn regions_that_one_thread_fills_keep_their_objects() {
-    let mut graph = Graph::new(6, 64, 4);
-    let shared = graph.heap.shared.clone();
-    let table = shared.free.table();
-    let objects = graph.allocate(&[(0, 0), (5, 0), (0, 0)]);
-    graph.store(objects[0], 0, Value::Object(objects[1], 0));
-    let index = table.index_of(graph.addresses[&objects[0]]);
-    // As the thread would have it between two marks.
-    shared.free.forget_room();
-    table.get(index).set_state(State::Exclusive);
-    let mut roots = [];
-    let statistics = collect_detached(&graph.heap, &mut graph.tables, &mut roots, &[], Compaction::MoveAll);
-    assert_eq!((statistics.live_objects, statistics.moved_bytes), (3, 0));
-    assert_eq!(table.get(index).state(), State::Exclusive);
-    shared.free.share_region(index);
-    assert_eq!(graph.collect(Compaction::Maximum).live_objects, 0);
+    for workers in WORKERS {
+        let mut graph = Graph::new(workers, 6, 64, 4);
+        let shared = graph.heap.shared.clone();
+        let table = shared.free.table();
+        let objects = graph.allocate(&[(0, 0), (5, 0), (0, 0)]);
+        graph.store(objects[0], 0, Value::Object(objects[1], 0));
+        let index = table.index_of(graph.addresses[&objects[0]]);
+        // As the thread would have it between two marks.
+        shared.free.forget_room();
+        table.get(index).set_state(State::Exclusive);
+        let mut roots = [];
+        let statistics =
+            collect_detached(&graph.heap, &mut graph.tools, &mut roots, &[], Compaction::MoveAll);
+        assert_eq!((statistics.live_objects, statistics.moved_bytes), (3, 0));
+        assert_eq!(table.get(index).state(), State::Exclusive);
+        shared.free.share_region(index);
+        assert_eq!(graph.collect(Compaction::Maximum).live_objects, 0);
+    }
 }

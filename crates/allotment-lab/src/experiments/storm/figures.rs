@@ -1,0 +1,85 @@
+//! What is told of a storm: percentiles of its operations, of first ones apart, and how many threads waited.
+
+use crate::harness::SecondaryValue;
+use crate::statistics::{Weighted, percentile};
+use std::time::Duration;
+
+/// Times of one thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Times {
+    /// Of its operations, in their order.
+    pub(super) operations: Vec<Duration>,
+    /// From the instant of the beginning until it was done.
+    pub(super) total: Duration,
+}
+
+/// A longer operation has waited for something.
+const LONG: Duration = Duration::from_millis(1);
+
+fn microseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn sorted(times: impl Iterator<Item = f64>) -> Vec<Weighted> {
+    let mut sorted: Vec<Weighted> = times.map(|time| (time, 1)).collect();
+    sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    sorted
+}
+
+/// The figures of all threads' times.
+pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
+    let operations = || threads.iter().flat_map(|times| times.operations.iter().copied());
+    let firsts = || threads.iter().filter_map(|times| times.operations.first().copied());
+    let all = sorted(operations().map(microseconds));
+    let first = sorted(firsts().map(microseconds));
+    let totals = sorted(threads.iter().map(|times| milliseconds(times.total)));
+    let late = firsts().filter(|&time| time > LONG).count();
+    let long: Duration = operations().filter(|&time| time > LONG).sum();
+    vec![
+        SecondaryValue::average("op.p50", "us", percentile(&all, 50.0)),
+        SecondaryValue::average("op.p99", "us", percentile(&all, 99.0)),
+        SecondaryValue::average("op.p99.9", "us", percentile(&all, 99.9)),
+        SecondaryValue::average("op.p99.99", "us", percentile(&all, 99.99)),
+        SecondaryValue::maximum("op.max", "us", percentile(&all, 100.0)),
+        SecondaryValue::average("op.over-1ms", "ms", milliseconds(long)),
+        SecondaryValue::average("first.p50", "us", percentile(&first, 50.0)),
+        SecondaryValue::average("first.p99", "us", percentile(&first, 99.0)),
+        SecondaryValue::average("first.over-1ms", "threads", late as f64),
+        SecondaryValue::average("thread.min", "ms", percentile(&totals, 0.0)),
+        SecondaryValue::average("thread.p50", "ms", percentile(&totals, 50.0)),
+        SecondaryValue::maximum("thread.max", "ms", percentile(&totals, 100.0)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_figures_are_those_of_the_times() {
+        let ms = Duration::from_millis;
+        let times = |first: u64, total: u64| Times {
+            operations: [first, 1, 1, 1].map(ms).to_vec(),
+            total: ms(total),
+        };
+        let found = figures(&[times(2, 9), times(1, 5), times(10, 20)]);
+        let of = |label: &str| found.iter().find(|value| value.label == label).unwrap().value;
+        for (label, value) in [
+            ("op.p50", 1000.0),
+            ("op.max", 10_000.0),
+            ("op.over-1ms", 12.0),
+            ("first.p50", 2000.0),
+            ("first.p99", 10_000.0),
+            ("first.over-1ms", 2.0),
+            ("thread.min", 5.0),
+            ("thread.p50", 9.0),
+            ("thread.max", 20.0),
+        ] {
+            assert!((of(label) - value).abs() < 1e-6, "{label}: {}", of(label));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! How much of what was handed out held no object when the first collection after the start came.
+//!
+//! Buffers that were taken and not used are the storm, and a heap shows them when it takes them back: at a collection. Totals at
+//! the end would not do: by then the buffers have the sizes that suit their threads. The heap's own waste
+//! (`TlabStatistics::waste_percent`) was refused: the end of a buffer that it can lend to the next thread is none to it, and
+//! was out of everybody's reach all the same. So the threads say how much they have allocated.
+//!
+//! A heap tells of a collection when the others run again: what they took and used in the microseconds since is in the figure.
+
+use allotment::Heap;
+use allotment::collector::CollectionRecord;
+use allotment::tlab::statistics::TlabStatistics;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Looks at a heap when it has collected for the first time since it was asked to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FirstCollection(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Bytes of objects so far. Written by all threads after each operation.
+    objects: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Idle,
+    /// A heap that owns its own hook is never freed, so this ends with the storm, or before.
+    Waiting { heap: Heap, before: TlabStatistics },
+    /// Percentage of the bytes handed out.
+    Seen(f64),
+}
+
+impl FirstCollection {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What to build the heap with.
+    pub(super) fn hook(&self) -> impl Fn(&CollectionRecord) + Send + Sync + 'static {
+        let first = self.clone();
+        move |_| first.look()
+    }
+
+    /// The next collection of `heap` is the first.
+    pub(super) fn begin(&self, heap: &Heap) {
+        let before = heap.tlab_totals().sum;
+        self.0.objects.store(0, Ordering::Relaxed);
+        *self.lock() = State::Waiting { heap: heap.clone(), before };
+    }
+
+    /// Objects of `bytes` bytes have been allocated.
+    pub(super) fn allocated(&self, bytes: usize) {
+        self.0.objects.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn look(&self) {
+        let mut state = self.lock();
+        let State::Waiting { heap, before } = &*state else { return };
+        let of = heap.tlab_totals().sum.since(before);
+        let (handed, objects) =
+            ((of.allocated + of.outside_bytes) as f64, self.0.objects.load(Ordering::Relaxed) as f64);
+        *state = State::Seen((1.0 - objects / handed).max(0.0) * 100.0);
+    }
+
+    /// Percentage of the bytes handed out in which no object was; nothing if there was no collection. None is waited for any
+    /// more.
+    pub(super) fn end(&self) -> Option<f64> {
+        match std::mem::take(&mut *self.lock()) {
+            State::Seen(waste) => Some(waste),
+            State::Idle | State::Waiting { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allotment::{NewSlots, OutOfMemory, alloc};
+
+    #[test]
+    fn the_first_collection_since_the_beginning_is_seen_and_no_other() {
+        let first = FirstCollection::default();
+        let builder = Heap::builder().options("TLABSize=64k,MinTLABSize=64k,-ResizeTLAB").unwrap();
+        let heap = builder.max_heap_size(16 << 20).on_collection(first.hook()).build().unwrap();
+        heap.attach(|mutator| {
+            first.allocated(1 << 20);
+            mutator.collect();
+            assert_eq!(first.end(), None);
+            first.begin(&heap);
+            assert_eq!(first.end(), None);
+            first.begin(&heap);
+            let before = heap.tlab_totals().sum;
+            alloc!(mutator, NewSlots::new(16 << 10, 0_u8))?;
+            first.allocated(16 << 10);
+            mutator.collect();
+            let handed = heap.tlab_totals().sum.since(&before).allocated;
+            assert!(handed >= 64 << 10, "{handed}");
+            first.allocated(1 << 20);
+            mutator.collect();
+            let waste = first.end().unwrap();
+            let expected = 100.0 - 100.0 * f64::from(16 << 10) / handed as f64;
+            assert!((waste - expected).abs() < 1e-9, "{waste} {expected}");
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap()
+        .unwrap();
+    }
+}

@@ -1,0 +1,119 @@
+//! What happens to threads that all begin to allocate in the same instant.
+//!
+//! The trouble behind JDK-8359947 ("use smaller TLABs by default") as a program: threads that have allocated nothing wait
+//! for one instant, and then each does a little, sleeps, and does a little again. If a thread's first buffer is large,
+//! some hundred of them take all of the heap and use none of it; the others wait in their first refill until a
+//! collection gives them back what nobody needed. The page `docs/experiments/storm.md` says how to read the result.
+//!
+//! The threads are the experiment's own and no workers of the harness: workers spin before a shot until all are awake, which two
+//! thousand of them on a few CPUs never are; and theirs may be bound to CPUs. A mode of `api` was refused: that asks what
+//! calls cost, this what a heap does to those who share it.
+
+mod figures;
+mod first_collection;
+mod operation;
+mod plan;
+mod shot;
+mod start;
+
+use super::collectors::COLLECTOR;
+use crate::harness::{Axis, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use plan::HeapPlan;
+
+/// The experiment `storm`.
+#[derive(Clone, Copy, Debug)]
+pub struct Storm;
+
+impl Experiment for Storm {
+    fn name(&self) -> &'static str {
+        "storm"
+    }
+
+    fn question(&self) -> &'static str {
+        "How long do threads wait that all begin to allocate in the same instant?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const MODES: &[Mode] = &[Mode {
+            name: "start",
+            what: "from the instant until the last thread has done its operations",
+            jmh_modes: &[JmhMode::SingleShot],
+        }];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis { default: &["parallel"], quick: &["parallel"], ..COLLECTOR },
+            Axis::new("mutators", "threads that begin together", Kind::Count, &["100", "500", "2000"])
+                .quick(&["100", "500"]),
+            Axis::new("paced", "ms each sleeps between two operations; 0: none", Kind::Count, &["20", "0"]),
+            Axis::new("operations", "operations of each, of 20k in small arrays", Kind::Count, &["200"])
+                .quick(&["40"]),
+            Axis::new("before", "operations of one thread alone, before them", Kind::Count, &["50000"])
+                .quick(&["10000"]),
+            Axis::new(
+                "heap",
+                "bytes of the heap; 0: 1g, beyond 500 mutators 4g, epsilon as it needs",
+                Kind::Size,
+                &["0"],
+            ),
+            Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"]),
+        ];
+        AXES
+    }
+
+    /// Who measures; the mutators are a parameter.
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        if case.jmh_mode != JmhMode::SingleShot {
+            return Some(format!("{}: each storm has a fresh heap, so only ss measures it", case.jmh_mode));
+        }
+        if case.threads > 1 {
+            return Some(format!(
+                "{} threads: one measures; how many begin together is --mutators",
+                case.threads
+            ));
+        }
+        HeapPlan::of(case).and_then(|plan| plan.fits()).err()
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let plan = HeapPlan::of(case).map_err(anyhow::Error::msg)?;
+        shot::run(plan, bench)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    fn refused(selection: Selection) -> String {
+        expand(&[&Storm], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (name, value, reason) in [
+            ("mutators", "0", "nobody begins"),
+            ("mutators", "100000", "at most 4096"),
+            ("operations", "0", "no operations"),
+            ("operations", "18446744073709551615", "at most 1000000"),
+            ("heap", "1m", "MaxHeapSize"),
+            ("tlab", "17", "TLABSize"),
+            ("heap", "16384t", "of memory"),
+        ] {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let error = refused(Selection { values, ..Selection::default() });
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+        let many = Selection { threads: vec![2], ..Selection::default() };
+        assert!(refused(many).contains("--mutators"));
+        let timed = Selection { jmh_modes: vec![JmhMode::AverageTime], ..Selection::default() };
+        assert!(refused(timed).contains("only ss"));
+    }
+}

@@ -1,0 +1,162 @@
+//! The heap that a storm needs, and how much there is to do.
+
+use super::operation::OPERATION_BYTES;
+use crate::experiments::collectors::heap_of;
+use crate::harness::{Case, ParameterError};
+use allotment::Heap;
+use allotment::heap::HeapBuilder;
+use allotment::memory::limit::available_memory;
+use allotment::options::OptionError;
+use std::time::Duration;
+
+/// Threads that can be started: each has a stack.
+const MAX_MUTATORS: usize = 4096;
+
+/// Operations of one thread: it keeps the time of each.
+const MAX_OPERATIONS: usize = 1_000_000;
+
+/// Bytes of a thread's stack. An operation needs little, and two thousand of the usual size are 4 GiB of addresses, which
+/// not every container allows.
+pub(super) const STACK: usize = 512 << 10;
+
+/// Everything that is decided before a heap is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeapPlan {
+    /// Threads that begin together.
+    pub(super) mutators: usize,
+    /// Operations of each.
+    pub(super) operations: usize,
+    /// Operations of one thread alone, before.
+    pub(super) before: usize,
+    /// What each sleeps between two operations.
+    pub(super) pace: Duration,
+    /// Bytes of the heap.
+    heap: usize,
+    /// What collects it.
+    collector: String,
+    /// TLABSize in bytes; 0: the policy chooses.
+    tlab: usize,
+}
+
+impl HeapPlan {
+    /// The heap for a case.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
+        let wrong = |error: ParameterError| error.to_string();
+        let number = |name| case.size(name).map_err(wrong);
+        let (mutators, operations, before) = (number("mutators")?, number("operations")?, number("before")?);
+        if mutators == 0 {
+            return Err("no mutators: nobody begins".into());
+        }
+        if mutators > MAX_MUTATORS {
+            return Err(format!("{mutators} mutators: at most {MAX_MUTATORS} threads are started"));
+        }
+        if operations == 0 {
+            return Err("no operations: there is nothing to wait for".into());
+        }
+        if operations.max(before) > MAX_OPERATIONS {
+            return Err(format!(
+                "{} operations of a thread: at most {MAX_OPERATIONS} work",
+                operations.max(before)
+            ));
+        }
+        let collector = case.text("collector").map_err(wrong)?;
+        // Beside the objects there is a ring for each thread, and what buffers and regions begun leave unused.
+        let all = (mutators * operations + before) * OPERATION_BYTES;
+        let uncollected = all + all / 8 + mutators * (64 << 10) + (64 << 20);
+        let heap = match number("heap")? {
+            0 if collector == "epsilon" => uncollected,
+            0 if mutators <= 500 => 1 << 30,
+            0 => 4 << 30,
+            given => given,
+        };
+        let pace = Duration::from_millis(case.count("paced").map_err(wrong)?);
+        let (collector, tlab) = (collector.to_string(), number("tlab")?);
+        Ok(HeapPlan { mutators, operations, before, pace, heap, collector, tlab })
+    }
+
+    /// What the heap is built with. It has all of its size from the beginning, or its collector would keep it smaller; and its
+    /// pages are there, or threads would wait in the kernel, for each other's page faults, longer than for memory.
+    ///
+    /// # Errors
+    /// An option does not take its value.
+    pub(super) fn builder(&self) -> Result<HeapBuilder, OptionError> {
+        let builder = heap_of(&self.collector, self.heap)?.tlab_size(self.tlab);
+        Ok(builder.initial_heap_size(self.heap).always_pre_touch(true))
+    }
+
+    /// Whether heap, stacks and times fit into this machine's memory, and the heap's options take their values.
+    ///
+    /// # Errors
+    /// Says how much is needed and how much there is; or what the option says.
+    pub(super) fn fits(&self) -> Result<(), String> {
+        let thread = STACK + self.operations * size_of::<Duration>();
+        let (needed, memory) = (self.heap.saturating_add(self.mutators * thread), available_memory().bytes);
+        let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
+        if needed > memory {
+            return Err(format!(
+                "{} mutators with {} operations each need {} of memory, and there are {}",
+                self.mutators,
+                self.operations,
+                mib(needed),
+                mib(memory)
+            ));
+        }
+        // Without the collector: one that this build does not have is for its case to say.
+        let heap = Heap::builder().max_heap_size(self.heap).tlab_size(self.tlab);
+        heap.resolve().map(drop).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::harness::{JmhMode, TimeUnit};
+
+    pub(in super::super) fn plan(
+        collector: &str,
+        mutators: usize,
+        operations: usize,
+        heap: &str,
+    ) -> HeapPlan {
+        let params = [
+            ("collector", collector.to_string()),
+            ("mutators", mutators.to_string()),
+            ("paced", "1".into()),
+            ("operations", operations.to_string()),
+            ("before", "100".into()),
+            ("heap", heap.into()),
+            ("tlab", "32768".into()),
+        ];
+        HeapPlan::of(&Case {
+            experiment: "storm".into(),
+            mode: "start".into(),
+            jmh_mode: JmhMode::SingleShot,
+            unit: TimeUnit::Milliseconds,
+            threads: 1,
+            params: params.map(|(name, value)| (name.into(), value)).into(),
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn a_heap_takes_the_options_as_planned() {
+        let plan = plan("mark-compact", 10, 3, "67108864");
+        let heap = plan.builder().unwrap().build().unwrap();
+        assert_eq!((heap.collector(), heap.geometry().heap_bytes()), ("mark-compact", 64 << 20));
+        let size = heap.options().rows().find(|row| row.info.name == "TLABSize").unwrap().value;
+        assert_eq!(size, "32k");
+        assert_eq!(plan.pace, Duration::from_millis(1));
+    }
+
+    #[test]
+    fn the_heap_grows_with_the_mutators_unless_it_is_given() {
+        assert_eq!(plan("parallel", 500, 200, "0").heap, 1 << 30);
+        assert_eq!(plan("parallel", 2000, 200, "0").heap, 4 << 30);
+        assert_eq!(plan("parallel", 2000, 200, "1073741824").heap, 1 << 30);
+        let all = (500 * 200 + 100) * OPERATION_BYTES;
+        assert!((all..2 * all).contains(&plan("epsilon", 500, 200, "0").heap));
+    }
+}

@@ -1,0 +1,296 @@
+//! A storm: a heap, a thread that uses it alone, and then all of them at once.
+//!
+//! The controller makes everything before the shot, as a probe: its thread is bound to no CPU, and neither are the threads it
+//! starts. The worker gives the word and waits.
+
+use super::figures::{Times, figures};
+use super::first_collection::FirstCollection;
+use super::operation::{Operations, Ring, ring};
+use super::plan::{HeapPlan, STACK};
+use super::start::Start;
+use crate::experiments::heap_use::HeapUse;
+use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};
+use allotment::{Heap, Mutator, Root, root};
+use anyhow::{Context, anyhow, bail};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What a thread says at its end; nothing if there was no beginning.
+type Told = anyhow::Result<Option<Times>>;
+
+/// Threads that are ready to begin.
+struct Storm {
+    heap: Heap,
+    heap_use: HeapUse,
+    first: FirstCollection,
+    start: Arc<Start>,
+    threads: Vec<JoinHandle<Told>>,
+    /// What they told, when all are over.
+    times: Vec<Times>,
+}
+
+impl Storm {
+    /// Makes a heap, uses it, and starts the threads.
+    fn prepare(plan: &HeapPlan) -> anyhow::Result<Storm> {
+        let first = FirstCollection::default();
+        let (heap, heap_use) = HeapUse::listening(plan.builder()?, first.hook())?;
+        let rings = alone(&heap, plan).context("before the start")?;
+        let mut storm =
+            Storm { heap, heap_use, first, start: Arc::default(), threads: Vec::new(), times: Vec::new() };
+        for (index, ring) in rings.into_iter().enumerate() {
+            let (heap, leaves) = (storm.heap.clone(), Leaves(Arc::clone(&storm.start)));
+            let part = Part {
+                start: Arc::clone(&storm.start),
+                first: storm.first.clone(),
+                ring,
+                index,
+                operations: plan.operations,
+                pace: plan.pace,
+            };
+            let body = move || {
+                let attached = heap.attach(|mutator| part.play(mutator));
+                // The heap goes first: who waits for all to be over may make the next.
+                drop(heap);
+                drop(leaves);
+                attached?
+            };
+            let thread = thread::Builder::new().name(format!("mutator {index}")).stack_size(STACK);
+            let started = thread.spawn(body);
+            let of = || format!("cannot start thread {} of {}", index + 1, plan.mutators);
+            storm.threads.push(started.with_context(of)?);
+        }
+        storm.start.wait_until_ready(plan.mutators);
+        storm.first.begin(&storm.heap);
+        storm.heap_use.before();
+        Ok(storm)
+    }
+
+    /// Lets all threads begin and waits for the last.
+    fn unleash(&self) {
+        self.start.begin();
+        self.start.wait_until_over(self.threads.len());
+    }
+
+    /// Gathers the times of threads that are over.
+    fn gather(&mut self) -> anyhow::Result<()> {
+        let count = self.threads.len();
+        for (index, thread) in self.threads.drain(..).enumerate() {
+            let told = thread.join().unwrap_or_else(|_| Err(anyhow!("panicked")));
+            let times = told.with_context(|| format!("mutator {} of {count}", index + 1))?;
+            self.times.extend(times);
+        }
+        if self.times.len() < count {
+            bail!("{} of {count} mutators never began", count - self.times.len());
+        }
+        Ok(())
+    }
+
+    fn figures(&mut self, iteration: &Iteration) -> Vec<SecondaryValue> {
+        let mut values = figures(&self.times);
+        if let Some(waste) = self.first.end() {
+            values.push(SecondaryValue::average("first-gc.waste", "%", waste));
+        }
+        values.extend(self.heap_use.after(iteration));
+        values
+    }
+}
+
+impl Drop for Storm {
+    /// Nobody may be left behind in a heap that nobody uses.
+    fn drop(&mut self) {
+        self.start.call_off();
+        self.first.end();
+        for thread in self.threads.drain(..) {
+            // What it has to say interests nobody any more.
+            drop(thread.join());
+        }
+    }
+}
+
+/// Says that a thread is over, also when it unwinds.
+struct Leaves(Arc<Start>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// One thread uses the heap for a while; then it makes the rings of all that come, which so have allocated nothing.
+fn alone(heap: &Heap, plan: &HeapPlan) -> anyhow::Result<Vec<Root<Ring>>> {
+    heap.attach(|mutator| {
+        root!(mutator, own = ring(mutator)?);
+        let mut operations = Operations::new(plan.mutators);
+        for _ in 0..plan.before {
+            operations.perform(mutator, own)?;
+        }
+        let mut rings = Vec::with_capacity(plan.mutators);
+        for _ in 0..plan.mutators {
+            root!(mutator, made = ring(mutator)?);
+            rings.push(Root::new(mutator, made.get(mutator)));
+        }
+        Ok(rings)
+    })?
+}
+
+/// What a thread of the storm needs.
+struct Part {
+    start: Arc<Start>,
+    first: FirstCollection,
+    ring: Root<Ring>,
+    index: usize,
+    operations: usize,
+    pace: Duration,
+}
+
+impl Part {
+    /// Waits for the instant, and does its operations.
+    fn play(self, mutator: &mut Mutator<'_>) -> Told {
+        let Part { start, first, ring, index, operations: count, pace } = self;
+        root!(mutator, kept = ring.get(mutator));
+        drop(ring);
+        let mut operations = Operations::new(index);
+        // Its pages are written to, so that no time is that of a page fault here.
+        let mut times = vec![Duration::MAX; count];
+        let Some(instant) = mutator.blocking(|| start.wait()) else { return Ok(None) };
+        for (number, time) in times.iter_mut().enumerate() {
+            if number > 0 && !pace.is_zero() {
+                mutator.blocking(|| thread::sleep(pace));
+            }
+            let begun = Instant::now();
+            let performed = operations.perform(mutator, kept);
+            *time = begun.elapsed();
+            first.allocated(performed.with_context(|| format!("operation {} of {count}", number + 1))?);
+        }
+        Ok(Some(Times { operations: times, total: instant.elapsed() }))
+    }
+}
+
+/// What the controller and the worker share: the storm to come.
+type Next = Mutex<anyhow::Result<Storm>>;
+
+fn lock(next: &Next) -> MutexGuard<'_, anyhow::Result<Storm>> {
+    next.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes a storm before each shot, and tells of it after.
+struct Brewing<'a> {
+    plan: &'a HeapPlan,
+    next: &'a Next,
+}
+
+impl Probe for Brewing<'_> {
+    fn before(&mut self) {
+        let mut next = lock(self.next);
+        // The old heap goes first, or there would have to be memory for both.
+        *next = Err(anyhow!("there is no storm yet"));
+        *next = Storm::prepare(self.plan);
+    }
+
+    fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue> {
+        lock(self.next).as_mut().map_or_else(|_| Vec::new(), |storm| storm.figures(iteration))
+    }
+}
+
+/// Lets the storm loose.
+struct Unleashing<'a>(&'a Next);
+
+impl Unleashing<'_> {
+    /// Does `act` with the storm; where there is none, says why.
+    fn with<R>(&self, act: impl FnOnce(&mut Storm) -> R) -> anyhow::Result<R> {
+        let mut next = lock(self.0);
+        match &mut *next {
+            Ok(storm) => Ok(act(storm)),
+            Err(error) => Err(std::mem::replace(error, anyhow!("a storm that could not be made"))),
+        }
+    }
+}
+
+impl Worker for Unleashing<'_> {
+    fn prepare(&mut self) -> anyhow::Result<()> {
+        self.with(|_| ())
+    }
+
+    fn batch(&mut self) -> u64 {
+        // `prepare` has seen that there is one.
+        u64::from(self.with(|storm| storm.unleash()).is_ok())
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.with(Storm::gather)?
+    }
+}
+
+/// Measures storms as `plan` has them.
+pub(super) fn run(plan: HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let next = Next::new(Err(anyhow!("there is no storm yet")));
+    bench.measure_with(&mut Brewing { plan: &plan, next: &next }, |_| Ok(Unleashing(&next)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::tests::plan;
+    use super::*;
+
+    fn storm(plan: &HeapPlan) -> anyhow::Result<Storm> {
+        let mut storm = Storm::prepare(plan)?;
+        storm.unleash();
+        storm.gather()?;
+        Ok(storm)
+    }
+
+    fn iteration() -> Iteration {
+        let time = Duration::from_secs(1);
+        Iteration { measured_operations: 1, all_operations: 1, time, window: time }
+    }
+
+    #[test]
+    fn every_operation_of_every_thread_has_its_time() {
+        let plan = plan("mark-compact", 8, 5, "16777216");
+        let mut storm = storm(&plan).unwrap();
+        assert_eq!(storm.times.len(), 8);
+        for times in &storm.times {
+            let sum: Duration = times.operations.iter().sum();
+            assert!(times.operations.len() == 5 && sum + 4 * plan.pace <= times.total, "{times:?}");
+        }
+        let values = storm.figures(&iteration());
+        let has = |label: &str| values.iter().any(|value| value.label == label && value.value.is_finite());
+        assert!(["op.p99", "first.over-1ms", "thread.p50", "tlab.waste"].into_iter().all(has), "{values:?}");
+        storm.heap.attach(|mutator| mutator.collect()).unwrap();
+        assert_eq!(
+            storm.heap.collections().recent.back().unwrap().live_objects,
+            0,
+            "the rings went with their threads"
+        );
+    }
+
+    #[test]
+    fn threads_share_a_heap_that_has_to_be_collected() {
+        // 16 threads allocate 12 MiB in a heap of 8.
+        let mut storm = storm(&plan("mark-compact", 16, 40, "8388608")).unwrap();
+        let values = storm.figures(&iteration());
+        let of = |label: &str| values.iter().find(|value| value.label == label).unwrap().value;
+        assert!(of("gc.full") >= 1.0 && (0.0..=100.0).contains(&of("first-gc.waste")), "{values:?}");
+    }
+
+    #[test]
+    fn a_heap_that_is_too_small_is_an_error_and_leaves_nobody_behind() {
+        let error = storm(&plan("epsilon", 4, 1000, "8388608")).err().unwrap();
+        let text = format!("{error:#}");
+        assert!(text.contains("mutator") && text.contains("operation"), "{text}");
+        let mut full = plan("epsilon", 4, 1, "8388608");
+        full.before = 1000;
+        let error = storm(&full).err().unwrap();
+        assert!(format!("{error:#}").starts_with("before the start"), "{error:#}");
+    }
+
+    #[test]
+    fn a_storm_that_is_called_off_ends_its_threads() {
+        let storm = Storm::prepare(&plan("mark-compact", 3, 1, "16777216")).unwrap();
+        let heap = storm.heap.clone();
+        assert_eq!(heap.attachments().now, 3);
+        drop(storm);
+        assert_eq!(heap.attachments().now, 0);
+    }
+}

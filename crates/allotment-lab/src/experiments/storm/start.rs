@@ -1,0 +1,130 @@
+//! The instant that all threads wait for.
+//!
+//! Threads sleep on one condition, which wakes them with one call of the system: whoever is waked one by one begins one by
+//! one. A barrier was refused: the last thread would have to be there, and one that failed on its way never is.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Where threads wait for the instant, and where one waits for them.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    state: Mutex<State>,
+    /// Waked when the instant has come. Not for progress: each thread that arrives would wake all that have.
+    given: Condvar,
+    /// Waked when a thread waits or is done; one waits for it.
+    progress: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Threads that wait or have waited.
+    ready: usize,
+    /// Threads that are done, in whichever way.
+    over: usize,
+    given: Given,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Given {
+    #[default]
+    Nothing,
+    Begin(Instant),
+    /// There will be no beginning.
+    Off,
+}
+
+impl Start {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the instant; nothing if there will be none.
+    pub(super) fn wait(&self) -> Option<Instant> {
+        let mut state = self.lock();
+        state.ready += 1;
+        self.progress.notify_one();
+        let nothing = |state: &mut State| state.given == Given::Nothing;
+        match self.given.wait_while(state, nothing).unwrap_or_else(PoisonError::into_inner).given {
+            Given::Begin(instant) => Some(instant),
+            Given::Nothing | Given::Off => None,
+        }
+    }
+
+    /// The calling thread is done.
+    pub(super) fn leave(&self) {
+        self.lock().over += 1;
+        self.progress.notify_one();
+    }
+
+    /// Waits until each of `threads` threads waits, or is done before it did.
+    pub(super) fn wait_until_ready(&self, threads: usize) {
+        let missing = |state: &mut State| state.ready + state.over < threads;
+        drop(self.progress.wait_while(self.lock(), missing));
+    }
+
+    /// Waits until `threads` threads are done.
+    pub(super) fn wait_until_over(&self, threads: usize) {
+        drop(self.progress.wait_while(self.lock(), |state| state.over < threads));
+    }
+
+    /// The instant is now.
+    pub(super) fn begin(&self) {
+        self.give(Given::Begin(Instant::now()));
+    }
+
+    /// Sends home who still waits.
+    pub(super) fn call_off(&self) {
+        self.give(Given::Off);
+    }
+
+    /// The first word holds.
+    fn give(&self, given: Given) {
+        let mut state = self.lock();
+        if state.given == Given::Nothing {
+            state.given = given;
+        }
+        drop(state);
+        self.given.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn all_begin_at_the_same_instant_and_nobody_waits_for_who_failed() {
+        let start = Start::default();
+        let instants = thread::scope(|scope| {
+            let waiting: Vec<_> = (0..3)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let instant = start.wait();
+                        start.leave();
+                        instant
+                    })
+                })
+                .collect();
+            scope.spawn(|| start.leave());
+            start.wait_until_ready(4);
+            start.begin();
+            start.wait_until_over(4);
+            waiting.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert!(instants[0].is_some() && instants.iter().all(|instant| *instant == instants[0]));
+    }
+
+    #[test]
+    fn who_waits_for_nothing_is_sent_home() {
+        let start = Start::default();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| start.wait());
+            start.wait_until_ready(1);
+            start.call_off();
+            start.begin();
+            assert_eq!(waiting.join().unwrap(), None);
+        });
+    }
+}

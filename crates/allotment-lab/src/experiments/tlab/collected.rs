@@ -1,0 +1,94 @@
+//! The library's fast path in a heap whose garbage is collected: what an object costs when its memory has to be won back.
+//!
+//! The loop of `tlab`, and where that recycles with a mark, or `shared` resets the heap, here a collector stops all threads and finds
+//! nothing alive. Objects that live are for other experiments: with them the score would be theirs.
+
+use super::eden::calls;
+use super::library::{Plain, site};
+use super::widest::widest;
+use crate::experiments::collectors::heap_of;
+use crate::experiments::heap_use::HeapUse;
+use crate::harness::{Bench, Case, Worker};
+use allotment::mutator::{BySize, Mutator, OutOfMemory, PerObject};
+use anyhow::Context;
+
+/// Bytes of the heap, at least: what the modes that share regions have.
+const MIN_HEAP: usize = 16 << 20;
+
+/// Allocates, and lets the heap be collected when it is full.
+struct Collected<'m, 't, const BYTES: usize> {
+    mutator: &'m mut Mutator<'t>,
+    body: Plain<BYTES, PerObject, BySize>,
+    /// Why there is no more room, if there is none.
+    full: Option<OutOfMemory>,
+}
+
+impl<const BYTES: usize> Worker for Collected<'_, '_, BYTES> {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        let allocated = widest(&self.body, &mut *self.mutator);
+        if allocated < 2 * self.body.pairs as u64 {
+            // A stop was asked for, or the heap is full. What is reserved is given up again: the loop begins anew.
+            self.full = self.mutator.make_room(BYTES).err();
+        }
+        allocated
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.full.take().map_or(Ok(()), |full| Err(full).context("nothing was alive"))
+    }
+
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        self.mutator.blocking(wait);
+    }
+}
+
+/// Mode `collected`: a heap of an eden for each thread, all of its pages there.
+pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let eden = case.size("eden")?;
+    let bytes = (eden * case.threads).max(MIN_HEAP);
+    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes).always_pre_touch(true);
+    let builder = match case.size("young")? {
+        0 => builder,
+        young => builder.options(&format!("MaxNewSize={young}"))?,
+    };
+    let (heap, mut heap_use) = HeapUse::of(builder)?;
+    let site = site::<BYTES, PerObject, BySize>(&heap)?;
+    let (pairs, _) = calls(BYTES, eden);
+    bench.measure_within_with(&mut heap_use, |_, play| {
+        heap.attach(|mutator| play.play(Collected { mutator, body: Plain { site, pairs }, full: None }))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allotment::Heap;
+
+    #[test]
+    fn a_full_heap_is_collected_and_the_loop_goes_on() {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        let site = site::<64, PerObject, BySize>(&heap).unwrap();
+        heap.attach(|mutator| {
+            let mut worker = Collected { mutator, body: Plain { site, pairs: 128 }, full: None };
+            let allocated: u64 = (0..4096).map(|_| worker.batch()).sum();
+            worker.finish().unwrap();
+            assert!(allocated * 64 > 48 << 20, "{allocated} objects");
+        })
+        .unwrap();
+        assert!(heap.collections().count >= 2);
+    }
+
+    #[test]
+    fn a_heap_that_nobody_collects_is_told_of() {
+        let heap = heap_of("epsilon", 16 << 20).unwrap().build().unwrap();
+        let site = site::<64, PerObject, BySize>(&heap).unwrap();
+        heap.attach(|mutator| {
+            let mut worker = Collected { mutator, body: Plain { site, pairs: 128 }, full: None };
+            while worker.batch() > 0 {}
+            let error = worker.finish().unwrap_err();
+            assert!(format!("{error:#}").contains("nothing was alive"));
+        })
+        .unwrap();
+    }
+}

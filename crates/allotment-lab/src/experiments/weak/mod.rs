@@ -1,0 +1,191 @@
+//! What a cache of weak references costs, and whether it keeps its promise.
+//!
+//! A cache that only remembers: looked-up values are held strongly for a while, in a window that rotates; everything
+//! else the collector may take, and the next lookup makes it again. So references are cleared all the time, at each collection
+//! those of the values that left the window. The page `docs/experiments/weak.md` says how to read the result.
+//!
+//! It checks itself at every lookup ([`witness`]): weak references are what collectors get wrong in rare moments, and a run that
+//! only measures would be the faster for it.
+//!
+//! A cache by identity (`IdMap`) was refused: its entries hold what they name.
+
+mod cache;
+mod lookup;
+mod witness;
+
+use super::collectors::{self, COLLECTOR, heap_of};
+use super::heap_use::HeapUse;
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ParameterError, Probe,
+    SecondaryValue,
+};
+use allotment::memory::limit::available_memory;
+use allotment::root;
+use anyhow::bail;
+use cache::{ENTRY_BYTES, Fields, Roots, VALUE_BYTES, table};
+use lookup::{Setting, scene};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The experiment `weak`.
+#[derive(Clone, Copy, Debug)]
+pub struct Weak;
+
+/// Entries of a cache.
+const MAX_ENTRIES: usize = 1 << 28;
+
+impl Experiment for Weak {
+    fn name(&self) -> &'static str {
+        "weak"
+    }
+
+    fn question(&self) -> &'static str {
+        "What does a lookup cost in a cache whose entries are weak, and how many does a collector take?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const fn mode(name: &'static str, what: &'static str) -> Mode {
+            Mode { name, what, jmh_modes: &[JmhMode::AverageTime] }
+        }
+        const MODES: &[Mode] = &[
+            mode("field", "entries are objects with a WeakField, in an array of the heap"),
+            mode("root", "entries are WeakRoots, in memory outside the heap"),
+        ];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            COLLECTOR,
+            Axis::new("entries", "entries of each thread's cache", Kind::Count, &["100000", "10000"]),
+            Axis::new(
+                "window",
+                "values held strongly, in percent of the entries",
+                Kind::Count,
+                &["10", "50"],
+            ),
+            Axis::new(
+                "value",
+                "bytes of a value beside its key, and of what a lookup leaves",
+                Kind::Size,
+                &["256"],
+            ),
+            Axis::new("heap", "bytes of the heap", Kind::Size, &["64m"]),
+        ];
+        AXES
+    }
+
+    /// A cache is a thread's own: more threads are for whoever asks.
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::mode("field"))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        // A parameter that is not there is told of when the case runs.
+        refusal(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let entries = case.size("entries")?;
+        let window = (entries * case.size("window")? / 100).max(1);
+        let setting = Setting { entries, window, bytes: case.size("value")? };
+        let cleared = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&cleared);
+        // All of it from the beginning, or a heap that is larger than it need be would not be used.
+        let bytes = case.size("heap")?;
+        let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
+        let (heap, heap_use) = HeapUse::listening(builder, move |record| {
+            counter.fetch_add(record.weak_cleared as u64, Ordering::Relaxed);
+        })?;
+        let mut probe = Cleared { heap_use, cleared };
+        bench.measure_within_with(&mut probe, |thread, play| {
+            heap.attach(|mutator| match case.mode.as_str() {
+                "field" => {
+                    root!(mutator, table = table(mutator, entries)?);
+                    scene(mutator, Fields(table), setting, thread, play)
+                }
+                "root" => scene(mutator, Roots::new(entries), setting, thread, play),
+                other => bail!("there is no mode `{other}`"),
+            })?
+        })
+    }
+}
+
+fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
+    let (entries, window) = (case.size("entries")?, case.size("window")?);
+    if !(1..=MAX_ENTRIES).contains(&entries) {
+        return Ok(Some(format!("{entries} entries: 1 to {MAX_ENTRIES} work")));
+    }
+    if !(1..=100).contains(&window) {
+        return Ok(Some(format!("a window of {window} %: 1 to 100 work")));
+    }
+    if case.text("collector")? == "epsilon" {
+        return Ok(Some(
+            "collector=epsilon never clears a weak reference, and a cache fills its heap".into(),
+        ));
+    }
+    let (heap, memory) = (case.size("heap")?, available_memory().bytes);
+    let held = VALUE_BYTES.saturating_add(case.size("value")?).saturating_mul(entries * window / 100);
+    let needed = held.saturating_add(entries * ENTRY_BYTES).saturating_mul(case.threads);
+    let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
+    if needed > heap - heap / 8 {
+        let needed = needed.saturating_add(needed / 4);
+        return Ok(Some(format!(
+            "a heap of {}: entries and what the window holds need a --heap of {}",
+            mib(heap),
+            mib(needed)
+        )));
+    }
+    if heap > memory {
+        return Ok(Some(format!("a heap of {}, and there are {} of memory", mib(heap), mib(memory))));
+    }
+    Ok(collectors::refusal(case.text("collector")?, heap))
+}
+
+/// What the heap did, and how many references the collector cleared meanwhile.
+struct Cleared {
+    heap_use: HeapUse,
+    cleared: Arc<AtomicU64>,
+}
+
+impl Probe for Cleared {
+    fn before(&mut self) {
+        self.cleared.store(0, Ordering::Relaxed);
+        self.heap_use.before();
+    }
+
+    fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue> {
+        let cleared = self.cleared.load(Ordering::Relaxed) as f64;
+        let mut values = vec![SecondaryValue::average("cleared", "counts", cleared)];
+        values.extend(self.heap_use.after(iteration));
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (name, value, reason) in [
+            ("entries", "0", "1 to 268435456 work"),
+            ("window", "0", "1 to 100 work"),
+            ("window", "101", "1 to 100 work"),
+            ("value", "1m", "need a --heap of"),
+            ("value", "16384t", "need a --heap of"),
+            ("heap", "16384t", "of memory"),
+            ("collector", "epsilon", "never clears"),
+        ] {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let selection = Selection { values, quick: true, ..Selection::default() };
+            let error = expand(&[&Weak], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+    }
+}

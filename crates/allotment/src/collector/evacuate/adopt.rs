@@ -1,0 +1,100 @@
+//! After a full collection everything is old: what young collections have to know of old regions is written anew.
+//!
+//! A walk over the headers of all that lives, region by region, with nothing of the full collection in it: to note where
+//! objects begin while they are moved would spare it, and would put a generational heap's needs into a phase that
+//! other collectors use.
+
+use super::finish::size_of_original;
+use super::{OldTables, Space};
+use crate::collector::full::broken;
+use crate::collector::full::{Subject, cover};
+use crate::collector::work::Gang;
+use crate::object::{Header, Kind, WORD, walk};
+use crate::region::{Backing, CARD_BYTES, State};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Makes every region in use old, and lets the space of old objects use what is left in them.
+///
+/// # Safety
+/// - No mutator is between two safepoints, and every region is parsable up to its top.
+pub(crate) unsafe fn adopt_all<B: Backing>(
+    subject: Subject<'_, B>,
+    tables: &OldTables<'_>,
+    old: &Space,
+    gang: &Gang,
+    workers: usize,
+) {
+    let (free, table) = (subject.free, subject.free.table());
+    free.forget_room();
+    old.forget();
+    let next = AtomicUsize::new(0);
+    gang.run(workers, &|_| {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= table.len() {
+                return;
+            }
+            // SAFETY: the caller's predicate, and each region is one worker's.
+            unsafe { adopt(subject, tables, index) };
+        }
+    });
+    (0..table.len())
+        .filter(|&index| table.get(index).state() == State::Old)
+        .for_each(|index| old.offer(free, index));
+}
+
+/// # Safety
+/// - As for [`adopt_all`]; nobody else is at this region.
+unsafe fn adopt<B: Backing>(subject: Subject<'_, B>, tables: &OldTables<'_>, index: usize) {
+    let (free, table) = (subject.free, subject.free.table());
+    let region = table.get(index);
+    let (bottom, mut end) = (table.bottom(index), free.object_end(index));
+    match region.state() {
+        State::Shared | State::Survivor | State::Old => {
+            region.set_state(State::Old);
+            tables.clear(bottom, table.end(index));
+            let top = end.next_multiple_of(CARD_BYTES);
+            // SAFETY: the region is nobody's above its top.
+            unsafe { cover(free, end, top) };
+            region.set_top(top);
+            end = top;
+        }
+        State::HumongousStart => {
+            region.set_tenured(true);
+            tables.clear(bottom, table.end(index + region.run() - 1));
+        }
+        _ => return,
+    }
+    // SAFETY: the region is parsable, as the caller says.
+    let parsed = unsafe {
+        walk(subject.shapes, bottom, end, |object| tables.starts.record(object.address, object.bytes))
+    };
+    if parsed.is_err() {
+        broken(bottom, "a region is not parsable after a full collection");
+    }
+}
+
+/// Where the last object of an old region ends: between that and the region's top is the rest of a card.
+///
+/// # Safety
+/// - As for [`adopt_all`]; the region is old, and the starts of its objects are recorded.
+pub(crate) unsafe fn end_of_last<B: Backing>(
+    subject: Subject<'_, B>,
+    tables: &OldTables<'_>,
+    index: usize,
+) -> usize {
+    let table = subject.free.table();
+    let (bottom, top) = (table.bottom(index), table.get(index).top());
+    if top == bottom {
+        return bottom;
+    }
+    // SAFETY: starts lead to headers.
+    let header_at = |address: usize| Header::from_bits(unsafe { (address as *const u64).read() });
+    // SAFETY: as above.
+    let size_of = |address| unsafe { size_of_original(subject.shapes, address, header_at(address)) };
+    let last = tables.starts.object_at(top - WORD, bottom, size_of);
+    match header_at(last).kind() {
+        Kind::Filler(_) => last,
+        _ => top,
+    }
+}

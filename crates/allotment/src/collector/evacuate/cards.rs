@@ -1,0 +1,143 @@
+//! Dirty cards: the slots of old objects that may refer to young ones.
+//!
+//! Old memory is cut into pieces of 128 cards (64 KiB), and workers take the next piece when they are done with one: an array
+//! that fills the old generation is many workers' work. A worker looks at slots in its own cards only, wherever their object
+//! begins and ends, so nothing is looked at twice. A card is cleaned before its slots are looked at, and gets dirty again if what
+//! one of them refers to stays young.
+
+use super::SharedMode;
+use super::worker::Worker;
+use crate::object::{Header, Kind, Shape, WORD, for_each_fixed_slot, size_of_object, tail_slots};
+use crate::region::{Backing, CARD_BYTES, FreeSet};
+use std::collections::TryReserveError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of old memory that a worker takes at a time.
+const PIECE_BYTES: usize = if cfg!(test) { 2 * CARD_BYTES } else { 128 * CARD_BYTES };
+
+/// Old memory as it was when the collection began, cut into pieces.
+pub(super) struct OldRanges {
+    ranges: Vec<Range>,
+    pieces: usize,
+    /// The next piece nobody has taken. Relaxed: a ticket.
+    next: AtomicUsize,
+}
+
+struct Range {
+    bottom: usize,
+    top: usize,
+    /// Number of its first piece.
+    first: usize,
+}
+
+impl OldRanges {
+    /// The old objects that begin in `regions`, ascending.
+    pub(super) fn new<B: Backing>(
+        free: &FreeSet<B>,
+        regions: &[usize],
+    ) -> Result<OldRanges, TryReserveError> {
+        let mut ranges = Vec::new();
+        ranges.try_reserve_exact(regions.len())?;
+        let mut pieces = 0;
+        for &index in regions {
+            let (bottom, top) = (free.table().bottom(index), free.object_end(index));
+            ranges.push(Range { bottom, top, first: pieces });
+            pieces += (top - bottom).div_ceil(PIECE_BYTES);
+        }
+        Ok(OldRanges { ranges, pieces, next: AtomicUsize::new(0) })
+    }
+
+    /// Where the old objects ended that begin in the region at `bottom`; `None`: it had none.
+    pub(super) fn top_of(&self, bottom: usize) -> Option<usize> {
+        let place = self.ranges.binary_search_by_key(&bottom, |range| range.bottom).ok()?;
+        Some(self.ranges[place].top)
+    }
+
+    /// Bottom of a region and a piece of it.
+    fn take(&self) -> Option<(usize, usize, usize)> {
+        let piece = self.next.fetch_add(1, Ordering::Relaxed);
+        if piece >= self.pieces {
+            return None;
+        }
+        let range = &self.ranges[self.ranges.partition_point(|range| range.first <= piece) - 1];
+        let start = range.bottom + (piece - range.first) * PIECE_BYTES;
+        Some((range.bottom, start, (start + PIECE_BYTES).min(range.top)))
+    }
+}
+
+impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
+    /// Takes pieces until there are none.
+    ///
+    /// # Safety
+    /// - Starts of old objects are recorded, and nobody else writes to them.
+    pub(super) unsafe fn scan_cards(&mut self, ranges: &OldRanges) {
+        while let Some((bottom, start, end)) = ranges.take() {
+            self.statistics.cards_scanned += ((end - start).div_ceil(CARD_BYTES)) as u64;
+            let cards = self.heap.tables.cards;
+            cards.dirty_runs(start, end, |run_start, run_end| {
+                self.statistics.cards_dirty += ((run_end - run_start).div_ceil(CARD_BYTES)) as u64;
+                // SAFETY: the caller's predicate.
+                unsafe { self.scan_slots(bottom, run_start, run_end.min(end)) };
+                self.drain_own();
+            });
+        }
+    }
+
+    /// Looks at all slots in `[start, end)`, part of a region that begins at `bottom`.
+    ///
+    /// # Safety
+    /// - As for [`scan_cards`](Self::scan_cards).
+    unsafe fn scan_slots(&mut self, bottom: usize, start: usize, end: usize) {
+        let heap = self.heap;
+        // SAFETY: starts lead to headers of objects and fillers.
+        let mut object =
+            heap.tables.starts.object_at(start, bottom, |address| unsafe { self.size_at(address).0 });
+        while object < end {
+            // SAFETY: as above.
+            let (bytes, shape) = unsafe { self.size_at(object) };
+            if let Some(shape) = shape {
+                // SAFETY: an object of that shape.
+                unsafe { self.scan_slots_of(object, shape, start, end) };
+            }
+            object += bytes;
+        }
+    }
+
+    /// # Safety
+    /// - An object of `shape` is at `object`, which nobody writes to but the workers that look at its other cards.
+    unsafe fn scan_slots_of(&mut self, object: usize, shape: &Shape, start: usize, end: usize) {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            for_each_fixed_slot(object, shape, |slot, kind| {
+                if (start..end).contains(&slot.addr()) {
+                    self.meet_old(slot, kind);
+                }
+            });
+            if let Some(tail) = tail_slots(object, shape) {
+                let first = tail.start.addr();
+                let index = |address: usize| (address.max(first) - first).div_ceil(WORD).min(tail.length);
+                for index in index(start)..index(end) {
+                    self.meet_old(tail.start.add(index), tail.kind);
+                }
+            }
+        }
+    }
+
+    /// Size of the object or filler at `address`, and its shape if it is an object.
+    ///
+    /// # Safety
+    /// - One is there, which does not move.
+    unsafe fn size_at(&mut self, address: usize) -> (usize, Option<&'h Shape>) {
+        // SAFETY: the caller's predicate.
+        let header = Header::from_bits(unsafe { (address as *const u64).read() });
+        match header.kind() {
+            Kind::Filler(bytes) => (bytes, None),
+            Kind::Object(id) => {
+                let shape = self.shape(id, address);
+                // SAFETY: as above.
+                (unsafe { size_of_object(address, shape) }, Some(shape))
+            }
+            _ => crate::collector::full::broken(address, "an old region is not parsable"),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The end of an evacuation: regions of the set are freed, and those in which something stayed become old.
+
+use super::forwarding::KEPT;
+use super::{Evacuation, Role, Statistics};
+use crate::collector::full::broken;
+use crate::collector::full::cover;
+use crate::object::{Header, Kind, Shapes, size_of_object};
+use crate::region::{Backing, State};
+
+/// Frees what can be freed.
+///
+/// # Safety
+/// - All that is reachable was reached, and no slot refers to a place from where an object was copied.
+pub(super) unsafe fn finish<B: Backing>(heap: &Evacuation<'_, B>, statistics: &mut Statistics) {
+    let free = heap.subject.free;
+    let mut next = 0;
+    while next < free.table().len() {
+        let index = next;
+        let role = heap.set.role(index);
+        let region = free.table().get(index);
+        let run = region.run().max(1);
+        next += run;
+        if !role.is_in_set() {
+            continue;
+        }
+        let kept = (index..next).any(|index| heap.set.role(index).has_kept());
+        (index..next).for_each(|index| heap.set.set(index, Role::OUTSIDE));
+        if kept {
+            // SAFETY: the caller's predicate.
+            unsafe { retain(heap, index, statistics) };
+            continue;
+        }
+        statistics.regions_freed += run;
+        if region.state() == State::HumongousStart {
+            statistics.humongous_freed += 1;
+            free.give_humongous(index);
+        } else {
+            free.retire_region(index, region.home());
+        }
+    }
+}
+
+/// Makes a region or a run old: what is dead in it, or was copied, becomes a filler.
+///
+/// # Safety
+/// - As for [`finish`].
+unsafe fn retain<B: Backing>(heap: &Evacuation<'_, B>, index: usize, statistics: &mut Statistics) {
+    let free = heap.subject.free;
+    let region = free.table().get(index);
+    let (bottom, end) = (free.table().bottom(index), free.object_end(index));
+    heap.tables.starts.clear_range(bottom, free.table().end(index + region.run().max(1) - 1));
+    let (mut at, mut dead) = (bottom, bottom);
+    // SAFETY: the region was parsable; originals of copies are as large as these.
+    unsafe {
+        while at < end {
+            let word = at as *mut u64;
+            let header = Header::from_bits(word.read());
+            let bytes = size_of_original(heap.subject.shapes, at, header);
+            if header.mark() == KEPT && matches!(header.kind(), Kind::Object(_)) {
+                cover_dead(heap, dead, at);
+                word.write(header.with_mark(0).bits());
+                heap.tables.starts.record(at, bytes);
+                dead = at + bytes;
+            }
+            at += bytes;
+        }
+    }
+    let top = match region.state() {
+        State::HumongousStart => {
+            region.set_tenured(true);
+            end
+        }
+        _ => {
+            region.raise_dirty(region.top());
+            let top = heap.old.round(dead).min(free.table().end(index));
+            region.set_top(top);
+            region.set_state(State::Old);
+            free.poison_room(index);
+            top
+        }
+    };
+    // SAFETY: nothing lies behind the last object that stayed.
+    unsafe { cover_dead(heap, dead, top) };
+    statistics.retained_bytes += end - bottom;
+    if region.state() == State::Old {
+        heap.old.offer(free, index);
+    }
+}
+
+/// # Safety
+/// - `[start, end)` is whole words of a region, and nothing in it is used.
+unsafe fn cover_dead<B: Backing>(heap: &Evacuation<'_, B>, start: usize, end: usize) {
+    if start < end {
+        // SAFETY: the caller's predicate.
+        unsafe { cover(heap.subject.free, start, end) };
+        heap.tables.starts.record(start, end - start);
+    }
+}
+
+/// Bytes of the object, filler or original of a copy at `address`.
+///
+/// # Safety
+/// - One is there.
+pub(super) unsafe fn size_of_original(shapes: &Shapes, address: usize, header: Header) -> usize {
+    let (at, header) = match header.kind() {
+        // SAFETY: a copy begins with the header of an object.
+        Kind::Forwarded(to) => (to, Header::from_bits(unsafe { (to as *const u64).read() })),
+        _ => (address, header),
+    };
+    match header.kind() {
+        Kind::Filler(bytes) => bytes,
+        Kind::Object(id) => match shapes.get(id) {
+            // SAFETY: an object of that shape.
+            Some(shape) => unsafe { size_of_object(at, shape) },
+            None => broken(address, "an object of a shape that this heap does not know"),
+        },
+        _ => broken(address, "a young region is not parsable"),
+    }
+}

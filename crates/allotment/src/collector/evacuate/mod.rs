@@ -1,0 +1,247 @@
+//! Evacuation: copies what is alive out of a set of regions, and frees these.
+//!
+//! It knows nothing of who chose the set. Work is as much as there is alive, and what is dead is never looked at:
+//!
+//! ```text
+//! roots    slots of threads, handles and providers that refer into the set                 (mod.rs)
+//! cards    slots of old objects that may, found by the cards that mutators dirtied         (cards.rs)
+//! copy     what they reach, over a stack of slots                                           (worker.rs, forwarding.rs, overflow.rs)
+//! weak     slots whose referent was not reached are cleared                                 (weak.rs)
+//! finish   regions of the set are freed; those in which something stayed become old         (finish.rs)
+//! ```
+//!
+//! An object that cannot be moved, because it is pinned, larger than a region, or because there is no memory, stays where
+//! it is and makes its region old. So an evacuation always ends well: when memory runs out it frees less, and the
+//! caller, who is told, slides the heap together. Refused: to keep memory in reserve for the worst case (half of the
+//! young regions would stand idle for what hardly ever happens).
+
+mod adopt;
+mod cards;
+mod finish;
+mod forwarding;
+mod overflow;
+mod plab;
+mod set;
+mod space;
+mod tables;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod weak;
+mod worker;
+
+pub(crate) use adopt::{adopt_all, end_of_last};
+pub(crate) use set::{CollectionSet, Role};
+pub(crate) use space::{Kind as SpaceKind, Space};
+pub(crate) use tables::OldTables;
+pub(crate) use worker::WorkerStatistics;
+
+use super::full::{Roots, Subject};
+use super::work::{Crew, Gang, Limits as StackLimits};
+use crate::object::SlotVisitor;
+use crate::region::Backing;
+use cards::OldRanges;
+use std::collections::TryReserveError;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use worker::Worker;
+
+/// How far an evacuation goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Objects of this age are old when they are copied.
+    pub(crate) tenuring_threshold: u8,
+    /// Bytes that may stay young; what is copied beyond is old.
+    pub(crate) survivor_bytes: usize,
+    /// Largest buffer of a worker for young objects, in bytes.
+    pub(crate) young_plab_bytes: usize,
+    /// The same for old ones.
+    pub(crate) old_plab_bytes: usize,
+    /// How large the stacks become.
+    pub(crate) stack: StackLimits,
+}
+
+/// What an evacuation works on, and with what.
+pub(crate) struct Evacuation<'h, B> {
+    pub(crate) subject: Subject<'h, B>,
+    /// Which regions are emptied. The caller has chosen, and cleared the roles of free ones.
+    pub(crate) set: &'h CollectionSet,
+    pub(crate) tables: OldTables<'h>,
+    pub(crate) survivors: &'h Space,
+    pub(crate) old: &'h Space,
+    pub(crate) limits: Limits,
+}
+
+/// What it did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Statistics {
+    /// Of all workers.
+    pub(crate) sum: WorkerStatistics,
+    /// Objects each of them copied.
+    pub(crate) worker_objects: Vec<u64>,
+    pub(crate) weak_cleared: u64,
+    /// Bytes of regions that became old because something in them stayed.
+    pub(crate) retained_bytes: usize,
+    pub(crate) regions_freed: usize,
+    pub(crate) humongous_freed: usize,
+    /// How often everything copied was looked at again, because a stack could not grow.
+    pub(crate) overflows: u64,
+    pub(crate) copy_time: Duration,
+    pub(crate) weak_time: Duration,
+    pub(crate) finish_time: Duration,
+}
+
+/// Whether several workers are at it: what is atomic then need not be for one.
+pub(super) trait SharedMode {
+    const SHARED: bool;
+    const ACQUIRE: Ordering;
+}
+
+struct Alone;
+struct Together;
+
+impl SharedMode for Alone {
+    const SHARED: bool = false;
+    const ACQUIRE: Ordering = Ordering::Relaxed;
+}
+
+impl SharedMode for Together {
+    const SHARED: bool = true;
+    const ACQUIRE: Ordering = Ordering::Acquire;
+}
+
+impl<B: Backing> Evacuation<'_, B> {
+    /// Empties the set's regions as far as it can; `old_regions` are those in which old objects begin.
+    ///
+    /// # Errors
+    /// When there is no memory for the workers' stacks; nothing has changed but roles.
+    ///
+    /// # Safety
+    /// - No mutator is between two safepoints until this returns, and every region is parsable up to its top.
+    /// - Every reference in a live object, in a root slot and among the pinned is null, an immediate, or the address of
+    ///   an object of this heap.
+    /// - The card of every slot of an old object that refers into the set is dirty; starts of old objects are recorded.
+    pub(crate) unsafe fn run(
+        &self,
+        old_regions: &[usize],
+        mut roots: Roots<'_>,
+        gang: &Gang,
+        workers: usize,
+    ) -> Result<Statistics, TryReserveError> {
+        let mut statistics = Statistics::default();
+        let crew = Crew::new(workers, self.limits.stack)?;
+        let ranges = OldRanges::new(self.subject.free, old_regions)?;
+        self.subject.free.forget_room();
+        self.survivors.begin();
+        self.old.begin();
+        let start = Instant::now();
+        // SAFETY: the caller's predicates.
+        let weak = unsafe {
+            if workers == 1 {
+                self.copy::<Alone>(&crew, &ranges, &mut roots, gang, workers, &mut statistics)
+            } else {
+                self.copy::<Together>(&crew, &ranges, &mut roots, gang, workers, &mut statistics)
+            }
+        };
+        let copied = Instant::now();
+        // SAFETY: all that is reachable was reached.
+        statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };
+        let cleared = Instant::now();
+        // SAFETY: as above, and every slot has the new address of what it refers to.
+        unsafe { finish::finish(self, &mut statistics) };
+        statistics.copy_time = copied - start;
+        statistics.weak_time = cleared - copied;
+        statistics.finish_time = cleared.elapsed();
+        Ok(statistics)
+    }
+
+    /// Copies all that is reachable; the weak slots met on the way.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    unsafe fn copy<M: SharedMode>(
+        &self,
+        crew: &Crew,
+        ranges: &OldRanges,
+        roots: &mut Roots<'_>,
+        gang: &Gang,
+        workers: usize,
+        statistics: &mut Statistics,
+    ) -> Vec<Vec<usize>> {
+        let results = Mutex::new((Vec::new(), statistics, false));
+        // Only the first worker visits them: they are the caller's.
+        let roots = Mutex::new(RootsOfFirst(roots));
+        gang.run(workers, &|number| {
+            let mut worker = Worker::<B, M>::new(self, crew.worker(number), number);
+            if number == 0 {
+                let mut roots = roots.lock().expect("nobody else locks it");
+                // SAFETY: root slots and pinned objects, as the caller says.
+                unsafe { worker.reach_roots(roots.0) };
+            }
+            // SAFETY: the caller's predicates.
+            unsafe { worker.scan_cards(ranges) };
+            worker.drain();
+            worker.finish_buffers();
+            let mut results = results.lock().expect("a worker that panics ends the process");
+            let (weak, statistics, overflowed) = &mut *results;
+            *overflowed |= worker.overflowed;
+            worker.report(statistics);
+            statistics.worker_objects.push(worker.statistics.objects);
+            weak.push(std::mem::take(&mut worker.weak));
+        });
+        let (mut weak, statistics, overflowed) =
+            results.into_inner().expect("a worker that panics ends the process");
+        if overflowed {
+            let mut worker = Worker::<B, Alone>::new(self, crew.worker(0), 0);
+            worker.overflowed = true;
+            // SAFETY: the others have ended.
+            statistics.overflows = unsafe { worker.look_again(ranges) };
+            worker.report(statistics);
+            // It is one of them, and was the last to finish.
+            if let Some(last) = statistics.worker_objects.last_mut() {
+                *last += worker.statistics.objects;
+            }
+            weak.push(worker.weak);
+        }
+        weak
+    }
+}
+
+/// What only worker 0 uses, which is the thread that made it.
+struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
+
+// SAFETY: `Gang::run` runs worker 0 on the calling thread, and no other worker takes it.
+unsafe impl Send for RootsOfFirst<'_, '_> {}
+
+impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
+    /// # Safety
+    /// - What is visited are root slots of the heap and its pinned objects.
+    unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) {
+        (roots.pinned)(&mut |address| {
+            let role = self.heap.set.role_at(address);
+            if role.is_in_set() {
+                debug_assert!(role.stays(), "who chose the set knew what is pinned");
+                // SAFETY: what is pinned is an object.
+                unsafe { self.reach(address) };
+                self.drain_own();
+            }
+        });
+        // SAFETY: a root slot holds a reference or none, as the caller says.
+        (roots.slots)(&mut SlotVisitor::new(&mut |slot, kind| unsafe { self.meet_root(slot, kind) }));
+    }
+
+    fn report(&self, to: &mut Statistics) {
+        let sum = &mut to.sum;
+        let own = &self.statistics;
+        sum.survived.iter_mut().zip(own.survived).for_each(|(sum, own)| *sum += own);
+        sum.promoted_bytes += own.promoted_bytes;
+        sum.objects += own.objects;
+        sum.kept_bytes += own.kept_bytes;
+        sum.kept_objects += own.kept_objects;
+        sum.stayed_bytes += own.stayed_bytes;
+        sum.wasted_bytes += own.wasted_bytes;
+        sum.steals += self.stack.steals();
+        sum.cards_scanned += own.cards_scanned;
+        sum.cards_dirty += own.cards_dirty;
+    }
+}

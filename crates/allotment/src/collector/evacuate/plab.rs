@@ -1,0 +1,95 @@
+//! A worker's own piece of a space (promotion-local allocation buffer): a bump and a compare for each copy.
+//!
+//! A collection of few objects must not spend a large buffer on each worker, one of many must not come back for each
+//! handful. So the first buffer is small, and each next one twice as large.
+
+/// Bytes of a worker's first buffer, at most.
+const FIRST: usize = if cfg!(test) { 1 << 9 } else { 1 << 12 };
+
+/// A buffer of one worker in one space.
+pub(super) struct Plab {
+    start: usize,
+    top: usize,
+    end: usize,
+    /// Bytes of the next one.
+    next: usize,
+    most: usize,
+}
+
+impl Plab {
+    /// No buffer; those it will have are of at most `most` bytes.
+    pub(super) fn new(most: usize) -> Plab {
+        Plab { start: 0, top: 0, end: 0, next: FIRST.min(most), most }
+    }
+
+    #[inline(always)]
+    pub(super) fn allocate(&mut self, bytes: usize) -> Option<usize> {
+        let start = self.top;
+        (self.end - start >= bytes).then(|| {
+            self.top = start + bytes;
+            start
+        })
+    }
+
+    /// Takes the object at `start` back, if it is the last one that was allocated here; whether it was.
+    pub(super) fn retract(&mut self, start: usize, bytes: usize) -> bool {
+        // What ends where the buffer begins may be another region's.
+        let last = self.top == start + bytes && start >= self.start;
+        if last {
+            self.top = start;
+        }
+        last
+    }
+
+    /// Whether an object of `bytes` is worth a new buffer.
+    pub(super) fn suits(&self, bytes: usize) -> bool {
+        bytes <= self.most / 4
+    }
+
+    /// Bytes to ask for, so that an object of `bytes` fits.
+    pub(super) fn wanted(&mut self, bytes: usize) -> usize {
+        let wanted = self.next.max(bytes);
+        self.next = (self.next * 2).min(self.most);
+        wanted
+    }
+
+    /// Puts `[start, end)` in place of what was left, which it returns.
+    pub(super) fn replace(&mut self, start: usize, end: usize) -> (usize, usize) {
+        let rest = (self.top, self.end);
+        (self.start, self.top, self.end) = (start, start, end);
+        rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_grow_up_to_the_most() {
+        let mut plab = Plab::new(FIRST * 3);
+        let sizes = [0, 0, 0, FIRST * 4].map(|bytes| plab.wanted(bytes));
+        assert_eq!(sizes, [FIRST, FIRST * 2, FIRST * 3, FIRST * 4]);
+        assert_eq!(Plab::new(64).wanted(8), 64);
+        assert_eq!([16, 17].map(|bytes| Plab::new(64).suits(bytes)), [true, false]);
+    }
+
+    #[test]
+    fn only_the_last_object_of_a_buffer_is_taken_back() {
+        let mut plab = Plab::new(1024);
+        assert_eq!(plab.allocate(8), None);
+        assert_eq!(plab.replace(4096, 4160), (0, 0));
+        assert_eq!([40, 32, 24].map(|bytes| plab.allocate(bytes)), [Some(4096), None, Some(4136)]);
+        assert!(!plab.retract(4096, 40) && plab.retract(4136, 24) && plab.retract(4096, 40));
+        assert_eq!(plab.replace(0, 0), (4096, 4160));
+    }
+
+    #[test]
+    fn an_object_that_ends_where_a_buffer_begins_is_not_its_last() {
+        let mut plab = Plab::new(1024);
+        plab.replace(4096, 4160);
+        // At the end of the region before.
+        assert!(!plab.retract(4096 - 400, 400));
+        assert_eq!(plab.replace(0, 0), (4096, 4160));
+    }
+}

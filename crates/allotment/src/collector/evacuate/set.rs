@@ -1,0 +1,107 @@
+//! The collection set: which regions a collection empties, as a byte for each region.
+//!
+//! Each reference that an evacuation meets is looked up here, so it is a table of bytes that fits into the first-level
+//! cache, and not a field among those of the region table, which takes two lines for each region.
+
+use crate::region::{RegionTable, State};
+use crate::sync::{AtomicU8, Ordering};
+
+/// What an evacuation does with the objects of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Role(u8);
+
+impl Role {
+    /// Nothing: they are alive, and where they stay.
+    pub(crate) const OUTSIDE: Role = Role(0);
+    /// Nothing: it put them there itself, and they are young.
+    pub(crate) const SURVIVORS: Role = Role(1);
+    /// They are copied.
+    pub(crate) const MOVES: Role = Role(IN_SET);
+    /// Those that are reached stay where they are.
+    pub(crate) const STAYS: Role = Role(IN_SET | 1);
+
+    /// Whether its objects have to be reached to live on.
+    #[inline(always)]
+    pub(crate) fn is_in_set(self) -> bool {
+        self.0 & IN_SET != 0
+    }
+
+    /// Whether some of its objects stayed for want of memory.
+    pub(crate) fn has_kept(self) -> bool {
+        self.0 & KEPT != 0
+    }
+
+    /// Whether all that is reached in it stays.
+    #[inline(always)]
+    pub(crate) fn stays(self) -> bool {
+        self.0 & !KEPT == Role::STAYS.0
+    }
+}
+
+const IN_SET: u8 = 2;
+const KEPT: u8 = 4;
+
+/// The role of each region. Written before an evacuation begins, but for regions it takes and the bit for objects
+/// that stayed. Relaxed: who meets an address met it by way of somebody who knew its region's role.
+pub(crate) struct CollectionSet {
+    base: usize,
+    region_shift: u32,
+    roles: Box<[AtomicU8]>,
+}
+
+impl CollectionSet {
+    /// The set of a heap's regions, all outside.
+    pub(crate) fn new(table_base: usize, region_shift: u32, regions: usize) -> CollectionSet {
+        let roles = (0..regions).map(|_| AtomicU8::new(Role::OUTSIDE.0)).collect();
+        CollectionSet { base: table_base, region_shift, roles }
+    }
+
+    /// All young regions move, runs of young regions stay, the rest is outside; calls `old` with each region in which
+    /// old objects begin.
+    pub(crate) fn choose_young(&self, table: &RegionTable, mut old: impl FnMut(usize)) {
+        let mut run_is_young = false;
+        for index in 0..table.len() {
+            let region = table.get(index);
+            let role = match region.state() {
+                State::Shared | State::Survivor | State::Exclusive => Role::MOVES,
+                State::HumongousStart => {
+                    run_is_young = !region.is_tenured();
+                    if run_is_young {
+                        Role::STAYS
+                    } else {
+                        old(index);
+                        Role::OUTSIDE
+                    }
+                }
+                State::HumongousContinuation if run_is_young => Role::STAYS,
+                State::Old => {
+                    old(index);
+                    Role::OUTSIDE
+                }
+                _ => Role::OUTSIDE,
+            };
+            self.set(index, role);
+        }
+    }
+
+    /// The role of the region of an address; that of an address outside the heap is `OUTSIDE`.
+    #[inline(always)]
+    pub(crate) fn role_at(&self, address: usize) -> Role {
+        let index = address.wrapping_sub(self.base) >> self.region_shift;
+        self.roles.get(index).map_or(Role::OUTSIDE, |role| Role(role.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) fn role(&self, index: usize) -> Role {
+        Role(self.roles[index].load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set(&self, index: usize, role: Role) {
+        self.roles[index].store(role.0, Ordering::Relaxed);
+    }
+
+    /// Notes that an object of the region at `address` stayed.
+    pub(crate) fn note_kept(&self, address: usize) {
+        let role = &self.roles[(address - self.base) >> self.region_shift];
+        role.fetch_or(KEPT, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,47 @@
+//! Young collections against a naive model of the object graph, and each rare path by name.
+
+mod cards;
+mod failure;
+mod humongous;
+mod program;
+mod scenarios;
+mod worker;
+mod young;
+
+use super::*;
+use crate::Heap;
+use crate::collector::full::tests::WORKERS;
+use crate::collector::full::tests::graph::{ARRAY, BYTES};
+use crate::collector::full::tests::model::Value;
+use crate::collector::work::Limits as StackLimits;
+use crate::object::SlotKind;
+use young::Young;
+
+/// Bytes of a region in most tests.
+const REGION: usize = 4096;
+
+/// A kind with a strong slot at 0 and 1 and a weak one at 2, of 40 bytes; and one without slots, of 16.
+const PAIR: usize = 0;
+const LEAF: usize = 5;
+
+/// Stacks on which everything fits.
+const DEEP: StackLimits = StackLimits { piece: 256, pieces: 64 };
+
+/// Stacks on which next to nothing does.
+const TINY: StackLimits = StackLimits { piece: 2, pieces: 1 };
+
+/// How far collections go, unless a test says otherwise: no object becomes old for its age.
+fn limits() -> Limits {
+    Limits {
+        tenuring_threshold: 15,
+        survivor_bytes: usize::MAX,
+        young_plab_bytes: 1024,
+        old_plab_bytes: 1024,
+        stack: DEEP,
+    }
+}
+
+/// A heap without objects, and who collects it.
+fn young(workers: usize, regions: usize, limits: Limits) -> Young {
+    Young::new((REGION, regions), "", workers, limits)
+}

@@ -1,0 +1,58 @@
+//! Weak slots, when all that is reachable was reached.
+
+use super::forwarding::KEPT;
+use super::worker::OLD;
+use super::{Evacuation, Role};
+use crate::collector::full::Roots;
+use crate::object::{Header, Kind, SlotKind, SlotVisitor, reference, with_reference};
+use crate::region::Backing;
+
+/// Updates the weak slots whose referent was reached and clears the others, those among the roots too; how many it cleared.
+///
+/// # Safety
+/// - `slots` are those that workers noted; nothing is reached any more.
+pub(super) unsafe fn clear_dead<B: Backing>(
+    heap: &Evacuation<'_, B>,
+    slots: &[Vec<usize>],
+    roots: &mut Roots<'_>,
+) -> u64 {
+    let mut cleared = 0;
+    for entry in slots.iter().flatten() {
+        // SAFETY: the caller's predicate.
+        cleared += unsafe { update(heap, (entry & !OLD) as *mut u64, entry & OLD != 0) };
+    }
+    (roots.slots)(&mut SlotVisitor::new(&mut |slot, kind| {
+        if kind == SlotKind::Weak {
+            // SAFETY: a root slot.
+            cleared += unsafe { update(heap, slot, false) };
+        }
+    }));
+    cleared
+}
+
+/// Updates or clears one slot; 1 if it was cleared.
+///
+/// # Safety
+/// - As for [`clear_dead`]; the slot may be read and written.
+unsafe fn update<B: Backing>(heap: &Evacuation<'_, B>, slot: *mut u64, old: bool) -> u64 {
+    // SAFETY: the caller's predicate.
+    let bits = unsafe { slot.read() };
+    let Some(address) = reference(bits).filter(|&address| heap.set.role_at(address).is_in_set()) else {
+        return 0;
+    };
+    // SAFETY: it refers to an object, or to what that left behind.
+    let header = Header::from_bits(unsafe { (address as *const u64).read() });
+    let updated = match header.kind() {
+        Kind::Forwarded(to) => {
+            if old && heap.set.role_at(to) == Role::SURVIVORS {
+                heap.tables.cards.dirty(slot.addr());
+            }
+            with_reference(bits, to)
+        }
+        _ if header.mark() == KEPT => bits,
+        _ => 0,
+    };
+    // SAFETY: as above.
+    unsafe { slot.write(updated) };
+    u64::from(updated == 0)
+}

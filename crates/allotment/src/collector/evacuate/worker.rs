@@ -1,0 +1,510 @@
+//! One worker of an evacuation: takes slots from its stack, copies what they refer to, updates them.
+//!
+//! What waits on the stack are slots, not objects: a slot is updated as soon as its referent has an address, with
+//! the line it lies in just written. The stack is a stack, so a tree is copied depth first, and an object ends near what it
+//! refers to; the header of a referent is fetched when its slot is pushed. Refused: a queue (Cheney's breadth first
+//! order puts siblings side by side that are visited far apart), and recursion.
+//!
+//! Several workers may reach an object at once. Each makes a copy, and the one whose compare-and-swap puts the copy's
+//! address into the header of the original has made *the* copy; the others take theirs back. An object for which there
+//! is no memory, or that must not move, stays: the same compare-and-swap sets its mark bits instead, and the rest of
+//! the header, with its hash, is not lost.
+
+use super::forwarding::{KEPT, decide};
+use super::plab::Plab;
+use super::{Evacuation, SharedMode};
+use crate::collector::full::ShapeCache;
+use crate::collector::full::broken;
+use crate::collector::work::{Entry, WorkStack, chunk_slots};
+use crate::memory::prefetch_write;
+use crate::object::{
+    Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, fill, for_each_fixed_slot, poison, reference,
+    size_of_object, tail_slots, with_reference,
+};
+use crate::region::Backing;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// In an entry: the slot belongs to an old object, whose card must say so if what it refers to stays young.
+pub(super) const OLD: usize = 2;
+
+/// Slots whose referents are being fetched. What was pushed last would be popped before its referent is there: so it waits for
+/// its turn in a short queue (Cher, Hosking and Vitek, ASPLOS 2004).
+const AHEAD: usize = 8;
+
+/// Entries after which a worker looks whether another one has none.
+const LOOK_AROUND: u32 = 64;
+
+/// What one worker did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkerStatistics {
+    /// Bytes of objects copied that stay young, by the age they now have.
+    pub(crate) survived: [u64; MAX_AGE as usize + 1],
+    /// Bytes of objects copied that are old now.
+    pub(crate) promoted_bytes: u64,
+    /// Objects copied.
+    pub(crate) objects: u64,
+    /// Bytes of objects that stayed where they were, and how many.
+    pub(crate) kept_bytes: u64,
+    pub(crate) kept_objects: u64,
+    /// Bytes of those among them that could not have moved, memory or not.
+    pub(crate) stayed_bytes: u64,
+    /// Bytes of buffers that no object was put into.
+    pub(crate) wasted_bytes: u64,
+    pub(crate) steals: u64,
+    pub(crate) cards_scanned: u64,
+    pub(crate) cards_dirty: u64,
+}
+
+/// A worker.
+pub(super) struct Worker<'e, 'h, B, M> {
+    pub(super) heap: &'e Evacuation<'h, B>,
+    pub(super) stack: WorkStack<'e>,
+    /// Popped, and what they refer to is on the way; 0: none.
+    ahead: [usize; AHEAD],
+    /// The one that has waited longest.
+    turn: usize,
+    shapes: ShapeCache<'h>,
+    survivors: Plab,
+    old: Plab,
+    /// Whether the space has no buffer of its size any more: not asked again.
+    survivors_full: bool,
+    old_full: bool,
+    /// Weak slots of what this worker copied.
+    pub(super) weak: Vec<usize>,
+    /// Whether the stack could not grow: slots of what was copied have to be looked for.
+    pub(super) overflowed: bool,
+    number: usize,
+    pub(super) statistics: WorkerStatistics,
+    mode: std::marker::PhantomData<M>,
+}
+
+impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
+    pub(super) fn new(heap: &'e Evacuation<'h, B>, stack: WorkStack<'e>, number: usize) -> Self {
+        Worker {
+            heap,
+            stack,
+            ahead: [0; AHEAD],
+            turn: 0,
+            shapes: ShapeCache::new(heap.subject),
+            survivors: Plab::new(heap.limits.young_plab_bytes),
+            old: Plab::new(heap.limits.old_plab_bytes),
+            survivors_full: false,
+            old_full: false,
+            weak: Vec::new(),
+            overflowed: false,
+            number,
+            statistics: WorkerStatistics::default(),
+            mode: std::marker::PhantomData,
+        }
+    }
+
+    /// Works until nothing is left that this worker or another could do.
+    pub(super) fn drain(&mut self) {
+        loop {
+            self.drain_own();
+            if !M::SHARED || !self.stack.find() {
+                return;
+            }
+        }
+    }
+
+    /// Works until its own stack is empty.
+    pub(super) fn drain_own(&mut self) {
+        let (mut turns, mut idle) = (0_u32, 0);
+        while idle < AHEAD {
+            let next = self.stack.pop().unwrap_or(0);
+            let due = std::mem::replace(&mut self.ahead[self.turn], next);
+            self.turn = (self.turn + 1) % AHEAD;
+            idle = if next | due == 0 { idle + 1 } else { 0 };
+            if due != 0 {
+                // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
+                unsafe { self.process(due) };
+            }
+            turns = turns.wrapping_add(1);
+            if M::SHARED && turns.is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
+                self.stack.give();
+            }
+        }
+    }
+
+    /// # Safety
+    /// - The entry was made by [`meet`](Self::meet) or is a piece of an array of references.
+    #[inline(always)]
+    unsafe fn process(&mut self, entry: usize) {
+        match Entry::decode(entry) {
+            // SAFETY: the caller's predicate.
+            Entry::Plain(slot) => unsafe { self.update((slot & !OLD) as *mut u64, slot & OLD) },
+            // SAFETY: as above.
+            Entry::Chunk { array, number } => unsafe { self.scan_chunk(array, number) },
+        }
+    }
+
+    /// Brings what the slot refers to where it belongs, and updates the slot.
+    ///
+    /// # Safety
+    /// - The slot may be read and written, and holds a reference to an object of this heap or none.
+    #[inline(always)]
+    unsafe fn update(&mut self, slot: *mut u64, old: usize) {
+        // SAFETY: the caller's predicate.
+        let bits = unsafe { slot.read() };
+        let Some(address) = reference(bits) else { return };
+        // SAFETY: only slots that refer into the collection set are pushed.
+        let to = unsafe { self.reach(address) };
+        if to != address {
+            // SAFETY: the caller's predicate.
+            unsafe { slot.write(with_reference(bits, to)) };
+        }
+        self.remember(slot, old, to);
+    }
+
+    /// The slot of an old object refers to `to`: its card is dirty if that is young.
+    #[inline(always)]
+    pub(super) fn remember(&self, slot: *mut u64, old: usize, to: usize) {
+        if old != 0 && self.heap.set.role_at(to) == super::Role::SURVIVORS {
+            self.heap.tables.cards.dirty(slot.addr());
+        }
+    }
+
+    /// The address that the object at `address`, in the collection set, has from now on.
+    ///
+    /// # Safety
+    /// - An object of this heap is at `address`, or was.
+    #[inline(always)]
+    pub(super) unsafe fn reach(&mut self, address: usize) -> usize {
+        // SAFETY: a header, which workers change atomically.
+        let word = unsafe { AtomicU64::from_ptr(address as *mut u64) };
+        let bits = word.load(M::ACQUIRE);
+        let header = Header::from_bits(bits);
+        match header.kind() {
+            Kind::Forwarded(to) => to,
+            Kind::Object(_) if header.mark() == KEPT => address,
+            Kind::Object(id) => {
+                let shape = self.shapes.with_id(id, address);
+                // SAFETY: an object of that shape is there; only its header and, once it is kept, its slots change.
+                unsafe { self.evacuate(address, word, header, shape) }
+            }
+            _ => broken(address, "something refers to it, and no object is there"),
+        }
+    }
+
+    /// # Safety
+    /// - An object of `shape` is at `address`, and had this header.
+    #[inline(always)]
+    unsafe fn evacuate(
+        &mut self,
+        address: usize,
+        word: &AtomicU64,
+        header: Header,
+        shape: &'h Shape,
+    ) -> usize {
+        // SAFETY: the caller's predicate.
+        let bytes = unsafe { size_of_object(address, shape) };
+        if self.heap.set.role_at(address).stays() {
+            // SAFETY: the caller's predicate.
+            return unsafe { self.keep(address, word, header, shape, bytes) };
+        }
+        let age = header.age();
+        let place = if age < self.heap.limits.tenuring_threshold {
+            match self.survivors.allocate(bytes) {
+                Some(to) => Some((to, false)),
+                None => self.allocate_slowly(bytes, true),
+            }
+        } else {
+            self.allocate_old(bytes)
+        };
+        let Some((to, old)) = place else {
+            // SAFETY: the caller's predicate.
+            return unsafe { self.keep(address, word, header, shape, bytes) };
+        };
+        let age = if old { 0 } else { (age + 1).min(MAX_AGE) };
+        // SAFETY: `bytes` bytes at `to` are this worker's alone.
+        unsafe {
+            copy_words(address + WORD, to + WORD, bytes - WORD);
+            (to as *mut u64).write(header.with_age(age).bits());
+        }
+        let forwarded = Header::forwarded(to);
+        if M::SHARED {
+            if let Err(other) = decide(word, address, header, forwarded) {
+                self.retract(to, bytes, old);
+                return other;
+            }
+        } else {
+            word.store(forwarded.bits(), Ordering::Relaxed);
+        }
+        self.statistics.objects += 1;
+        if old {
+            self.statistics.promoted_bytes += bytes as u64;
+            self.heap.tables.starts.record(to, bytes);
+        } else {
+            self.statistics.survived[usize::from(age)] += bytes as u64;
+        }
+        // SAFETY: the copy is an object of that shape, and this worker's to look at.
+        unsafe { self.scan(to, shape, if old { OLD } else { 0 }) };
+        to
+    }
+
+    /// The object stays where it is, and its region with it.
+    ///
+    /// # Safety
+    /// - As for [`evacuate`](Self::evacuate).
+    #[cold]
+    #[inline(never)]
+    unsafe fn keep(
+        &mut self,
+        address: usize,
+        word: &AtomicU64,
+        header: Header,
+        shape: &'h Shape,
+        bytes: usize,
+    ) -> usize {
+        if let Err(copy) = decide(word, address, header, header.with_mark(KEPT).with_age(0)) {
+            return copy;
+        }
+        self.heap.set.note_kept(address);
+        self.statistics.kept_objects += 1;
+        self.statistics.kept_bytes += bytes as u64;
+        if self.heap.set.role_at(address).stays() {
+            self.statistics.stayed_bytes += bytes as u64;
+        }
+        // SAFETY: the object is this worker's to look at: it decided.
+        unsafe { self.scan(address, shape, OLD) };
+        address
+    }
+
+    /// Pushes the slots of an object that has its new address.
+    ///
+    /// # Safety
+    /// - An object of `shape` is there, which nobody else looks at.
+    #[inline(always)]
+    pub(super) unsafe fn scan(&mut self, address: usize, shape: &'h Shape, old: usize) {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            for_each_fixed_slot(address, shape, |slot, kind| self.meet(slot, kind, old));
+            if let Some(tail) = tail_slots(address, shape) {
+                if tail.length > chunk_slots(tail.length) {
+                    self.scan_chunk(address, 0);
+                } else {
+                    (0..tail.length).for_each(|index| self.meet(tail.start.add(index), tail.kind, old));
+                }
+            }
+        }
+    }
+
+    /// Pushes the slots of one piece of an array, after the rest of it, which others may take.
+    ///
+    /// # Safety
+    /// - An array of references is there, whose piece of that number nobody else looks at.
+    unsafe fn scan_chunk(&mut self, array: usize, number: usize) {
+        // SAFETY: the caller's predicate.
+        let header = Header::from_bits(unsafe { (array as *const u64).read() });
+        let Kind::Object(id) = header.kind() else { broken(array, "an array lost its header") };
+        let shape = self.shapes.with_id(id, array);
+        // SAFETY: as above.
+        let Some(tail) = (unsafe { tail_slots(array, shape) }) else { return };
+        let slots = chunk_slots(tail.length);
+        let (from, to) = (number * slots, ((number + 1) * slots).min(tail.length));
+        if to < tail.length && !self.stack.push(Entry::Chunk { array, number: number + 1 }.encode()) {
+            self.overflowed = true;
+        }
+        let old = if self.heap.set.role_at(array) == super::Role::SURVIVORS { 0 } else { OLD };
+        // SAFETY: slots of the tail.
+        (from..to).for_each(|index| unsafe { self.meet(tail.start.add(index), tail.kind, old) });
+    }
+
+    /// Pushes a slot of what was copied, if it refers into the collection set.
+    ///
+    /// # Safety
+    /// - The slot may be read and written, and holds a reference to an object of this heap or none.
+    #[inline(always)]
+    pub(super) unsafe fn meet(&mut self, slot: *mut u64, kind: SlotKind, old: usize) {
+        // SAFETY: the caller's predicate.
+        if unsafe { self.is_for_now(slot, kind, old) } && !self.stack.push(slot.addr() | old) {
+            self.overflowed = true;
+        }
+    }
+
+    /// The same for a slot of an old object. One that does not fit on the stack is seen to at once, with all that it leads to:
+    /// nobody would find it again.
+    ///
+    /// # Safety
+    /// - As for [`meet`](Self::meet).
+    #[inline(always)]
+    pub(super) unsafe fn meet_old(&mut self, slot: *mut u64, kind: SlotKind) {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            if self.is_for_now(slot, kind, OLD) && !self.stack.push(slot.addr() | OLD) {
+                self.update(slot, OLD);
+                self.drain_own();
+            }
+        }
+    }
+
+    /// Sees to a slot and to all that it leads to.
+    ///
+    /// # Safety
+    /// - As for [`meet`](Self::meet).
+    pub(super) unsafe fn meet_at_once(&mut self, slot: *mut u64, kind: SlotKind, old: usize) {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            if self.is_for_now(slot, kind, old) {
+                self.update(slot, old);
+                self.drain_own();
+            }
+        }
+    }
+
+    /// The same for a root slot, if it is strong: who visits roots may show a copy of a slot, so it cannot wait; weak ones
+    /// are visited again.
+    ///
+    /// # Safety
+    /// - As for [`meet`](Self::meet).
+    pub(super) unsafe fn meet_root(&mut self, slot: *mut u64, kind: SlotKind) {
+        if kind == SlotKind::Strong {
+            // SAFETY: the caller's predicate.
+            unsafe { self.meet_at_once(slot, kind, 0) };
+        }
+    }
+
+    /// Whether a slot refers into the collection set, and is not left for the end; what it refers to is fetched then.
+    ///
+    /// # Safety
+    /// - As for [`meet`](Self::meet).
+    #[inline(always)]
+    unsafe fn is_for_now(&mut self, slot: *mut u64, kind: SlotKind, old: usize) -> bool {
+        // SAFETY: the caller's predicate.
+        let Some(address) = reference(unsafe { slot.read() }) else { return false };
+        if !self.heap.set.role_at(address).is_in_set()
+            || kind == SlotKind::Weak && self.note_weak(slot.addr() | old)
+        {
+            return false;
+        }
+        prefetch_write::<0>(address);
+        true
+    }
+
+    /// Remembers a weak slot for the end. Without memory for that it is as good as a strong one: nothing dies too early.
+    fn note_weak(&mut self, entry: usize) -> bool {
+        let room = self.weak.try_reserve(1).is_ok();
+        if room {
+            self.weak.push(entry);
+        }
+        room
+    }
+
+    /// A place for an object that does not fit into what is left of the buffer; whether it is old.
+    #[cold]
+    #[inline(never)]
+    fn allocate_slowly(&mut self, bytes: usize, young: bool) -> Option<(usize, bool)> {
+        if !young {
+            return Some((self.refill(bytes, false)?, true));
+        }
+        match self.refill(bytes, true) {
+            Some(to) => Some((to, false)),
+            None => self.allocate_old(bytes),
+        }
+    }
+
+    pub(super) fn allocate_old(&mut self, bytes: usize) -> Option<(usize, bool)> {
+        match self.old.allocate(bytes) {
+            Some(to) => Some((to, true)),
+            None => self.allocate_slowly(bytes, false),
+        }
+    }
+
+    fn refill(&mut self, bytes: usize, young: bool) -> Option<usize> {
+        let heap = self.heap;
+        let (space, plab, full, limit) = if young {
+            (heap.survivors, &mut self.survivors, &mut self.survivors_full, heap.limits.survivor_bytes)
+        } else {
+            (heap.old, &mut self.old, &mut self.old_full, usize::MAX)
+        };
+        let carve = |min, desired| {
+            let (min, desired) = (space.round(min), space.round(desired));
+            space.carve(heap.subject.free, heap.set, &heap.tables, self.number, (min, desired), limit)
+        };
+        if plab.suits(bytes) && !*full {
+            let wanted = plab.wanted(bytes);
+            if let Some((start, end)) = carve(bytes, wanted) {
+                let rest = plab.replace(start, end);
+                let to = plab.allocate(bytes);
+                self.give_back(rest, young);
+                return to;
+            }
+            *full = true;
+        }
+        let (start, end) = carve(bytes, bytes)?;
+        // SAFETY: the rest of a piece that is this worker's.
+        unsafe { fill(start + bytes, end) };
+        if !young && start + bytes < end {
+            heap.tables.starts.record(start + bytes, end - start - bytes);
+        }
+        self.statistics.wasted_bytes += (end - start - bytes) as u64;
+        Some(start)
+    }
+
+    /// Gives the rest of a buffer back to the region, or covers it.
+    fn give_back(&mut self, (top, end): (usize, usize), young: bool) {
+        if top == end {
+            return;
+        }
+        let heap = self.heap;
+        let space = if young { heap.survivors } else { heap.old };
+        let keep_to = space.round(top);
+        let region = heap.subject.free.table().get(heap.subject.free.table().index_of(top));
+        // What was retracted was written to.
+        region.raise_dirty_together(end);
+        if heap.subject.free.disposal().poison {
+            // SAFETY: the rest of this worker's piece, until the top is moved.
+            unsafe { poison(top, end) };
+        }
+        let end = if region.move_top(end, keep_to).is_ok() { keep_to } else { end };
+        // SAFETY: the rest of this worker's piece.
+        unsafe { fill(top, end) };
+        if !young && top < end {
+            heap.tables.starts.record(top, end - top);
+        }
+        self.statistics.wasted_bytes += (end - top) as u64;
+    }
+
+    pub(super) fn retract(&mut self, to: usize, bytes: usize, old: bool) {
+        let plab = if old { &mut self.old } else { &mut self.survivors };
+        if !plab.retract(to, bytes) {
+            // SAFETY: the copy is this worker's alone, and nobody refers to it.
+            unsafe { fill(to, to + bytes) };
+            if old {
+                self.heap.tables.starts.record(to, bytes);
+            }
+            self.statistics.wasted_bytes += bytes as u64;
+        }
+    }
+
+    /// The shape of that id, which the object at `address` has.
+    pub(super) fn shape(&mut self, id: ShapeId, address: usize) -> &'h Shape {
+        self.shapes.with_id(id, address)
+    }
+
+    /// Gives its buffers back: every region it copied to is parsable.
+    pub(super) fn finish_buffers(&mut self) {
+        let survivors = self.survivors.replace(0, 0);
+        self.give_back(survivors, true);
+        let old = self.old.replace(0, 0);
+        self.give_back(old, false);
+    }
+}
+
+/// # Safety
+/// - `bytes` at `from` may be read and at `to` written, whole words; they do not overlap.
+#[inline(always)]
+unsafe fn copy_words(from: usize, to: usize, bytes: usize) {
+    /// Longer objects are worth the call.
+    const SHORT: usize = 128;
+    let (from, to) = (from as *const u64, to as *mut u64);
+    if bytes > SHORT {
+        // SAFETY: the caller's predicate.
+        return unsafe { std::ptr::copy_nonoverlapping(from, to, bytes / WORD) };
+    }
+    for index in 0..bytes / WORD {
+        // SAFETY: the caller's predicate. Volatile: else the compiler makes a call of the loop.
+        unsafe { to.add(index).write_volatile(from.add(index).read_volatile()) };
+    }
+}

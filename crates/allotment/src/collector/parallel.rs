@@ -1,0 +1,424 @@
+//! Parallel: generational, stop-the-world, by several workers.
+//!
+//! Most objects die young. So the regions that mutators fill (eden) are collected by themselves, often: what lives in
+//! them is copied out, and costs; what is dead costs nothing. Who survives a few times is copied once more, to the old
+//! regions, which are collected with everything else, seldom. Between two collections a mutator pays three instructions
+//! for each reference it stores: the card of the slot is dirtied, so that a young collection knows where in old regions
+//! to look.
+//!
+//! This file is the choreography, from the first stopped thread to the last decision; the steps are elsewhere and know
+//! nothing of each other: [`evacuate`](super::evacuate) for young collections, [`full`](super::full) for the rest,
+//! [`sizing`](super::sizing) for what follows from either.
+//!
+//! ```text
+//! no room -> young, unless the last decision was: full
+//!         -> more of the capacity, if MaxHeapSize allows
+//!         -> full; more of the capacity
+//!         -> full, all in one piece; all of the capacity; the room that old regions have left
+//! ```
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use super::evacuate::{
+    CollectionSet, Evacuation, Limits, OldTables, Role, Space, SpaceKind, adopt_all, end_of_last,
+};
+use super::full::{self, Compaction, SideTables, Subject};
+use super::history::History;
+use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
+use super::settings::Settings;
+use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
+use super::work::{Gang, Limits as StackLimits, wanted_workers};
+use crate::memory::MemoryError;
+use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
+use crate::region::{Geometry, StartTable, State};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Garbage below this percentage of a region does not make it worth moving.
+const DENSE_PERCENT: usize = 5;
+
+/// Of the collections that zeal asks for, each so many-th is full.
+const ZEAL_FULL: u64 = 4;
+
+/// The generational collector whose collections stop the world.
+pub(crate) struct Parallel {
+    /// Locked in the stopped world only, where there is one stopper.
+    inner: Mutex<Inner>,
+    gang: Gang,
+    history: Arc<History>,
+    settings: Settings,
+    young_plab_bytes: usize,
+    old_plab_bytes: usize,
+}
+
+struct Inner {
+    tables: SideTables,
+    starts: StartTable,
+    set: CollectionSet,
+    survivors: Space,
+    old: Space,
+    sizing: Sizing,
+    decision: Decision,
+    /// When the last collection ended, or the heap began.
+    resumed: Instant,
+    /// Regions in use then.
+    in_use: usize,
+    collections: u64,
+}
+
+/// What the builder knows.
+pub(crate) struct Parts {
+    pub(crate) base: usize,
+    pub(crate) machine: Machine,
+    pub(crate) gang: Gang,
+    pub(crate) history: Arc<History>,
+    pub(crate) settings: Settings,
+    pub(crate) sizes: sizing::Settings,
+    /// `YoungPLABSize`, in bytes.
+    pub(crate) young_plab_bytes: usize,
+    /// `OldPLABSize`, in bytes.
+    pub(crate) old_plab_bytes: usize,
+}
+
+impl Parallel {
+    /// The collector of a heap, and the regions it may have in use before the first collection.
+    ///
+    /// # Errors
+    /// [`MemoryError`] where there are no addresses for its tables.
+    pub(crate) fn new(parts: Parts) -> Result<(Parallel, usize), MemoryError> {
+        let Parts { base, machine, gang, history, settings, sizes, young_plab_bytes, old_plab_bytes } = parts;
+        let geometry = machine.geometry;
+        let mut sizing = Sizing::new(sizes, machine);
+        let decision = sizing.first(0);
+        let capacity = decision.eden_regions;
+        let inner = Inner {
+            tables: SideTables::new(base, geometry.heap_bytes(), settings.huge_pages)?,
+            starts: StartTable::new(base, geometry.heap_bytes())?,
+            set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
+            survivors: Space::new(SpaceKind::Survivors),
+            old: Space::new(SpaceKind::Old),
+            sizing,
+            decision,
+            resumed: Instant::now(),
+            in_use: 0,
+            collections: 0,
+        };
+        let parallel = Parallel {
+            inner: Mutex::new(inner),
+            gang,
+            history,
+            settings,
+            young_plab_bytes: fit(young_plab_bytes, geometry),
+            old_plab_bytes: fit(old_plab_bytes, geometry),
+        };
+        Ok((parallel, capacity))
+    }
+
+    /// All that can be done for room; the records of what was, and whether there is room now.
+    fn make_room(
+        &self,
+        world: &World<'_>,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> (Vec<CollectionRecord>, bool) {
+        let inner = &mut *self.inner.lock().expect("a collection that panics ends the process");
+        let free = &world.shared().free;
+        let mut records = Vec::new();
+        let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
+        if cause == Cause::AllocationFailure && inner.welcome(world) && satisfied() {
+            return (records, true);
+        }
+        if !inner.wants_full(cause) {
+            records.extend(self.young(inner, world, cause));
+            if !records.is_empty() && (satisfied() || inner.grow(world, &mut satisfied)) {
+                return (records, true);
+            }
+        }
+        let usual = Compaction::Garbage { percent: DENSE_PERCENT };
+        let Some(first) = self.full(inner, world, cause, usual) else { return (records, false) };
+        records.push(first);
+        if satisfied() || inner.grow(world, &mut satisfied) {
+            return (records, true);
+        }
+        records.extend(self.full(inner, world, cause, Compaction::Maximum));
+        free.set_capacity(free.table().len());
+        if satisfied() || free.end_quarantine() && satisfied() {
+            return (records, true);
+        }
+        inner.open_old_regions(world);
+        let room = satisfied();
+        (records, room)
+    }
+
+    fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
+        let (start, watch) = (self.history.age(), Instant::now());
+        let shared = world.shared();
+        let (free, table) = (&shared.free, shared.free.table());
+        self.settings.checks.before(world);
+        let used_before = free.used_bytes();
+        let eden_regions = free.regions_in_use().saturating_sub(inner.in_use);
+        free.age_quarantine();
+        let mut old_regions = Vec::new();
+        inner.set.choose_young(table, |index| old_regions.push(index));
+        world.visit_pinned(&mut |address| {
+            let index = table.index_of(address);
+            if inner.set.role(index).is_in_set() {
+                inner.set.set(index, Role::STAYS);
+            }
+        });
+        let evacuation = Evacuation {
+            subject: Subject { free, shapes: &shared.shapes },
+            set: &inner.set,
+            tables: OldTables { cards: &shared.cards, starts: &inner.starts },
+            survivors: &inner.survivors,
+            old: &inner.old,
+            limits: Limits {
+                tenuring_threshold: inner.decision.tenuring_threshold,
+                survivor_bytes: inner.decision.survivor_limit_bytes,
+                young_plab_bytes: self.young_plab_bytes,
+                old_plab_bytes: self.old_plab_bytes,
+                stack: StackLimits::for_heap(table.geometry().heap_bytes()),
+            },
+        };
+        let workers = self.gang.ready(inner.decision.workers);
+        let roots = full::Roots {
+            slots: &mut |slots| world.visit_roots(slots),
+            pinned: &mut |pinned| world.visit_pinned(pinned),
+        };
+        let prepared = watch.elapsed();
+        // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
+        // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
+        let done = unsafe { evacuation.run(&old_regions, roots, &self.gang, workers) }.ok()?;
+        let uncommitted = self.finish(inner, world);
+        let sum = &done.sum;
+        let record = CollectionRecord {
+            number: 0,
+            kind: CollectionKind::Young,
+            cause,
+            start,
+            pause: Duration::ZERO,
+            time_to_safepoint: world.time_to_safepoint(),
+            phases: vec![
+                Phase { name: "Prepare", time: prepared },
+                Phase { name: "Copy", time: done.copy_time },
+                Phase { name: "Weak", time: done.weak_time },
+                Phase { name: "Free", time: done.finish_time },
+            ],
+            workers,
+            used_before,
+            used_after: free.used_bytes(),
+            committed: free.committed_regions() << table.geometry().region_shift,
+            live_objects: (sum.objects + sum.kept_objects) as usize,
+            live_bytes: (sum.survived.iter().sum::<u64>() + sum.promoted_bytes + sum.kept_bytes) as usize,
+            moved_bytes: (sum.survived.iter().sum::<u64>() + sum.promoted_bytes) as usize,
+            weak_cleared: done.weak_cleared as usize,
+            uncommitted,
+            young: Some(YoungRecord {
+                survived_bytes: sum.survived.map(|bytes| bytes as usize),
+                promoted_bytes: sum.promoted_bytes as usize,
+                kept_bytes: sum.kept_bytes as usize,
+                tenuring_threshold: inner.decision.tenuring_threshold,
+                eden_regions,
+                plab_waste_bytes: sum.wasted_bytes as usize,
+                steals: sum.steals,
+                cards_scanned: sum.cards_scanned as usize,
+                cards_dirty: sum.cards_dirty as usize,
+                worker_objects: done.worker_objects.clone(),
+            }),
+            sizing: None,
+        };
+        let collection = Collection {
+            scope: Scope::Young,
+            eden_regions,
+            survived: sum.survived.map(|bytes| bytes as usize),
+            promoted_bytes: (sum.promoted_bytes + sum.stayed_bytes) as usize,
+            failed_bytes: (sum.kept_bytes - sum.stayed_bytes) as usize,
+            scanned_bytes: sum.cards_dirty as usize * crate::region::CARD_BYTES,
+            ..Collection::default()
+        };
+        Some(self.decide(inner, world, collection, record, watch))
+    }
+
+    fn full(
+        &self,
+        inner: &mut Inner,
+        world: &World<'_>,
+        cause: Cause,
+        compaction: Compaction,
+    ) -> Option<CollectionRecord> {
+        let (start, watch) = (self.history.age(), Instant::now());
+        let shared = world.shared();
+        let free = &shared.free;
+        self.settings.checks.before(world);
+        let eden_regions = free.regions_in_use().saturating_sub(inner.in_use);
+        free.age_quarantine();
+        let roots = full::Roots {
+            slots: &mut |slots| world.visit_roots(slots),
+            pinned: &mut |pinned| world.visit_pinned(pinned),
+        };
+        let subject = Subject { free, shapes: &shared.shapes };
+        let compaction = if self.settings.move_all { Compaction::MoveAll } else { compaction };
+        let workers = self.gang.ready(wanted_workers(free.used_bytes(), self.gang.most()));
+        // SAFETY: as for a young collection.
+        let done =
+            unsafe { full::collect(subject, &mut inner.tables, roots, compaction, &self.gang, workers) }
+                .ok()?;
+        let adopting = Instant::now();
+        let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
+        // SAFETY: everything that lives was moved, and every region is parsable.
+        unsafe { adopt_all(subject, &tables, &inner.old, &self.gang, workers) };
+        let adopted = adopting.elapsed();
+        let uncommitted = self.finish(inner, world);
+        let mut record = CollectionRecord::full(world, cause, &done, uncommitted);
+        record.start = start;
+        record.phases.push(Phase { name: "Adopt", time: adopted });
+        let collection = Collection {
+            scope: Scope::Full,
+            eden_regions,
+            live_bytes: done.live_bytes as usize,
+            ..Collection::default()
+        };
+        Some(self.decide(inner, world, collection, record, watch))
+    }
+
+    /// What follows every collection, before the next decision; bytes given back to the system.
+    fn finish(&self, inner: &mut Inner, world: &World<'_>) -> usize {
+        let free = &world.shared().free;
+        inner.collections += 1;
+        let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
+        let uncommitted = free.uncommit_idle(world.shared().now_ms(), uncommit_delay_ms, keep_bytes);
+        self.settings.checks.after(world);
+        uncommitted
+    }
+
+    fn decide(
+        &self,
+        inner: &mut Inner,
+        world: &World<'_>,
+        collection: Collection,
+        record: CollectionRecord,
+        watch: Instant,
+    ) -> CollectionRecord {
+        let free = &world.shared().free;
+        let table = free.table();
+        let mut collection = Collection {
+            mutator_ns: watch.duration_since(inner.resumed).as_nanos() as u64,
+            threads: world.threads(),
+            free_regions: table.len() - free.regions_in_use(),
+            ..collection
+        };
+        for index in 0..table.len() {
+            match table.get(index).state() {
+                State::Old => collection.old_bytes += table.get(index).top() - table.bottom(index),
+                State::HumongousStart => collection.humongous_regions += table.get(index).run(),
+                _ => {}
+            }
+        }
+        let bytes = |regions: usize| regions << table.geometry().region_shift;
+        let eden = inner.decision.eden_regions;
+        collection.pause_ns = watch.elapsed().as_nanos() as u64;
+        inner.decision = inner.sizing.after(&collection);
+        world.end_buffer_cycle(
+            bytes(collection.eden_regions),
+            bytes(eden),
+            bytes(inner.decision.eden_regions),
+        );
+        inner.in_use = free.regions_in_use();
+        free.set_capacity(inner.in_use + inner.decision.eden_regions);
+        inner.resumed = Instant::now();
+        let sizing = SizingRecord { collection, decision: inner.decision.clone() };
+        CollectionRecord { pause: watch.elapsed(), sizing: Some(Box::new(sizing)), ..record }
+    }
+}
+
+impl Inner {
+    fn wants_full(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::Requested => true,
+            Cause::Zeal => self.collections % ZEAL_FULL == ZEAL_FULL - 1,
+            Cause::AllocationFailure => self.decision.full,
+        }
+    }
+
+    /// Eden becomes larger if threads have come for which it was not made, without a collection; whether it did.
+    fn welcome(&mut self, world: &World<'_>) -> bool {
+        let free = &world.shared().free;
+        let room = (free.table().len() - free.regions_in_use()) / 4;
+        let least = self.sizing.least_eden(world.threads()).min(room);
+        let grows = least > self.decision.eden_regions && !self.decision.full;
+        if grows {
+            self.decision.eden_regions = least;
+            free.set_capacity(self.in_use + least);
+            let bytes = least << free.table().geometry().region_shift;
+            world.shared().budget.set_capacity(bytes);
+        }
+        grows
+    }
+
+    /// Gives more of the heap free until it is enough, as far as a decision allows; whether it was enough.
+    fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut() -> bool) -> bool {
+        let free = &world.shared().free;
+        let most = self.decision.capacity_regions;
+        let mut step = 1;
+        while free.capacity() < most {
+            free.set_capacity((free.capacity() + step).min(most));
+            step *= 2;
+            if satisfied() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The very last: mutators may use what is left of old regions, which are young again with all they hold.
+    fn open_old_regions(&self, world: &World<'_>) {
+        let shared = world.shared();
+        let table = shared.free.table();
+        self.old.forget();
+        let subject = Subject { free: &shared.free, shapes: &shared.shapes };
+        let tables = OldTables { cards: &shared.cards, starts: &self.starts };
+        for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Old) {
+            // SAFETY: a `World` is the proof that no mutator runs and every region is parsable.
+            let top = unsafe { end_of_last(subject, &tables, index) };
+            if table.end(index) - top >= crate::object::MIN_OBJECT_BYTES {
+                shared.free.offer_region(index, top);
+            }
+        }
+        // What refers to them from elsewhere nobody knows.
+        for index in 0..table.len() {
+            let old = match table.get(index).state() {
+                State::Old => true,
+                State::HumongousStart => table.get(index).is_tenured(),
+                _ => false,
+            };
+            if old {
+                shared.cards.dirty_range(table.bottom(index), shared.free.object_end(index));
+            }
+        }
+    }
+}
+
+/// A PLAB size that regions of this heap have room for several of.
+fn fit(bytes: usize, geometry: Geometry) -> usize {
+    bytes.min(geometry.region_bytes() / 4).next_multiple_of(crate::object::WORD)
+}
+
+impl Collector for Parallel {
+    fn name(&self) -> &'static str {
+        "parallel"
+    }
+
+    fn collect(
+        &self,
+        mutator: &mut Mutator<'_>,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> Outcome {
+        let stopped = mutator.stop_the_world(|world| self.make_room(world, cause, satisfied));
+        let Some((records, room)) = stopped else { return Outcome::Elsewhere };
+        let outcome = if records.is_empty() && !room { Outcome::Refused } else { Outcome::Collected };
+        self.history.add_stop(records);
+        outcome
+    }
+}

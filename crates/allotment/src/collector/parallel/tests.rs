@@ -1,0 +1,295 @@
+//! Heaps that collect by generations, through the low-level interface: which collection comes when, and what is told of it.
+
+use crate::Heap;
+use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
+use crate::collector::{CollectionKind, CollectionRecord};
+use crate::mutator::{ArraySite, Cause, Mutator, PerObject};
+use crate::object::{Element, Shape, ShapeRef, SlotKind};
+use crate::region::State;
+use std::sync::{Arc, Mutex};
+
+/// A heap of so many small regions, its pairs, and where its records go.
+fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<CollectionRecord>>>) {
+    let records: Arc<Mutex<Vec<_>>> = Arc::default();
+    let to = records.clone();
+    let options = format!("Collector=parallel,+VerifyBeforeGC,+VerifyAfterGC,{options}");
+    let heap = Heap::builder()
+        .test_geometry(REGION, regions)
+        .use_transparent_huge_pages(false)
+        .on_collection(move |record| to.lock().expect("no test failed in it").push(record.clone()))
+        .options(options.trim_end_matches(','))
+        .expect("options")
+        .build();
+    let (heap, pair) = with_pairs(heap.expect("a heap"));
+    (heap, pair, records)
+}
+
+fn kinds(records: &Mutex<Vec<CollectionRecord>>) -> Vec<(CollectionKind, Cause)> {
+    let records = records.lock().expect("no test failed in it");
+    records.iter().map(|record| (record.kind, record.cause)).collect()
+}
+
+/// A pair that nobody keeps.
+fn waste(mutator: &mut Mutator<'_>, pair: ShapeRef) {
+    // SAFETY: the shape is the heap's, and the pair is not used.
+    unsafe { mutator.alloc_raw(pair, 0) }.expect("all of it is garbage");
+}
+
+#[test]
+fn garbage_is_collected_young_for_ever_and_the_living_become_old() {
+    for workers in 1..=4 {
+        let (heap, pair, records) = heap(32, &format!("ParallelGCThreads={workers}"));
+        heap.attach(|mutator| {
+            let list = root(mutator);
+            let mut kept = Vec::new();
+            for key in 0..50_000 {
+                waste(mutator, pair);
+                if key % 500 == 0 {
+                    push(mutator, pair, &list, key).expect("room");
+                    kept.insert(0, key);
+                }
+            }
+            assert_eq!(keys(mutator, &list), kept);
+        })
+        .unwrap();
+        let records = records.lock().unwrap();
+        let young = records.iter().filter(|record| record.kind == CollectionKind::Young).count();
+        assert!(young > 10 && young * 2 > records.len(), "{young} young of {}", records.len());
+        for record in records.iter() {
+            assert_eq!(record.young.is_some(), record.kind == CollectionKind::Young);
+            assert!(
+                record.sizing.is_some() && record.pause >= record.phases.iter().map(|phase| phase.time).sum()
+            );
+        }
+    }
+}
+
+#[test]
+fn memory_is_out_when_every_region_is_full_of_what_lives_and_not_before() {
+    let (heap, pair, records) = heap(16, "ParallelGCThreads=2");
+    // Ten to a region, and a rest of 96 bytes.
+    let large = heap.register(Shape::array("Large", 24, Element::Plain { bytes: 1 }).slot(
+        "next",
+        16,
+        SlotKind::Strong,
+    ));
+    let large = large.expect("a shape");
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        let mut larges = 0;
+        // SAFETY: the shape is the heap's, and its slot is written.
+        while let Ok(new) = unsafe { mutator.alloc_raw(large, 400 - 24) } {
+            // SAFETY: a slot of the new object, which is the root from now on.
+            unsafe {
+                mutator.store(new.as_ptr().byte_add(16).cast(), list.get(mutator).expect("of this heap"));
+                list.set(mutator, new.as_ptr() as u64);
+            }
+            larges += 1;
+        }
+        assert_eq!(larges, 16 * 10, "ten in every region");
+        let small = root(mutator);
+        let mut length = 0;
+        while push(mutator, pair, &small, length).is_ok() {
+            length += 1;
+        }
+        assert_eq!(length, 16 * 4, "what is left of each region has room for four");
+        assert!(heap.memory().used_bytes >= 16 * (REGION - PAIR_BYTES), "{:?}", heap.memory());
+        assert!(keys(mutator, &small).into_iter().eq((0..length).rev()));
+        drop(list);
+        for key in length..1000 {
+            push(mutator, pair, &small, key).expect("the large ones are garbage");
+        }
+        assert!(keys(mutator, &small).into_iter().eq((0..1000).rev()));
+    })
+    .unwrap();
+    heap.verify().unwrap();
+    // A young one that does not help is followed by full ones, for the same allocation.
+    let kinds = kinds(&records);
+    let (young, full) = (CollectionKind::Young, CollectionKind::Full);
+    assert!(kinds.windows(3).any(|three| three.iter().map(|one| one.0).eq([young, full, full])), "{kinds:?}");
+    assert!(kinds.iter().all(|one| one.1 == Cause::AllocationFailure));
+}
+
+#[test]
+fn the_capacity_grows_before_the_heap_is_collected_as_a_whole() {
+    let options =
+        "Collector=parallel,InitialHeapSize=32m,MaxHeapSize=64m,MaxNewSize=1m,-UseTransparentHugePages";
+    let heap = Heap::builder().options(options).unwrap().build().unwrap();
+    let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).expect("a shape");
+    let allocate = |length: usize| {
+        heap.attach(|mutator| {
+            // SAFETY: the shape is the heap's, and the object is not used.
+            unsafe { mutator.alloc_raw(bytes, length) }.expect("room");
+        })
+        .unwrap();
+        heap.collections().recent.iter().map(|record| record.kind).collect::<Vec<_>>()
+    };
+    // More than eden, and less than the capacity: InitialHeapSize.
+    assert_eq!(allocate(8 << 20), [CollectionKind::Young]);
+    assert_eq!(allocate(16 << 20), [CollectionKind::Young; 2]);
+    // More than that: nothing is left to try but to collect all.
+    let kinds = allocate(48 << 20);
+    assert!(kinds.ends_with(&[CollectionKind::Full]), "{kinds:?}");
+}
+
+#[test]
+fn zeal_collects_young_three_times_of_four() {
+    let (heap, pair, records) = heap(32, "ZealInterval=1");
+    heap.attach(|mutator| (0..12).for_each(|_| waste(mutator, pair))).unwrap();
+    let (young, full) = (CollectionKind::Young, CollectionKind::Full);
+    let expected: Vec<_> =
+        [young, young, young, full].repeat(3).into_iter().map(|kind| (kind, Cause::Zeal)).collect();
+    assert_eq!(kinds(&records), expected);
+}
+
+#[test]
+fn what_is_requested_is_a_full_collection() {
+    let (heap, pair, records) = heap(32, "");
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        push(mutator, pair, &list, 1).expect("room");
+        assert!(mutator.collect());
+    })
+    .unwrap();
+    assert_eq!(kinds(&records), [(CollectionKind::Full, Cause::Requested)]);
+    let table = heap.shared.free.table();
+    assert_eq!((0..table.len()).filter(|&index| table.get(index).state() == State::Old).count(), 1);
+}
+
+#[test]
+fn a_record_tells_what_a_young_collection_did() {
+    let (heap, pair, records) = heap(32, "ZealInterval=1,InitialTenuringThreshold=15,ParallelGCThreads=1");
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        // The fourth collection is a full one, after which all is old.
+        for key in 0..4 {
+            push(mutator, pair, &list, key).expect("room");
+        }
+        // An old pair refers to a young one.
+        push(mutator, pair, &list, 4).expect("room");
+        let old = list.get(mutator).expect("of this heap");
+        waste(mutator, pair);
+        assert_ne!(list.get(mutator), Some(old), "it was young, and moved");
+    })
+    .unwrap();
+    let records = records.lock().unwrap();
+    let third = records[2].young.as_ref().expect("a young collection");
+    // Before the third pair was allocated there were two, of which one is older.
+    assert_eq!(third.survived_bytes[..4], [0, PAIR_BYTES, PAIR_BYTES, 0]);
+    assert_eq!((third.promoted_bytes, third.kept_bytes, third.tenuring_threshold), (0, 0, 15));
+    assert_eq!((third.worker_objects.as_slice(), third.imbalance()), (&[2][..], 1.0));
+    assert_eq!((records[2].live_objects, records[2].live_bytes, records[2].workers), (2, 2 * PAIR_BYTES, 1));
+    let names: Vec<_> = records[2].phases.iter().map(|phase| phase.name).collect();
+    assert_eq!(names, ["Prepare", "Copy", "Weak", "Free"]);
+    let lines = records[2].detail_lines();
+    for line in ["Age 1: 24 bytes", "Age 2: 24 bytes", "Promoted 0 bytes, kept in place 0, threshold 15"] {
+        assert!(lines.contains(&format!("GC(2) {line}")), "{line}: {lines:#?}");
+    }
+    for start in ["Cards: 0 dirty of 0", "PLAB waste ", "Workers: 1, imbalance 1.00, steals 0"] {
+        assert!(lines.iter().any(|line| line.starts_with(&format!("GC(2) {start}"))), "{start}: {lines:#?}");
+    }
+    let sizing = records[2].sizing.as_ref().expect("a decision");
+    assert!(
+        lines.contains(&format!("GC(2) {}", sizing.decision))
+            && lines.contains(&format!("GC(2) {}", sizing.collection))
+    );
+    assert_eq!(records[3].kind, CollectionKind::Full);
+    assert_eq!(records[3].phases.last().map(|phase| phase.name), Some("Adopt"));
+}
+
+#[test]
+fn a_store_to_an_old_object_is_found_by_its_card() {
+    let (heap, pair, records) = heap(32, "MaxTenuringThreshold=3,InitialTenuringThreshold=3");
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        push(mutator, pair, &list, 1).expect("room");
+        assert!(mutator.collect());
+        // SAFETY: the shape is the heap's; the old pair's slot, and the new one's words, are written before a safepoint.
+        unsafe {
+            let new = mutator.alloc_raw(pair, 0).expect("room");
+            mutator.store(new.as_ptr().byte_add(8).cast(), 0);
+            new.byte_add(16).cast::<u64>().write(2);
+            let old = list.get(mutator).expect("of this heap");
+            mutator.store((old as *mut u64).add(1), new.as_ptr() as u64);
+        }
+        while heap.collections().count < 2 {
+            waste(mutator, pair);
+        }
+        assert_eq!(keys(mutator, &list), [1, 2]);
+    })
+    .unwrap();
+    let records = records.lock().unwrap();
+    let young = records[1].young.as_ref().expect("a young collection");
+    assert_eq!((young.cards_dirty, young.cards_scanned), (1, 1));
+    assert_eq!(young.survived_bytes[1], PAIR_BYTES);
+}
+
+#[test]
+fn old_regions_without_garbage_are_left_alone() {
+    let (heap, pair, records) = heap(32, "");
+    heap.attach(|mutator| {
+        let (first, list) = (root(mutator), root(mutator));
+        push(mutator, pair, &first, 0).expect("room");
+        (1..800).for_each(|key| push(mutator, pair, &list, key).expect("room"));
+        assert!(mutator.collect());
+        drop(first);
+        assert!(mutator.collect());
+        assert!(keys(mutator, &list).into_iter().eq((1..800).rev()));
+    })
+    .unwrap();
+    let records = records.lock().unwrap();
+    let last = records.last().expect("a collection");
+    assert_eq!((last.live_objects, last.moved_bytes), (799, 0), "less than 5 % of a region is garbage");
+}
+
+#[test]
+fn buffers_have_another_size_after_a_collection() {
+    let options = "TLABPolicy=hotspot,MinTLABSize=64,TLABSize=64,MaxTLABSize=1024,ParallelGCThreads=1";
+    let (heap, pair, _) = heap(64, options);
+    heap.attach(|mutator| {
+        let refills = |mutator: &mut Mutator<'_>| {
+            let before = heap.tlab_totals().sum.refills;
+            (0..300).for_each(|_| waste(mutator, pair));
+            heap.tlab_totals().sum.refills - before
+        };
+        let first = refills(mutator);
+        // A cycle counts if most of eden was used in it.
+        while heap.collections().count < 3 {
+            waste(mutator, pair);
+        }
+        assert!(refills(mutator) * 2 < first, "{first} before");
+    })
+    .unwrap();
+}
+
+#[test]
+fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
+    let (heap, pair, records) =
+        heap(24, "ParallelGCThreads=2,MaxTenuringThreshold=0,InitialTenuringThreshold=0");
+    heap.attach(|mutator| {
+        // What nobody keeps lets the heap expect that nothing needs copying.
+        while heap.collections().count < 5 {
+            waste(mutator, pair);
+        }
+        let list = root(mutator);
+        let mut length = 0;
+        while push(mutator, pair, &list, length).is_ok() {
+            length += 1;
+        }
+        assert_eq!(length, 24 * (REGION / PAIR_BYTES) as u64);
+        assert!(keys(mutator, &list).into_iter().eq((0..length).rev()));
+        // An array of more than a region makes its own room when there is some.
+        drop(list);
+        let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).expect("a shape");
+        // SAFETY: the shape is the heap's, and the object is not used.
+        let large = unsafe { mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(bytes), 3 * REGION) };
+        assert!(large.is_none(), "nothing was collected yet");
+        // SAFETY: as above.
+        unsafe { mutator.alloc_raw(bytes, 3 * REGION) }.expect("room");
+    })
+    .unwrap();
+    let records = records.lock().unwrap();
+    let failed = |record: &CollectionRecord| record.young.as_ref().is_some_and(|young| young.kept_bytes > 0);
+    let failure = records.iter().position(failed).expect("a collection that found no memory");
+    assert_eq!(records[failure + 1].kind, CollectionKind::Full);
+}

@@ -1,0 +1,91 @@
+//! What a collection tells of itself to whoever decides sizes.
+
+use std::fmt;
+
+/// Ages an object can have: collections survived, from 0; 15 stands for more, too.
+pub const AGES: usize = 16;
+
+/// Which part of the heap was collected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Eden and survivors.
+    #[default]
+    Young,
+    /// All of it; whatever lives is old afterwards.
+    Full,
+}
+
+/// A collection that was just done, and the heap as it left it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// What was collected.
+    pub scope: Scope,
+    /// Time the world was stopped, in nanoseconds.
+    pub pause_ns: u64,
+    /// Time mutators ran since the collection before, in nanoseconds.
+    pub mutator_ns: u64,
+    /// Regions taken for allocation since the collection before, humongous runs included.
+    pub eden_regions: usize,
+    /// Bytes that stayed young, by the age they have now; `[0]` is 0. All are 0 after a full collection.
+    pub survived: [usize; AGES],
+    /// Bytes that a young collection made old because of their age, of the survivor limit, or of a pin.
+    pub promoted_bytes: usize,
+    /// Bytes that a young collection left where they were because there was no memory to move them to.
+    pub failed_bytes: usize,
+    /// Bytes of old objects and roots that a young collection looked at.
+    pub scanned_bytes: usize,
+    /// Bytes of old regions, up to their tops, humongous runs not included.
+    pub old_bytes: usize,
+    /// Regions of humongous runs.
+    pub humongous_regions: usize,
+    /// Bytes that live; known after a full collection only.
+    pub live_bytes: usize,
+    /// Regions that are free, of all that MaxHeapSize allows.
+    pub free_regions: usize,
+    /// Attached threads.
+    pub threads: usize,
+}
+
+impl Collection {
+    /// Bytes that stayed young.
+    #[must_use]
+    pub fn survivor_bytes(&self) -> usize {
+        self.survived.iter().sum()
+    }
+}
+
+impl fmt::Display for Collection {
+    /// One line, sizes in KiB.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ms, kib) = (|ns: u64| ns as f64 / 1e6, |bytes: usize| bytes.div_ceil(1024));
+        match self.scope {
+            Scope::Young => write!(
+                f,
+                "young {:.3} ms after {:.3} ms: eden {} regions, survived {}k, promoted {}k, failed {}k, scanned {}k",
+                ms(self.pause_ns),
+                ms(self.mutator_ns),
+                self.eden_regions,
+                kib(self.survivor_bytes()),
+                kib(self.promoted_bytes),
+                kib(self.failed_bytes),
+                kib(self.scanned_bytes),
+            )?,
+            Scope::Full => write!(
+                f,
+                "full {:.3} ms after {:.3} ms: eden {} regions, live {}k",
+                ms(self.pause_ns),
+                ms(self.mutator_ns),
+                self.eden_regions,
+                kib(self.live_bytes),
+            )?,
+        }
+        write!(
+            f,
+            ", old {}k, humongous {} regions, free {} regions, {} threads",
+            kib(self.old_bytes),
+            self.humongous_regions,
+            self.free_regions,
+            self.threads
+        )
+    }
+}

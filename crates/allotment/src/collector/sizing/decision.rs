@@ -1,0 +1,173 @@
+//! What is decided after a collection, and why, in words.
+//!
+//! Reasons are values, and text only when somebody prints them: a heap that logs nothing formats nothing, and a test can ask
+//! which rule spoke.
+
+use std::fmt;
+
+/// How large everything is until the next collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// Regions that mutators may take, humongous runs included, before the next collection; at least 1.
+    pub eden_regions: usize,
+    /// Regions that the heap may have in use before the next collection; at most all.
+    pub capacity_regions: usize,
+    /// Age at which an object becomes old instead of surviving once more: 0..=15.
+    pub tenuring_threshold: u8,
+    /// Whether the next collection is a full one.
+    pub full: bool,
+    /// Threads for the next young collection; at least 1.
+    pub workers: usize,
+    /// Bytes that may stay young in the next young collection; what is beyond becomes old.
+    pub survivor_limit_bytes: usize,
+    /// Why something is not as it was; empty if all is.
+    pub reasons: Vec<Reason>,
+}
+
+/// Why a size changed. Sizes are in regions, times in nanoseconds, shares between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Eden grows: young collections take more of the time than they should.
+    EdenGrows {
+        /// Regions it had and regions it should have.
+        regions: (usize, usize),
+        /// The share of time, and the goal.
+        share: (f64, f64),
+    },
+    /// Eden shrinks towards what caches hold: young collections take far less of the time than they may.
+    EdenShrinks {
+        /// Regions it had and regions it should have.
+        regions: (usize, usize),
+        /// The share of time, and the goal.
+        share: (f64, f64),
+    },
+    /// Eden is limited by MaxGCPauseMillis.
+    EdenForPause {
+        /// Regions it should have otherwise, and regions it may have.
+        regions: (usize, usize),
+        /// The expected pause, and the goal.
+        pause_ns: (u64, u64),
+    },
+    /// Eden is limited by MaxNewSize.
+    EdenForMaxNewSize {
+        /// Regions it should have otherwise, and regions it may have.
+        regions: (usize, usize),
+    },
+    /// Eden is limited by the room that it and its survivors find.
+    EdenForRoom {
+        /// Regions it should have otherwise, and regions that fit.
+        regions: (usize, usize),
+    },
+    /// The threshold moves to where an object's further survival costs least.
+    Tenuring {
+        /// Thresholds, before and after.
+        threshold: (u8, u8),
+        /// The age with the least cost.
+        best: u8,
+        /// What a byte of garbage in the old generation costs, in copies of a byte.
+        old_cost: f64,
+    },
+    /// The threshold falls: survivors exceed what may stay young.
+    SurvivorsOverflow {
+        /// Thresholds, before and after.
+        threshold: (u8, u8),
+        /// Bytes expected to survive, and bytes that may.
+        bytes: (usize, usize),
+    },
+    /// The capacity follows what lives after a full collection (MinHeapFreeRatio).
+    CapacityFollows {
+        /// Regions, before and after.
+        regions: (usize, usize),
+    },
+    /// The capacity grows: little became old since the last full collection, so another would free little.
+    CapacityGrows {
+        /// Regions, before and after.
+        regions: (usize, usize),
+        /// Regions that became old, and those from which on a full collection is worth while.
+        grown: (usize, usize),
+    },
+    /// The next collection is full: the capacity is used up, and much became old since the last one.
+    FullWorth {
+        /// Regions that became old, and those from which on a full collection is worth while.
+        grown: (usize, usize),
+    },
+    /// The next collection is full: what a young one is expected to copy does not fit.
+    FullNoRoom {
+        /// Regions that are free, and those needed beside an eden of one region.
+        regions: (usize, usize),
+    },
+    /// The next collection is full: young ones in so little room cost more than a full one does.
+    FullCheaper {
+        /// Nanoseconds of collection for a region of allocation: of a young one, and all since the last full one.
+        ns_per_region: (u64, u64),
+    },
+    /// The next collection is full: this one found no memory for what it had to move.
+    FullAfterFailure {
+        /// Bytes left in place.
+        bytes: usize,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        match *self {
+            Reason::EdenGrows { regions: (from, to), share: (is, goal) } => {
+                write!(f, "eden {from}->{to}: share {:.2}% above {:.2}%", is * 100.0, goal * 100.0)
+            }
+            Reason::EdenShrinks { regions: (from, to), share: (is, goal) } => {
+                write!(f, "eden {from}->{to}: share {:.2}% far below {:.2}%", is * 100.0, goal * 100.0)
+            }
+            Reason::EdenForPause { regions: (from, to), pause_ns: (is, goal) } => {
+                write!(f, "eden {from}->{to}: pause {:.3} ms, goal {:.3} ms", ms(is), ms(goal))
+            }
+            Reason::EdenForMaxNewSize { regions: (from, to) } => write!(f, "eden {from}->{to}: MaxNewSize"),
+            Reason::EdenForRoom { regions: (from, to) } => write!(f, "eden {from}->{to}: room"),
+            Reason::Tenuring { threshold: (from, to), best, old_cost } => {
+                write!(f, "tenuring {from}->{to}: best {best}, old byte costs {old_cost:.2} copies")
+            }
+            Reason::SurvivorsOverflow { threshold: (from, to), bytes: (is, limit) } => {
+                write!(f, "tenuring {from}->{to}: {}k expected, {}k may survive", is / 1024, limit / 1024)
+            }
+            Reason::CapacityFollows { regions: (from, to) } => {
+                write!(f, "capacity {from}->{to}: follows what lives")
+            }
+            Reason::CapacityGrows { regions: (from, to), grown: (is, worth) } => {
+                write!(f, "capacity {from}->{to}: {is} regions became old, full from {worth} on")
+            }
+            Reason::FullWorth { grown: (is, worth) } => {
+                write!(f, "full next: {is} regions became old, full from {worth} on")
+            }
+            Reason::FullNoRoom { regions: (free, needed) } => {
+                write!(f, "full next: {free} regions free, {needed} needed")
+            }
+            Reason::FullCheaper { ns_per_region: (young, all) } => {
+                write!(f, "full next: {young} ns/region in young collections, {all} with full ones")
+            }
+            Reason::FullAfterFailure { bytes } => {
+                write!(f, "full next: no memory for {}k", bytes.div_ceil(1024))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    /// One line: the sizes, then the reasons in brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "next {}: eden {}, capacity {}, tenuring {}, survivors {}k, workers {}",
+            if self.full { "full" } else { "young" },
+            self.eden_regions,
+            self.capacity_regions,
+            self.tenuring_threshold,
+            self.survivor_limit_bytes / 1024,
+            self.workers,
+        )?;
+        for (index, reason) in self.reasons.iter().enumerate() {
+            write!(f, "{}{reason}", if index == 0 { " [" } else { "; " })?;
+        }
+        if self.reasons.is_empty() { Ok(()) } else { f.write_str("]") }
+    }
+}

@@ -1,0 +1,155 @@
+//! How large eden should be, were there room for everything.
+//!
+//! A young collection costs by what survives and by a fixed part, not by eden's size; so a larger eden makes collections rarer,
+//! and each byte's share of them smaller. But memory that the cache does not hold costs the mutators: allocation in
+//! an eden of half of L2 for each thread is up to four times as fast as in one beyond L3. So three goals, in this order:
+//!
+//! 1. **Pause** (`MaxGCPauseMillis`): an eden for which a longer pause is expected shrinks, by up to half.
+//! 2. **Throughput** (`GCTimeRatio`): eden grows, up to doubling, to where collections would take no more than their share:
+//!    mutators should run `ratio` times as long as a collection takes, so `pause * ratio / time to fill a region`. It grows to at
+//!    most three quarters of what is free beside the copies (a third costs the simulator's programs a tenth more time in a heap of
+//!    three times what lives; all of it leaves what becomes old no room).
+//! 3. **Cache**: an eden of more than twice what throughput needs shrinks by an eighth, down to the size it began with: half of
+//!    L2 for each core, if L3 holds it two regions for each, and some buffers for each thread.
+//!
+//! What throughput needs is computed from averages of the pause and of the time that filled a region, which do not depend on
+//! eden's size as the measured share does: a share averaged over edens of different sizes lags, and overshoots. HotSpot
+//! begins with a share of the heap, and shrinks only for the footprint; caches do not occur in it.
+
+use super::collection::Collection;
+use super::decision::Reason;
+use super::padded::{Padded, TIME_WEIGHT};
+use super::settings::{Machine, Settings};
+use crate::tlab::sizing::Average;
+
+/// Bytes of eden for each thread: 16 of the smallest buffers. A collection takes what threads have not used of their buffers, half
+/// of one each on average; that is then 3 % of eden.
+const THREAD_BYTES: usize = 16 * (16 << 10);
+
+/// Shrinks an eden of more than this many times what throughput needs.
+const FAR: usize = 2;
+
+/// The state of the wish.
+#[derive(Clone, Debug)]
+pub(super) struct Eden {
+    wish: usize,
+    pause_ns: Padded,
+    regions: Average,
+    ns_per_region: Average,
+}
+
+impl Eden {
+    pub(super) fn new(settings: &Settings, machine: &Machine) -> Eden {
+        Eden {
+            wish: base(settings, machine, 1, 0),
+            pause_ns: Padded::new(TIME_WEIGHT),
+            regions: Average::new(TIME_WEIGHT),
+            ns_per_region: Average::new(TIME_WEIGHT),
+        }
+    }
+
+    /// The fewest regions that so many threads need.
+    pub(super) fn least(settings: &Settings, machine: &Machine, threads: usize) -> usize {
+        base(settings, machine, threads, 0)
+    }
+
+    pub(super) fn wish(&self) -> usize {
+        self.wish
+    }
+
+    /// The expected pause of a young collection, in nanoseconds; 0 before the first.
+    pub(super) fn pause_ns(&self) -> f32 {
+        self.pause_ns.average()
+    }
+
+    /// Takes in a young collection.
+    pub(super) fn observe(&mut self, done: &Collection) {
+        if done.eden_regions == 0 {
+            return;
+        }
+        self.pause_ns.sample(done.pause_ns as f32);
+        self.regions.sample(done.eden_regions as f32);
+        self.ns_per_region.sample(done.mutator_ns as f32 / done.eden_regions as f32);
+    }
+
+    /// The regions eden should have, where `free` of the heap are beside what is expected to be copied, and `survivors` are
+    /// occupied already.
+    pub(super) fn decide(
+        &mut self,
+        settings: &Settings,
+        machine: &Machine,
+        (threads, survivors, free): (usize, usize, usize),
+        reasons: &mut Vec<Reason>,
+    ) -> usize {
+        let base = base(settings, machine, threads, survivors);
+        let from = self.wish.max(base);
+        let mut wish = from;
+        if self.pause_ns.known() {
+            let needed = self.needed(settings.time_ratio);
+            if needed > from {
+                wish = needed.min(from.saturating_mul(2)).min((free / 4 * 3).max(from));
+            } else if needed.saturating_mul(FAR) < from {
+                wish = (from - (from / 8).max(1)).max(base);
+            }
+            let goal = 1.0 / (1.0 + settings.time_ratio as f64);
+            let share = (self.share(from), goal);
+            match wish {
+                _ if wish > from => reasons.push(Reason::EdenGrows { regions: (from, wish), share }),
+                _ if wish < from => reasons.push(Reason::EdenShrinks { regions: (from, wish), share }),
+                _ => {}
+            }
+            wish = self.within_pause(wish, settings.pause_goal_ns, reasons);
+        }
+        if settings.max_new_bytes != 0 {
+            let max = machine.regions_of(settings.max_new_bytes).saturating_sub(survivors).max(1);
+            if wish > max {
+                reasons.push(Reason::EdenForMaxNewSize { regions: (wish, max) });
+                wish = max;
+            }
+        }
+        self.wish = wish;
+        wish
+    }
+
+    /// Regions with which young collections take their share of the time.
+    fn needed(&self, time_ratio: usize) -> usize {
+        let fill_ns = f64::from(self.ns_per_region.value()).max(1.0);
+        (f64::from(self.pause_ns.average()) * time_ratio as f64 / fill_ns).ceil() as usize
+    }
+
+    /// The share of time that young collections take with an eden of so many regions.
+    fn share(&self, regions: usize) -> f64 {
+        let pause = f64::from(self.pause_ns.average());
+        let all = pause + f64::from(self.ns_per_region.value()) * regions as f64;
+        if all > 0.0 { pause / all } else { 0.0 }
+    }
+
+    /// `wish`, or the regions for which the goal for pauses is expected to be met; pauses are taken to be proportional to eden, which
+    /// errs on the safe side where it grows.
+    fn within_pause(&self, wish: usize, goal_ns: u64, reasons: &mut Vec<Reason>) -> usize {
+        let usual = f64::from(self.regions.value()).max(1.0);
+        let expected = f64::from(self.pause_ns.padded()) * wish as f64 / usual;
+        if goal_ns == 0 || expected <= goal_ns as f64 {
+            return wish;
+        }
+        let fitting = (wish as f64 * goal_ns as f64 / expected) as usize;
+        let max = fitting.max(self.wish / 2).clamp(1, wish);
+        if max < wish {
+            let pause_ns = (expected as u64, goal_ns);
+            reasons.push(Reason::EdenForPause { regions: (wish, max), pause_ns });
+        }
+        max
+    }
+}
+
+/// The regions eden has where collections cost nothing: as many as caches hold, or NewSize says.
+fn base(settings: &Settings, machine: &Machine, threads: usize, survivors: usize) -> usize {
+    let active = threads.clamp(1, machine.cores.max(1));
+    let region = machine.geometry.region_bytes();
+    let cached = machine.regions_of(active.saturating_mul(machine.l2_bytes / 2));
+    // A core takes its buffers from a region of its own, and finds the next one without asking others.
+    let each = if 2 * active * region <= machine.l3_bytes { 2 } else { 1 };
+    let buffers = machine.regions_of(threads.saturating_mul(THREAD_BYTES));
+    let young = machine.regions_of(settings.new_bytes).saturating_sub(survivors);
+    cached.max(each * active).max(buffers).max(young).clamp(1, machine.geometry.regions)
+}

@@ -1,0 +1,197 @@
+//! How large everything is, decided after each collection of a generational, stopping collector.
+//!
+//! [`Sizing`] is numbers in, numbers out: it knows no threads, no memory and no clock, so that the same code runs in the heap, in tests
+//! against tables, and in a simulator whose mutators never existed. What is decided, and where:
+//!
+//! | file | question |
+//! |---|---|
+//! | `eden.rs` | how much mutators may allocate, by pause, throughput and caches |
+//! | `survival.rs` | how much will be copied, and what eden therefore fits |
+//! | `tenuring.rs` | when an object is old |
+//! | `full.rs` | whether the next collection is full, how large the heap may be |
+//!
+//! They are asked in that order and do not know each other; what passes between them is here. Each change is a [`Reason`]. One
+//! policy that weighs all at once (a model of the heap, minimised) was refused: nobody can read from a log why it did something.
+//!
+//! ```
+//! use allotment::collector::sizing::{Collection, Machine, Settings, Sizing};
+//! use allotment::options::Options;
+//! use allotment::region::Geometry;
+//!
+//! let geometry = Geometry::new(1 << 30, 0).unwrap();
+//! let machine = Machine { geometry, cores: 2, l2_bytes: 2 << 20, l3_bytes: 64 << 20, workers: 2 };
+//! let mut sizing = Sizing::new(Settings::from(&Options::default()), machine);
+//! assert_eq!(sizing.first(2).eden_regions, 4); // half of L2 for each of two cores
+//!
+//! // A pause of 1 ms after 5 ms: more than GCTimeRatio allows, so eden doubles.
+//! let done = Collection {
+//!     pause_ns: 1_000_000, mutator_ns: 5_000_000, eden_regions: 4, free_regions: 2000, threads: 2,
+//!     ..Collection::default()
+//! };
+//! let next = sizing.after(&done);
+//! assert_eq!((next.eden_regions, next.full), (8, false));
+//! println!("{done} => {next}");
+//! ```
+
+mod collection;
+mod decision;
+mod eden;
+mod full;
+mod padded;
+mod settings;
+mod survival;
+mod tenuring;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use collection::{AGES, Collection, Scope};
+pub use decision::{Decision, Reason};
+pub use settings::{Machine, Settings};
+
+use super::Capacity;
+use eden::Eden;
+use full::{Heap, Prospect};
+use survival::Survival;
+use tenuring::Tenuring;
+
+/// Bytes of copying and scanning for which it is worth while to wake another worker: some 0.3 ms of work, where
+/// waking and waiting for a thread is some 0.05 ms.
+const WORK_BYTES: usize = 512 << 10;
+
+/// Of the regions that the young generation could have, the part that may survive and stay in it. HotSpot's survivors
+/// have at most a third of its young generation (MinSurvivorRatio), half of it in use.
+const SURVIVORS: usize = 4;
+
+/// What decides, and what it remembers of the collections so far.
+#[derive(Clone, Debug)]
+pub struct Sizing {
+    settings: Settings,
+    machine: Machine,
+    eden: Eden,
+    survival: Survival,
+    tenuring: Tenuring,
+    heap: Heap,
+}
+
+impl Sizing {
+    /// The sizing of a heap in which nothing was collected yet.
+    #[must_use]
+    pub fn new(settings: Settings, machine: Machine) -> Sizing {
+        let region = machine.geometry.region_bytes();
+        let rule = Capacity::new(settings.initial_heap_bytes, region, settings.min_free_percent);
+        Sizing {
+            settings,
+            machine,
+            eden: Eden::new(&settings, &machine),
+            survival: Survival::new(),
+            tenuring: Tenuring::new(settings.initial_tenuring_threshold, settings.max_tenuring_threshold),
+            heap: Heap::new(rule, machine.geometry.regions),
+        }
+    }
+
+    /// The sizes of an empty heap to which so many threads will attach.
+    #[must_use]
+    pub fn first(&mut self, threads: usize) -> Decision {
+        self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
+    }
+
+    /// The regions that eden should have at least, where so many threads have attached by now.
+    #[must_use]
+    pub fn least_eden(&self, threads: usize) -> usize {
+        Eden::least(&self.settings, &self.machine, threads)
+    }
+
+    /// The sizes until the next collection, after the one that is `done`.
+    #[must_use]
+    pub fn after(&mut self, done: &Collection) -> Decision {
+        let Machine { geometry, .. } = self.machine;
+        let free = done.free_regions.min(geometry.regions);
+        let mut reasons = Vec::new();
+        match done.scope {
+            Scope::Young => {
+                self.eden.observe(done);
+                self.survival.observe(done, &self.machine);
+                self.tenuring.observe(&done.survived, done.promoted_bytes);
+                self.heap.after_young(done.pause_ns, done.eden_regions);
+            }
+            Scope::Full => {
+                self.survival.after_full();
+                self.tenuring.after_full();
+                // What pinned objects and the holes between them occupy is not free, so regions count, not live bytes.
+                reasons.extend(self.heap.after_full(done.pause_ns, geometry.regions - free));
+            }
+        }
+        let failure = (done.scope == Scope::Young && done.failed_bytes > 0)
+            .then_some(Reason::FullAfterFailure { bytes: done.failed_bytes });
+        let survivors = self.machine.regions_of(done.survivor_bytes());
+        let tenured = self.machine.regions_of(done.old_bytes) + done.humongous_regions;
+        let tenured = tenured.min(geometry.regions - free);
+        self.decide(done.threads, survivors, tenured, free, reasons, failure)
+    }
+
+    fn decide(
+        &mut self,
+        threads: usize,
+        survivors: usize,
+        tenured: usize,
+        free: usize,
+        mut reasons: Vec<Reason>,
+        failure: Option<Reason>,
+    ) -> Decision {
+        let (settings, machine) = (self.settings, self.machine);
+        let workers = self.workers();
+        let reserve = |survival: &Survival, eden| survival.reserve(eden, &machine, workers);
+
+        let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish()));
+        let wish = self.eden.decide(&settings, &machine, (threads, survivors, beside), &mut reasons);
+        let next = Prospect {
+            wish,
+            need: wish + reserve(&self.survival, wish),
+            pause_ns: self.eden.pause_ns(),
+            short_pauses: settings.pause_goal_ns != 0,
+        };
+        let fits = |room: usize| self.survival.fitting(wish, room.min(free), &machine, workers);
+        let full = self.heap.decide((tenured, free), next, fits, &mut reasons);
+        let full = failure.or(full);
+
+        let room = self.heap.room(free).min(free);
+        // A full collection needs no memory to copy into.
+        let eden_regions = match full {
+            Some(_) if settings.max_new_bytes == 0 => room.max(1),
+            Some(_) => room.clamp(1, wish),
+            None => fits(room).max(1),
+        };
+        if full.is_none() && eden_regions < wish {
+            reasons.push(Reason::EdenForRoom { regions: (wish, eden_regions) });
+        }
+        let limit = self.survivor_limit(free + survivors);
+        let (live, headroom) = self.heap.proportions();
+        // Before the first full collection, the proportions of a heap that is half free.
+        let old_cost = tenuring::old_cost(if live == 0 { headroom } else { live }, headroom);
+        reasons.extend(self.tenuring.decide(old_cost, self.survival.survivors_bytes(), limit));
+        let full = full.map(|reason| reasons.push(reason)).is_some();
+        Decision {
+            eden_regions,
+            capacity_regions: self.heap.capacity(),
+            tenuring_threshold: self.tenuring.threshold(),
+            full,
+            workers,
+            survivor_limit_bytes: limit,
+            reasons,
+        }
+    }
+
+    /// Bytes that may stay young, where so many regions are free or have survivors.
+    fn survivor_limit(&self, regions: usize) -> usize {
+        let young = match self.settings.max_new_bytes {
+            0 => regions,
+            bytes => regions.min(self.machine.regions_of(bytes)),
+        };
+        (young / SURVIVORS).max(1) * self.machine.geometry.region_bytes()
+    }
+
+    /// Threads for the next young collection, by what it is expected to do.
+    fn workers(&self) -> usize {
+        (1 + self.survival.work_bytes() / WORK_BYTES).min(self.machine.workers.max(1))
+    }
+}

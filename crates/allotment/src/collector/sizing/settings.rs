@@ -1,0 +1,82 @@
+//! What the sizes depend on and what does not change while a heap lives: options, regions, caches, cores.
+//!
+//! Plain numbers, so that a test or a simulator can be a machine that is not there.
+
+use crate::memory::topology::Topology;
+use crate::options::Options;
+use crate::region::Geometry;
+
+/// A second-level cache where nobody told.
+const USUAL_L2_BYTES: usize = 1 << 20;
+
+/// What of the options concerns sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `InitialHeapSize` in bytes; 0 where it was not given.
+    pub initial_heap_bytes: usize,
+    /// `MinHeapFreeRatio`: percentage of the heap that is free after a full collection, below 100.
+    pub min_free_percent: usize,
+    /// `NewSize`: bytes of eden and survivors at least; 0: as few as are worth while.
+    pub new_bytes: usize,
+    /// `MaxNewSize`: bytes of eden and survivors at most; 0: as many as are worth while.
+    pub max_new_bytes: usize,
+    /// `InitialTenuringThreshold`, at most `max_tenuring_threshold`.
+    pub initial_tenuring_threshold: u8,
+    /// `MaxTenuringThreshold`, at most 15.
+    pub max_tenuring_threshold: u8,
+    /// `MaxGCPauseMillis` in nanoseconds; 0: no goal.
+    pub pause_goal_ns: u64,
+    /// `GCTimeRatio`: time of the program for each time in young collections.
+    pub time_ratio: usize,
+}
+
+impl From<&Options> for Settings {
+    fn from(options: &Options) -> Settings {
+        let max_tenuring_threshold = options.max_tenuring_threshold.min(15) as u8;
+        let initial = options.initial_tenuring_threshold.min(15) as u8;
+        Settings {
+            initial_heap_bytes: options.initial_heap_size,
+            min_free_percent: options.min_heap_free_ratio,
+            new_bytes: options.new_size,
+            max_new_bytes: options.max_new_size,
+            initial_tenuring_threshold: initial.min(max_tenuring_threshold),
+            max_tenuring_threshold,
+            pause_goal_ns: options.max_gc_pause_millis.saturating_mul(1_000_000),
+            time_ratio: options.gc_time_ratio,
+        }
+    }
+}
+
+/// The heap's division, and the part of the machine that this process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Size and number of regions: MaxHeapSize.
+    pub geometry: Geometry,
+    /// Cores of this process; at least 1.
+    pub cores: usize,
+    /// Bytes of one second-level cache.
+    pub l2_bytes: usize,
+    /// Bytes of the third-level caches that this process's cores use, together; 0 where there is none.
+    pub l3_bytes: usize,
+    /// Threads that collect at most (`ParallelGCThreads`); at least 1.
+    pub workers: usize,
+}
+
+impl Machine {
+    /// The machine as `topology` describes it. Where that knows no L2, 1 MiB stands for it.
+    #[must_use]
+    pub fn new(geometry: Geometry, topology: &Topology, workers: usize) -> Machine {
+        Machine {
+            geometry,
+            cores: topology.cores().max(1),
+            l2_bytes: topology.l2_bytes().unwrap_or(USUAL_L2_BYTES),
+            l3_bytes: topology.data_caches(3).map_or(0, |level| level.bytes * level.instances),
+            workers: workers.max(1),
+        }
+    }
+
+    /// Regions that hold `bytes`.
+    pub(super) fn regions_of(&self, bytes: usize) -> usize {
+        bytes.div_ceil(self.geometry.region_bytes())
+    }
+}

@@ -1,0 +1,84 @@
+//! How much the next young collection will copy, and into how many regions.
+//!
+//! Two predictions, both padded (average and three deviations): bytes, as HotSpot has them, and the share of the young generation,
+//! which follows eden when that changes. The larger one counts, for it is a question of room; but never more than
+//! all of the young generation.
+
+use super::collection::Collection;
+use super::padded::{Padded, SIZE_WEIGHT};
+use super::settings::Machine;
+
+/// What of the buffers that a worker copies into may stay unused (YoungPLABSize and OldPLABSize as HotSpot has them).
+const BUFFERS_BYTES: usize = 40 << 10;
+
+/// The share of the young generation that survives, before anything is known.
+const UNKNOWN_SHARE: f32 = 0.25;
+
+/// What survives, predicted.
+#[derive(Clone, Debug)]
+pub(super) struct Survival {
+    survived: Padded,
+    promoted: Padded,
+    scanned: Padded,
+    share: Padded,
+    /// Bytes of survivors that the next collection finds.
+    young_bytes: usize,
+}
+
+impl Survival {
+    pub(super) fn new() -> Survival {
+        let sizes = Padded::new(SIZE_WEIGHT);
+        Survival { survived: sizes, promoted: sizes, scanned: sizes, share: sizes, young_bytes: 0 }
+    }
+
+    /// Takes in a young collection.
+    pub(super) fn observe(&mut self, done: &Collection, machine: &Machine) {
+        let copied = done.survivor_bytes() + done.promoted_bytes + done.failed_bytes;
+        let young = self.young_bytes + done.eden_regions.saturating_mul(machine.geometry.region_bytes());
+        self.young_bytes = done.survivor_bytes();
+        self.survived.sample(self.young_bytes as f32);
+        self.promoted.sample((done.promoted_bytes + done.failed_bytes) as f32);
+        self.scanned.sample(done.scanned_bytes as f32);
+        if young > 0 {
+            self.share.sample((copied as f32 / young as f32).min(1.0));
+        }
+    }
+
+    /// Everything that was young is old or dead.
+    pub(super) fn after_full(&mut self) {
+        self.young_bytes = 0;
+    }
+
+    /// Bytes that will hardly be exceeded by what stays young.
+    pub(super) fn survivors_bytes(&self) -> usize {
+        self.survived.padded() as usize
+    }
+
+    /// Bytes that the next young collection is expected to copy or to look at.
+    pub(super) fn work_bytes(&self) -> usize {
+        (self.survived.average() + self.promoted.average() + self.scanned.average()) as usize
+    }
+
+    /// Regions that a young collection with `workers` needs for its copies if eden has `eden` regions.
+    pub(super) fn reserve(&self, eden: usize, machine: &Machine, workers: usize) -> usize {
+        let region = machine.geometry.region_bytes();
+        let young = eden.saturating_mul(region).saturating_add(self.young_bytes);
+        let share = if self.share.known() { self.share.padded().min(1.0) } else { UNKNOWN_SHARE };
+        let by_share = young as f32 * share;
+        let bytes = by_share.max(self.survived.padded() + self.promoted.padded()).min(young as f32) as usize;
+        // One more, since what survives and what becomes old are not copied into the same region.
+        machine.regions_of(bytes + workers * BUFFERS_BYTES) + usize::from(bytes > 0)
+    }
+
+    /// The largest eden of at most `wish` regions that fits `room` together with its copies; 0 if not even one region does.
+    pub(super) fn fitting(&self, wish: usize, room: usize, machine: &Machine, workers: usize) -> usize {
+        let fits = |eden: usize| eden.saturating_add(self.reserve(eden, machine, workers)) <= room;
+        // `reserve` does not fall as eden grows, so a binary search finds it: `low` fits, `high` does not.
+        let (mut low, mut high) = (0, wish.min(room) + 1);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if fits(middle) { low = middle } else { high = middle }
+        }
+        low
+    }
+}

@@ -1,0 +1,27 @@
+//! What sizing promises: tables, properties of every history, and mutators that never existed.
+
+mod histories;
+mod scenarios;
+mod simulator;
+mod tables;
+
+use super::*;
+use crate::options::{OptionSet, Source};
+use crate::region::Geometry;
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+/// The settings that `list` makes.
+fn settings(list: &str) -> Settings {
+    let mut set = OptionSet::new();
+    set.apply_str("Collector=parallel", Source::CommandLine).unwrap();
+    set.apply_str(list, Source::CommandLine).unwrap();
+    Settings::from(&set.finish().unwrap())
+}
+
+/// Two cores with 2 MiB of L2 each and 64 MiB of L3, and a heap of so many bytes.
+fn machine(heap: usize, region: usize) -> Machine {
+    let geometry = Geometry::new(heap, region).unwrap();
+    Machine { geometry, cores: 2, l2_bytes: 2 * MIB, l3_bytes: 64 * MIB, workers: 2 }
+}

@@ -1,0 +1,259 @@
+//! Single decisions, against numbers that were computed by hand.
+
+use super::*;
+use crate::options::Options;
+
+/// A young collection of an eden of 4 regions, after which nearly all of a 1 GiB heap with regions of 512 KiB is free.
+fn young() -> Collection {
+    let (pause_ns, mutator_ns) = (1_000_000, 24_000_000);
+    let (eden_regions, free_regions, threads) = (4, 2040, 2);
+    Collection { pause_ns, mutator_ns, eden_regions, free_regions, threads, ..Collection::default() }
+}
+
+fn full(free_regions: usize) -> Collection {
+    Collection { scope: Scope::Full, pause_ns: 20_000_000, free_regions, ..young() }
+}
+
+fn sizing(list: &str) -> Sizing {
+    Sizing::new(settings(list), machine(1 << 30, 512 * KIB))
+}
+
+#[test]
+fn settings_are_the_options() {
+    let default = Settings::from(&Options::default());
+    let expected = Settings {
+        initial_heap_bytes: 0,
+        min_free_percent: 50,
+        new_bytes: 0,
+        max_new_bytes: 0,
+        initial_tenuring_threshold: 7,
+        max_tenuring_threshold: 15,
+        pause_goal_ns: 0,
+        time_ratio: 24,
+    };
+    assert_eq!(default, expected);
+    let list = "InitialHeapSize=8m,MinHeapFreeRatio=40,NewSize=1m,MaxNewSize=2m,MaxTenuringThreshold=3,\
+                MaxGCPauseMillis=5,GCTimeRatio=99";
+    let expected = Settings {
+        initial_heap_bytes: 8 * MIB,
+        min_free_percent: 40,
+        new_bytes: MIB,
+        max_new_bytes: 2 * MIB,
+        initial_tenuring_threshold: 3,
+        max_tenuring_threshold: 3,
+        pause_goal_ns: 5_000_000,
+        time_ratio: 99,
+    };
+    assert_eq!(settings(list), expected);
+}
+
+#[test]
+fn a_machine_is_what_its_topology_says() {
+    let topology = crate::memory::topology::Topology::detect();
+    let geometry = Geometry::new(1 << 30, 0).unwrap();
+    let machine = Machine::new(geometry, &topology, 0);
+    assert_eq!((machine.geometry, machine.workers, machine.cores), (geometry, 1, topology.cores()));
+    assert_eq!(machine.l2_bytes, topology.l2_bytes().unwrap_or(MIB));
+    assert!(machine.l3_bytes >= topology.l3_bytes().unwrap_or(0));
+}
+
+#[test]
+fn eden_begins_with_what_caches_cores_and_threads_need() {
+    // L2, L3, region, threads, and NewSize in KiB: regions of eden.
+    for (l2, l3, region, threads, new, eden) in [
+        (2 * MIB, 64 * MIB, 512 * KIB, 1, 0, 2),   // half of L2
+        (2 * MIB, 64 * MIB, 512 * KIB, 2, 0, 4),   // for each of two cores
+        (2 * MIB, 64 * MIB, 512 * KIB, 8, 0, 4),   // there are two cores
+        (2 * MIB, 64 * MIB, 512 * KIB, 90, 0, 45), // 256 KiB for each thread
+        (512 * KIB, 64 * MIB, 512 * KIB, 2, 0, 4), // two regions for each core
+        (512 * KIB, MIB, 512 * KIB, 2, 0, 2),      // which a small L3 does not hold
+        (2 * MIB, 0, 4 * MIB, 2, 0, 2),
+        (2 * MIB, 64 * MIB, 512 * KIB, 2, 8192, 16),
+    ] {
+        let geometry = Geometry::new(1 << 30, region).unwrap();
+        let machine = Machine { geometry, cores: 2, l2_bytes: l2, l3_bytes: l3, workers: 1 };
+        let mut sizing = Sizing::new(settings(&format!("NewSize={new}k")), machine);
+        assert_eq!(sizing.first(threads).eden_regions, eden, "{l2} {l3} {region} {threads} {new}");
+    }
+}
+
+#[test]
+fn eden_doubles_up_to_what_throughput_needs_and_shrinks_by_an_eighth() {
+    // 6 ms for a region, 1 ms for a collection, which should be followed by 24 ms: 4 regions are right.
+    assert_eq!(sizing("").after(&young()).eden_regions, 4);
+    // 1 ms for 4 regions: 96 are.
+    let mut busy = sizing("");
+    let faster = Collection { mutator_ns: 1_000_000, ..young() };
+    let edens: Vec<_> = (0..6).map(|_| busy.after(&faster).eden_regions).collect();
+    assert_eq!(edens, [8, 16, 32, 64, 96, 96]);
+    let slower = Collection { mutator_ns: 1_000_000_000, ..young() };
+    assert_eq!(busy.after(&slower).eden_regions, 96 - 96 / 8);
+    for _ in 0..60 {
+        let _ = busy.after(&slower);
+    }
+    assert_eq!(busy.after(&slower).eden_regions, 4);
+}
+
+#[test]
+fn limits_of_eden_name_themselves() {
+    let reason = |list: &str, done: &Collection| {
+        let next = sizing(list).after(done);
+        (next.eden_regions, next.to_string())
+    };
+    let busy = Collection { mutator_ns: 1_000_000, ..young() };
+    let (eden, text) = reason("", &busy);
+    assert_eq!(eden, 8);
+    assert!(text.contains("[eden 4->8: share 50.00% above 4.00%"), "{text}");
+    let (eden, text) = reason("MaxNewSize=3m", &busy);
+    assert_eq!(eden, 6);
+    assert!(text.contains("eden 8->6: MaxNewSize"), "{text}");
+    let long = Collection { pause_ns: 10_000_000, ..busy.clone() };
+    let (eden, text) = reason("MaxGCPauseMillis=5", &long);
+    assert_eq!(eden, 2);
+    assert!(text.contains("pause 20.000 ms, goal 5.000 ms"), "{text}");
+    // One of the free regions is for what workers' buffers leave unused.
+    let (eden, text) = reason("", &Collection { free_regions: 5, ..busy.clone() });
+    assert_eq!((eden, text.contains("room")), (4, false), "{text}");
+    let (eden, text) = reason("", &Collection { free_regions: 3, ..busy });
+    assert_eq!(eden, 2);
+    assert!(text.contains("eden 4->2: room"), "{text}");
+}
+
+#[test]
+fn a_full_heap_is_collected_in_full() {
+    let mut sizing = sizing("");
+    let crowded = Collection { free_regions: 1, old_bytes: 1000 * MIB, ..young() };
+    let next = sizing.after(&crowded);
+    assert!(next.full && next.eden_regions == 1, "{next}");
+    assert!(next.to_string().contains("full next: 2000 regions became old, full from 64 on"), "{next}");
+    // It helped: no other one is due, and the heap is as large as the ratio says.
+    let next = sizing.after(&full(1848));
+    assert_eq!((next.full, next.capacity_regions), (false, 400), "{next}");
+    // It did not.
+    let next = sizing.after(&full(1));
+    assert_eq!((next.full, next.capacity_regions), (true, 2048), "{next}");
+    assert!(next.to_string().contains("full next: 1 regions free, 2 needed"), "{next}");
+}
+
+#[test]
+fn a_failure_is_followed_by_a_full_collection_that_eden_need_not_fit() {
+    let failed = Collection { failed_bytes: 5 * KIB, free_regions: 1940, old_bytes: 50 * MIB, ..young() };
+    let next = sizing("").after(&failed);
+    // 128 regions are the default capacity.
+    assert_eq!((next.full, next.eden_regions), (true, 128 - 108), "{next}");
+    assert!(next.to_string().contains("full next: no memory for 5k"), "{next}");
+    let bounded = sizing("MaxNewSize=1m").after(&failed);
+    assert_eq!((bounded.full, bounded.eden_regions), (true, 2), "{bounded}");
+}
+
+#[test]
+fn capacity_grows_until_enough_became_old() {
+    let after = |old: usize, free: usize| {
+        let mut sizing = sizing("");
+        let _ = sizing.after(&full(2048 - 20));
+        sizing.after(&Collection { old_bytes: old, free_regions: free, ..young() })
+    };
+    // 128 regions, 20 of them lived. 126 are in use, but hardly more are old: humongous runs and survivors are.
+    let next = after(12 * MIB, 2048 - 126);
+    assert!(!next.full && next.capacity_regions == 144, "{next}");
+    assert!(next.to_string().contains("capacity 128->144: 4 regions became old, full from 54 on"), "{next}");
+    // 126 are old.
+    let next = after(63 * MIB, 2048 - 126);
+    assert!(next.full && next.capacity_regions == 128 && next.eden_regions == 2, "{next}");
+    // Half of eden still fits.
+    let next = after(62 * MIB, 2048 - 124);
+    assert!(!next.full && next.eden_regions == 3, "{next}");
+}
+
+#[test]
+fn a_full_collection_comes_before_young_ones_cost_more() {
+    let mut sizing = sizing("");
+    // 1800 regions live, so the capacity is all of the heap.
+    assert!(!sizing.after(&full(248)).full);
+    // A full collection takes 20 ms; a young one 1 ms and empties 4 regions.
+    let mut free = 248;
+    let due = loop {
+        free -= 2;
+        let next =
+            sizing.after(&Collection { free_regions: free, old_bytes: (2048 - free) * 512 * KIB, ..young() });
+        if next.full {
+            break next;
+        }
+        assert!(free > 0);
+    };
+    // (20 + 123) ms / 492 regions is what all cost at the end: 0.29 ms. 1 ms for 3 regions is more.
+    assert!(matches!(due.reasons.last(), Some(Reason::FullCheaper { .. })), "{due}");
+    assert_eq!(free, 4, "{due}");
+}
+
+#[test]
+fn workers_follow_the_work() {
+    for (copied, scanned, workers) in [
+        (0, 0, 1),
+        (500 * KIB, 0, 1),
+        (512 * KIB, 0, 2),
+        (300 * KIB, 300 * KIB, 2),
+        (1200 * KIB, 0, 3),
+        (100 * MIB, 0, 4),
+    ] {
+        let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
+        let mut sizing = Sizing::new(settings(""), machine);
+        let done = Collection { promoted_bytes: copied, scanned_bytes: scanned, ..young() };
+        assert_eq!(sizing.after(&done).workers, workers, "{copied} {scanned}");
+    }
+}
+
+/// The thresholds after many collections in which `rate(age)` of each age survive, and an old byte costs so many copies.
+fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
+    let mut tenuring = Tenuring::new(7, 15);
+    let mut young = [0; AGES];
+    for _ in 0..200 {
+        let threshold = usize::from(tenuring.threshold());
+        let (mut survived, mut promoted) = ([0; AGES], 0);
+        survived[1] = MIB;
+        for age in 1..AGES {
+            let stay = (young[age] as f64 * rate(age)) as usize;
+            if age < threshold { survived[age + 1] = stay } else { promoted += stay }
+        }
+        tenuring.observe(&survived, promoted);
+        let before = tenuring.threshold();
+        let reason = tenuring.decide(old_cost, survived.iter().sum(), limit);
+        assert!(tenuring.threshold() <= before + 1);
+        assert_eq!(reason.is_some(), tenuring.threshold() != before);
+        young = survived;
+    }
+    tenuring.threshold()
+}
+
+#[test]
+fn objects_are_old_from_the_age_at_which_they_survive() {
+    let limit = 100 * MIB;
+    // An old byte costs two copies: what survives with more than 2/3 is old.
+    assert_eq!(settled(2.0, limit, |age| if age < 4 { 0.5 } else { 0.9 }), 3);
+    assert_eq!(settled(2.0, limit, |_| 0.99), 1);
+    // Hardly anything reaches the seventh: no reason to change.
+    assert_eq!(settled(2.0, limit, |_| 0.3), 7);
+    // Dear and cheap old bytes.
+    assert!(settled(20.0, limit, |age| if age < 4 { 0.5 } else { 0.8 }) > 7);
+    assert_eq!(settled(0.1, limit, |_| 0.5), 1);
+    // A cliff that a look at the next age alone would not find: nothing dies before the fifth.
+    assert!(settled(6.0, limit, |age| if age < 5 { 1.0 } else { 0.0 }) >= 5);
+}
+
+#[test]
+fn survivors_that_overflow_are_promoted_sooner() {
+    // 0.5 + 0.25 + ... of 1 MiB: 1.5 MiB hold two ages, and a third now and then.
+    let settled = settled(2.0, 1600 * KIB, |_| 0.5);
+    assert!((2..=3).contains(&settled), "{settled}");
+}
+
+#[test]
+fn averages_are_padded_by_three_deviations() {
+    let mut padded = padded::Padded::new(10);
+    assert!(!padded.known());
+    padded.sample(8.0);
+    assert_eq!((padded.known(), padded.average(), padded.padded()), (true, 8.0, 8.0));
+    // The second sample counts half: 6, and a deviation of (0 + 2) / 2.
+    padded.sample(4.0);
+    assert_eq!((padded.average(), padded.padded()), (6.0, 9.0));
+}

@@ -1,0 +1,47 @@
+//! How many threads work on a collection.
+
+/// Bytes of used heap for which another worker is worth waking: what one marks in about the time that another takes to
+/// wake up and to find something to steal, ten times over.
+const BYTES_EACH: usize = if cfg!(test) { 4 << 10 } else { 2 << 20 };
+
+/// How many workers a heap may have on a machine of so many CPUs, if nobody says it: HotSpot's formula for ParallelGCThreads
+/// (`WorkerPolicy::nof_parallel_worker_threads`), all of up to 8 and five of eight beyond.
+pub(crate) fn default_workers(cpus: usize) -> usize {
+    if cpus <= 8 { cpus.max(1) } else { 8 + (cpus - 8) * 5 / 8 }
+}
+
+/// How many of at most `most` workers a collection of so many bytes wants: one for every 2 MiB that are used, or part of
+/// them.
+pub(crate) fn wanted_workers(used_bytes: usize, most: usize) -> usize {
+    used_bytes.div_ceil(BYTES_EACH).clamp(1, most.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_eight_cpus_and_five_of_eight_beyond() {
+        let table = [(0, 1), (1, 1), (2, 2), (8, 8), (9, 8), (10, 9), (16, 13), (64, 43), (128, 83)];
+        for (cpus, workers) in table {
+            assert_eq!(default_workers(cpus), workers, "{cpus} CPUs");
+        }
+    }
+
+    #[test]
+    fn a_small_heap_is_collected_by_one() {
+        let table = [
+            (0, 8, 1),
+            (1, 8, 1),
+            (BYTES_EACH, 8, 1),
+            (BYTES_EACH + 1, 8, 2),
+            (5 * BYTES_EACH, 8, 5),
+            (usize::MAX, 8, 8),
+            (usize::MAX, 1, 1),
+            (usize::MAX, 0, 1),
+        ];
+        for (used, most, workers) in table {
+            assert_eq!(wanted_workers(used, most), workers, "{used} bytes, {most} workers");
+        }
+    }
+}
