@@ -31,7 +31,7 @@ use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
 use super::work::{Gang, Limits as StackLimits, wanted_workers};
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
-use crate::region::{Geometry, StartTable, State};
+use crate::region::{StartTable, State};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -104,14 +104,8 @@ impl Parallel {
             in_use: 0,
             collections: 0,
         };
-        let parallel = Parallel {
-            inner: Mutex::new(inner),
-            gang,
-            history,
-            settings,
-            young_plab_bytes: fit(young_plab_bytes, geometry),
-            old_plab_bytes: fit(old_plab_bytes, geometry),
-        };
+        let parallel =
+            Parallel { inner: Mutex::new(inner), gang, history, settings, young_plab_bytes, old_plab_bytes };
         Ok((parallel, capacity))
     }
 
@@ -399,14 +393,19 @@ impl Inner {
     }
 }
 
-/// A PLAB size that regions of this heap have room for several of.
-fn fit(bytes: usize, geometry: Geometry) -> usize {
-    bytes.min(geometry.region_bytes() / 4).next_multiple_of(crate::object::WORD)
-}
-
 impl Collector for Parallel {
     fn name(&self) -> &'static str {
         "parallel"
+    }
+
+    fn emptied(&self) -> Option<usize> {
+        let mut inner = self.inner.lock().expect("a collection that panics ends the process");
+        inner.survivors.forget();
+        inner.old.forget();
+        inner.in_use = 0;
+        inner.resumed = Instant::now();
+        inner.decision.full = false;
+        Some(inner.decision.eden_regions)
     }
 
     fn collect(

@@ -165,6 +165,10 @@ impl HeapBuilder {
         let geometry = self.geometry(&chosen)?;
         chosen.max_heap_size = geometry.heap_bytes();
         chosen.region_size = geometry.region_bytes();
+        // A worker's buffer that is most of a region leaves the rest of it to nobody.
+        let largest = geometry.region_bytes() / 4;
+        chosen.young_plab_size = chosen.young_plab_size.min(largest);
+        chosen.old_plab_size = chosen.old_plab_size.min(largest);
         if chosen.allocation_regions == 0 {
             // Without buffers all threads share one pointer; under one lock one region serves all.
             let one = !chosen.use_tlab || chosen.refill_strategy == RefillStrategy::Lock;

@@ -89,6 +89,9 @@ impl Heap {
                     shared.roots.let_go()?;
                     let _regions = shared.keep_regions();
                     shared.free.reset();
+                    if let Some(regions) = shared.collector.emptied() {
+                        shared.free.set_capacity(regions);
+                    }
                     Ok(())
                 },
             )

@@ -52,6 +52,12 @@ pub trait Collector: Send + Sync {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome;
+
+    /// The heap was emptied, while no thread was attached: what the collector remembers of its regions is not true any
+    /// more. How many regions may be in use from now on; `None`: as many as before.
+    fn emptied(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The heap has no room for an allocation.

@@ -202,7 +202,12 @@ fn check_sizes(set: &OptionSet) -> Result<(), OptionError> {
     if max != 0 && first > max {
         return greater(set, OptionId::TLABSize, OptionId::MaxTLABSize);
     }
-    for (id, size) in [(OptionId::MinTLABSize, options.min_tlab_size), (OptionId::MaxTLABSize, max)] {
+    for (id, size) in [
+        (OptionId::MinTLABSize, options.min_tlab_size),
+        (OptionId::MaxTLABSize, max),
+        (OptionId::YoungPLABSize, options.young_plab_size),
+        (OptionId::OldPLABSize, options.old_plab_size),
+    ] {
         if region != 0 && size > region {
             return greater(set, id, OptionId::RegionSize);
         }

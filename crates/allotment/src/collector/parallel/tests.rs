@@ -293,3 +293,32 @@ fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
     let failure = records.iter().position(failed).expect("a collection that found no memory");
     assert_eq!(records[failure + 1].kind, CollectionKind::Full);
 }
+
+/// Regression: the collector went on filling the old region that it had begun before the heap was reset, and which
+/// mutators had by then.
+#[test]
+fn after_a_reset_nothing_is_copied_to_regions_of_before() {
+    let (heap, pair, records) = heap(32, "MaxTenuringThreshold=1,InitialTenuringThreshold=1");
+    for _ in 0..3 {
+        heap.attach(|mutator| {
+            let list = root(mutator);
+            let mut kept = Vec::new();
+            for key in 0..20_000 {
+                waste(mutator, pair);
+                if key % 200 == 0 {
+                    push(mutator, pair, &list, key).expect("room");
+                    kept.insert(0, key);
+                }
+            }
+            assert_eq!(keys(mutator, &list), kept);
+        })
+        .unwrap();
+        heap.reset().expect("nobody is attached, and nothing is rooted");
+        assert_eq!(heap.memory().used_bytes, 0);
+    }
+    let records = records.lock().unwrap();
+    let promoted =
+        records.iter().filter_map(|record| record.young.as_ref()).filter(|young| young.promoted_bytes > 0);
+    assert!(promoted.count() > 3, "old regions were there each time");
+    assert!(heap.memory().used_bytes == 0 && heap.verify().is_ok());
+}

@@ -40,6 +40,8 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
     ),
     ("MaxTLABSize=2m RegionSize=1m", &["MaxTLABSize", "RegionSize"], "is greater than RegionSize=1m"),
     ("MinTLABSize=2m RegionSize=1m", &["MinTLABSize", "RegionSize"], "is greater than RegionSize=1m"),
+    ("YoungPLABSize=2m RegionSize=1m", &["YoungPLABSize", "RegionSize"], "is greater than RegionSize=1m"),
+    ("OldPLABSize=2m RegionSize=1m", &["OldPLABSize", "RegionSize"], "is greater than RegionSize=1m"),
     (
         "TLABElasticity=1.2",
         &["TLABElasticity", "TLABPolicy"],
