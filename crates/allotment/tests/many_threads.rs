@@ -3,13 +3,15 @@
 use allotment::Heap;
 use allotment::mutator::{PerObject, Site};
 use allotment::object::Shape;
+use allotment::options::CollectorKind;
 use std::sync::Barrier;
 
 const THREADS: usize = 500;
 
 #[test]
 fn five_hundred_idle_threads_hold_at_most_64_kib_each() {
-    let heap = Heap::builder().max_heap_size(1 << 30).build().expect("a heap");
+    let heap =
+        Heap::builder().collector(CollectorKind::Epsilon).max_heap_size(1 << 30).build().expect("a heap");
     let shape = heap.register(Shape::fixed("Line", 64)).expect("a shape");
     let site: Site<64, PerObject> = Site::new(shape).expect("64 bytes");
     let (allocated, looked) = (Barrier::new(THREADS + 1), Barrier::new(THREADS + 1));
@@ -40,7 +42,8 @@ fn five_hundred_idle_threads_hold_at_most_64_kib_each() {
 
 #[test]
 fn threads_that_come_and_go_leave_what_they_allocated() {
-    let heap = Heap::builder().max_heap_size(64 << 20).build().expect("a heap");
+    let heap =
+        Heap::builder().collector(CollectorKind::Epsilon).max_heap_size(64 << 20).build().expect("a heap");
     let shape = heap.register(Shape::fixed("Cell", 16)).expect("a shape");
     let site: Site<16, PerObject> = Site::new(shape).expect("16 bytes");
     for _ in 0..20 {

@@ -85,6 +85,11 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
         self.keys.get(entry)?.load(mu).0
     }
 
+    /// Whether some bucket is free.
+    fn has_place(&self) -> bool {
+        self.buckets.iter().any(|bucket| bucket.get() >= REMOVED)
+    }
+
     /// Puts an entry's number into a bucket; whether there was one.
     fn place(&self, hash: u32, entry: usize) -> bool {
         let free = |at: &usize| self.buckets[*at].get() >= REMOVED;
@@ -229,7 +234,8 @@ pub(super) fn reserve<T: Table>(
         let map = map.get(mu);
         let entries = map.as_ref().entries();
         let (arrays, made, len) = (entries.arrays(mu), entries.made.get(), entries.len.get());
-        if made.saturating_add(additional) <= arrays.capacity() {
+        // Threads that take no turns can fill the buckets and count fewer entries: then all are put into them anew.
+        if made.saturating_add(additional) <= arrays.capacity() && arrays.has_place() {
             return Ok(());
         }
         // Squeezing costs as much as there is; a quarter of it must be won for that to be little for each.
@@ -284,5 +290,30 @@ pub(super) fn insert<T: Table>(
             return Ok(());
         }
         reserve(mu, map, 1)?;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::NewMap;
+    use super::*;
+    use crate::{Heap, Unboxed, root};
+
+    /// Regression: an insertion into a map whose buckets other threads had filled, without entries for them, never ended.
+    #[test]
+    fn buckets_without_entries_are_made_anew() {
+        let heap = Heap::builder().max_heap_size(4 << 20).build().unwrap();
+        heap.attach(|mu| {
+            root!(mu, map = alloc!(mu, NewMap::<Unboxed<u32>, Unboxed<u32>>::new())?);
+            root!(mu, one = Unboxed(1_u32));
+            root!(mu, two = Unboxed(2_u32));
+            insert(mu, map, one, one)?;
+            let entries = map.get(mu).as_ref().entries();
+            entries.arrays(mu).buckets.iter().for_each(|bucket| bucket.set(7));
+            insert(mu, map, two, two)?;
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap()
+        .unwrap();
     }
 }

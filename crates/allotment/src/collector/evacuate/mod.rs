@@ -16,6 +16,7 @@
 //! young regions would stand idle for what hardly ever happens).
 
 mod adopt;
+mod buffers;
 mod cards;
 mod finish;
 mod forwarding;

@@ -1,0 +1,106 @@
+//! Where a worker's copies go: its buffers, the next ones, and what becomes of the rest of the last.
+//!
+//! A region that was copied to is parsable when the worker is done, and every object and filler in an old one has its start
+//! recorded. What lies in a buffer that nobody used goes back to the region, if nobody took what follows it.
+
+use super::SharedMode;
+use super::worker::Worker;
+use crate::object::{fill, poison};
+use crate::region::Backing;
+
+impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
+    /// A place for an object that does not fit into what is left of the buffer; whether it is old.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn allocate_slowly(&mut self, bytes: usize, young: bool) -> Option<(usize, bool)> {
+        if !young {
+            return Some((self.refill(bytes, false)?, true));
+        }
+        match self.refill(bytes, true) {
+            Some(to) => Some((to, false)),
+            None => self.allocate_old(bytes),
+        }
+    }
+
+    pub(super) fn allocate_old(&mut self, bytes: usize) -> Option<(usize, bool)> {
+        match self.old.allocate(bytes) {
+            Some(to) => Some((to, true)),
+            None => self.allocate_slowly(bytes, false),
+        }
+    }
+
+    fn refill(&mut self, bytes: usize, young: bool) -> Option<usize> {
+        let heap = self.heap;
+        let (space, plab, full, limit) = if young {
+            (heap.survivors, &mut self.survivors, &mut self.survivors_full, heap.limits.survivor_bytes)
+        } else {
+            (heap.old, &mut self.old, &mut self.old_full, usize::MAX)
+        };
+        let carve = |min, desired| {
+            let (min, desired) = (space.round(min), space.round(desired));
+            space.carve(heap.subject.free, heap.set, &heap.tables, self.number, (min, desired), limit)
+        };
+        if plab.suits(bytes) && !*full {
+            let wanted = plab.wanted(bytes);
+            if let Some((start, end)) = carve(bytes, wanted) {
+                let rest = plab.replace(start, end);
+                let to = plab.allocate(bytes);
+                self.give_back(rest, young);
+                return to;
+            }
+            *full = true;
+        }
+        let (start, end) = carve(bytes, bytes)?;
+        // SAFETY: the rest of a piece that is this worker's.
+        unsafe { fill(start + bytes, end) };
+        if !young && start + bytes < end {
+            heap.tables.starts.record(start + bytes, end - start - bytes);
+        }
+        self.statistics.wasted_bytes += (end - start - bytes) as u64;
+        Some(start)
+    }
+
+    /// Gives the rest of a buffer back to the region, or covers it.
+    fn give_back(&mut self, (top, end): (usize, usize), young: bool) {
+        if top == end {
+            return;
+        }
+        let heap = self.heap;
+        let space = if young { heap.survivors } else { heap.old };
+        let keep_to = space.round(top);
+        let region = heap.subject.free.table().get(heap.subject.free.table().index_of(top));
+        // What was retracted was written to.
+        region.raise_dirty_together(end);
+        if heap.subject.free.disposal().poison {
+            // SAFETY: the rest of this worker's piece, until the top is moved.
+            unsafe { poison(top, end) };
+        }
+        let end = if region.move_top(end, keep_to).is_ok() { keep_to } else { end };
+        // SAFETY: the rest of this worker's piece.
+        unsafe { fill(top, end) };
+        if !young && top < end {
+            heap.tables.starts.record(top, end - top);
+        }
+        self.statistics.wasted_bytes += (end - top) as u64;
+    }
+
+    pub(super) fn retract(&mut self, to: usize, bytes: usize, old: bool) {
+        let plab = if old { &mut self.old } else { &mut self.survivors };
+        if !plab.retract(to, bytes) {
+            // SAFETY: the copy is this worker's alone, and nobody refers to it.
+            unsafe { fill(to, to + bytes) };
+            if old {
+                self.heap.tables.starts.record(to, bytes);
+            }
+            self.statistics.wasted_bytes += bytes as u64;
+        }
+    }
+
+    /// Gives its buffers back: every region it copied to is parsable.
+    pub(super) fn finish_buffers(&mut self) {
+        let survivors = self.survivors.replace(0, 0);
+        self.give_back(survivors, true);
+        let old = self.old.replace(0, 0);
+        self.give_back(old, false);
+    }
+}

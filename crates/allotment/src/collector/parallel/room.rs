@@ -1,0 +1,75 @@
+//! Room without a collection, and the last of it after all of them.
+
+use super::{Inner, ZEAL_FULL};
+use crate::collector::evacuate::{OldTables, end_of_last};
+use crate::collector::full::Subject;
+use crate::mutator::{Cause, World};
+use crate::object::MIN_OBJECT_BYTES;
+use crate::region::State;
+
+impl Inner {
+    pub(super) fn wants_full(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::Requested => true,
+            Cause::Zeal => self.collections % ZEAL_FULL == ZEAL_FULL - 1,
+            Cause::AllocationFailure => self.decision.full,
+        }
+    }
+
+    /// Eden becomes larger if threads have come for which it was not made, without a collection; whether it did.
+    pub(super) fn welcome(&mut self, world: &World<'_>) -> bool {
+        let free = &world.shared().free;
+        let room = (free.table().len() - free.regions_in_use()) / 4;
+        let least = self.sizing.least_eden(world.threads()).min(room);
+        let grows = least > self.decision.eden_regions && !self.decision.full;
+        if grows {
+            self.decision.eden_regions = least;
+            free.set_capacity(self.in_use + least);
+            let bytes = least << free.table().geometry().region_shift;
+            world.shared().budget.set_capacity(bytes);
+        }
+        grows
+    }
+
+    /// Gives more of the heap free until it is enough, as far as a decision allows; whether it was enough.
+    pub(super) fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut() -> bool) -> bool {
+        let free = &world.shared().free;
+        let most = self.decision.capacity_regions;
+        let mut step = 1;
+        while free.capacity() < most {
+            free.set_capacity((free.capacity() + step).min(most));
+            step *= 2;
+            if satisfied() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The very last: mutators may use what is left of old regions, which are young again with all they hold.
+    pub(super) fn open_old_regions(&self, world: &World<'_>) {
+        let shared = world.shared();
+        let table = shared.free.table();
+        self.old.forget();
+        let subject = Subject { free: &shared.free, shapes: &shared.shapes };
+        let tables = OldTables { cards: &shared.cards, starts: &self.starts };
+        for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Old) {
+            // SAFETY: a `World` is the proof that no mutator runs and every region is parsable.
+            let top = unsafe { end_of_last(subject, &tables, index) };
+            if table.end(index) - top >= MIN_OBJECT_BYTES {
+                shared.free.offer_region(index, top);
+            }
+        }
+        // What refers to them from elsewhere nobody knows.
+        for index in 0..table.len() {
+            let old = match table.get(index).state() {
+                State::Old => true,
+                State::HumongousStart => table.get(index).is_tenured(),
+                _ => false,
+            };
+            if old {
+                shared.cards.dirty_range(table.bottom(index), shared.free.object_end(index));
+            }
+        }
+    }
+}
