@@ -12,7 +12,10 @@ use crate::collector::{
     Settings as CollectorSettings, sizing,
 };
 use crate::memory::topology::Topology;
-use crate::memory::{MemoryError, Reservation, huge_page_size, limit};
+use crate::memory::{
+    MemoryError, PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Reservation,
+    huge_page_size, limit,
+};
 use crate::mutator::{
     Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared, ZealSchedule,
 };
@@ -26,6 +29,7 @@ use crate::sync::Mutex;
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Collects options, then [`build`](Self::build)s.
 ///
@@ -67,6 +71,9 @@ pub enum BuildError {
         /// What MaxRAMPercentage of the memory is, in bytes.
         max: usize,
     },
+    /// `AllocatePrefetch` options that do not work together, or not on this processor.
+    #[error(transparent)]
+    Prefetch(#[from] PrefetchError),
     /// The system gives less memory than the heap is to begin with.
     #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller one may work")]
     InitialHeap {
@@ -174,8 +181,27 @@ impl HeapBuilder {
             let one = !chosen.use_tlab || chosen.refill_strategy == RefillStrategy::Lock;
             chosen.allocation_regions = if one { 1 } else { topology.cpus().len().max(1) };
         }
+        self.choose_prefetch(&mut chosen)?;
         self.options.resolve(&chosen);
         Ok((chosen, geometry))
+    }
+
+    /// What was not given of the prefetch of generated code is as it suits this processor. Who gives some of it, but no
+    /// style, wants a style.
+    fn choose_prefetch(&self, chosen: &mut Options) -> Result<(), PrefetchError> {
+        let processor = Processor::detect();
+        let ours = PrefetchSettings::recommended(&processor);
+        let given = |id| matches!(self.options.origin(id), Origin::Given(_));
+        if !PREFETCH_OPTIONS.into_iter().any(given) {
+            chosen.allocate_prefetch_style = ours.style.number();
+        }
+        if !given(OptionId::AllocatePrefetchStepSize) {
+            chosen.allocate_prefetch_step_size = ours.step;
+        }
+        if !given(OptionId::AllocatePrefetchInstr) {
+            chosen.allocate_prefetch_instr = ours.instruction.number();
+        }
+        prefetch_settings(chosen).check(&processor)
     }
 
     #[cfg(all(test, not(loom)))]
@@ -297,10 +323,37 @@ impl HeapBuilder {
                 seed: chosen.zeal_seed,
                 out_of_memory: chosen.zeal_out_of_memory,
             },
+            load_hook: AtomicBool::new(false),
             regions: Mutex::new(()),
         };
         Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options), history })
     }
+}
+
+/// The options of [`PrefetchSettings`].
+const PREFETCH_OPTIONS: [OptionId; 6] = [
+    OptionId::AllocatePrefetchStyle,
+    OptionId::AllocatePrefetchDistance,
+    OptionId::AllocatePrefetchLines,
+    OptionId::AllocateInstancePrefetchLines,
+    OptionId::AllocatePrefetchStepSize,
+    OptionId::AllocatePrefetchInstr,
+];
+
+/// The options as generated code takes them.
+pub(super) fn prefetch_settings(options: &Options) -> PrefetchSettings {
+    let style = PrefetchStyle::from_number(options.allocate_prefetch_style);
+    let instruction = PrefetchInstruction::from_number(options.allocate_prefetch_instr);
+    PrefetchSettings {
+        // Within their ranges, these have a name.
+        style: style.unwrap_or(PrefetchStyle::None),
+        distance: options.allocate_prefetch_distance,
+        lines: options.allocate_prefetch_lines,
+        instance_lines: options.allocate_instance_prefetch_lines,
+        step: options.allocate_prefetch_step_size,
+        instruction: instruction.unwrap_or(PrefetchInstruction::Nta),
+    }
+    .normalized()
 }
 
 fn print(chosen: &Options) -> Print {

@@ -5,9 +5,11 @@ mod hooks;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use builder::prefetch_settings;
 pub use builder::{BuildError, HeapBuilder};
 
 use crate::collector::{Collections, History};
+use crate::memory::PrefetchSettings;
 use crate::mutator::{
     AttachError, Attachments, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared, StopError,
     World, attach,
@@ -195,6 +197,12 @@ impl Heap {
     /// Every option with the value in force and where it came from.
     pub fn options(&self) -> &OptionSet {
         &self.options
+    }
+
+    /// What generated code that allocates here should prefetch: the `AllocatePrefetch` options, and where they are not
+    /// given what suits this processor.
+    pub fn prefetch_settings(&self) -> PrefetchSettings {
+        prefetch_settings(self.options.values())
     }
 }
 

@@ -1,9 +1,10 @@
 //! The heap from outside: how it begins, what it says of its memory, and what it refuses.
 
 use super::{BuildError, Heap, MemoryUse};
+use crate::memory::{PrefetchSettings, PrefetchStyle, Processor};
 use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
 use crate::object::{Element, Shape, ShapeRef};
-use crate::options::{CollectorKind, Origin};
+use crate::options::{CollectorKind, OptionId, Origin};
 
 const REGION: usize = 256 << 10;
 
@@ -168,4 +169,28 @@ fn what_the_heap_chose_itself_is_marked_as_such() {
     assert_eq!((row("MaxHeapSize").value.as_str(), row("TLABPolicy").value.as_str()), ("4m", "adaptive"));
     assert!(matches!(row("MaxHeapSize").origin, Origin::Given(_)));
     assert_eq!(row("TLABPolicy").origin, Origin::Default);
+}
+
+#[test]
+fn prefetch_is_as_given_or_as_suits_the_processor() {
+    let processor = Processor::detect();
+    let ours = PrefetchSettings::recommended(&processor);
+    let settings = |options: &str| small(options).unwrap().prefetch_settings();
+    let heap = small("").unwrap();
+    assert_eq!(heap.prefetch_settings(), ours);
+    assert_eq!(settings("AllocatePrefetchStyle=0").style, PrefetchStyle::None);
+    assert_eq!(settings("AllocatePrefetchDistance=0").style, PrefetchStyle::None, "nothing ahead is nothing");
+    // Who says how wants it done.
+    let some = settings("AllocatePrefetchDistance=192,AllocatePrefetchInstr=1,AllocatePrefetchLines=4");
+    assert_eq!((some.style, some.distance, some.lines), (PrefetchStyle::Always, 192, 4));
+    let three = "AllocatePrefetchStyle=3,AllocatePrefetchInstr=0,AllocatePrefetchStepSize";
+    assert_eq!(settings(&format!("{three}=128")).style, PrefetchStyle::Lines);
+    let error = small(&format!("{three}=48")).unwrap_err();
+    assert!(
+        matches!(error, BuildError::Prefetch(_)) && error.to_string().contains("64 is the nearest"),
+        "{error}"
+    );
+    let origin = heap.options().origin(OptionId::AllocatePrefetchStyle);
+    let changed = ours.style != PrefetchStyle::Always;
+    assert_eq!(origin, if changed { Origin::Ergonomic } else { Origin::Default });
 }

@@ -7,10 +7,12 @@
 //! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] say what pages there are;
 //! - [`limit`] says how much memory this process may use, and what heap size follows from it;
 //! - [`topology`] says which CPUs this process may use and which caches they share;
+//! - [`Processor`] says which processor this is, [`PrefetchSettings`] what generated code should prefetch on it;
 //! - [`prefetch_read`], [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the allocation path.
 //!
 //! Sizes are bytes everywhere in this layer. What depends on the operating system is in `linux.rs`, what
-//! depends on the processor in the two files named `x86_64.rs`. Everything that is read from `/proc` and
+//! depends on the processor in the two files named `x86_64.rs` and in
+//! `processor.rs`. Everything that is read from `/proc` and
 //! `/sys` is read under a root directory that tests replace by a tree of their own.
 
 mod cgroup;
@@ -20,7 +22,9 @@ mod fake_tree;
 pub mod limit;
 mod linux;
 mod pages;
+mod prefetch_settings;
 mod pretouch;
+mod processor;
 mod pseudo_files;
 mod reservation;
 pub mod topology;
@@ -29,6 +33,8 @@ mod x86_64;
 pub use error::{MemoryError, Operation};
 pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
+pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
+pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;
 pub(crate) use x86_64::{load_eight, store_eight};
 pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

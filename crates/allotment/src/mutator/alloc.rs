@@ -206,7 +206,7 @@ impl<'t> Mutator<'t> {
         Some(start)
     }
 
-    fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+    pub(super) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         if self.state().hot.limit.pending() || self.state().zeal_is_due() {
             return None;
         }

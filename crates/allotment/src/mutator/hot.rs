@@ -1,7 +1,7 @@
 //! The hot part: what generated code and the Rust fast path read and write.
 //!
-//! The first 64 bytes of a mutator's state, on a cache line of their own, with fixed offsets that a JIT
-//! may build into its code. Version 2.
+//! The first 128 bytes of a mutator's state, two cache lines of their own, with fixed offsets that a JIT
+//! may build into its code. The fast path's is the first line. Version 3.
 //!
 //! ```text
 //! start <= top <= end                       buffer
@@ -13,7 +13,7 @@
 use super::limit::Limit;
 use crate::region::{CARD_SHIFT, DIRTY};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// A thread's allocation buffer, as the fast path sees it.
 ///
@@ -27,20 +27,30 @@ pub struct Hot {
     pub(super) limit: Limit,
     /// Address behind the buffer. Owner only, as all that follow.
     end: Cell<usize>,
+    /// Not 0 while generated code is to hand each reference that it loads to its hook. Written while the world is
+    /// stopped; Relaxed.
+    load_hook: AtomicU32,
+    /// From which top on generated code prefetches again, in `AllocatePrefetchStyle=2`. Set to `start` with each
+    /// buffer; generated code raises it.
+    watermark: Cell<usize>,
+    /// The heap's card table, biased. Never changes.
+    cards: usize,
+    /// Where this buffer's objects begin; what `top - start` counts. Others read it. Relaxed. On the next line, as all
+    /// that follow: they are written once a buffer or window.
+    start: AtomicUsize,
     /// `[top, zeroed)` is zero.
     zeroed: Cell<usize>,
     /// `[clean, end)` is zero: memory fresh from the system.
     clean: Cell<usize>,
-    /// The heap's card table, biased. Never changes.
-    cards: usize,
-    /// Where this buffer's objects begin; what `top - start` counts. Others read it. Relaxed. On the next line: it is
-    /// written once a buffer.
-    start: AtomicUsize,
+    /// The frame that generated code called the heap from, while it does: the address of a
+    /// [`GeneratedFrame`](super::GeneratedFrame), or 0. Written by the owner; a collector reads it while the thread is
+    /// stopped.
+    frame: AtomicUsize,
 }
 
 impl Hot {
     /// Version of the layout; changes with any offset.
-    pub const VERSION: u32 = 2;
+    pub const VERSION: u32 = 3;
     /// Offset in bytes of `top`, the address of the next free byte.
     pub const TOP_OFFSET: usize = 0;
     /// Offset in bytes of the limit for memory that need not be zero.
@@ -50,6 +60,16 @@ impl Hot {
     /// Offset in bytes of what is added to the number of a slot's card to have the address of its byte: the
     /// write barrier, see [`Mutator::store`](super::Mutator::store).
     pub const CARDS_OFFSET: usize = 56;
+    /// Offset in bytes of a word of 4 bytes that is not 0 while loads of references must be handed to the
+    /// hook of the code that loads: [`World::set_load_hook`](super::World::set_load_hook).
+    pub const LOAD_HOOK_OFFSET: usize = 40;
+    /// Offset in bytes of the top from which on code in `AllocatePrefetchStyle=2` prefetches again, and which it
+    /// then raises. With each buffer it becomes the buffer's start.
+    pub const WATERMARK_OFFSET: usize = 48;
+    /// Offset in bytes of a word of 4 bytes that is not 0 while a stop is requested: what a safepoint poll looks at.
+    pub const REQUESTED_OFFSET: usize = 24;
+    /// Offset in bytes of the address of the [`GeneratedFrame`](super::GeneratedFrame) that called the heap last.
+    pub const FRAME_OFFSET: usize = 88;
     /// The number of a slot's card is the slot's address shifted right by so many bits.
     pub const CARD_SHIFT: u32 = CARD_SHIFT;
     /// The byte that the barrier stores.
@@ -61,10 +81,13 @@ impl Hot {
             top: AtomicUsize::new(0),
             limit: Limit::new(),
             end: Cell::new(0),
-            zeroed: Cell::new(0),
-            clean: Cell::new(0),
+            load_hook: AtomicU32::new(0),
+            watermark: Cell::new(0),
             cards,
             start: AtomicUsize::new(0),
+            zeroed: Cell::new(0),
+            clean: Cell::new(0),
+            frame: AtomicUsize::new(0),
         }
     }
 
@@ -101,6 +124,16 @@ impl Hot {
         self.end.get() - self.top()
     }
 
+    /// Whether loads of generated code call their hook.
+    pub(super) fn set_load_hook(&self, on: bool) {
+        self.load_hook.store(on.into(), Ordering::Relaxed);
+    }
+
+    /// The frame that generated code called the heap from: address of a `GeneratedFrame`, or 0.
+    pub(super) fn frame(&self) -> usize {
+        self.frame.load(Ordering::Relaxed)
+    }
+
     /// Memory from `[top, ..)` on that is known to be zero begins here and ends at `end`, or is what
     /// the window left.
     pub(super) fn zeroed(&self) -> usize {
@@ -119,6 +152,7 @@ impl Hot {
     pub(super) fn install(&self, start: usize, clean: usize, end: usize) {
         self.start.store(start, Ordering::Relaxed);
         self.top.store(start, Ordering::Relaxed);
+        self.watermark.set(start);
         self.end.set(end);
         self.clean.set(clean);
         self.zeroed.set(if clean <= start { end } else { start });
@@ -144,6 +178,7 @@ impl Hot {
     pub(super) fn rewind(&self, top: usize, end: usize) {
         let clean = self.clean.get().max(self.top()).min(end);
         self.top.store(top, Ordering::Relaxed);
+        self.watermark.set(top);
         self.end.set(end);
         self.clean.set(clean);
         self.zeroed.set(if clean <= top { end } else { top });
@@ -183,6 +218,11 @@ const _: () = {
     assert!(std::mem::offset_of!(Hot, top) == Hot::TOP_OFFSET);
     assert!(std::mem::offset_of!(Hot, limit) == Hot::LIMIT_OFFSET);
     assert!(std::mem::offset_of!(Hot, limit) + 8 == Hot::ZEROED_LIMIT_OFFSET);
+    assert!(std::mem::offset_of!(Hot, limit) + Limit::REQUESTED_OFFSET == Hot::REQUESTED_OFFSET);
+    assert!(std::mem::offset_of!(Hot, load_hook) == Hot::LOAD_HOOK_OFFSET);
+    assert!(std::mem::offset_of!(Hot, watermark) == Hot::WATERMARK_OFFSET);
     assert!(std::mem::offset_of!(Hot, cards) == Hot::CARDS_OFFSET);
-    assert!(std::mem::offset_of!(Hot, cards) + 8 <= 64, "the fast path's line and the slow path's are one");
+    assert!(std::mem::offset_of!(Hot, cards) + 8 <= 64, "the fast path has one line");
+    assert!(std::mem::offset_of!(Hot, frame) == Hot::FRAME_OFFSET);
+    assert!(size_of::<Hot>() == 128);
 };

@@ -31,6 +31,10 @@ pub(super) struct Limit {
 }
 
 impl Limit {
+    /// Offset in bytes of the request.
+    #[cfg(not(loom))]
+    pub(super) const REQUESTED_OFFSET: usize = std::mem::offset_of!(Limit, requested);
+
     /// The limit of a thread without a buffer: every allocation takes the slow path.
     pub(super) fn new() -> Limit {
         Limit { plain: AtomicUsize::new(0), zeroed: AtomicUsize::new(0), requested: AtomicU32::new(0) }

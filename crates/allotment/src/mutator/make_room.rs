@@ -13,7 +13,7 @@ use super::state::State;
 use super::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, Site, Zeroing};
 use crate::object::{Header, Kind, align_to_word, fill};
 use std::marker::PhantomData;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// Memory that one thread may initialise without asking again, until its next safepoint.
 #[derive(Debug)]
@@ -178,6 +178,16 @@ impl<'t> Mutator<'t> {
         // SAFETY: `take` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
         unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
         Some(start)
+    }
+
+    /// Memory for a slow path of generated code, which makes objects of it before its next safepoint; null where the
+    /// heap has no room. A safepoint.
+    pub(super) fn memory_for_generated(&mut self, bytes: usize, zeroed: bool) -> *mut u8 {
+        let memory = self.memory_past_limit(bytes, zeroed).or_else(|| {
+            let mut room = self.make_room(bytes).ok()?;
+            self.take(&mut room, bytes, zeroed)
+        });
+        memory.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
     fn take(&self, room: &mut Reservation<'t>, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {

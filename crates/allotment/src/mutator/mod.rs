@@ -18,6 +18,7 @@
 //! | read and write slots | [`Mutator::load`], [`Mutator::store`]; a word is as [`object::reference`](crate::object::reference) says |
 //! | keep objects alive | [`Mutator::new_root`], [`link_root`](Mutator::link_root), [`new_weak_root`](Mutator::new_weak_root), [`RootProvider`] |
 //! | keep one in place | [`Mutator::pin`] |
+//! | compile | [`Hot`], what generated code reads and writes; [`GeneratedCalls`], what it calls; the crate `allotment-jit` emits it |
 //! | stop | [`Mutator::safepoint`], [`blocking`](Mutator::blocking), [`stop_the_world`](Mutator::stop_the_world) |
 //!
 //! ```
@@ -57,6 +58,7 @@ mod barrier;
 mod blocking;
 mod burst;
 mod collector;
+mod generated;
 mod hot;
 mod identity;
 mod initialise;
@@ -82,6 +84,7 @@ mod zeal;
 pub use alloc::Mutator;
 pub use burst::Burst;
 pub use collector::{Cause, Collector, OutOfMemory, Outcome};
+pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, GeneratedFrame, SafepointSlow};
 pub use hot::Hot;
 pub use initialise::{Ahead, ByCaller, PerObject, Zeroing};
 pub use make_room::Reservation;

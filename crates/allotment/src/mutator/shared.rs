@@ -15,6 +15,7 @@ use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Releases what it can; whether that was something. See [`HeapBuilder::on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit).
 pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
@@ -40,12 +41,18 @@ pub(crate) struct Shared {
     /// `ZeroWindowSize`, in bytes.
     pub(crate) zero_window: usize,
     pub(crate) zeal: ZealSchedule,
+    /// Whether threads that attach have loads of generated code call their hook. Written while the world is stopped. Relaxed.
+    pub(crate) load_hook: AtomicBool,
     /// Held while the world is stopped, and by whoever takes regions from the heap without being one of its threads: a
     /// collector counts on the regions it found.
     pub(crate) regions: Mutex<()>,
 }
 
 impl Shared {
+    pub(super) fn set_load_hook(&self, on: bool) {
+        self.load_hook.store(on, Ordering::Relaxed);
+    }
+
     /// Keeps collections away from the regions, or waits for the end of one; `None`: this thread has stopped the world
     /// itself.
     pub(crate) fn keep_regions(&self) -> Option<MutexGuard<'_, ()>> {

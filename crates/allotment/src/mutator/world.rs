@@ -88,12 +88,14 @@ impl<'w> World<'w> {
             unsafe { visit_links(state, slots) };
         }
         drop(outside);
-        self.shared.roots.visit(slots);
+        // SAFETY: of threads that this world keeps.
+        unsafe { self.shared.roots.visit(slots, &self.generated_frames()) };
     }
 
     /// Calls `pinned` with the address of every object that must stay where it is; with some more than once.
     pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
-        self.shared.roots.visit_pinned(pinned);
+        // SAFETY: of threads that this world keeps.
+        unsafe { self.shared.roots.visit_pinned(pinned, &self.generated_frames()) };
     }
 
     /// Ends a cycle of the threads' buffers, in which `used` bytes of `capacity` were allocated: the next ones have the

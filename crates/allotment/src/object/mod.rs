@@ -20,6 +20,7 @@ pub use header::{Header, Kind, MAX_AGE};
 pub use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
 pub use scan::{SlotVisitor, TailSlots, TraceFn, for_each_fixed_slot, for_each_slot, tail_slots};
+pub(crate) use shape::array_bytes;
 pub use shape::{Element, Shape, ShapeError, ShapeId, Slot, SlotKind};
 pub use shapes::{ShapeRef, Shapes};
 pub use types::TypeShape;

@@ -15,9 +15,19 @@ use std::num::NonZeroU32;
 const MAX_FIXED_BYTES: usize = 1 << 46;
 
 /// No array is longer.
-pub(super) const MAX_LENGTH: usize = 1 << 43;
+const MAX_LENGTH: usize = 1 << 43;
 
-pub(super) const fn round_up(bytes: usize) -> usize {
+/// The size in bytes of an array of `length` elements of `element_bytes`, in front of which there are `fixed_bytes`; `None`
+/// where no array is as long.
+pub(crate) const fn array_bytes(fixed_bytes: usize, element_bytes: usize, length: usize) -> Option<usize> {
+    if length > MAX_LENGTH {
+        return None;
+    }
+    // 2^43 elements of 8 bytes and a fixed part of 2^46 bytes: no sum overflows.
+    Some(round_up(fixed_bytes + length * element_bytes))
+}
+
+const fn round_up(bytes: usize) -> usize {
     (bytes + (WORD - 1)) & !(WORD - 1)
 }
 
@@ -197,8 +207,7 @@ impl Shape {
     #[inline]
     pub fn bytes_for(&self, length: usize) -> Option<usize> {
         let element_bytes = self.tail.map_or(0, Element::bytes);
-        // 2^43 elements of 8 bytes and a fixed part of 2^46 bytes: no sum overflows.
-        (length <= MAX_LENGTH).then(|| round_up(self.fixed_bytes + length * element_bytes))
+        array_bytes(self.fixed_bytes, element_bytes, length)
     }
 
     /// The shape as the heap keeps it, or why it cannot.

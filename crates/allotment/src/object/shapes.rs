@@ -2,7 +2,7 @@
 //!
 //! Ids 1 to 2^22 - 1 are Rust types, which every heap knows; those behind them are this heap's own.
 
-use super::shape::{MAX_LENGTH, round_up};
+use super::shape::array_bytes;
 use super::types::{MAX_TYPES, TypeShape, type_at};
 use super::{Element, Header, Shape, ShapeError, ShapeId};
 use std::num::NonZeroU32;
@@ -33,6 +33,18 @@ impl ShapeRef {
         self.element_bytes != 0
     }
 
+    /// Bytes of an element of the tail; 0 without one.
+    #[inline(always)]
+    pub const fn element_bytes(self) -> usize {
+        self.element_bytes
+    }
+
+    /// Bytes in front of the tail, header and length included; without one, the size of an object.
+    #[inline(always)]
+    pub const fn fixed_bytes(self) -> usize {
+        self.fixed_bytes
+    }
+
     /// The header of a new object of this shape.
     #[inline(always)]
     pub const fn header(self) -> Header {
@@ -42,10 +54,7 @@ impl ShapeRef {
     /// The size of an object with a tail of `length` elements, as [`Shape::bytes_for`].
     #[inline(always)]
     pub const fn bytes_for(self, length: usize) -> Option<usize> {
-        if length > MAX_LENGTH {
-            return None;
-        }
-        Some(round_up(self.fixed_bytes + length * self.element_bytes))
+        array_bytes(self.fixed_bytes, self.element_bytes, length)
     }
 }
 

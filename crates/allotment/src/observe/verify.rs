@@ -39,8 +39,10 @@ impl Heap {
     fn verify_detached(&self, level: Level) -> Result<HeapCensus, VerifyError> {
         let shared = &self.shared;
         shared.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
-        let mut roots = |slots: &mut SlotVisitor<'_>| shared.roots.visit(slots);
-        let mut pins = |pinned: &mut dyn FnMut(usize)| shared.roots.visit_pinned(pinned);
+        // SAFETY: no thread is attached, so none has a frame.
+        let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.roots.visit(slots, &[]) };
+        // SAFETY: as above.
+        let mut pins = |pinned: &mut dyn FnMut(usize)| unsafe { shared.roots.visit_pinned(pinned, &[]) };
         // SAFETY: no thread is attached; handles are readable, and so is what providers visit.
         Ok(unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level) }?)
     }

@@ -32,6 +32,21 @@ const OF_BUFFERS: &[OptionId] = &[
     OptionId::TLABDecayTime,
     OptionId::TLABIdlePercent,
     OptionId::ZeroWindowSize,
+    OptionId::AllocatePrefetchStyle,
+    OptionId::AllocatePrefetchDistance,
+    OptionId::AllocatePrefetchLines,
+    OptionId::AllocateInstancePrefetchLines,
+    OptionId::AllocatePrefetchStepSize,
+    OptionId::AllocatePrefetchInstr,
+];
+
+/// What only generated code that prefetches looks at.
+const OF_PREFETCH: &[OptionId] = &[
+    OptionId::AllocatePrefetchDistance,
+    OptionId::AllocatePrefetchLines,
+    OptionId::AllocateInstancePrefetchLines,
+    OptionId::AllocatePrefetchStepSize,
+    OptionId::AllocatePrefetchInstr,
 ];
 
 /// What only buffers that grow between collections look at.
@@ -137,6 +152,12 @@ fn check_effect(set: &OptionSet) -> Result<(), OptionError> {
         && let Some(id) = OF_GROWTH.iter().copied().find(|id| given(set, *id))
     {
         return no_effect(set, id, OptionId::ResizeTLAB, "where buffers keep their size");
+    }
+    let style = OptionId::AllocatePrefetchStyle;
+    if options.allocate_prefetch_style == 0
+        && let Some(id) = OF_PREFETCH.iter().copied().find(|id| given(set, *id))
+    {
+        return no_effect(set, id, style, "which prefetches nothing");
     }
     if options.collector == CollectorKind::Epsilon
         && let Some(id) = OF_COLLECTIONS.iter().copied().find(|id| given(set, *id))

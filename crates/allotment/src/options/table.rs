@@ -12,6 +12,13 @@ use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Real, Size,
 /// The largest number that HotSpot's counts take.
 pub(super) const MAX_COUNT: usize = i32::MAX as usize;
 
+/// The largest `AllocatePrefetchDistance`, in bytes.
+pub(crate) const MAX_PREFETCH_DISTANCE: usize = 512;
+/// The most `AllocatePrefetchLines`.
+pub(crate) const MAX_PREFETCH_LINES: usize = 64;
+/// The largest `AllocatePrefetchStepSize`, in bytes.
+pub(crate) const MAX_PREFETCH_STEP: usize = 512;
+
 /// Invokes the macro `$callback` with the rows of the option table.
 ///
 /// A row matches the pattern below, where `$type` must be in scope. A builder makes its methods of it:
@@ -105,6 +112,28 @@ macro_rules! for_each_option {
             /// Bytes of a buffer that are zeroed at a time, ahead of allocation.
             ZeroWindowSize, zero_window_size: usize = 8 * KIB, Size => Size::between(64, MIB).multiple_of(8),
                 [] "each object is zeroed by itself there, or the buffer by ZeroTLAB.";
+            /// When allocations in generated code prefetch: 0 never, 1 always, 2 by a watermark, 3 whole lines.
+            AllocatePrefetchStyle, allocate_prefetch_style: usize = 1, Count => Count { min: 0, max: 3 },
+                ["AllocatePrefetchStyle"] "the default is 0 on AMD's Zen here, 1 there.";
+            /// Bytes ahead of the new top that allocations in generated code prefetch.
+            AllocatePrefetchDistance, allocate_prefetch_distance: usize = 256,
+                Size => Size::between(0, MAX_PREFETCH_DISTANCE),
+                ["AllocatePrefetchDistance"] "192 by default on Intel's there.";
+            /// Lines that an array's allocation prefetches; 0: as many as the array has, at most 3.
+            AllocatePrefetchLines, allocate_prefetch_lines: usize = 0,
+                Count => Count { min: 0, max: MAX_PREFETCH_LINES },
+                ["AllocatePrefetchLines"] "3 or 4 by default there, and no 0.";
+            /// Lines that other objects' allocations prefetch; 0: as many as the object has, at most 3.
+            AllocateInstancePrefetchLines, allocate_instance_prefetch_lines: usize = 0,
+                Count => Count { min: 0, max: MAX_PREFETCH_LINES },
+                ["AllocateInstancePrefetchLines"] "1 by default there, and no 0.";
+            /// Bytes from one prefetched line to the next; style 3: a power of two.
+            AllocatePrefetchStepSize, allocate_prefetch_step_size: usize = 64,
+                Size => Size::between(1, MAX_PREFETCH_STEP),
+                ["AllocatePrefetchStepSize"] "";
+            /// The prefetch instruction: 0 PREFETCHNTA, 1 PREFETCHT0, 2 PREFETCHT2, 3 PREFETCHW.
+            AllocatePrefetchInstr, allocate_prefetch_instr: usize = 3, Count => Count { min: 0, max: 3 },
+                ["AllocatePrefetchInstr"] "0 by default on AMD's there.";
             /// How a thread takes memory from a region.
             RefillStrategy, refill_strategy: RefillStrategy = RefillStrategy::Cas,
                 Choice => Choice { names: RefillStrategy::NAMES },

@@ -21,6 +21,7 @@ use std::path::Path;
 pub(super) use cpu_list::parse as parse_cpu_list;
 
 use super::linux;
+use super::processor::Processor;
 use super::pseudo_files::{below, field, read};
 
 /// A CPU that this process may use.
@@ -122,7 +123,7 @@ impl Topology {
                 topology.cache_source = CacheSource::Cpuid;
             }
         }
-        topology.has_prefetchw |= x86_64::has_prefetchw();
+        topology.has_prefetchw |= Processor::detect().prefetchw;
         topology.model_name = topology.model_name.or_else(x86_64::model_name);
         topology
     }

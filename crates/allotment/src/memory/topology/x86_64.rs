@@ -8,13 +8,6 @@ use raw_cpuid::{CacheType, CpuId};
 
 use super::{Cache, CacheKind, Cpu};
 
-/// Whether the processor has `PREFETCHW`.
-pub(super) fn has_prefetchw() -> bool {
-    CpuId::new()
-        .get_extended_processor_and_feature_identifiers()
-        .is_some_and(|features| features.has_prefetchw())
-}
-
 /// The processor's name for people.
 pub(super) fn model_name() -> Option<String> {
     CpuId::new().get_processor_brand_string().map(|name| name.as_str().trim().to_owned())

@@ -21,6 +21,7 @@ pub use pins::Pin;
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub use table::RootHandle;
 
+use crate::mutator::GeneratedFrame;
 use crate::object::{SlotKind, SlotVisitor};
 use crate::sync::{Mutex, MutexGuard};
 use links::Outside;
@@ -47,11 +48,14 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// Visits the slots of handles and providers.
-    pub(crate) fn visit(&self, slots: &mut SlotVisitor<'_>) {
+    /// Visits the slots of handles and providers, of which these are told where generated code called from.
+    ///
+    /// # Safety
+    /// - The frames are those of threads that are stopped in their calls.
+    pub(crate) unsafe fn visit(&self, slots: &mut SlotVisitor<'_>, frames: &[*const GeneratedFrame]) {
         self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
         self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));
-        self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}));
+        self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}, frames));
     }
 
     /// Clears weak handles, before every object dies; not if strong ones or pins hold any: how many do. For a heap
@@ -66,8 +70,15 @@ impl Roots {
     }
 
     /// Calls `pinned` with the address of every pinned object; with some more than once.
-    pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
+    ///
+    /// # Safety
+    /// - As for [`visit`](Self::visit).
+    pub(crate) unsafe fn visit_pinned(
+        &self,
+        pinned: &mut dyn FnMut(usize),
+        frames: &[*const GeneratedFrame],
+    ) {
         self.pins.visit(pinned);
-        self.providers.visit(&mut RootVisitor::new(&mut SlotVisitor::new(&mut |_, _| {}), pinned));
+        self.providers.visit(&mut RootVisitor::new(&mut SlotVisitor::new(&mut |_, _| {}), pinned, frames));
     }
 }

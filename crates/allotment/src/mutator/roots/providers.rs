@@ -1,5 +1,6 @@
 //! Roots that a runtime keeps in its own way: it is asked for them at each collection.
 
+use crate::mutator::GeneratedFrame;
 use crate::object::{SlotVisitor, reference};
 use crate::sync::Mutex;
 
@@ -21,11 +22,22 @@ pub unsafe trait RootProvider: Send + Sync {
 pub struct RootVisitor<'v, 's> {
     slots: &'v mut SlotVisitor<'s>,
     pinned: &'v mut dyn FnMut(usize),
+    frames: &'v [*const GeneratedFrame],
 }
 
 impl<'v, 's> RootVisitor<'v, 's> {
-    pub(super) fn new(slots: &'v mut SlotVisitor<'s>, pinned: &'v mut dyn FnMut(usize)) -> Self {
-        RootVisitor { slots, pinned }
+    pub(super) fn new(
+        slots: &'v mut SlotVisitor<'s>,
+        pinned: &'v mut dyn FnMut(usize),
+        frames: &'v [*const GeneratedFrame],
+    ) -> Self {
+        RootVisitor { slots, pinned, frames }
+    }
+
+    /// Of each thread that is in a call from generated code, the frame that called.
+    pub fn generated_frames(&self) -> impl Iterator<Item = &'v GeneratedFrame> + use<'v> {
+        // SAFETY: the threads are stopped in their calls, and do not run while there is this visitor.
+        self.frames.iter().map(|frame| unsafe { &**frame })
     }
 
     /// A slot that keeps its referent alive and is updated when that moves.

@@ -7,6 +7,7 @@
 mod barrier;
 mod burst;
 mod epsilon;
+mod generated;
 mod kit;
 mod make_room;
 mod model;

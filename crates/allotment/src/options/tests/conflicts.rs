@@ -81,6 +81,11 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
         &["ZeroWindowSize", "ZeroTLAB"],
         "+ZeroTLAB {command line}, which zeroes the buffer as a whole",
     ),
+    (
+        "AllocatePrefetchStyle=0 AllocatePrefetchInstr=1",
+        &["AllocatePrefetchInstr", "AllocatePrefetchStyle"],
+        "AllocatePrefetchStyle=0 {command line}, which prefetches nothing",
+    ),
     ("AllocationRegions=2 -UseTLAB", &["AllocationRegions", "UseTLAB"], "where all threads bump one pointer"),
     (
         "AllocationRegions=2 RefillStrategy=lock",
@@ -179,8 +184,9 @@ fn a_value_without_effect_can_be_left_out() {
 fn without_buffers_no_option_of_buffers_is_taken() {
     for info in OPTIONS {
         let default = info.default_text();
-        let of_buffers =
-            (info.name.contains("TLAB") && info.name != "UseTLAB") || info.name == "ZeroWindowSize";
+        let of_buffers = (info.name.contains("TLAB") && info.name != "UseTLAB")
+            || info.name == "ZeroWindowSize"
+            || info.name.contains("Prefetch");
         let list =
             format!("-UseTLAB {}={}", info.name, if info.name == "UseTLAB" { "false" } else { &default });
         match finish(&list) {
@@ -218,6 +224,8 @@ fn neighbours_of_refused_combinations_are_taken() {
         "TLABRefillWasteFraction=1 TLABWasteIncrement=0",
         "-ResizeTLAB TLABSize=64k",
         "-ZeroTLAB ZeroWindowSize=4k",
+        "AllocatePrefetchDistance=512 AllocatePrefetchStepSize=48",
+        "AllocatePrefetchStyle=3 AllocatePrefetchLines=0",
         "AllocationRegions=1 -UseTLAB",
         "AllocationRegions=1 RefillStrategy=lock",
         "AllocationRegions=2 RefillStrategy=cas",

@@ -1,0 +1,348 @@
+//! HotSpot's `AllocatePrefetch` settings as data, their ranges, and which suit a processor.
+//!
+//! What machine code an allocation becomes depends on them, so they are chosen when code is made, not when it runs: a
+//! test of a flag costs an allocation of 16 bytes more than a prefetch gains.
+//!
+//! HotSpot's defaults ([`PrefetchSettings::hotspot`]) are those of `vm_version_x86.cpp`; its numbers were measured on
+//! processors from the Pentium III to the Core and the Opteron, and not again. Ours
+//! ([`PrefetchSettings::recommended`]) differ where a measurement says so: none on AMD's Zen, whose own prefetcher keeps
+//! up with allocation; elsewhere as many lines as the object has, because one line for an object of three leaves two
+//! missing behind it.
+
+use super::processor::{Processor, Vendor};
+use crate::options::table;
+
+/// When an allocation prefetches: `AllocatePrefetchStyle`.
+///
+/// `T` is the old top, `N` the new one, `D` the distance, `S` the step, `L` the number of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PrefetchStyle {
+    /// 0: never.
+    None,
+    /// 1: always, the lines at `N + D + i*S` for `i < L`.
+    Always,
+    /// 2: when `N` reaches the thread's watermark `W`, which becomes `W + D`; then the lines at `W + D + i*S`.
+    Watermark,
+    /// 3: always, whole lines, at `((T + S + D) & -S) + i*S`.
+    Lines,
+}
+
+/// Which instruction prefetches: `AllocatePrefetchInstr`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PrefetchInstruction {
+    /// 0: `PREFETCHNTA`, into the first level, early to go.
+    Nta,
+    /// 1: `PREFETCHT0`, into all levels.
+    T0,
+    /// 2: `PREFETCHT2`, into the outer levels.
+    T2,
+    /// 3: `PREFETCHW`, into the first level and exclusive: the store needs no upgrade.
+    Write,
+}
+
+/// What an allocation asks the caches for: HotSpot's `AllocatePrefetch` options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PrefetchSettings {
+    /// When.
+    pub style: PrefetchStyle,
+    /// Bytes ahead, 0 to 512; 0 is no style ([`normalized`](Self::normalized)).
+    pub distance: usize,
+    /// Lines for an array, 1 to 64; 0: as many as the object has, at most [`MOST_LINES`](Self::MOST_LINES).
+    pub lines: usize,
+    /// Lines for an object without a length, as `lines`.
+    pub instance_lines: usize,
+    /// Bytes from one line to the next: 1 to 512.
+    pub step: usize,
+    /// How.
+    pub instruction: PrefetchInstruction,
+}
+
+/// Why settings do not work, with what does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrefetchError {
+    /// A number is outside HotSpot's range.
+    #[error("{name}={value}: {min} to {max} work; {} is the nearest", .value.clamp(.min, .max))]
+    Range {
+        /// The option.
+        name: &'static str,
+        /// Its value.
+        value: usize,
+        /// The least that works.
+        min: usize,
+        /// The most that works.
+        max: usize,
+    },
+    /// Whole lines need a step that a mask rounds to.
+    #[error(
+        "AllocatePrefetchStepSize={step}: style 3 rounds to it, so it must be a power of two of at least 8; {nearest} \
+         is the nearest"
+    )]
+    Step {
+        /// The step.
+        step: usize,
+        /// The power of two that is nearest.
+        nearest: usize,
+    },
+    /// The processor lacks the instruction.
+    #[error("AllocatePrefetchInstr=3: this processor has no PREFETCHW; 1 (PREFETCHT0) is the nearest")]
+    Instruction,
+}
+
+impl PrefetchStyle {
+    /// The style of that number.
+    pub const fn from_number(number: usize) -> Option<PrefetchStyle> {
+        match number {
+            0 => Some(PrefetchStyle::None),
+            1 => Some(PrefetchStyle::Always),
+            2 => Some(PrefetchStyle::Watermark),
+            3 => Some(PrefetchStyle::Lines),
+            _ => None,
+        }
+    }
+
+    /// Its number in `AllocatePrefetchStyle`.
+    pub const fn number(self) -> usize {
+        self as usize
+    }
+}
+
+impl PrefetchInstruction {
+    /// The instruction of that number.
+    pub const fn from_number(number: usize) -> Option<PrefetchInstruction> {
+        match number {
+            0 => Some(PrefetchInstruction::Nta),
+            1 => Some(PrefetchInstruction::T0),
+            2 => Some(PrefetchInstruction::T2),
+            3 => Some(PrefetchInstruction::Write),
+            _ => None,
+        }
+    }
+
+    /// Its number in `AllocatePrefetchInstr`.
+    pub const fn number(self) -> usize {
+        self as usize
+    }
+}
+
+impl PrefetchSettings {
+    /// The largest distance in bytes, HotSpot's.
+    pub const MAX_DISTANCE: usize = table::MAX_PREFETCH_DISTANCE;
+    /// The most lines, HotSpot's.
+    pub const MAX_LINES: usize = table::MAX_PREFETCH_LINES;
+    /// The largest step in bytes, HotSpot's.
+    pub const MAX_STEP: usize = table::MAX_PREFETCH_STEP;
+    /// The most lines where the object says how many.
+    pub const MOST_LINES: usize = 3;
+
+    /// None.
+    pub const OFF: PrefetchSettings = PrefetchSettings {
+        style: PrefetchStyle::None,
+        distance: 256,
+        lines: 3,
+        instance_lines: 1,
+        step: 64,
+        instruction: PrefetchInstruction::Nta,
+    };
+
+    /// What HotSpot chooses on that processor where nothing is said.
+    pub fn hotspot(processor: &Processor) -> PrefetchSettings {
+        let intel_6 = processor.vendor == Vendor::Intel && processor.family == 6;
+        let nehalem = intel_6 && processor.sse4_2 && processor.hyper_threading;
+        let bulldozer = processor.vendor == Vendor::Amd && processor.family == 0x15;
+        let write = matches!(processor.vendor, Vendor::Intel | Vendor::Zhaoxin) && processor.prefetchw;
+        let (style, distance) = match processor.vendor {
+            Vendor::Amd | Vendor::Hygon if !bulldozer => (PrefetchStyle::Always, 256),
+            Vendor::Amd | Vendor::Hygon => (PrefetchStyle::None, 256),
+            Vendor::Intel if nehalem => (PrefetchStyle::Always, 192),
+            Vendor::Intel if intel_6 && processor.sse3 => (PrefetchStyle::Watermark, 384),
+            Vendor::Intel if !intel_6 => (PrefetchStyle::Always, 512),
+            _ => (PrefetchStyle::Always, 256),
+        };
+        PrefetchSettings {
+            style,
+            distance,
+            lines: if nehalem { 4 } else { 3 },
+            instance_lines: 1,
+            step: processor.line_bytes.max(16),
+            instruction: if write || bulldozer && processor.prefetchw {
+                PrefetchInstruction::Write
+            } else {
+                PrefetchInstruction::Nta
+            },
+        }
+    }
+
+    /// What we choose on that processor where nothing is said.
+    pub fn recommended(processor: &Processor) -> PrefetchSettings {
+        let zen = matches!(processor.vendor, Vendor::Amd | Vendor::Hygon) && processor.family >= 0x17;
+        let instruction =
+            if processor.prefetchw { PrefetchInstruction::Write } else { PrefetchInstruction::T0 };
+        let settings = PrefetchSettings {
+            style: PrefetchStyle::Always,
+            distance: 256,
+            lines: 0,
+            instance_lines: 0,
+            step: processor.line_bytes.max(16),
+            instruction,
+        };
+        if zen { settings.off() } else { settings }
+    }
+
+    /// The same with no style.
+    #[must_use]
+    pub fn off(self) -> PrefetchSettings {
+        PrefetchSettings { style: PrefetchStyle::None, ..self }
+    }
+
+    /// The same as HotSpot reads it: a distance of 0 is no style.
+    #[must_use]
+    pub fn normalized(self) -> PrefetchSettings {
+        if self.distance == 0 { self.off() } else { self }
+    }
+
+    /// Whether they are within HotSpot's ranges, and the processor has the instruction.
+    ///
+    /// # Errors
+    /// [`PrefetchError`]: the first that does not work, with the nearest that does.
+    pub fn check(&self, processor: &Processor) -> Result<(), PrefetchError> {
+        let range = |name, value, min, max| match (min..=max).contains(&value) {
+            true => Ok(()),
+            false => Err(PrefetchError::Range { name, value, min, max }),
+        };
+        range("AllocatePrefetchDistance", self.distance, 0, Self::MAX_DISTANCE)?;
+        range("AllocatePrefetchLines", self.lines, 0, Self::MAX_LINES)?;
+        range("AllocateInstancePrefetchLines", self.instance_lines, 0, Self::MAX_LINES)?;
+        range("AllocatePrefetchStepSize", self.step, 1, Self::MAX_STEP)?;
+        if self.style == PrefetchStyle::Lines && !(self.step.is_power_of_two() && self.step >= 8) {
+            return Err(PrefetchError::Step { step: self.step, nearest: nearest_power_of_two(self.step) });
+        }
+        let prefetches = self.style != PrefetchStyle::None;
+        if prefetches && self.instruction == PrefetchInstruction::Write && !processor.prefetchw {
+            return Err(PrefetchError::Instruction);
+        }
+        Ok(())
+    }
+
+    /// How many lines an allocation prefetches: of an array or not, of `bytes` where that is known.
+    pub fn lines_for(&self, array: bool, bytes: Option<usize>) -> usize {
+        match if array { self.lines } else { self.instance_lines } {
+            0 => bytes.map_or(1, |bytes| bytes.div_ceil(64).clamp(1, Self::MOST_LINES)),
+            lines => lines,
+        }
+    }
+}
+
+/// The power of two nearest to `step`, at least 8 and at most 512.
+fn nearest_power_of_two(step: usize) -> usize {
+    let above = step.clamp(8, PrefetchSettings::MAX_STEP).next_power_of_two();
+    let below = (above / 2).max(8);
+    if above - step.min(above) <= step.saturating_sub(below) { above } else { below }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ZEN: Processor = Processor {
+        vendor: Vendor::Amd,
+        family: 0x19,
+        sse3: true,
+        sse4_2: true,
+        hyper_threading: true,
+        avx2: true,
+        prefetchw: true,
+        line_bytes: 64,
+    };
+    const NEHALEM: Processor =
+        Processor { vendor: Vendor::Intel, family: 6, avx2: false, prefetchw: false, ..ZEN };
+    const RAPIDS: Processor = Processor { prefetchw: true, avx2: true, ..NEHALEM };
+
+    fn settings(
+        style: usize,
+        distance: usize,
+        lines: usize,
+        instance_lines: usize,
+        instruction: usize,
+    ) -> PrefetchSettings {
+        PrefetchSettings {
+            style: PrefetchStyle::from_number(style).unwrap(),
+            distance,
+            lines,
+            instance_lines,
+            step: 64,
+            instruction: PrefetchInstruction::from_number(instruction).unwrap(),
+        }
+    }
+
+    #[test]
+    fn defaults_by_processor() {
+        let core = Processor { sse4_2: false, ..NEHALEM };
+        let pentium_m = Processor { sse3: false, ..core };
+        let pentium_4 = Processor { family: 15, ..core };
+        let bulldozer = Processor { family: 0x15, ..ZEN };
+        let hygon = Processor { vendor: Vendor::Hygon, family: 0x18, ..ZEN };
+        let zhaoxin = Processor { vendor: Vendor::Zhaoxin, family: 7, ..ZEN };
+        for (processor, hotspot, ours) in [
+            (RAPIDS, settings(1, 192, 4, 1, 3), settings(1, 256, 0, 0, 3)),
+            (NEHALEM, settings(1, 192, 4, 1, 0), settings(1, 256, 0, 0, 1)),
+            (core, settings(2, 384, 3, 1, 0), settings(1, 256, 0, 0, 1)),
+            (pentium_m, settings(1, 256, 3, 1, 0), settings(1, 256, 0, 0, 1)),
+            (pentium_4, settings(1, 512, 3, 1, 0), settings(1, 256, 0, 0, 1)),
+            (ZEN, settings(1, 256, 3, 1, 0), settings(0, 256, 0, 0, 3)),
+            (hygon, settings(1, 256, 3, 1, 0), settings(0, 256, 0, 0, 3)),
+            (bulldozer, settings(0, 256, 3, 1, 3), settings(1, 256, 0, 0, 3)),
+            (zhaoxin, settings(1, 256, 3, 1, 3), settings(1, 256, 0, 0, 3)),
+        ] {
+            assert_eq!(PrefetchSettings::hotspot(&processor), hotspot, "{processor:?}");
+            assert_eq!(PrefetchSettings::recommended(&processor), ours, "{processor:?}");
+            assert_eq!(hotspot.check(&processor), Ok(()));
+            assert_eq!(ours.check(&processor), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_does_not_work_is_refused_with_the_nearest_that_does() {
+        let good = settings(3, 256, 3, 1, 3);
+        for (bad, processor, expected) in [
+            (
+                PrefetchSettings { distance: 600, ..good },
+                ZEN,
+                "AllocatePrefetchDistance=600: 0 to 512 work; 512",
+            ),
+            (PrefetchSettings { lines: 65, ..good }, ZEN, "AllocatePrefetchLines=65: 0 to 64 work; 64"),
+            (PrefetchSettings { instance_lines: 99, ..good }, ZEN, "AllocateInstancePrefetchLines=99"),
+            (PrefetchSettings { step: 0, ..good }, ZEN, "AllocatePrefetchStepSize=0: 1 to 512 work; 1"),
+            (PrefetchSettings { step: 513, ..good }, ZEN, "AllocatePrefetchStepSize=513"),
+            (PrefetchSettings { step: 48, ..good }, ZEN, "64 is the nearest"),
+            (PrefetchSettings { step: 40, ..good }, ZEN, "32 is the nearest"),
+            (PrefetchSettings { step: 1, ..good }, ZEN, "8 is the nearest"),
+            (PrefetchSettings { step: 500, ..good }, ZEN, "512 is the nearest"),
+            (good, NEHALEM, "1 (PREFETCHT0) is the nearest"),
+        ] {
+            let error = bad.check(&processor).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        assert_eq!(PrefetchSettings { step: 48, ..settings(1, 1, 1, 1, 0) }.check(&NEHALEM), Ok(()));
+        assert_eq!(PrefetchSettings { ..good.off() }.check(&NEHALEM), Ok(()), "none is no instruction");
+    }
+
+    #[test]
+    fn lines_are_the_sites_or_the_objects() {
+        let by_site = settings(1, 256, 4, 1, 0);
+        assert_eq!((by_site.lines_for(true, None), by_site.lines_for(false, Some(640))), (4, 1));
+        let by_object = settings(1, 256, 0, 0, 0);
+        let lines = [16, 64, 65, 144, 4096].map(|bytes| by_object.lines_for(false, Some(bytes)));
+        assert_eq!((lines, by_object.lines_for(true, None)), ([1, 1, 2, 3, 3], 1));
+    }
+
+    #[test]
+    fn numbers_name_styles_and_instructions() {
+        for number in 0..4 {
+            assert_eq!(PrefetchStyle::from_number(number).unwrap().number(), number);
+            assert_eq!(PrefetchInstruction::from_number(number).unwrap().number(), number);
+        }
+        assert_eq!((PrefetchStyle::from_number(4), PrefetchInstruction::from_number(4)), (None, None));
+        assert_eq!(settings(2, 0, 3, 1, 0).normalized().style, PrefetchStyle::None);
+    }
+}

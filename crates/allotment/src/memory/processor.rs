@@ -1,0 +1,87 @@
+//! Which processor this is, as far as machine code depends on it (`CPUID`).
+//!
+//! Plain data with a detector beside it: what is chosen by processor is then a function that a table of processors
+//! tests, whichever one the tests run on. Depends on x86-64, as its siblings named for it do.
+
+use raw_cpuid::CpuId;
+
+/// Who made a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Vendor {
+    /// `GenuineIntel`.
+    Intel,
+    /// `AuthenticAMD`.
+    Amd,
+    /// `HygonGenuine`: Zen under licence.
+    Hygon,
+    /// `CentaurHauls`, and Shanghai behind spaces.
+    Zhaoxin,
+    /// Anyone else, or nobody told.
+    Other,
+}
+
+/// What machine code needs to know of a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Processor {
+    /// Who made it.
+    pub vendor: Vendor,
+    /// Its family, the extended one included: 6 of Intel's since the Pentium Pro, 17h and up of AMD's Zen.
+    pub family: u32,
+    /// Whether it has SSE3.
+    pub sse3: bool,
+    /// Whether it has SSE4.2.
+    pub sse4_2: bool,
+    /// The hyper-threading bit: a package may have several hardware threads. Set on every current processor.
+    pub hyper_threading: bool,
+    /// Whether it has AVX2, and the system keeps the registers.
+    pub avx2: bool,
+    /// Whether `PREFETCHW` does something (8000_0001h, ECX bit 8).
+    pub prefetchw: bool,
+    /// Bytes of a line of its first-level cache.
+    pub line_bytes: usize,
+}
+
+impl Processor {
+    /// The one that the caller runs on.
+    pub fn detect() -> Processor {
+        let cpuid = CpuId::new();
+        let vendor = match cpuid.get_vendor_info() {
+            Some(info) => match info.as_str() {
+                "GenuineIntel" => Vendor::Intel,
+                "AuthenticAMD" => Vendor::Amd,
+                "HygonGenuine" => Vendor::Hygon,
+                "CentaurHauls" | "  Shanghai  " => Vendor::Zhaoxin,
+                _ => Vendor::Other,
+            },
+            None => Vendor::Other,
+        };
+        let features = cpuid.get_feature_info();
+        let has = |feature: fn(&raw_cpuid::FeatureInfo) -> bool| features.as_ref().is_some_and(feature);
+        let line = features.as_ref().map_or(0, |info| usize::from(info.cflush_cache_line_size()) * 8);
+        Processor {
+            vendor,
+            family: features.as_ref().map_or(0, |info| info.family_id().into()),
+            sse3: has(|info| info.has_sse3()),
+            sse4_2: has(|info| info.has_sse42()),
+            hyper_threading: has(|info| info.has_htt()),
+            avx2: std::arch::is_x86_feature_detected!("avx2"),
+            prefetchw: cpuid
+                .get_extended_processor_and_feature_identifiers()
+                .is_some_and(|features| features.has_prefetchw()),
+            line_bytes: if line.is_power_of_two() { line } else { 64 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_of_the_tests_is_described() {
+        let processor = Processor::detect();
+        assert!(processor.family >= 5 && processor.line_bytes >= 16, "{processor:?}");
+        assert_eq!(processor.sse4_2, std::arch::is_x86_feature_detected!("sse4.2"));
+    }
+}

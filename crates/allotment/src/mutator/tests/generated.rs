@@ -1,0 +1,241 @@
+//! The calls of generated code, called as it calls them: by address, with numbers.
+
+use crate::Heap;
+use crate::mutator::{GeneratedCalls, GeneratedFrame, Hot, RootProvider, RootVisitor};
+use crate::object::{Element, Header, Shape, ShapeRef, SlotKind};
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+const CALLS: GeneratedCalls = GeneratedCalls::new();
+
+fn heap(options: &str) -> Heap {
+    let builder = Heap::builder().max_heap_size(16 << 20).use_transparent_huge_pages(false);
+    builder.options(options).expect(options).build().expect(options)
+}
+
+/// Makes an object of that header of fresh memory.
+unsafe fn make(memory: *mut u8, header: Header, bytes: usize) -> *mut u64 {
+    assert!(!memory.is_null());
+    let object = memory.cast::<u64>();
+    // SAFETY: the memory is the caller's, of that many bytes.
+    unsafe {
+        object.write(header.bits());
+        object.add(1).write_bytes(0, bytes / 8 - 1);
+    }
+    object
+}
+
+fn pair(heap: &Heap) -> ShapeRef {
+    heap.register(Shape::fixed("Pair", 24).slot("next", 8, SlotKind::Strong)).unwrap()
+}
+
+#[test]
+fn memory_comes_in_any_size_and_zeroed_where_that_is_asked() {
+    let heap = heap("Collector=epsilon,MinTLABSize=256,TLABSize=512,ZeroWindowSize=64");
+    let words = heap.register(Shape::array("Words", 16, Element::Plain { bytes: 8 })).unwrap();
+    heap.attach(|mutator| {
+        for bytes in (16..2048).step_by(8).chain([1 << 20]) {
+            let length = (bytes - 16) / 8;
+            // SAFETY: this thread's hot part, sizes that are words, and objects made before the next safepoint.
+            unsafe {
+                let plain = (CALLS.allocate)(mutator.hot(), bytes);
+                make(plain, words.header(), bytes).add(1).write(length as u64);
+                // What the next buffer is made of was written to before.
+                plain.add(16).write_bytes(0xA5, bytes - 16);
+                for zeroed in [
+                    (CALLS.allocate_zeroed)(mutator.hot(), bytes),
+                    (CALLS.allocate_array_zeroed)(mutator.hot(), length, 8, 16),
+                ] {
+                    let memory = std::slice::from_raw_parts(zeroed, bytes);
+                    assert!(memory.iter().all(|byte| *byte == 0), "{bytes}");
+                    make(zeroed, words.header(), bytes).add(1).write(length as u64);
+                }
+            }
+        }
+    })
+    .unwrap();
+    assert_eq!(heap.verify().unwrap().objects(words.id()), 3 * 255);
+}
+
+#[test]
+fn what_no_heap_has_is_null() {
+    let heap = heap("Collector=epsilon");
+    heap.attach(|mutator| {
+        for bytes in [0, 8, 17, 1 << 30, usize::MAX, usize::MAX - 7] {
+            // SAFETY: this thread's hot part.
+            assert!(unsafe { (CALLS.allocate)(mutator.hot(), bytes) }.is_null(), "{bytes}");
+        }
+        for length in [1 << 28, 1 << 43, (1 << 43) + 1, usize::MAX] {
+            // SAFETY: as above.
+            assert!(unsafe { (CALLS.allocate_array)(mutator.hot(), length, 8, 16) }.is_null(), "{length}");
+        }
+    })
+    .unwrap();
+    heap.verify().unwrap();
+}
+
+/// What it was told of frames, and one slot.
+#[derive(Default)]
+struct Told {
+    frames: Mutex<Vec<(usize, usize, bool)>>,
+    slot: AtomicU64,
+}
+
+struct Asked(Arc<Told>);
+
+// SAFETY: the one slot is visited; nothing else is done.
+unsafe impl RootProvider for Asked {
+    fn visit_roots(&self, roots: &mut RootVisitor<'_, '_>) {
+        let told = |frame: &GeneratedFrame| {
+            (frame.return_address(), frame.stack_pointer(), frame.previous().is_some())
+        };
+        *self.0.frames.lock().unwrap() = roots.generated_frames().map(told).collect();
+        roots.slot(self.0.slot.as_ptr());
+    }
+}
+
+#[test]
+fn a_collection_is_told_where_generated_code_called_from() {
+    let heap = heap("ZealInterval=1,+ZealMove");
+    let pair = pair(&heap);
+    let told = Arc::new(Told::default());
+    heap.add_root_provider(Box::new(Asked(told.clone())));
+    heap.attach(|mutator| {
+        let mut last = 0;
+        for _ in 0..10 {
+            // SAFETY: this thread's hot part; the only reference is in the provider's slot, and objects are made at once.
+            let object = unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
+            let frames = told.frames.lock().unwrap().clone();
+            let [(return_address, stack_pointer, previous)] = frames[..] else { panic!("{frames:?}") };
+            let here = 0_u8;
+            assert!(stack_pointer.abs_diff((&raw const here).addr()) < 1 << 16 && !previous);
+            assert_ne!(return_address, 0);
+            // SAFETY: a slot of the new object.
+            unsafe { object.add(1).write(told.slot.load(Ordering::Relaxed)) };
+            told.slot.store(object.addr() as u64, Ordering::Relaxed);
+            last = object.addr();
+        }
+        mutator.collect();
+        assert!(told.frames.lock().unwrap().is_empty(), "no call is under way");
+        let mut at = told.slot.load(Ordering::Relaxed);
+        assert_ne!(at, last as u64, "it has moved");
+        let mut length = 0;
+        while at != 0 {
+            // SAFETY: a slot of a live object.
+            at = unsafe { mutator.load(ptr::with_exposed_provenance::<u64>(at as usize).add(1)) };
+            length += 1;
+        }
+        assert_eq!(length, 10);
+    })
+    .unwrap();
+    told.slot.store(0, Ordering::Relaxed);
+    heap.verify().unwrap();
+}
+
+#[test]
+fn a_frame_within_a_frame_leads_to_it() {
+    thread_local! {
+        static HOT: AtomicUsize = const { AtomicUsize::new(0) };
+    }
+    let told = Arc::new(Told::default());
+    let heap = Heap::builder()
+        .max_heap_size(16 << 20)
+        .on_heap_limit(move |_| {
+            // A hook that runs generated code, on the thread that a call of such code is under way on.
+            let hot = HOT.with(|hot| hot.swap(0, Ordering::Relaxed));
+            if hot != 0 {
+                let hot: *const Hot = ptr::with_exposed_provenance(hot);
+                // SAFETY: this thread's hot part.
+                assert!(unsafe { (CALLS.allocate)(hot, 1 << 30) }.is_null());
+            }
+            false
+        })
+        .build()
+        .unwrap();
+    heap.add_root_provider(Box::new(Asked(told.clone())));
+    heap.attach(|mutator| {
+        HOT.with(|hot| hot.store(mutator.hot().expose_provenance(), Ordering::Relaxed));
+        // SAFETY: this thread's hot part.
+        assert!(unsafe { (CALLS.allocate)(mutator.hot(), 1 << 30) }.is_null());
+        let frames = told.frames.lock().unwrap().clone();
+        assert!(matches!(frames[..], [(_, _, true)]), "{frames:?}");
+        mutator.collect();
+        assert!(told.frames.lock().unwrap().is_empty());
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_poll_waits_for_a_stop() {
+    let heap = heap("");
+    let polled = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let poller = scope.spawn(|| {
+            heap.attach(|mutator| {
+                // SAFETY: a word of this thread's hot part.
+                let requested = unsafe {
+                    AtomicU32::from_ptr(mutator.hot().byte_add(Hot::REQUESTED_OFFSET).cast_mut().cast())
+                };
+                while polled.load(Ordering::Acquire) < 3 {
+                    if requested.load(Ordering::Acquire) != 0 {
+                        // SAFETY: this thread's hot part; it holds no reference.
+                        unsafe { (CALLS.safepoint)(mutator.hot()) };
+                    }
+                }
+            })
+            .unwrap();
+        });
+        while polled.load(Ordering::Relaxed) < 3 {
+            if heap.stop_the_world(|world| world.threads()).unwrap() == Some(1) {
+                polled.fetch_add(1, Ordering::Release);
+            }
+        }
+        poller.join().unwrap();
+    });
+}
+
+/// A word of the calling thread's hot part.
+fn word(hot: *const Hot, offset: usize) -> usize {
+    // SAFETY: the offset of a word of the hot part.
+    unsafe { hot.byte_add(offset).cast::<usize>().read() }
+}
+
+#[test]
+fn the_watermark_is_the_start_of_each_buffer() {
+    let heap = heap("Collector=epsilon,TLABSize=4k,MinTLABSize=4k,-ResizeTLAB");
+    let pair = pair(&heap);
+    heap.attach(|mutator| {
+        let mut buffers = 0;
+        for _ in 0..1000 {
+            // SAFETY: this thread's hot part; objects are made at once.
+            let object = unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
+            let (top, watermark) =
+                (word(mutator.hot(), Hot::TOP_OFFSET), word(mutator.hot(), Hot::WATERMARK_OFFSET));
+            assert!(watermark <= object.addr() && watermark <= top, "{watermark:#x} {top:#x}");
+            if watermark == object.addr() {
+                buffers += 1;
+                mutator.safepoint();
+                // Takes the buffer away.
+                heap.request_safepoint();
+            }
+        }
+        assert!(buffers >= 2, "{buffers}");
+    })
+    .unwrap();
+}
+
+#[test]
+fn the_load_hook_is_on_for_all_threads_and_later_ones() {
+    let heap = heap("");
+    let hook = |hot: *const Hot| word(hot, Hot::LOAD_HOOK_OFFSET) as u32;
+    heap.attach(|mutator| {
+        assert_eq!(hook(mutator.hot()), 0);
+        for on in [true, false, true] {
+            mutator.stop_the_world(|world| world.set_load_hook(on)).unwrap();
+            assert_eq!(hook(mutator.hot()), on.into());
+        }
+    })
+    .unwrap();
+    heap.attach(|mutator| assert_eq!(hook(mutator.hot()), 1)).unwrap();
+}
