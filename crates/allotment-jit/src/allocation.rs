@@ -1,0 +1,134 @@
+//! What a sequence allocates: header, size, and who writes the rest.
+
+use crate::EmitError;
+use allotment::object::{Header, MIN_OBJECT_BYTES, ShapeRef, WORD};
+use iced_x86::Register;
+
+/// The largest object in bytes that is allocated inline, as in HotSpot (`FastAllocateSizeLimit`, 128 Ki words of 8 bytes). A
+/// larger one goes to the heap at once.
+pub const MAX_INLINE_BYTES: usize = 1 << 20;
+
+/// Who writes the memory behind a new header: the policies of [`allotment::mutator`], chosen when code is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Initialise {
+    /// The code behind the allocation, every word.
+    ByCaller,
+    /// The allocation: zeroes.
+    #[default]
+    PerObject,
+    /// The heap, a window at a time: zeroes.
+    Ahead,
+}
+
+/// How large an object is, and what says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// So many bytes; with a length where it is an array.
+    Constant { bytes: usize, length: Option<usize> },
+    /// The bytes in a register: a multiple of 8, at least 16.
+    Bytes { register: Register },
+    /// The length in a register.
+    Length { register: Register, fixed_bytes: usize, element_bytes: usize },
+}
+
+/// One object that code allocates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    pub(crate) header: u64,
+    pub(crate) size: Size,
+}
+
+impl Allocation {
+    /// An object of a shape without a tail.
+    ///
+    /// # Errors
+    /// [`EmitError::Shape`] for a shape with a tail, [`EmitError::TooLarge`].
+    pub fn object(shape: ShapeRef) -> Result<Allocation, EmitError> {
+        if shape.has_tail() {
+            return Err(EmitError::Shape(
+                "objects of this shape have a length: `Allocation::array` takes it",
+            ));
+        }
+        Allocation::with_header(shape.header(), shape.fixed_bytes())
+    }
+
+    /// An array of a length that is known when the code is made.
+    ///
+    /// # Errors
+    /// [`EmitError::Shape`] for a shape without a tail, [`EmitError::TooLarge`].
+    pub fn array(shape: ShapeRef, length: usize) -> Result<Allocation, EmitError> {
+        let shape = with_tail(shape)?;
+        let bytes = shape.bytes_for(length).unwrap_or(usize::MAX);
+        let size = Size::Constant { bytes: inline(bytes)?, length: Some(length) };
+        Ok(Allocation { header: shape.header().bits(), size })
+    }
+
+    /// An array whose length, in elements, is in a register, all 64 bits of it; the code keeps it.
+    ///
+    /// # Errors
+    /// [`EmitError::Shape`] for a shape without a tail, [`EmitError::TooLarge`] where even an empty one is.
+    pub fn array_in(shape: ShapeRef, register: Register) -> Result<Allocation, EmitError> {
+        let shape = with_tail(shape)?;
+        let (fixed_bytes, element_bytes) = (shape.fixed_bytes(), shape.element_bytes());
+        inline(fixed_bytes)?;
+        Ok(Allocation {
+            header: shape.header().bits(),
+            size: Size::Length { register, fixed_bytes, element_bytes },
+        })
+    }
+
+    /// An object of that header and of a size that is known when the code is made, such as that of a type.
+    ///
+    /// # Errors
+    /// [`EmitError::Size`], [`EmitError::TooLarge`].
+    pub fn with_header(header: Header, bytes: usize) -> Result<Allocation, EmitError> {
+        if bytes < MIN_OBJECT_BYTES || !bytes.is_multiple_of(WORD) {
+            let nearest = bytes.max(MIN_OBJECT_BYTES) / WORD * WORD;
+            return Err(EmitError::Size { bytes, nearest });
+        }
+        Ok(Allocation { header: header.bits(), size: Size::Constant { bytes: inline(bytes)?, length: None } })
+    }
+
+    /// An object of that header whose size in bytes is in a register, a multiple of 8 of at least 16; the code keeps it.
+    /// With a shape that has a tail the caller writes the length.
+    pub fn sized_in(header: Header, register: Register) -> Allocation {
+        Allocation { header: header.bits(), size: Size::Bytes { register } }
+    }
+
+    /// Its size in bytes, where that is known when the code is made.
+    pub fn bytes(&self) -> Option<usize> {
+        match self.size {
+            Size::Constant { bytes, .. } => Some(bytes),
+            Size::Bytes { .. } | Size::Length { .. } => None,
+        }
+    }
+
+    /// Whether it has a length, as far as prefetch asks.
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.size, Size::Length { .. } | Size::Constant { length: Some(_), .. })
+    }
+
+    /// The register that says its size.
+    pub(crate) fn input(&self) -> Option<(&'static str, Register)> {
+        match self.size {
+            Size::Constant { .. } => None,
+            Size::Bytes { register } => Some(("the size", register)),
+            Size::Length { register, .. } => Some(("the length", register)),
+        }
+    }
+}
+
+fn with_tail(shape: ShapeRef) -> Result<ShapeRef, EmitError> {
+    if shape.has_tail() {
+        return Ok(shape);
+    }
+    Err(EmitError::Shape("objects of this shape have no length: `Allocation::object` takes it"))
+}
+
+/// A size that is allocated inline.
+pub(crate) fn inline(bytes: usize) -> Result<usize, EmitError> {
+    if bytes > MAX_INLINE_BYTES {
+        return Err(EmitError::TooLarge { bytes, max: MAX_INLINE_BYTES });
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,218 @@
+//! Functions that can run: memory that is written first and executed then, never both.
+//!
+//! Functions are gathered in ordinary memory, laid out, linked, copied to pages of their own, and the pages' protection is
+//! changed before anybody has an address of them. Code that is there does not change: a function is added by another
+//! [`Code`]. Refused: two mappings of the same pages, one to write and one to execute (an attacker who finds the writable one
+//! writes code that runs).
+
+use crate::sequence::{Sequence, Target};
+use crate::{EmitError, PerfMap};
+use allotment::mutator::GeneratedCalls;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use std::ptr::{self, NonNull};
+
+/// Where a function begins: what caches and predictors of branches like.
+const ALIGNMENT: usize = 32;
+
+/// Functions that are to become code.
+#[derive(Debug, Default)]
+pub struct CodeBuffer {
+    functions: Vec<(String, Sequence)>,
+}
+
+/// Names a function of a [`CodeBuffer`] and of the [`Code`] it becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionId(usize);
+
+/// Why there is no code.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodeError {
+    /// A function cannot be linked.
+    #[error("`{name}`: {error}")]
+    Link {
+        /// The function.
+        name: String,
+        /// Why.
+        error: EmitError,
+    },
+    /// The system does not give the memory, or not the right to execute it.
+    #[error("the system refused {bytes} bytes of memory for code: {error}")]
+    System {
+        /// What was asked for.
+        bytes: usize,
+        /// What the system said.
+        error: Errno,
+    },
+}
+
+/// A function that can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name, also in a [`PerfMap`].
+    pub name: String,
+    /// Its address.
+    pub address: usize,
+    /// Bytes of its hot part, which begins there.
+    pub hot_bytes: usize,
+    /// The address of its cold part.
+    pub cold_address: usize,
+    /// Bytes of that.
+    pub cold_bytes: usize,
+}
+
+/// Functions that can run, until this is dropped.
+#[derive(Debug)]
+pub struct Code {
+    start: NonNull<u8>,
+    bytes: usize,
+    functions: Vec<Function>,
+}
+
+// SAFETY: pages that nobody writes to, and that are there until the drop.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl CodeBuffer {
+    /// Adds a function. It must end by itself: a stub does; a sequence to paste falls through.
+    pub fn add(&mut self, name: impl Into<String>, function: Sequence) -> FunctionId {
+        self.functions.push((name.into(), function));
+        FunctionId(self.functions.len() - 1)
+    }
+
+    /// Makes the functions run. Slow paths are the library's; `resolve` says where the embedder's own targets are.
+    ///
+    /// # Errors
+    /// [`CodeError`].
+    pub fn finish(self, resolve: impl Fn(Target) -> Option<u64>) -> Result<Code, CodeError> {
+        // All hot parts, then all cold ones.
+        let place = |at: &mut usize, bytes: usize| {
+            let placed = at.next_multiple_of(ALIGNMENT);
+            *at = placed + bytes;
+            placed
+        };
+        let mut end = 0;
+        let hot: Vec<usize> =
+            self.functions.iter().map(|(_, code)| place(&mut end, code.hot.len())).collect();
+        let cold: Vec<usize> =
+            self.functions.iter().map(|(_, code)| place(&mut end, code.cold.len())).collect();
+        let mut code = Code::map(end.max(1))?;
+        let start = code.start.addr().get();
+        for (index, (name, sequence)) in self.functions.into_iter().enumerate() {
+            let (hot, cold) = (hot[index], cold[index]);
+            let linked = sequence.link((start + hot) as u64, (start + cold) as u64, |target| {
+                library(target).or_else(|| resolve(target))
+            });
+            let (hot_code, cold_code) =
+                linked.map_err(|error| CodeError::Link { name: name.clone(), error })?;
+            code.write(hot, &hot_code);
+            code.write(cold, &cold_code);
+            code.functions.push(Function {
+                name,
+                address: start + hot,
+                hot_bytes: hot_code.len(),
+                cold_address: start + cold,
+                cold_bytes: cold_code.len(),
+            });
+        }
+        code.protect()?;
+        Ok(code)
+    }
+}
+
+/// The library's own targets.
+fn library(target: Target) -> Option<u64> {
+    let calls = GeneratedCalls::new();
+    let address = match target {
+        Target::Allocate => calls.allocate as usize,
+        Target::AllocateZeroed => calls.allocate_zeroed as usize,
+        Target::AllocateArray => calls.allocate_array as usize,
+        Target::AllocateArrayZeroed => calls.allocate_array_zeroed as usize,
+        Target::Safepoint => calls.safepoint as usize,
+        Target::Inside(..) | Target::LoadHook | Target::OutOfMemory => return None,
+    };
+    Some(address as u64)
+}
+
+impl Code {
+    /// Pages that can be written.
+    fn map(bytes: usize) -> Result<Code, CodeError> {
+        let bytes = bytes.next_multiple_of(allotment::memory::page_size());
+        // SAFETY: the system chooses an address that nothing lies at.
+        let start = unsafe {
+            mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
+        };
+        let start = start.map_err(|error| CodeError::System { bytes, error })?;
+        let start = NonNull::new(start.cast()).ok_or(CodeError::System { bytes, error: Errno::NOMEM })?;
+        Ok(Code { start, bytes, functions: Vec::new() })
+    }
+
+    fn write(&mut self, offset: usize, code: &[u8]) {
+        assert!(offset + code.len() <= self.bytes, "all was placed within the pages");
+        // SAFETY: inside the pages, which can be written until `protect`, and are this value's alone.
+        unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.start.as_ptr().add(offset), code.len()) };
+    }
+
+    /// From here on the pages can be executed and not written.
+    fn protect(&mut self) -> Result<(), CodeError> {
+        // SAFETY: the pages are this value's alone, and nobody has a reference into them.
+        let outcome = unsafe {
+            mprotect(self.start.as_ptr().cast(), self.bytes, MprotectFlags::READ | MprotectFlags::EXEC)
+        };
+        outcome.map_err(|error| CodeError::System { bytes: self.bytes, error })
+    }
+
+    /// Where a function begins. To call it, cast it to a pointer to an `unsafe extern "C" fn` of its signature, and do so only
+    /// while there is this value.
+    ///
+    /// # Panics
+    /// If the function is another buffer's.
+    pub fn entry(&self, function: FunctionId) -> *const u8 {
+        let offset = self.functions[function.0].address - self.start.addr().get();
+        // SAFETY: the function lies in the pages.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    /// The functions, in the order in which they were added.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The bytes of a function's hot part and of its cold part, as they run.
+    ///
+    /// # Panics
+    /// If the function is another buffer's.
+    pub fn bytes(&self, function: FunctionId) -> (&[u8], &[u8]) {
+        let place = &self.functions[function.0];
+        let part = |address: usize, bytes| {
+            let offset = address - self.start.addr().get();
+            // SAFETY: the part lies in the pages, which do not change.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(offset), bytes) }
+        };
+        (part(place.address, place.hot_bytes), part(place.cold_address, place.cold_bytes))
+    }
+
+    /// Tells profilers the names of the functions.
+    ///
+    /// # Errors
+    /// What writing to the file says.
+    pub fn publish(&self, map: &mut PerfMap) -> std::io::Result<()> {
+        for function in &self.functions {
+            map.add(function.address, function.hot_bytes, &function.name)?;
+            if function.cold_bytes > 0 {
+                map.add(function.cold_address, function.cold_bytes, &format!("{}_slow", function.name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: the pages are this value's; who calls a function does so only while there is it. An error would leave
+        // them mapped, which harms nobody.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}

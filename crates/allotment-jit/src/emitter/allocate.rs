@@ -1,0 +1,181 @@
+//! The allocation sequence.
+//!
+//! ```text
+//! mov  object, [mutator]             the old top
+//! lea  top, [object + BYTES]
+//! cmp  top, [mutator + LIMIT]        ja slow
+//! prefetches
+//! mov  [mutator], top
+//! header, length, zeroes
+//! ```
+//!
+//! The compare is the library's own, `top > limit`, where HotSpot's compiled code goes slow at equality already: a buffer is
+//! filled to its last byte, and the emitted code leaves the heap that the library would.
+//!
+//! The slow path returns memory, not an object, and the cold part goes back in line to the store of the header: what an
+//! object is made of is emitted once. An array whose length is in a register is checked against a limit first, so that no
+//! sum wraps; beyond it the heap does the arithmetic.
+
+use super::initialise::Plan;
+use super::slow::{Call, back_to};
+use super::{Emitter, Site, general, initialise, prefetch};
+use crate::EmitError;
+use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, inline};
+use crate::assembly::Assembly;
+use crate::sequence::{Part, Sequence, Target};
+use allotment::mutator::Hot;
+use iced_x86::Register;
+use iced_x86::code_asm::qword_ptr;
+
+/// The sequence of a site; with `stub` a function that ends behind it, also where there is no room.
+pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result<Sequence, EmitError> {
+    let (first, total, offsets) = fold(site.allocations)?;
+    let registers = &site.registers;
+    let input = first.input();
+    registers.check(input.as_slice())?;
+    let parts =
+        [("the object", registers.object), ("the new top", registers.top), ("scratch", registers.scratch)];
+    site.slow.check(&parts)?;
+    let mut assembly = Assembly::new()?;
+    let (slow, made) = (assembly.mark(), assembly.mark());
+    bump(&mut assembly, site, &first, total, slow)?;
+    prefetch::emit(emitter, &mut assembly, site, total)?;
+    let (object, top, mutator) =
+        (general(registers.object)?, general(registers.top)?, general(registers.mutator)?);
+    assembly.hot("the new top").mov(qword_ptr(mutator + Hot::TOP_OFFSET), top)?;
+    let plan = Plan { site, avx2: emitter.processor.avx2 };
+    // Memory from a slow path is zero already where the size is not known here: it is not zeroed again.
+    initialise::run_time_body(&mut assembly, &plan, &first)?;
+    assembly.set(Part::Hot, made);
+    for (allocation, offset) in site.allocations.iter().zip(&offsets) {
+        initialise::object(&mut assembly, &plan, allocation, *offset)?;
+    }
+    let done = assembly.mark();
+    assembly.set(Part::Hot, done);
+    if stub {
+        assembly.hot("the object is the result").ret()?;
+    }
+
+    assembly.set(Part::Cold, slow);
+    call(&mut assembly, site, &first, total)?;
+    let no_room = if stub { assembly.refer_to(done) } else { assembly.outside(Target::OutOfMemory) };
+    let cold = assembly.cold("no room in the heap?");
+    cold.test(object, object)?;
+    cold.je(no_room)?;
+    back_to(&mut assembly, made)?;
+    assembly.finish(Some(registers.object), offsets)
+}
+
+/// What is allocated in one bump: the allocation, or the first of several; bytes in all where that is known; where each lies.
+fn fold(allocations: &[Allocation]) -> Result<(Allocation, Option<usize>, Vec<usize>), EmitError> {
+    let [first, rest @ ..] = allocations else { return Err(EmitError::Nothing) };
+    if rest.is_empty() {
+        return Ok((*first, first.bytes(), vec![0]));
+    }
+    let (mut total, mut offsets) = (0_usize, Vec::with_capacity(allocations.len()));
+    for allocation in allocations {
+        let constant = || allocations.iter().filter(|one| one.bytes().is_some()).count();
+        let bytes = allocation.bytes().ok_or_else(|| EmitError::Fold(constant()))?;
+        offsets.push(total);
+        total = inline(total + bytes)?;
+    }
+    Ok((*first, Some(total), offsets))
+}
+
+/// Loads the top, adds, compares.
+fn bump(
+    assembly: &mut Assembly,
+    site: &Site<'_>,
+    first: &Allocation,
+    total: Option<usize>,
+    slow: crate::assembly::Mark,
+) -> Result<(), EmitError> {
+    let registers = &site.registers;
+    let (object, top, mutator) =
+        (general(registers.object)?, general(registers.top)?, general(registers.mutator)?);
+    let to_slow = assembly.refer_to(slow);
+    match first.size {
+        Size::Constant { .. } => {}
+        Size::Bytes { register } => {
+            let hot = assembly.hot("too large to be in line?");
+            hot.cmp(general(register)?, MAX_INLINE_BYTES as i32)?;
+            hot.ja(to_slow)?;
+        }
+        Size::Length { register, fixed_bytes, element_bytes } => {
+            let most = (MAX_INLINE_BYTES - fixed_bytes) / element_bytes;
+            let hot = assembly.hot("too long to be in line?");
+            hot.cmp(general(register)?, most as i32)?;
+            hot.ja(to_slow)?;
+        }
+    }
+    assembly.hot("the old top: the object's address").mov(object, qword_ptr(mutator + Hot::TOP_OFFSET))?;
+    let hot = assembly.hot("the new top");
+    match first.size {
+        Size::Constant { bytes, .. } => hot.lea(top, qword_ptr(object + total.unwrap_or(bytes)))?,
+        Size::Bytes { register } => hot.lea(top, qword_ptr(object + general(register)?))?,
+        Size::Length { register, fixed_bytes, element_bytes } => {
+            let length = general(register)?;
+            let whole = element_bytes == 8 && fixed_bytes.is_multiple_of(8);
+            let fixed = fixed_bytes + if whole { 0 } else { 7 };
+            hot.lea(top, qword_ptr(object + length * element_bytes as u32 + fixed))?;
+            if !whole {
+                hot.and(top, -8)?;
+            }
+        }
+    }
+    let limit =
+        if site.initialise == Initialise::Ahead { Hot::ZEROED_LIMIT_OFFSET } else { Hot::LIMIT_OFFSET };
+    let to_slow = assembly.refer_to(slow);
+    let hot = assembly.hot("beyond the limit?");
+    hot.cmp(top, qword_ptr(mutator + limit))?;
+    hot.ja(to_slow)?;
+    Ok(())
+}
+
+/// The call of the slow path.
+fn call(
+    assembly: &mut Assembly,
+    site: &Site<'_>,
+    first: &Allocation,
+    total: Option<usize>,
+) -> Result<(), EmitError> {
+    let mutator = site.registers.mutator;
+    // A body that is zeroed here is zeroed behind the way back only where its size is a constant.
+    let zeroed = match site.initialise {
+        Initialise::ByCaller => false,
+        Initialise::PerObject => total.is_none(),
+        Initialise::Ahead => true,
+    };
+    let (target, array) = match zeroed {
+        false => (Target::Allocate, Target::AllocateArray),
+        true => (Target::AllocateZeroed, Target::AllocateArrayZeroed),
+    };
+    let mut slow = Call {
+        target,
+        arguments: &[mutator],
+        displacement: 0,
+        constants: &[],
+        inputs: &[mutator],
+        result: Some(site.registers.object),
+        is_safepoint: true,
+    };
+    match first.size {
+        Size::Constant { bytes, .. } => {
+            let constants = [(Register::RSI, total.unwrap_or(bytes))];
+            slow.constants = &constants;
+            site.slow.emit(assembly, &slow)
+        }
+        Size::Bytes { register } => {
+            let inputs = [mutator, register];
+            (slow.arguments, slow.inputs) = (&inputs, &inputs);
+            site.slow.emit(assembly, &slow)
+        }
+        Size::Length { register, fixed_bytes, element_bytes } => {
+            let inputs = [mutator, register];
+            let constants = [(Register::RDX, element_bytes), (Register::RCX, fixed_bytes)];
+            (slow.arguments, slow.inputs, slow.constants) = (&inputs, &inputs, &constants);
+            slow.target = array;
+            site.slow.emit(assembly, &slow)
+        }
+    }
+}

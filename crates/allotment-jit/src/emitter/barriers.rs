@@ -1,0 +1,152 @@
+//! The write barrier, loads of references, and safepoint polls.
+
+use super::slow::{Call, SlowCall, back_to};
+use super::{Emitter, general};
+use crate::EmitError;
+use crate::assembly::Assembly;
+use crate::registers::check_general;
+use crate::sequence::{Part, Sequence, Target};
+use allotment::mutator::Hot;
+use iced_x86::Register;
+use iced_x86::code_asm::{byte_ptr, dword_ptr, qword_ptr};
+
+/// A store of a reference to a slot, at `base + displacement`.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    /// The mutator. Kept.
+    pub mutator: Register,
+    /// The object's address, say. Kept.
+    pub base: Register,
+    /// Bytes from there to the slot.
+    pub displacement: i32,
+    /// The reference. Kept.
+    pub value: Register,
+    /// For the time of the sequence.
+    pub scratch: Register,
+}
+
+/// A load of a reference from a slot, at `base + displacement`.
+#[derive(Clone, Copy, Debug)]
+pub struct Load<'a> {
+    /// The mutator. Kept.
+    pub mutator: Register,
+    /// The object's address, say. Kept, but it may be the value's register where there is no hook.
+    pub base: Register,
+    /// Bytes from there to the slot.
+    pub displacement: i32,
+    /// Where the reference goes.
+    pub value: Register,
+    /// What the call of [`Target::LoadHook`] looks after; `None`: no hook, the load alone.
+    pub hook: Option<SlowCall<'a>>,
+}
+
+/// What [`Target::LoadHook`] is the address of: it is given the mutator's hot part, the slot's address and what was loaded, and
+/// returns what the program gets. No safepoint. Called while [`World::set_load_hook`](allotment::mutator::World::set_load_hook)
+/// has it on.
+pub type LoadHook = unsafe extern "C" fn(*const Hot, *const u64, u64) -> u64;
+
+/// A question whether the thread should come to a safepoint, in a loop that allocates nothing, say.
+#[derive(Clone, Copy, Debug)]
+pub struct Poll<'a> {
+    /// The mutator. Kept.
+    pub mutator: Register,
+    /// What the slow path must look after.
+    pub slow: SlowCall<'a>,
+}
+
+impl Emitter {
+    /// Stores a reference and dirties the slot's card, as [`Mutator::store`](allotment::Mutator::store). A new object's slots need
+    /// no barrier until the thread's next safepoint: a plain store does.
+    ///
+    /// # Errors
+    /// [`EmitError`] where a register has two parts to play.
+    pub fn store(&self, store: &Store) -> Result<Sequence, EmitError> {
+        let mut parts =
+            vec![("the mutator", store.mutator), ("the base", store.base), ("scratch", store.scratch)];
+        if store.value != store.base {
+            parts.push(("the value", store.value));
+        }
+        check_general(&parts)?;
+        let (base, value) = (general(store.base)?, general(store.value)?);
+        let (scratch, mutator) = (general(store.scratch)?, general(store.mutator)?);
+        let mut assembly = Assembly::new()?;
+        assembly.hot("the reference").mov(qword_ptr(base + store.displacement), value)?;
+        let hot = assembly.hot("the slot's card");
+        if store.displacement == 0 {
+            hot.mov(scratch, base)?;
+        } else {
+            hot.lea(scratch, qword_ptr(base + store.displacement))?;
+        }
+        hot.shr(scratch, Hot::CARD_SHIFT)?;
+        hot.add(scratch, qword_ptr(mutator + Hot::CARDS_OFFSET))?;
+        assembly.hot("is dirty").mov(byte_ptr(scratch), i32::from(Hot::DIRTY_CARD))?;
+        assembly.finish(None, Vec::new())
+    }
+
+    /// Loads a reference, and hands it to the hook while that is on.
+    ///
+    /// # Errors
+    /// [`EmitError`] where a register has two parts to play.
+    pub fn load(&self, load: &Load<'_>) -> Result<Sequence, EmitError> {
+        let mut parts = vec![("the mutator", load.mutator), ("the value", load.value)];
+        if load.hook.is_some() || load.base != load.value {
+            parts.push(("the base", load.base));
+        }
+        check_general(&parts)?;
+        let (base, value, mutator) = (general(load.base)?, general(load.value)?, general(load.mutator)?);
+        let mut assembly = Assembly::new()?;
+        assembly.hot("the reference").mov(value, qword_ptr(base + load.displacement))?;
+        if let Some(slow) = load.hook {
+            slow.check(&[("the value", load.value)])?;
+            let (hook, done) = (assembly.mark(), assembly.mark());
+            let to = assembly.refer_to(hook);
+            let hot = assembly.hot("is the hook on?");
+            hot.cmp(dword_ptr(mutator + Hot::LOAD_HOOK_OFFSET), 0_i32)?;
+            hot.jne(to)?;
+            assembly.set(Part::Hot, done);
+            assembly.set(Part::Cold, hook);
+            let call = Call {
+                target: Target::LoadHook,
+                arguments: &[load.mutator, load.base, load.value],
+                displacement: load.displacement,
+                constants: &[],
+                inputs: &[load.mutator, load.base],
+                result: Some(load.value),
+                is_safepoint: false,
+            };
+            slow.emit(&mut assembly, &call)?;
+            back_to(&mut assembly, done)?;
+        }
+        assembly.finish(Some(load.value), Vec::new())
+    }
+
+    /// Asks whether a stop is requested, and comes to a safepoint then.
+    ///
+    /// # Errors
+    /// [`EmitError`] where a register has two parts to play.
+    pub fn poll(&self, poll: &Poll<'_>) -> Result<Sequence, EmitError> {
+        check_general(&[("the mutator", poll.mutator)])?;
+        poll.slow.check(&[])?;
+        let mutator = general(poll.mutator)?;
+        let mut assembly = Assembly::new()?;
+        let (stop, go_on) = (assembly.mark(), assembly.mark());
+        let to = assembly.refer_to(stop);
+        let hot = assembly.hot("is a stop requested?");
+        hot.cmp(dword_ptr(mutator + Hot::REQUESTED_OFFSET), 0_i32)?;
+        hot.jne(to)?;
+        assembly.set(Part::Hot, go_on);
+        assembly.set(Part::Cold, stop);
+        let call = Call {
+            target: Target::Safepoint,
+            arguments: &[poll.mutator],
+            displacement: 0,
+            constants: &[],
+            inputs: &[poll.mutator],
+            result: None,
+            is_safepoint: true,
+        };
+        poll.slow.emit(&mut assembly, &call)?;
+        back_to(&mut assembly, go_on)?;
+        assembly.finish(None, Vec::new())
+    }
+}

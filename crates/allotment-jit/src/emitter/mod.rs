@@ -1,0 +1,145 @@
+//! The emitter: settings and a processor, from which sequences are made.
+//!
+//! What HotSpot's C2 builds in its graph is here a list of instructions, and in the same order: load the top, add, compare,
+//! jump out of line, prefetch, store the top, header, body. Refused: building it in a compiler's own intermediate form
+//! alone. Each has another one, and none of the embeddable ones has all the prefetch instructions.
+
+mod allocate;
+mod barriers;
+mod initialise;
+mod prefetch;
+mod slow;
+
+pub use barriers::{Load, LoadHook, Poll, Store};
+pub use slow::SlowCall;
+
+use crate::allocation::{Allocation, Initialise};
+use crate::registers::Registers;
+use crate::{EmitError, Sequence};
+use allotment::Heap;
+use allotment::memory::{PrefetchSettings, Processor};
+use iced_x86::code_asm::{AsmRegister32, AsmRegister64, get_gpr32, get_gpr64};
+use iced_x86::{Register, code_asm::AsmRegisterXmm, code_asm::get_xmm};
+
+/// Makes sequences for one processor and one way of prefetching.
+#[derive(Clone, Copy, Debug)]
+pub struct Emitter {
+    processor: Processor,
+    prefetch: PrefetchSettings,
+}
+
+/// A place that allocates: what, how, and where the compiler keeps things.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// What is allocated; several objects of constant sizes are one bump, one compare and one prefetch.
+    pub allocations: &'a [Allocation],
+    /// Who writes what is behind the headers.
+    pub initialise: Initialise,
+    /// Where the compiler keeps things.
+    pub registers: Registers,
+    /// What the slow path must look after.
+    pub slow: SlowCall<'a>,
+}
+
+impl Emitter {
+    /// An emitter for that processor.
+    ///
+    /// # Errors
+    /// [`EmitError::Prefetch`]: settings outside HotSpot's ranges, or that the processor cannot follow.
+    pub fn new(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
+        prefetch.check(&processor)?;
+        Ok(Emitter { processor, prefetch: prefetch.normalized() })
+    }
+
+    /// An emitter for this machine and for what the heap's `AllocatePrefetch` options say.
+    ///
+    /// ```
+    /// use allotment::{Heap, mutator::Hot, object::Shape};
+    /// use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let point = heap.register(Shape::fixed("Point", 32))?;
+    /// let emitter = Emitter::for_heap(&heap);
+    /// let mut buffer = CodeBuffer::default();
+    /// let stub = buffer.add("new_point", emitter.stub(Allocation::object(point)?, Initialise::PerObject)?);
+    /// let code = buffer.finish(|_| None)?;
+    /// heap.attach(|mutator| {
+    ///     // SAFETY: the code was made of a stub for objects of a constant size.
+    ///     let new_point: unsafe extern "C" fn(*const Hot) -> *mut u8 = unsafe { std::mem::transmute(code.entry(stub)) };
+    ///     for _ in 0..1000 {
+    ///         // SAFETY: this thread's hot part, and no reference is held over the call.
+    ///         let object = unsafe { new_point(mutator.hot()) };
+    ///         // SAFETY: a new object of 32 bytes.
+    ///         assert_eq!(unsafe { object.cast::<[u64; 4]>().read() }, [point.header().bits(), 0, 0, 0]);
+    ///     }
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn for_heap(heap: &Heap) -> Emitter {
+        // The heap's own settings were checked when it was made.
+        Emitter { processor: Processor::detect(), prefetch: heap.prefetch_settings() }
+    }
+
+    /// An emitter for settings that need not be within HotSpot's ranges, to measure what is beyond them: any distance and
+    /// step up to a megabyte.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for ranges.
+    pub fn beyond_hotspot(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
+        const MOST: usize = 1 << 20;
+        let (distance, step) = (prefetch.distance.min(MOST), prefetch.step.min(MOST));
+        let within = PrefetchSettings { distance: 0, step: step.min(PrefetchSettings::MAX_STEP), ..prefetch };
+        within.check(&processor)?;
+        Ok(Emitter { processor, prefetch: PrefetchSettings { distance, step, ..prefetch }.normalized() })
+    }
+
+    /// The settings it prefetches by.
+    pub fn prefetch(&self) -> PrefetchSettings {
+        self.prefetch
+    }
+
+    /// Code that allocates.
+    ///
+    /// # Errors
+    /// [`EmitError`]: what does not work, with the nearest that does.
+    pub fn allocate(&self, site: &Site<'_>) -> Result<Sequence, EmitError> {
+        allocate::sequence(self, site, false)
+    }
+
+    /// A function to call, which allocates one object and returns its address, or null where the heap has no room: as
+    /// `extern "C" fn(*const Hot) -> *mut u8`, or, with a size or length in a register (`rsi`), `extern "C" fn(*const Hot, usize)
+    /// -> *mut u8`. The call is a safepoint.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate); [`EmitError::NoGeneral`] where the size is in another register than `rsi`.
+    pub fn stub(&self, allocation: Allocation, initialise: Initialise) -> Result<Sequence, EmitError> {
+        if let Some((part, register)) = allocation.input()
+            && register != Register::RSI
+        {
+            return Err(EmitError::NoGeneral { register, part, free: Register::RSI });
+        }
+        let site = Site {
+            allocations: &[allocation],
+            initialise,
+            registers: Registers::C,
+            slow: SlowCall { misaligned: true, ..SlowCall::default() },
+        };
+        allocate::sequence(self, &site, true)
+    }
+}
+
+/// A general register as the assembler takes it.
+fn general(register: Register) -> Result<AsmRegister64, EmitError> {
+    get_gpr64(register).ok_or(EmitError::NoGeneral { register, part: "an operand", free: Register::RAX })
+}
+
+/// The lower half of a general register.
+fn lower(register: Register) -> Result<AsmRegister32, EmitError> {
+    let half = Register::EAX + register.number() as u32;
+    get_gpr32(half).ok_or(EmitError::NoGeneral { register, part: "an operand", free: Register::RAX })
+}
+
+fn vector(register: Register) -> Result<AsmRegisterXmm, EmitError> {
+    get_xmm(register).ok_or(EmitError::NoVector { register })
+}

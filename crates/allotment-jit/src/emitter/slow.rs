@@ -1,0 +1,112 @@
+//! Calls of slow paths: out of line, with what must survive them on the stack.
+//!
+//! A slow path may be a safepoint, at which objects move. So what it preserves are numbers only: a reference in a register
+//! would be stale. A compiler keeps references in slots of its frame, tells a stack map of them, and loads them
+//! again behind the call.
+//!
+//! Arguments are moved through the stack: whichever registers they are in, none is overwritten before it is read. It is
+//! cold code; a sorter of moves would be longer than all of it.
+
+use super::general;
+use crate::EmitError;
+use crate::assembly::Assembly;
+use crate::registers::{check_general, is_caller_saved};
+use crate::sequence::{Part, Target};
+use iced_x86::Register;
+use iced_x86::code_asm::registers::gpr64::{rax, rsi, rsp};
+
+/// What the call of a slow path must look after.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SlowCall<'a> {
+    /// General registers whose values the program needs afterwards, and that are no references. The inputs of a sequence
+    /// are preserved anyway.
+    pub preserve: &'a [Register],
+    /// Whether the stack pointer is 8 bytes off a multiple of 16 where the sequence is pasted.
+    pub misaligned: bool,
+}
+
+/// A call to emit.
+pub(super) struct Call<'a> {
+    pub(super) target: Target,
+    /// Registers and where they go as arguments, in order: at most 3.
+    pub(super) arguments: &'a [Register],
+    /// Added to the second argument.
+    pub(super) displacement: i32,
+    /// Constants and the arguments they are.
+    pub(super) constants: &'a [(Register, usize)],
+    /// The inputs that the code behind the call needs again.
+    pub(super) inputs: &'a [Register],
+    /// Where the result goes, if there is one.
+    pub(super) result: Option<Register>,
+    pub(super) is_safepoint: bool,
+}
+
+/// The first arguments of a C function.
+const ARGUMENTS: [Register; 3] = [Register::RDI, Register::RSI, Register::RDX];
+
+impl SlowCall<'_> {
+    /// Whether nothing of what it preserves is something that the sequence writes.
+    pub(super) fn check(&self, written: &[(&'static str, Register)]) -> Result<(), EmitError> {
+        let preserved = self.preserve.iter().map(|register| ("preserved", *register));
+        check_general(&written.iter().copied().chain(preserved).collect::<Vec<_>>())
+    }
+
+    /// Emits the call to the cold part.
+    pub(super) fn emit(&self, assembly: &mut Assembly, call: &Call<'_>) -> Result<(), EmitError> {
+        let mut saved: Vec<Register> = Vec::new();
+        for register in call.inputs.iter().chain(self.preserve) {
+            if is_caller_saved(*register) && !saved.contains(register) {
+                saved.push(*register);
+            }
+        }
+        let cold = assembly.cold("kept over the call");
+        for register in &saved {
+            cold.push(general(*register)?)?;
+        }
+        let padding =
+            if (saved.len() * 8 + usize::from(self.misaligned) * 8).is_multiple_of(16) { 0 } else { 8 };
+        if padding > 0 {
+            assembly.cold("the stack is a multiple of 16 at a call").sub(rsp, padding as i32)?;
+        }
+        let cold = assembly.cold("arguments");
+        let moved = call.arguments.iter().zip(ARGUMENTS).filter(|(from, to)| *from != to);
+        let moved: Vec<(Register, Register)> = moved.map(|(from, to)| (*from, to)).collect();
+        if let [(from, to)] = moved[..] {
+            cold.mov(general(to)?, general(from)?)?;
+        } else {
+            for (from, _) in &moved {
+                cold.push(general(*from)?)?;
+            }
+            for (_, to) in moved.iter().rev() {
+                cold.pop(general(*to)?)?;
+            }
+        }
+        if call.displacement != 0 {
+            cold.add(rsi, call.displacement)?;
+        }
+        for (register, value) in call.constants {
+            cold.mov(super::lower(*register)?, *value as u32)?;
+        }
+        assembly.call(call.target, rax, saved.len() * 8 + padding, call.is_safepoint)?;
+        if let Some(result) = call.result
+            && result != Register::RAX
+        {
+            assembly.cold("the result").mov(general(result)?, rax)?;
+        }
+        let cold = assembly.cold("what was kept");
+        if padding > 0 {
+            cold.add(rsp, padding as i32)?;
+        }
+        for register in saved.iter().rev() {
+            cold.pop(general(*register)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Leaves for `mark` at the end of the cold part.
+pub(super) fn back_to(assembly: &mut Assembly, mark: crate::assembly::Mark) -> Result<(), EmitError> {
+    let to = assembly.refer_to(mark);
+    assembly.noted(Part::Cold, "back in line").jmp(to)?;
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! What cannot be emitted, and what could.
+
+use allotment::memory::PrefetchError;
+use iced_x86::{IcedError, Register};
+
+/// Why there is no code.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// Prefetch settings that do not work.
+    #[error(transparent)]
+    Prefetch(#[from] PrefetchError),
+    /// A register has two parts to play.
+    #[error("{} is both {first} and {second}; {} is free", name(.register), name(.free))]
+    Clobbered {
+        /// The register.
+        register: Register,
+        /// A part it has.
+        first: &'static str,
+        /// Another part it has.
+        second: &'static str,
+        /// One without a part.
+        free: Register,
+    },
+    /// Not a general register of 64 bits, or the stack pointer.
+    #[error("{} cannot be {part}: a general register of 64 bits but rsp can, such as {}", name(.register), name(.free))]
+    NoGeneral {
+        /// The register.
+        register: Register,
+        /// The part it was to play.
+        part: &'static str,
+        /// One that could.
+        free: Register,
+    },
+    /// Not one of the vector registers that every processor has.
+    #[error("{} cannot be a vector of an allocation: xmm0 to xmm15 can", name(.register))]
+    NoVector {
+        /// The register.
+        register: Register,
+    },
+    /// Objects that no buffer holds.
+    #[error(
+        "{bytes} bytes are too many for inline allocation: up to {max} work; call the heap for larger objects"
+    )]
+    TooLarge {
+        /// What was asked for, in bytes.
+        bytes: usize,
+        /// The most that works, in bytes.
+        max: usize,
+    },
+    /// Not the size of an object.
+    #[error("no object has {bytes} bytes: multiples of 8 from 16 up work; {nearest} is the nearest")]
+    Size {
+        /// What was asked for, in bytes.
+        bytes: usize,
+        /// The size of an object that is nearest, in bytes.
+        nearest: usize,
+    },
+    /// Allocations that cannot be folded into one bump.
+    #[error(
+        "only objects whose size is a constant fold into one bump: {0} of these allocations have such a size"
+    )]
+    Fold(usize),
+    /// No allocation.
+    #[error("there is nothing to allocate: one allocation or more works")]
+    Nothing,
+    /// A shape needs a length, or has none.
+    #[error("{0}")]
+    Shape(&'static str),
+    /// Two parts of a program lie too far apart for a jump.
+    #[error("code at {from:#x} cannot jump to {to:#x}: the parts of a sequence must lie within 2 GiB")]
+    TooFar {
+        /// Address behind the jump.
+        from: u64,
+        /// Where it leads.
+        to: u64,
+    },
+    /// Whoever links did not say where a target is.
+    #[error("nobody said where {0} is")]
+    Unresolved(&'static str),
+    /// The assembler refused an instruction.
+    #[error("the assembler refused an instruction: {0}")]
+    Assembler(#[from] IcedError),
+}
+
+/// A register as assembly writes it.
+fn name(register: &Register) -> String {
+    format!("{register:?}").to_lowercase()
+}
+
+impl PartialEq for EmitError {
+    /// By what they say.
+    fn eq(&self, other: &EmitError) -> bool {
+        self.to_string() == other.to_string()
+    }
+}

@@ -1,0 +1,38 @@
+//! Machine code that allocates from an [`allotment`] heap, for compilers: x86-64.
+//!
+//! A compiler inlines what the library does in its fast path: load the top, add, compare with the limit, store the top,
+//! write the header. This crate emits that sequence for an object's header and size, with HotSpot's `AllocatePrefetch`
+//! settings baked in, and what goes with it: the slow path's call, the write barrier, loads of references, safepoint polls.
+//!
+//! | to | use |
+//! |---|---|
+//! | call a function that allocates | [`Emitter::stub`], [`CodeBuffer`] |
+//! | paste the sequence into a compiler's own code | [`Emitter::allocate`], [`Sequence::link`] |
+//! | store, load, poll | [`Emitter::store`], [`Emitter::load`], [`Emitter::poll`] |
+//! | see what was emitted | [`Sequence::lines`] |
+//! | see it in `perf report` | [`Code::publish`] |
+//!
+//! The code finds a thread's buffer through the address of its [`Hot`](allotment::mutator::Hot) part, and calls the heap
+//! through [`GeneratedCalls`](allotment::mutator::GeneratedCalls). A slow path may be a safepoint, at which objects move: the
+//! references that the program holds must be roots then. [`Sequence::safepoints`] says where calls return to; a
+//! [`RootProvider`](allotment::mutator::RootProvider) is told where each thread called from, and looks it up.
+
+mod allocation;
+mod assembly;
+mod code;
+mod emitter;
+mod error;
+mod listing;
+mod perf_map;
+mod registers;
+mod sequence;
+
+pub use allocation::{Allocation, Initialise, MAX_INLINE_BYTES};
+pub use code::{Code, CodeBuffer, CodeError, Function, FunctionId};
+pub use emitter::{Emitter, Load, LoadHook, Poll, Site, SlowCall, Store};
+pub use error::EmitError;
+pub use iced_x86::Register;
+pub use listing::Line;
+pub use perf_map::PerfMap;
+pub use registers::Registers;
+pub use sequence::{Note, Part, Relocation, RelocationKind, Safepoint, Sequence, Target};

@@ -1,0 +1,259 @@
+//! Code to paste: bytes in two parts, and where addresses go.
+//!
+//! The hot part is pasted where the allocation stands in the program and falls through to what follows; the cold part is
+//! pasted anywhere within 2 GiB, at the end of the function say, where it does not take room in the instruction cache. What
+//! a sequence refers to is a [`Relocation`], whether in its other part or outside. [`Sequence::link`] fills them in; a
+//! compiler with relocations of its own may translate them instead.
+
+use crate::EmitError;
+use iced_x86::code_asm::CodeAssembler;
+use iced_x86::{Code, Encoder, IcedError, Instruction, Register};
+
+/// A part of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// In line.
+    Hot,
+    /// Out of line.
+    Cold,
+}
+
+/// What code refers to outside of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// A place in the sequence: so many bytes into a part.
+    Inside(Part, usize),
+    /// [`GeneratedCalls::allocate`](allotment::mutator::GeneratedCalls).
+    Allocate,
+    /// `allocate_zeroed`.
+    AllocateZeroed,
+    /// `allocate_array`.
+    AllocateArray,
+    /// `allocate_array_zeroed`.
+    AllocateArrayZeroed,
+    /// `safepoint`.
+    Safepoint,
+    /// The embedder's own [`LoadHook`](crate::LoadHook).
+    LoadHook,
+    /// The embedder's own code for a heap without room: jumped to, with the registers as on the fast path but for the
+    /// object's, which is 0.
+    OutOfMemory,
+}
+
+impl Target {
+    /// As listings name it.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Target::Inside(..) => "inside",
+            Target::Allocate => "allocate",
+            Target::AllocateZeroed => "allocate_zeroed",
+            Target::AllocateArray => "allocate_array",
+            Target::AllocateArrayZeroed => "allocate_array_zeroed",
+            Target::Safepoint => "safepoint",
+            Target::LoadHook => "load_hook",
+            Target::OutOfMemory => "out_of_memory",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Target::Inside(..) => "a place in the sequence",
+            Target::Allocate => "the slow path `allocate`",
+            Target::AllocateZeroed => "the slow path `allocate_zeroed`",
+            Target::AllocateArray => "the slow path `allocate_array`",
+            Target::AllocateArrayZeroed => "the slow path `allocate_array_zeroed`",
+            Target::Safepoint => "the slow path `safepoint`",
+            Target::LoadHook => "the hook of loads",
+            Target::OutOfMemory => "the code for a heap without room",
+        }
+    }
+}
+
+/// How an address is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RelocationKind {
+    /// 4 bytes: from behind them to the target.
+    Relative32,
+    /// 8 bytes: the target.
+    Absolute64,
+}
+
+/// Where an address goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// In which part.
+    pub part: Part,
+    /// How many bytes into it.
+    pub offset: usize,
+    /// How it is written.
+    pub kind: RelocationKind,
+    /// What it is the address of.
+    pub target: Target,
+}
+
+/// A place at which the thread may be at a safepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Safepoint {
+    /// Bytes into the cold part: where the call returns to, the key of a stack map.
+    pub return_offset: usize,
+    /// Bytes that the sequence itself has on the stack at the call, below what the program had.
+    pub pushed_bytes: usize,
+}
+
+/// What an instruction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// In which part it is.
+    pub part: Part,
+    /// How many bytes into it.
+    pub offset: usize,
+    /// What it is for.
+    pub text: &'static str,
+}
+
+/// Code to paste.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sequence {
+    pub(crate) hot: Vec<u8>,
+    pub(crate) cold: Vec<u8>,
+    pub(crate) relocations: Vec<Relocation>,
+    pub(crate) safepoints: Vec<Safepoint>,
+    pub(crate) clobbers: Vec<Register>,
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Sequence {
+    /// The hot part, with zeroes for addresses.
+    pub fn hot(&self) -> &[u8] {
+        &self.hot
+    }
+
+    /// The cold part, with zeroes for addresses.
+    pub fn cold(&self) -> &[u8] {
+        &self.cold
+    }
+
+    /// Where addresses go.
+    pub fn relocations(&self) -> &[Relocation] {
+        &self.relocations
+    }
+
+    /// The calls in the cold part.
+    pub fn safepoints(&self) -> &[Safepoint] {
+        &self.safepoints
+    }
+
+    /// The registers that have another value afterwards, the object's own not among them, when the hot part alone has run;
+    /// and the flags. The cold part changes all that a C function may, but for the inputs and those that the
+    /// [`SlowCall`](crate::SlowCall) preserves.
+    pub fn clobbers(&self) -> &[Register] {
+        &self.clobbers
+    }
+
+    /// Of each allocation in turn, bytes from the address in the object's register to its object.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// What each instruction is for, in the order of the parts and in each of the addresses.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Code without relocations, written with the assembler: what goes between allocations.
+    ///
+    /// # Errors
+    /// [`EmitError::Assembler`].
+    pub fn assembled(
+        write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
+    ) -> Result<Sequence, EmitError> {
+        let mut assembler = CodeAssembler::new(64)?;
+        write(&mut assembler)?;
+        Ok(Sequence { hot: assembler.assemble(0)?, ..Sequence::default() })
+    }
+
+    /// Puts `other` behind this one, part behind part; its objects are forgotten, its clobbers and safepoints are not.
+    pub fn append(&mut self, other: &Sequence) {
+        let (hot, cold) = (self.hot.len(), self.cold.len());
+        let start = |part| if part == Part::Hot { hot } else { cold };
+        self.relocations.extend(other.relocations.iter().map(|one| Relocation {
+            offset: one.offset + start(one.part),
+            target: match one.target {
+                Target::Inside(part, offset) => Target::Inside(part, offset + start(part)),
+                outside => outside,
+            },
+            ..*one
+        }));
+        self.safepoints.extend(
+            other.safepoints.iter().map(|one| Safepoint { return_offset: one.return_offset + cold, ..*one }),
+        );
+        self.notes
+            .extend(other.notes.iter().map(|one| Note { offset: one.offset + start(one.part), ..*one }));
+        for clobber in &other.clobbers {
+            if !self.clobbers.contains(clobber) {
+                self.clobbers.push(*clobber);
+            }
+        }
+        self.hot.extend_from_slice(&other.hot);
+        self.cold.extend_from_slice(&other.cold);
+    }
+
+    /// Puts a jump to a place in the hot part behind it: `jump` is the jump's code with a displacement of 4 bytes, such as
+    /// [`Code::Jne_rel32_64`](iced_x86::Code::Jne_rel32_64).
+    ///
+    /// # Errors
+    /// [`EmitError::Assembler`] where it is no such code.
+    pub fn jump(&mut self, jump: Code, to: usize) -> Result<(), EmitError> {
+        let from = self.hot.len() as u64;
+        let mut encoder = Encoder::new(64);
+        encoder.encode(&Instruction::with_branch(jump, to as u64)?, from)?;
+        self.hot.extend_from_slice(&encoder.take_buffer());
+        Ok(())
+    }
+
+    /// The parts, for these addresses; `resolve` says where targets outside of the sequence are.
+    ///
+    /// # Errors
+    /// [`EmitError::TooFar`], [`EmitError::Unresolved`].
+    pub fn link(
+        &self,
+        hot_at: u64,
+        cold_at: u64,
+        resolve: impl Fn(Target) -> Option<u64>,
+    ) -> Result<(Vec<u8>, Vec<u8>), EmitError> {
+        let (mut hot, mut cold) = (self.hot.clone(), self.cold.clone());
+        let address = |part, offset: usize| match part {
+            Part::Hot => hot_at.wrapping_add(offset as u64),
+            Part::Cold => cold_at.wrapping_add(offset as u64),
+        };
+        for relocation in &self.relocations {
+            let to = match relocation.target {
+                Target::Inside(part, offset) => address(part, offset),
+                outside => resolve(outside).ok_or(EmitError::Unresolved(outside.name()))?,
+            };
+            let code = match relocation.part {
+                Part::Hot => &mut hot,
+                Part::Cold => &mut cold,
+            };
+            write(code, relocation, address(relocation.part, relocation.offset), to)?;
+        }
+        Ok((hot, cold))
+    }
+}
+
+/// Writes the address `to` at `relocation`, which lies at `at`.
+pub(crate) fn write(code: &mut [u8], relocation: &Relocation, at: u64, to: u64) -> Result<(), EmitError> {
+    let place = &mut code[relocation.offset..];
+    match relocation.kind {
+        RelocationKind::Relative32 => {
+            let from = at.wrapping_add(4);
+            let distance = i32::try_from(to.wrapping_sub(from) as i64);
+            let distance = distance.map_err(|_| EmitError::TooFar { from, to })?;
+            place[..4].copy_from_slice(&distance.to_le_bytes());
+        }
+        RelocationKind::Absolute64 => place[..8].copy_from_slice(&to.to_le_bytes()),
+    }
+    Ok(())
+}
