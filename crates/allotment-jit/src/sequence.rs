@@ -200,16 +200,30 @@ impl Sequence {
         self.cold.extend_from_slice(&other.cold);
     }
 
-    /// Puts a jump to a place in the hot part behind it: `jump` is the jump's code with a displacement of 4 bytes, such as
+    /// From here on `target` is a place in the hot part, so many bytes into it: where the program goes on without room, say.
+    pub fn bind(&mut self, target: Target, offset: usize) {
+        for relocation in self.relocations.iter_mut().filter(|one| one.target == target) {
+            relocation.target = Target::Inside(Part::Hot, offset);
+        }
+    }
+
+    /// Puts a jump or call behind the hot part: `jump` is its code with a displacement of 4 bytes, such as
     /// [`Code::Jne_rel32_64`](iced_x86::Code::Jne_rel32_64).
     ///
     /// # Errors
     /// [`EmitError::Assembler`] where it is no such code.
-    pub fn jump(&mut self, jump: Code, to: usize) -> Result<(), EmitError> {
-        let from = self.hot.len() as u64;
+    pub fn jump(&mut self, jump: Code, target: Target) -> Result<(), EmitError> {
         let mut encoder = Encoder::new(64);
-        encoder.encode(&Instruction::with_branch(jump, to as u64)?, from)?;
+        let bytes = encoder.encode(&Instruction::with_branch(jump, 0)?, 0)?;
         self.hot.extend_from_slice(&encoder.take_buffer());
+        let offset = self.hot.len() - bytes.min(4);
+        self.hot[offset..].fill(0);
+        self.relocations.push(Relocation {
+            part: Part::Hot,
+            offset,
+            kind: RelocationKind::Relative32,
+            target,
+        });
         Ok(())
     }
 

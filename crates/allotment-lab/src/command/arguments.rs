@@ -59,6 +59,10 @@ pub struct RunArguments {
     #[arg(long)]
     pub quick: bool,
 
+    /// Every value of every parameter instead of a coarse choice; may take hours.
+    #[arg(long, conflicts_with = "quick")]
+    pub full: bool,
+
     /// Numbers of threads.
     #[arg(long, value_delimiter = ',', value_name = "N,..")]
     pub threads: Vec<usize>,
@@ -254,6 +258,7 @@ impl RunArguments {
             threads: self.threads.clone(),
             values: self.values.clone(),
             quick: self.quick,
+            full: self.full,
         }
     }
 

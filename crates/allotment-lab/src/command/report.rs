@@ -34,7 +34,11 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         let comparison = baseline.as_ref().map(|baseline| compare(&rows, baseline));
         let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
         let _ = writeln!(text, "\n{}\n", experiment.question());
+        let verdicts = comparison.as_ref().map(|found| experiment.verdicts(&rows, found)).unwrap_or_default();
         text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref());
+        for verdict in verdicts {
+            let _ = writeln!(text, "{verdict}");
+        }
     }
     let incomplete: Vec<&ScoreRow> = printed.report.rows.iter().filter(|row| row.missing > 0).collect();
     let outcome = printed.outcome;

@@ -22,9 +22,11 @@
 mod api;
 mod clock;
 mod collectors;
+mod emitted;
 mod graph;
 mod heap_use;
 mod lists;
+mod prefetch;
 mod random;
 mod sizes;
 mod storm;
@@ -37,6 +39,7 @@ pub use api::Api;
 pub use clock::Clock;
 pub use graph::Graph;
 pub use lists::Lists;
+pub use prefetch::Prefetch;
 pub use storm::Storm;
 pub use tlab::Tlab;
 pub use tlab_size::TlabSize;
@@ -47,7 +50,7 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Clock]
+    &[&Tlab, &TlabSize, &Prefetch, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Clock]
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ pub struct Axis {
     pub default: &'static [&'static str],
     /// Values of a quick run.
     pub quick: &'static [&'static str],
+    /// Values of a full grid.
+    pub full: &'static [&'static str],
     /// The modes that have it; empty for all. In other modes the parameter is left out.
     pub modes: &'static [&'static str],
 }
@@ -67,12 +69,17 @@ impl Axis {
             [first, ..] => std::slice::from_ref(first),
             [] => &[],
         };
-        Axis { name, what, kind, default, quick, modes: &[] }
+        Axis { name, what, kind, default, quick, full: default, modes: &[] }
     }
 
     /// Sets the values of a quick run.
     pub const fn quick(self, quick: &'static [&'static str]) -> Axis {
         Axis { quick, ..self }
+    }
+
+    /// Sets the values of a full grid.
+    pub const fn full(self, full: &'static [&'static str]) -> Axis {
+        Axis { full, ..self }
     }
 
     /// Restricts the axis to some modes.

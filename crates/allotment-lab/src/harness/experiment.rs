@@ -1,6 +1,7 @@
 //! What an experiment has to say about itself, and the one thing it has to do.
 
 use super::{Axis, Bench, Case, JmhMode, TimeUnit};
+use crate::format::{Comparison, ScoreRow};
 
 /// A question that cases can answer. See [`crate::experiments`] for how to add one.
 pub trait Experiment: Sync {
@@ -41,6 +42,11 @@ pub trait Experiment: Sync {
     /// What the ratios in the last column of the table are against, unless the user asks for another.
     fn baseline(&self) -> Option<Baseline> {
         None
+    }
+
+    /// What the rows say, a sentence each, as the numbers and their errors allow; printed below the table.
+    fn verdicts(&self, _rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        Vec::new()
     }
 
     /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does. Such

@@ -15,6 +15,8 @@ pub struct Selection {
     pub values: Vec<(String, Vec<String>)>,
     /// Whether to take the axes' quick values.
     pub quick: bool,
+    /// Whether to take all that the axes have for a full grid.
+    pub full: bool,
 }
 
 /// A choice that cannot be followed.
@@ -108,10 +110,11 @@ fn values(axis: &Axis, selection: &Selection) -> Result<Vec<String>, GridError> 
         .filter(|(name, _)| name == axis.name)
         .flat_map(|(_, values)| values.iter().map(String::as_str))
         .collect();
-    let texts = match (chosen.is_empty(), selection.quick) {
-        (false, _) => &chosen[..],
-        (true, true) => axis.quick,
-        (true, false) => axis.default,
+    let texts = match (selection.quick, selection.full) {
+        _ if !chosen.is_empty() => &chosen[..],
+        (true, _) => axis.quick,
+        (false, true) => axis.full,
+        (false, false) => axis.default,
     };
     let values: Result<Vec<String>, String> = texts.iter().map(|text| axis.canonical(text)).collect();
     Ok(distinct(values.map_err(GridError)?))

@@ -1,6 +1,8 @@
 //! The memory of a thread's eden, and how much of it one call of a worker uses.
 
+use allotment::Heap;
 use allotment::memory::Reservation;
+use allotment::options::CollectorKind;
 
 /// Bytes that one call of a worker allocates, at most: small enough that the end of an iteration is seen
 /// soon, large enough that the call itself does not show.
@@ -10,9 +12,19 @@ const CALL_BYTES: usize = 16 << 10;
 pub(super) const HEADER: u64 = 1 << 8;
 
 /// How many pairs of objects of `bytes` one call allocates, and how many calls fill an eden of `eden`.
-pub(super) fn calls(bytes: usize, eden: usize) -> (usize, usize) {
+pub(in super::super) fn calls(bytes: usize, eden: usize) -> (usize, usize) {
     let pairs = (CALL_BYTES.min(eden) / (2 * bytes)).max(1);
     (pairs, (eden / (pairs * 2 * bytes)).max(1))
+}
+
+/// A heap in which `threads` edens of `eden` bytes fit, with room for what rounding costs.
+pub(in super::super) fn heap_of_edens(eden: usize, threads: usize) -> anyhow::Result<Heap> {
+    let bytes = (eden + (eden / 4).max(1 << 20)) * threads;
+    Ok(Heap::builder()
+        .max_heap_size(bytes.max(16 << 20))
+        .collector(CollectorKind::Epsilon)
+        .name("lab")
+        .build()?)
 }
 
 /// Memory from the same place as the heap's, for modes without one.

@@ -3,24 +3,13 @@
 //! The thread takes a mark, fills an eden's worth of memory, and recycles it: what a young collection
 //! without survivors would do, without its cost.
 
-use super::eden::calls;
+use super::eden::{calls, heap_of_edens};
 use super::widest::{Loop, widest};
 use crate::harness::{Bench, Case, Worker, keep};
 use allotment::Heap;
 use allotment::mutator::{Mark, Mutator, Prefetch, Site, Zeroing};
 use allotment::object::Shape;
-use allotment::options::CollectorKind;
 use anyhow::Context;
-
-/// A heap in which `threads` edens of `eden` bytes fit, with room for what rounding costs.
-fn heap(eden: usize, threads: usize) -> anyhow::Result<Heap> {
-    let bytes = (eden + (eden / 4).max(1 << 20)) * threads;
-    Ok(Heap::builder()
-        .max_heap_size(bytes.max(16 << 20))
-        .collector(CollectorKind::Epsilon)
-        .name("lab")
-        .build()?)
-}
 
 /// Where objects of `BYTES` bytes are allocated in `heap`.
 pub(super) fn site<const BYTES: usize, Z: Zeroing, P: Prefetch>(
@@ -111,7 +100,7 @@ pub(super) fn run<const BYTES: usize, Z: Zeroing, P: Prefetch>(
     bench: &mut Bench<'_>,
 ) -> anyhow::Result<()> {
     let (pairs, calls) = calls(BYTES, case.size("eden")?);
-    let heap = heap(case.size("eden")?, case.threads)?;
+    let heap = heap_of_edens(case.size("eden")?, case.threads)?;
     let site = site::<BYTES, Z, P>(&heap)?;
     let plain = || Plain { site, pairs };
     bench.measure_within(|_, play| {

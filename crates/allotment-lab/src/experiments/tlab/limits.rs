@@ -63,10 +63,25 @@ impl<const BYTES: usize, P: Prefetch> Worker for Bare<BYTES, P> {
     #[inline]
     fn batch(&mut self) -> u64 {
         let allocated = widest(&Only, &*self);
+        self.start_over();
+        allocated
+    }
+}
+
+impl<const BYTES: usize, P> Bare<BYTES, P> {
+    fn new(bytes: usize) -> anyhow::Result<Self> {
+        let (pairs, calls) = calls(BYTES, bytes);
+        let eden = Eden::new(bytes)?;
+        let limit = AtomicUsize::new(eden.base() + calls * pairs * 2 * BYTES);
+        Ok(Bare { top: AtomicUsize::new(eden.base()), limit, pairs, eden, prefetch: PhantomData })
+    }
+
+    /// Uses the eden anew where another call would not fit.
+    #[inline(always)]
+    fn start_over(&self) {
         if self.top.load(Ordering::Relaxed) + BYTES * 2 * self.pairs > self.limit.load(Ordering::Relaxed) {
             self.top.store(self.eden.base(), Ordering::Relaxed);
         }
-        allocated
     }
 }
 
@@ -76,12 +91,49 @@ pub(super) fn bare<const BYTES: usize, P: Prefetch>(
     bench: &mut Bench<'_>,
 ) -> anyhow::Result<()> {
     let bytes = case.size("eden")?;
-    bench.measure(|_| {
-        let (pairs, calls) = calls(BYTES, bytes);
-        let eden = Eden::new(bytes)?;
-        let limit = AtomicUsize::new(eden.base() + calls * pairs * 2 * BYTES);
-        Ok(Bare::<BYTES, P> { top: AtomicUsize::new(eden.base()), limit, pairs, eden, prefetch: PhantomData })
-    })
+    bench.measure(|_| Bare::<BYTES, P>::new(bytes))
+}
+
+/// `Bare`, but each object is made by a function that is called.
+struct Called<const BYTES: usize, P>(Bare<BYTES, P>);
+
+impl<const BYTES: usize, P: Prefetch> Called<BYTES, P> {
+    /// A function as a compiler makes one for the processor at hand.
+    #[target_feature(enable = "avx2")]
+    #[inline(never)]
+    fn wide(buffer: &Bare<BYTES, P>) -> bool {
+        buffer.bump()
+    }
+
+    #[inline(never)]
+    fn narrow(buffer: &Bare<BYTES, P>) -> bool {
+        buffer.bump()
+    }
+}
+
+impl<const BYTES: usize, P: Prefetch> Worker for Called<BYTES, P> {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        let wide = is_x86_feature_detected!("avx2");
+        for _ in 0..2 * self.0.pairs {
+            // SAFETY: the processor has it where it is called.
+            let made = if wide { unsafe { Self::wide(&self.0) } } else { Self::narrow(&self.0) };
+            if !made {
+                break;
+            }
+        }
+        self.0.start_over();
+        2 * self.0.pairs as u64
+    }
+}
+
+/// Mode `called`.
+pub(super) fn called<const BYTES: usize, P: Prefetch>(
+    case: &Case,
+    bench: &mut Bench<'_>,
+) -> anyhow::Result<()> {
+    let bytes = case.size("eden")?;
+    bench.measure(|_| Ok(Called(Bare::<BYTES, P>::new(bytes)?)))
 }
 
 struct Memset {

@@ -10,7 +10,8 @@
 //! same place as the heap does, so that pages are alike.
 
 mod collected;
-mod eden;
+pub(super) mod eden;
+mod emitted;
 mod library;
 mod limits;
 mod malloc;
@@ -32,7 +33,10 @@ const fn mode(name: &'static str, what: &'static str) -> Mode {
 }
 
 /// Modes in which a choice of prefetch makes a difference.
-const BUMPING: &[&str] = &["tlab", "burst", "bare"];
+const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare"];
+
+/// Modes in which the library's buffers are used and nothing is shared.
+const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub"];
 
 /// Modes in which all threads take from the same regions.
 const SHARING: &[&str] = &["shared", "cas", "lock"];
@@ -50,6 +54,9 @@ impl Experiment for Tlab {
         const MODES: &[Mode] = &[
             mode("tlab", "the library: each thread bumps in its own buffer"),
             mode("burst", "the same with top and limit in registers"),
+            mode("emitted", "machine code made at run time: the sequence of allotment-jit, in line"),
+            mode("stub", "the same as a function that is called for each object"),
+            mode("called", "`bare` as a function that is called for each object: the limit of `stub`"),
             mode("bare", "a hand-written bump loop over the same memory: the limit of `tlab`"),
             mode("memset", "the same bytes zeroed at once: the limit of memory"),
             mode("shared", "buffers out of regions that threads share, the heap reset when full"),
@@ -81,7 +88,7 @@ impl Experiment for Tlab {
             )
             .only_in(BUMPING),
             Axis::new("zeroing", "who zeroes", Kind::Choice(&["per-object", "ahead"]), &["per-object"])
-                .only_in(&["tlab", "burst"]),
+                .only_in(LIBRARY),
             Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"])
                 .only_in(&["shared"]),
             Axis::new("refill", "how threads take buffers", Kind::Choice(&["cas", "lock"]), &["cas"])
@@ -134,6 +141,9 @@ impl WithSize for Tlab {
                 (true, true) => library::run::<BYTES, Ahead, BySize>(case, bench),
                 (false, true) => library::run::<BYTES, Ahead, NoPrefetch>(case, bench),
             },
+            "emitted" | "stub" => emitted::run(case, bench),
+            "called" if prefetch()? => limits::called::<BYTES, BySize>(case, bench),
+            "called" => limits::called::<BYTES, NoPrefetch>(case, bench),
             "bare" if prefetch()? => limits::bare::<BYTES, BySize>(case, bench),
             "bare" => limits::bare::<BYTES, NoPrefetch>(case, bench),
             "memset" => limits::memset::<BYTES>(case, bench),

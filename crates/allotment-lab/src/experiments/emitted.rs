@@ -1,0 +1,288 @@
+//! Loops of emitted code: what a JIT would make of a program that allocates, with work in between.
+//!
+//! ```text
+//! extern "C" fn(hot, turns, work) -> turns left
+//! turn:  allocate; work; allocate; work; count down
+//! ```
+//!
+//! Two objects a turn, as in the compiled loops beside it. The work is on a chain of dependent instructions through one
+//! register, so that it takes as long as it is long, whatever the processor does side by side; a read of the working set is
+//! part of the chain. Both are what an allocation-only loop lacks, and what a program has.
+
+use crate::harness::Worker;
+use allotment::mutator::{Hot, Mark, Mutator};
+use allotment_jit::{
+    Allocation, Code, CodeBuffer, EmitError, Emitter, FunctionId, Initialise, Part, Register, Registers,
+    Sequence, Site, SlowCall, Target,
+};
+use anyhow::Context;
+use iced_x86::code_asm::registers::gpr64::{r12, r13, r14, r15, rax, rbx, rcx, rdi, rdx, rsi};
+use iced_x86::code_asm::{ptr, qword_ptr};
+use iced_x86::{Code as Encoding, code_asm::CodeAssembler};
+
+/// The most dependent instructions between two allocations: they are emitted one by one.
+pub(super) const MAX_INSTRUCTIONS: usize = 10_000;
+
+/// How the loop allocates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The sequence in line.
+    Pasted,
+    /// A call of a function.
+    Stub,
+}
+
+/// What is done between two allocations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Between {
+    /// Instructions, each of which needs the last one's result.
+    pub(super) instructions: usize,
+    /// Whether a word of the working set is read, somewhere.
+    pub(super) reads: bool,
+}
+
+/// What a loop works on between allocations, and where it stands.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct Work {
+    /// The chain's register.
+    chain: u64,
+    words: *const u64,
+    /// The number of words, a power of two, less one.
+    mask: u64,
+    /// What `words` points to.
+    _memory: Vec<u64>,
+}
+
+impl Work {
+    /// Work on a working set of `bytes`, rounded down to a power of two; all of it touched.
+    pub(super) fn new(bytes: usize) -> Work {
+        let words = (bytes / 8).max(1);
+        let words = 1 << words.ilog2();
+        // Written, or all pages would be the same page of zeroes.
+        let memory: Vec<u64> = (0..words as u64).map(|word| word & 1).collect();
+        Work { chain: 0x9E37_79B9_7F4A_7C15, words: memory.as_ptr(), mask: words as u64 - 1, _memory: memory }
+    }
+}
+
+/// A loop that can run.
+#[derive(Debug)]
+pub(super) struct EmittedLoop {
+    code: Code,
+    function: FunctionId,
+    /// Bytes of what is in front of the loop's own entry.
+    entry: usize,
+}
+
+impl EmittedLoop {
+    /// Makes the loop that allocates that object.
+    ///
+    /// # Errors
+    /// What cannot be emitted.
+    pub(super) fn new(
+        emitter: &Emitter,
+        allocation: Allocation,
+        initialise: Initialise,
+        form: Form,
+        between: Between,
+    ) -> anyhow::Result<EmittedLoop> {
+        let mut whole = match form {
+            Form::Pasted => Sequence::default(),
+            Form::Stub => emitter.stub(allocation, initialise)?,
+        };
+        align(&mut whole)?;
+        let entry = whole.hot().len();
+        whole.append(&Sequence::assembled(|asm| {
+            for register in [rbx, r12, r13, r14, r15] {
+                asm.push(register)?;
+            }
+            asm.mov(rbx, rdi)?;
+            asm.mov(r12, rsi)?;
+            asm.push(rdx)?;
+            asm.mov(r13, qword_ptr(ptr(rdx)))?;
+            asm.mov(r14, qword_ptr(rdx + 8))?;
+            asm.mov(r15, qword_ptr(rdx + 16))
+        })?);
+        align(&mut whole)?;
+        let turn = whole.hot().len();
+        let registers = Registers { mutator: Register::RBX, ..Registers::C };
+        // Six words pushed, and the return address: 8 bytes off.
+        let slow = SlowCall { misaligned: true, ..SlowCall::default() };
+        let site = Site { allocations: &[allocation], initialise, registers, slow };
+        let pasted = emitter.allocate(&site)?;
+        let work = Sequence::assembled(|asm| work(asm, between))?;
+        for _ in 0..2 {
+            match form {
+                Form::Pasted => whole.append(&pasted),
+                Form::Stub => {
+                    whole.append(&Sequence::assembled(|asm| {
+                        asm.mov(rdi, rbx)?;
+                        // The stack is a multiple of 16 at a call.
+                        asm.push(rax)
+                    })?);
+                    whole.jump(Encoding::Call_rel32_64, Target::Inside(Part::Hot, 0))?;
+                    whole.append(&Sequence::assembled(|asm| {
+                        asm.pop(rcx)?;
+                        asm.test(rax, rax)
+                    })?);
+                    whole.jump(Encoding::Je_rel32_64, Target::OutOfMemory)?;
+                }
+            }
+            whole.append(&work);
+        }
+        whole.append(&Sequence::assembled(|asm| asm.dec(r12))?);
+        whole.jump(Encoding::Jne_rel32_64, Target::Inside(Part::Hot, turn))?;
+        let end = whole.hot().len();
+        whole.bind(Target::OutOfMemory, end);
+        whole.append(&Sequence::assembled(|asm| {
+            asm.pop(rdx)?;
+            asm.mov(qword_ptr(ptr(rdx)), r13)?;
+            asm.mov(rax, r12)?;
+            for register in [r15, r14, r13, r12, rbx] {
+                asm.pop(register)?;
+            }
+            asm.ret()
+        })?);
+        let mut buffer = CodeBuffer::default();
+        let function = buffer.add("allocation_loop", whole);
+        let code = buffer.finish(|_| None).context("the loop cannot be made")?;
+        Ok(EmittedLoop { code, function, entry })
+    }
+
+    /// Runs `turns` turns, of two objects each; the turns that were left when there was no room.
+    ///
+    /// # Safety
+    /// - `hot` is that of this thread's mutator, of the heap whose header the objects have.
+    /// - The objects are not used, and no reference is held over the call.
+    #[inline]
+    pub(super) unsafe fn run(&self, hot: *const Hot, turns: u64, work: &mut Work) -> u64 {
+        let entry = self.code.entry(self.function).wrapping_add(self.entry);
+        // SAFETY: the loop was made with this signature.
+        let entry: unsafe extern "C" fn(*const Hot, u64, *mut Work) -> u64 =
+            unsafe { std::mem::transmute(entry) };
+        // SAFETY: the caller's predicates; the work's words lie in its memory.
+        unsafe { entry(hot, turns, work) }
+    }
+}
+
+/// Fills up to where branches like to lead.
+fn align(sequence: &mut Sequence) -> Result<(), EmitError> {
+    let missing = sequence.hot().len().next_multiple_of(32) - sequence.hot().len();
+    if missing > 0 {
+        sequence.append(&Sequence::assembled(|asm| asm.nops_with_size(missing))?);
+    }
+    Ok(())
+}
+
+fn work(asm: &mut CodeAssembler, between: Between) -> Result<(), iced_x86::IcedError> {
+    for index in 0..between.instructions {
+        if index % 2 == 0 {
+            asm.add(r13, 7)?;
+        } else {
+            asm.rol(r13, 5_u32)?;
+        }
+    }
+    if between.reads {
+        // A step of a linear congruential generator (Knuth's MMIX), whose upper bits choose the word.
+        asm.mov(rax, 6_364_136_223_846_793_005_u64)?;
+        asm.imul_2(r13, rax)?;
+        asm.add(r13, 1_442_695_041)?;
+        asm.mov(rcx, r13)?;
+        asm.shr(rcx, 24_u32)?;
+        asm.and(rcx, r15)?;
+        asm.add(r13, qword_ptr(r14 + rcx * 8))?;
+    }
+    Ok(())
+}
+
+/// Runs the loop until the eden is full, and starts over.
+pub(super) struct Filler<'m, 't> {
+    pub(super) mutator: &'m mut Mutator<'t>,
+    pub(super) body: &'m EmittedLoop,
+    pub(super) work: Work,
+    pub(super) mark: Mark<'t>,
+    /// Turns of a call, of two objects each.
+    pub(super) pairs: u64,
+    /// Calls until the eden is full, and those left.
+    pub(super) calls: usize,
+    pub(super) left: usize,
+}
+
+impl Worker for Filler<'_, '_> {
+    #[inline]
+    fn batch(&mut self) -> u64 {
+        // SAFETY: this thread's mutator; nobody uses the objects, nor holds a reference.
+        let left = unsafe { self.body.run(self.mutator.hot(), self.pairs, &mut self.work) };
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.calls;
+            // SAFETY: no object outlives the call that allocated it, and there is one mark.
+            unsafe { self.mutator.recycle(self.mark) };
+        }
+        2 * (self.pairs - left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::tlab::eden::heap_of_edens;
+    use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+    use allotment::object::Shape;
+
+    /// What is emitted allocates as many objects as it says, and does its work, whatever the form.
+    #[test]
+    fn a_loop_allocates_two_objects_a_turn_and_stops_where_there_is_no_room() {
+        let settings = PrefetchSettings {
+            style: PrefetchStyle::Lines,
+            instruction: PrefetchInstruction::T0,
+            ..PrefetchSettings::OFF
+        };
+        let emitter = Emitter::new(Processor::detect(), settings).unwrap();
+        for (form, reads) in
+            [(Form::Pasted, false), (Form::Stub, false), (Form::Pasted, true), (Form::Stub, true)]
+        {
+            let heap = heap_of_edens(1 << 20, 1).unwrap();
+            let shape = heap.register(Shape::fixed("object", 48)).unwrap();
+            let object = Allocation::object(shape).unwrap();
+            let between = Between { instructions: 3, reads };
+            let body = EmittedLoop::new(&emitter, object, Initialise::PerObject, form, between).unwrap();
+            heap.attach(|mutator| {
+                let mut work = Work::new(4096);
+                let chain = work.chain;
+                // SAFETY: this thread's mutator; the objects are not used.
+                assert_eq!(unsafe { body.run(mutator.hot(), 100, &mut work) }, 0);
+                assert_ne!(work.chain, chain);
+                // SAFETY: as above.
+                let left = unsafe { body.run(mutator.hot(), 1 << 20, &mut work) };
+                assert!(left > 0 && left < 1 << 20, "{left}");
+            })
+            .unwrap();
+            let found = heap.verify().unwrap().objects(shape.id());
+            assert!(found > 200, "{form:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn work_is_a_chain_through_one_register() {
+        // What the emitted chain computes, in Rust.
+        let mut chain = Work::new(8).chain;
+        for index in 0..5 {
+            chain = if index % 2 == 0 { chain.wrapping_add(7) } else { chain.rotate_left(5) };
+        }
+        let mut buffer = CodeBuffer::default();
+        let function = Sequence::assembled(|asm| {
+            asm.push(r13)?;
+            asm.mov(r13, rdi)?;
+            work(asm, Between { instructions: 5, reads: false })?;
+            asm.mov(rax, r13)?;
+            asm.pop(r13)?;
+            asm.ret()
+        });
+        let id = buffer.add("work", function.unwrap());
+        let code = buffer.finish(|_| None).unwrap();
+        // SAFETY: a function of one number, made above.
+        let run: extern "C" fn(u64) -> u64 = unsafe { std::mem::transmute(code.entry(id)) };
+        assert_eq!(run(Work::new(8).chain), chain);
+    }
+}

@@ -1,0 +1,208 @@
+//! What HotSpot's `AllocatePrefetch` options buy on this machine, in code that has them baked in.
+//!
+//! After "The JVM's mysterious AllocatePrefetch options, what do they actually do?" (Sadiq Jaffer). Every case is a loop of
+//! machine code made for its settings ([`super::emitted`]), in a private eden that is used over and over. Without work
+//! between allocations a prefetch has nothing to hide behind but other allocations, and memory has nothing else to do:
+//! such a loop flatters it. So work is a parameter, and with it what a program would gain.
+//!
+//! Modes: `none` is style 0, what all others are compared with; `ahead` has the other settings.
+
+mod verdict;
+
+use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work};
+use super::tlab::eden::{calls, heap_of_edens};
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use allotment::Heap;
+use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::object::{Element, Shape};
+use allotment_jit::{Allocation, Emitter, Initialise, MAX_INLINE_BYTES};
+use anyhow::Context;
+
+/// The experiment `prefetch`.
+#[derive(Clone, Copy, Debug)]
+pub struct Prefetch;
+
+/// Objects from this size on are arrays.
+const ARRAY_BYTES: usize = 256;
+
+const AHEAD: &[&str] = &["ahead"];
+
+/// The instructions, in the order of `AllocatePrefetchInstr`.
+const INSTRUCTIONS: &[&str] = &["nta", "t0", "t2", "w"];
+
+impl Experiment for Prefetch {
+    fn name(&self) -> &'static str {
+        "prefetch"
+    }
+
+    fn question(&self) -> &'static str {
+        "What does a prefetch ahead of each allocation buy, by size, eden and work in between?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const MODES: &[Mode] = &[
+            Mode {
+                name: "none",
+                what: "no prefetch (AllocatePrefetchStyle=0)",
+                jmh_modes: &[JmhMode::Throughput],
+            },
+            Mode {
+                name: "ahead",
+                what: "prefetch by style, distance, lines, step and instruction",
+                jmh_modes: &[JmhMode::Throughput],
+            },
+        ];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new(
+                "size",
+                "bytes of an object, header included; from 256 on arrays of bytes",
+                Kind::Size,
+                &["16", "48", "64", "144", "256", "4k"],
+            )
+            .quick(&["16", "64", "144", "4k"]),
+            Axis::new(
+                "eden",
+                "bytes each thread allocates before it starts over",
+                Kind::Eden,
+                &["half-l2", "64m"],
+            )
+            .quick(&["half-l2"])
+            .full(&["half-l2", "2m", "8m", "64m", "256m"]),
+            Axis::new("work", "dependent instructions between two allocations", Kind::Count, &["0"])
+                .full(&["0", "50", "500"]),
+            Axis::new(
+                "working-set",
+                "bytes of which a word is read between two allocations, somewhere; 0: none",
+                Kind::Size,
+                &["0"],
+            )
+            .full(&["0", "1m", "64m"]),
+            Axis::new("style", "AllocatePrefetchStyle", Kind::Choice(&["1", "2", "3"]), &["1", "2", "3"])
+                .quick(&["1"])
+                .only_in(AHEAD),
+            Axis::new(
+                "distance",
+                "AllocatePrefetchDistance in bytes; HotSpot's end at 512",
+                Kind::Size,
+                &["256"],
+            )
+            .full(&["64", "128", "192", "256", "384", "512", "768", "1024"])
+            .only_in(AHEAD),
+            Axis::new(
+                "lines",
+                "AllocatePrefetchLines, of objects too; 0: as the size wants",
+                Kind::Count,
+                &["1", "3"],
+            )
+            .quick(&["0"])
+            .full(&["1", "2", "3", "4"])
+            .only_in(AHEAD),
+            Axis::new("step", "AllocatePrefetchStepSize in bytes", Kind::Size, &["64"])
+                .full(&["64", "128"])
+                .only_in(AHEAD),
+            Axis::new(
+                "instr",
+                "AllocatePrefetchInstr: 0 is nta, 1 t0, 2 t2, 3 w",
+                Kind::Choice(INSTRUCTIONS),
+                &["w"],
+            )
+            .full(INSTRUCTIONS)
+            .only_in(AHEAD),
+        ];
+        AXES
+    }
+
+    fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {
+        if quick || cpus == 1 { vec![1] } else { vec![1, cpus] }
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::mode("none"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+        verdict::verdicts(rows, comparison)
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        let (size, eden) = (case.size("size").ok()?, case.size("eden").ok()?);
+        if size < 16 || !size.is_multiple_of(8) || size > MAX_INLINE_BYTES {
+            return Some(format!(
+                "objects of {size} bytes: multiples of 8 from 16 to {MAX_INLINE_BYTES} work"
+            ));
+        }
+        if eden < size * 16 {
+            return Some(format!("an eden of {eden} bytes holds fewer than 16 objects of {size}"));
+        }
+        if eden > MAX_BYTES || case.size("working-set").ok()? > MAX_BYTES {
+            return Some("an eden or a working set of more than 64g".into());
+        }
+        let instructions = case.size("work").ok()?;
+        if instructions > MAX_INSTRUCTIONS {
+            return Some(format!("{instructions} instructions of work: at most {MAX_INSTRUCTIONS} work"));
+        }
+        emitter(case).err().map(|error| format!("{error:#}"))
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let (size, eden) = (case.size("size")?, case.size("eden")?);
+        let heap = heap_of_edens(eden, case.threads)?;
+        let (pairs, calls) = calls(size, eden);
+        let working_set = case.size("working-set")?;
+        let between = Between { instructions: case.size("work")?, reads: working_set > 0 };
+        let allocation = allocation(&heap, size)?;
+        let body =
+            EmittedLoop::new(&emitter(case)?, allocation, Initialise::PerObject, Form::Pasted, between)?;
+        bench.measure_within(|_, play| {
+            heap.attach(|mutator| {
+                let mark = mutator.mark();
+                let work = Work::new(working_set);
+                play.play(Filler {
+                    mutator,
+                    body: &body,
+                    work,
+                    mark,
+                    pairs: pairs as u64,
+                    calls,
+                    left: calls,
+                })
+            })?
+        })
+    }
+}
+
+const MAX_BYTES: usize = 64 << 30;
+
+/// The object of that size.
+fn allocation(heap: &Heap, size: usize) -> anyhow::Result<Allocation> {
+    if size < ARRAY_BYTES {
+        return Ok(Allocation::object(heap.register(Shape::fixed("object", size))?)?);
+    }
+    let bytes = heap.register(Shape::array("bytes", 16, Element::Plain { bytes: 1 }))?;
+    Ok(Allocation::array(bytes, size - 16)?)
+}
+
+/// The emitter of a case.
+fn emitter(case: &Case) -> anyhow::Result<Emitter> {
+    let processor = Processor::detect();
+    if case.mode == "none" {
+        return Ok(Emitter::new(processor, PrefetchSettings::OFF)?);
+    }
+    let lines = case.size("lines")?;
+    let instruction = case.text("instr")?;
+    let number = INSTRUCTIONS.iter().position(|name| *name == instruction).context("an instruction")?;
+    let settings = PrefetchSettings {
+        style: PrefetchStyle::from_number(case.size("style")?).context("a style from 0 to 3")?,
+        distance: case.size("distance")?,
+        lines,
+        instance_lines: lines,
+        step: case.size("step")?,
+        instruction: PrefetchInstruction::from_number(number).context("an instruction")?,
+    };
+    Ok(Emitter::beyond_hotspot(processor, settings)?)
+}

@@ -1,0 +1,37 @@
+//! The same allocation as machine code made at run time, in a private eden.
+
+use super::super::emitted::{Between, EmittedLoop, Filler, Form, Work};
+use super::eden::{calls, heap_of_edens};
+use crate::harness::{Bench, Case};
+use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::object::Shape;
+use allotment_jit::{Allocation, Emitter, Initialise};
+
+/// What [`BySize`](allotment::mutator::BySize) is in HotSpot's settings.
+const BY_SIZE: PrefetchSettings = PrefetchSettings {
+    style: PrefetchStyle::Always,
+    distance: 256,
+    lines: 0,
+    instance_lines: 0,
+    step: 64,
+    instruction: PrefetchInstruction::Write,
+};
+
+/// Modes `emitted` and `stub`.
+pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let (size, eden) = (case.size("size")?, case.size("eden")?);
+    let heap = heap_of_edens(eden, case.threads)?;
+    let (pairs, calls) = calls(size, eden);
+    let settings = if case.text("prefetch")? == "by-size" { BY_SIZE } else { PrefetchSettings::OFF };
+    let emitter = Emitter::new(Processor::detect(), settings)?;
+    let initialise = if case.text("zeroing")? == "ahead" { Initialise::Ahead } else { Initialise::PerObject };
+    let form = if case.mode == "stub" { Form::Stub } else { Form::Pasted };
+    let object = Allocation::object(heap.register(Shape::fixed("object", size))?)?;
+    let body = EmittedLoop::new(&emitter, object, initialise, form, Between::default())?;
+    bench.measure_within(|_, play| {
+        heap.attach(|mutator| {
+            let (mark, work) = (mutator.mark(), Work::new(0));
+            play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
+        })?
+    })
+}
