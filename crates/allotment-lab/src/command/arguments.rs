@@ -16,6 +16,8 @@ pub enum Command {
     List,
     /// Measure.
     Run(Box<RunArguments>),
+    /// Recommend options for this machine.
+    Tune(TuneArguments),
     /// What machine this is.
     Machine,
     /// Which options the heap has.
@@ -39,6 +41,8 @@ enum Verb {
     List,
     /// Run experiments and print their scores.
     Run(Box<RunArguments>),
+    /// Measure for a minute, and recommend options for this machine.
+    Tune(TuneArguments),
     /// Describe this machine: caches, pages, clock, counters, limits.
     Machine,
     /// Print the heap's options, their values and where these come from.
@@ -46,6 +50,22 @@ enum Verb {
     /// Measure one case, read from standard input.
     #[command(hide = true)]
     Fork,
+}
+
+/// The arguments of `allotment tune`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TuneArguments {
+    /// Processes per case: more narrow the errors [default: 4].
+    #[arg(long, short = 'f', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub forks: Option<u32>,
+
+    /// Write what was measured as JMH writes its JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// No progress and no estimate on standard error.
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// The arguments of `allotment run`.
@@ -146,6 +166,7 @@ pub fn parse(
     };
     match line.verb {
         Verb::List => Ok(Command::List),
+        Verb::Tune(arguments) => Ok(Command::Tune(arguments)),
         Verb::Machine => Ok(Command::Machine),
         Verb::Options => Ok(Command::Options),
         Verb::Fork => Ok(Command::Fork),
@@ -172,6 +193,7 @@ fn command_line(experiments: &[&dyn Experiment]) -> clap::Command {
             Some(Kind::Count) => "N,..",
             Some(Kind::Switch) => "on,off",
             Some(Kind::Factor) => "FACTOR,..",
+            Some(Kind::Text) => "TEXT,..",
             Some(Kind::Choice(_)) | None => "WORD,..",
         };
         let flag = Arg::new(name)
@@ -238,9 +260,9 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Command::Told(text)),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(Failure::Usage("no command given; write allotment list, run, machine or options".into()))
-        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
+            "no command given; write allotment list, run, tune, machine or options".into(),
+        )),
         _ => {
             let before_usage = text.split("\nUsage:").next().unwrap_or_default();
             let line = before_usage.trim().trim_start_matches("error: ").replace("\n\n", "; ");

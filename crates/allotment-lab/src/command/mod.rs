@@ -8,8 +8,10 @@ mod failure;
 mod report;
 mod run;
 mod show;
+mod tune;
 
-pub use arguments::{Command, RunArguments, parse};
+pub use arguments::{Command, RunArguments, TuneArguments, parse};
 pub use failure::Failure;
 pub use run::run;
 pub use show::{fork, list, machine, options, print};
+pub use tune::tune;

@@ -27,8 +27,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let baselines: Vec<Option<Baseline>> =
         chosen.iter().map(|experiment| arguments.baseline(*experiment)).collect::<Result<_, _>>()?;
     let topology = Topology::detect();
-    let cpus = placement(topology.cpus());
-    let usable = topology.available_parallelism().min(cpus.len());
+    let (cpus, usable) = usable_cpus(&topology);
     let (cases, left_out) =
         expand(&chosen, &arguments.selection(), usable).map_err(|error| Failure::Usage(error.to_string()))?;
     let files = Files::open(arguments)?;
@@ -78,6 +77,13 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     }
     written?;
     end(&outcome, printed)
+}
+
+/// The CPUs in the order in which threads are bound to them, and how many threads make progress at once.
+pub(super) fn usable_cpus(topology: &Topology) -> (Vec<usize>, usize) {
+    let cpus = placement(topology.cpus());
+    let usable = topology.available_parallelism().min(cpus.len());
+    (cpus, usable)
 }
 
 /// The exit of a run: interrupted before failed before nobody reads.

@@ -26,6 +26,7 @@ mod emitted;
 mod graph;
 mod heap_use;
 mod lists;
+pub(crate) mod options;
 mod prefetch;
 mod random;
 mod sizes;
@@ -39,6 +40,7 @@ pub use api::Api;
 pub use clock::Clock;
 pub use graph::Graph;
 pub use lists::Lists;
+pub use options::Options;
 pub use prefetch::Prefetch;
 pub use storm::Storm;
 pub use tlab::Tlab;
@@ -50,7 +52,7 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Prefetch, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Clock]
+    &[&Tlab, &TlabSize, &Prefetch, &Options, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Clock]
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub enum Kind {
     Factor,
     /// `on` or `off`.
     Switch,
+    /// Any text but commas; the experiment says whether it makes sense.
+    Text,
     /// One of some words.
     Choice(&'static [&'static str]),
 }
@@ -115,6 +117,8 @@ impl Axis {
                 "off" | "false" | "no" => Ok("off".into()),
                 _ => Err(wrong(format!("`{text}` is neither on nor off"))),
             },
+            Kind::Text if text.is_empty() => Err(wrong("there is no text".into())),
+            Kind::Text => Ok(text.into()),
             Kind::Choice(words) if words.contains(&text) => Ok(text.into()),
             Kind::Choice(words) => Err(wrong(format!("`{text}` is none of {}", words.join(", ")))),
         }

@@ -1,0 +1,166 @@
+//! `allotment tune`: measures this machine for a minute, and says which options are worth setting.
+//!
+//! The questions are data ([`questions`]); what the figures answer is arithmetic ([`decision`]); both are tested without a
+//! measurement. An option is recommended only where the whole interval of its gain lies above 1 for one of the programs
+//! that were measured, and that of none lies below: an option that helps here and harms there is a choice, not an
+//! improvement. All else is "no difference", and stays as it is.
+
+mod decision;
+mod questions;
+
+use super::run::usable_cpus;
+use super::{Failure, TuneArguments, print};
+use crate::format::json::to_json;
+use crate::format::time::rough;
+use crate::format::{OutputFile, Report};
+use crate::harness::{
+    Case, Circumstances, Experiment, Interrupt, JmhMode, Pin, Run, Settings, run, warnings,
+};
+use crate::machine::{Machine, Noise};
+use allotment::memory::Processor;
+use allotment::memory::topology::Topology;
+use allotment::options::ENVIRONMENT_VARIABLE;
+use anyhow::Context;
+use decision::{Finding, decide};
+use questions::questions;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Measures, and prints what it recommends.
+///
+/// # Errors
+/// [`Failure::Usage`] where options are set in the environment, which would be measured too; [`Failure::Failed`] if a fork
+/// failed or a file could not be written; [`Failure::Interrupted`].
+pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+    if std::env::var_os(ENVIRONMENT_VARIABLE).is_some_and(|text| !text.is_empty()) {
+        return Err(Failure::Usage(format!(
+            "{ENVIRONMENT_VARIABLE} is set and would be measured too: unset it, or empty it"
+        )));
+    }
+    let topology = Topology::detect();
+    let (cpus, usable) = usable_cpus(&topology);
+    let questions = questions(&topology, &Processor::detect(), usable);
+    let mut cases: Vec<Case> = Vec::new();
+    for case in questions.iter().flat_map(|question| question.cases()) {
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    let file = arguments.json.as_deref().map(OutputFile::open).transpose();
+    let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
+    let interrupt = Interrupt::install()?;
+    let settings = settings(arguments.forks);
+    let estimate = settings.describe_estimate(cases.iter().map(|case| case.jmh_mode));
+    let say = |text: &str| {
+        if !arguments.quiet {
+            // Nobody to tell is no reason not to measure.
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    };
+    say(&format!("{} cases x {} forks, {estimate}", cases.len(), settings.forks()));
+    let before = Noise::read(Path::new("/"));
+    let start = Instant::now();
+    let outcome = run(&Run {
+        program: std::env::current_exe().context("cannot find this program's own file")?,
+        experiments,
+        cases: &cases,
+        settings: &settings,
+        timeout: Duration::from_secs(60),
+        cpus: &cpus,
+        quiet: arguments.quiet,
+        interrupt: &interrupt,
+    });
+    say(&format!("measuring took {}", rough(start.elapsed())));
+    let circumstances = Circumstances { before, after: Noise::read(Path::new("/")), cpus: usable };
+    let written = file.map(|file| -> anyhow::Result<()> {
+        let report = Report {
+            rows: outcome.rows.clone(),
+            program: "allotment".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            circumstances: Machine::detect(&topology).pairs(),
+        };
+        Ok(file.write(&to_json(&report)?)?)
+    });
+    let findings: Vec<Finding> = questions.iter().map(|question| decide(question, &outcome.rows)).collect();
+    let text = text(&findings, &settings.describe(JmhMode::Throughput));
+    let printed = if outcome.interrupted { Ok(()) } else { print(&text) };
+    for warning in warnings(&outcome, &circumstances) {
+        let _ = writeln!(io::stderr(), "warning: {warning}");
+    }
+    written.transpose()?;
+    match outcome.failures.first() {
+        _ if outcome.interrupted => Err(Failure::Interrupted),
+        Some(failure) => Err(Failure::Failed(failure.clone())),
+        None => printed,
+    }
+}
+
+/// A minute for some thirty cases.
+fn settings(forks: Option<u32>) -> Settings {
+    Settings {
+        quick: false,
+        forks: Some(forks.unwrap_or(4)),
+        warmup_iterations: Some(1),
+        warmup_time: Some(Duration::from_millis(60)),
+        iterations: Some(4),
+        time: Some(Duration::from_millis(90)),
+        pin: Pin::Auto,
+    }
+}
+
+/// What is printed: a line for each question, and the line for the environment.
+fn text(findings: &[Finding], settings: &str) -> String {
+    let mut text = format!("# {settings}\n\n");
+    for finding in findings {
+        let _ = writeln!(text, "{:<13} {}", finding.about, finding.answer);
+        for detail in &finding.details {
+            let _ = writeln!(text, "{:<13}   {detail}", "");
+        }
+    }
+    let options: Vec<&str> = findings.iter().filter_map(|finding| finding.options.as_deref()).collect();
+    if options.is_empty() {
+        let _ = writeln!(text, "\nthe defaults are right for this machine, as far as this run could see:");
+    } else {
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{ENVIRONMENT_VARIABLE}=\"{}\"", options.join(","));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(options: Option<&str>) -> Finding {
+        Finding {
+            about: "buffers",
+            answer: "an answer".into(),
+            details: vec!["a detail".into()],
+            options: options.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_last_line_can_be_pasted() {
+        let found =
+            text(&[finding(Some("TLABSize=64k")), finding(None), finding(Some("+ZeroTLAB"))], "settings");
+        assert!(found.ends_with("\nALLOTMENT_OPTIONS=\"TLABSize=64k,+ZeroTLAB\"\n"), "{found}");
+        let none = text(&[finding(None)], "settings");
+        assert!(none.ends_with("ALLOTMENT_OPTIONS=\"\"\n") && none.contains("defaults are right"), "{none}");
+    }
+
+    #[test]
+    fn it_takes_about_a_minute() {
+        let questions = questions(&Topology::detect(), &Processor::detect(), 2);
+        let mut cases: Vec<Case> = Vec::new();
+        for case in questions.iter().flat_map(|question| question.cases()) {
+            if !cases.contains(&case) {
+                cases.push(case);
+            }
+        }
+        let planned = settings(None).estimate(cases.iter().map(|case| case.jmh_mode));
+        assert!((30..90).contains(&planned.as_secs()), "{planned:?} for {} cases", cases.len());
+    }
+}

@@ -1,0 +1,219 @@
+//! What is asked: for each option the values that compete, and the programs they are tried with.
+//!
+//! The first value is what all others are compared with. For prefetch that is none at all, whatever this processor's
+//! default; for the rest it is the heap's default.
+
+use crate::experiments::options::DEFAULTS;
+use crate::harness::{Case, JmhMode, TimeUnit};
+use allotment::memory::topology::Topology;
+use allotment::memory::{PrefetchSettings, PrefetchStyle, Processor};
+
+/// A value that competes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Candidate {
+    /// As people read it.
+    pub(super) label: String,
+    /// What the option list gets for it; empty: it is the heap's default.
+    pub(super) options: String,
+    /// The mode and the parameters that make a program's case one of this value.
+    pub(super) mode: &'static str,
+    pub(super) parameters: Vec<(&'static str, String)>,
+}
+
+/// A program that is measured, without the value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Program {
+    /// As people read it.
+    pub(super) label: String,
+    pub(super) threads: usize,
+    pub(super) parameters: Vec<(&'static str, String)>,
+}
+
+/// Which value is best?
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Question {
+    /// What it is about, in a word or two.
+    pub(super) about: &'static str,
+    pub(super) experiment: &'static str,
+    pub(super) programs: Vec<Program>,
+    /// The first is what the others are compared with.
+    pub(super) candidates: Vec<Candidate>,
+}
+
+impl Question {
+    /// The case of a program with a value.
+    pub(super) fn case(&self, program: &Program, candidate: &Candidate) -> Case {
+        let parameters = program.parameters.iter().chain(&candidate.parameters);
+        Case {
+            experiment: self.experiment.into(),
+            mode: candidate.mode.into(),
+            jmh_mode: JmhMode::Throughput,
+            unit: TimeUnit::Microseconds,
+            threads: program.threads,
+            params: parameters.map(|(name, value)| ((*name).into(), value.clone())).collect(),
+        }
+    }
+
+    /// Every program with every value.
+    pub(super) fn cases(&self) -> impl Iterator<Item = Case> {
+        self.programs
+            .iter()
+            .flat_map(|program| self.candidates.iter().map(|candidate| self.case(program, candidate)))
+    }
+}
+
+/// All questions, for a machine of which `threads` CPUs can be used.
+pub(super) fn questions(topology: &Topology, processor: &Processor, threads: usize) -> Vec<Question> {
+    let l2 = topology.l2_bytes().unwrap_or(1 << 20);
+    let eden = |bytes: usize| format!("NewSize={bytes},MaxNewSize={bytes}");
+    // What many edens take turns in the caches of, and what no cache holds.
+    let edens = [(l2 * threads).next_power_of_two(), 16 << 20, 64 << 20].map(|bytes| bytes.max(1 << 20));
+    vec![
+        prefetch(processor, l2),
+        of_options("buffer floor", threads, "", "16k", &["TLABSize=4k", "TLABSize=64k", "TLABSize=256k"]),
+        of_options(
+            "eden",
+            threads,
+            "",
+            "as the heap chooses",
+            &edens.map(eden).each_ref().map(String::as_str),
+        ),
+        of_options(
+            "huge pages",
+            threads,
+            &eden(64 << 20),
+            "+UseTransparentHugePages",
+            &["-UseTransparentHugePages"],
+        ),
+        of_options(
+            "zeroing",
+            threads,
+            "",
+            "ZeroWindowSize=8k",
+            &["ZeroWindowSize=2k", "ZeroWindowSize=32k", "+ZeroTLAB"],
+        ),
+    ]
+}
+
+/// A question of options of the heap, asked with `beside` set too.
+fn of_options(about: &'static str, threads: usize, beside: &str, default: &str, values: &[&str]) -> Question {
+    let set = |value: &str| match [beside, value]
+        .iter()
+        .filter(|part| !part.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+    {
+        parts if parts.is_empty() => DEFAULTS.to_owned(),
+        // A comma separates values on the command line, from where such a case may come too.
+        parts => parts.join(" ").replace(',', " "),
+    };
+    let candidate = |label: &str, options: &str| Candidate {
+        label: label.into(),
+        options: options.into(),
+        mode: "mixed",
+        parameters: vec![("set", set(options))],
+    };
+    let beside = if beside.is_empty() { String::new() } else { format!(", {beside}") };
+    Question {
+        about,
+        experiment: "options",
+        programs: vec![Program {
+            label: format!("objects of 16 to 144 bytes, {threads} threads{beside}"),
+            threads,
+            parameters: vec![("heap", (256_usize << 20).to_string())],
+        }],
+        candidates: std::iter::once(candidate(default, ""))
+            .chain(values.iter().map(|value| candidate(value, value)))
+            .collect(),
+    }
+}
+
+fn prefetch(processor: &Processor, l2: usize) -> Question {
+    let none = Candidate {
+        label: "no prefetch".into(),
+        options: if PrefetchSettings::recommended(processor).style == PrefetchStyle::None {
+            String::new()
+        } else {
+            "AllocatePrefetchStyle=0".into()
+        },
+        mode: "none",
+        parameters: Vec::new(),
+    };
+    let in_cache = (1_usize << (l2 / 2).max(1).ilog2()).max(64 << 10);
+    let program = |size: usize, eden: usize, name: &str| Program {
+        label: format!("{size} bytes, {name}"),
+        threads: 1,
+        parameters: vec![
+            ("size", size.to_string()),
+            ("eden", eden.to_string()),
+            ("work", "0".into()),
+            ("working-set", "0".into()),
+        ],
+    };
+    let instruction = if processor.prefetchw { ("w", 3) } else { ("t0", 1) };
+    let settings = |style: usize, distance: usize, lines: usize, (name, number): (&str, usize)| Candidate {
+        label: format!(
+            "style {style}, distance {distance}, lines {}, {name}",
+            if lines == 0 { "by size".into() } else { lines.to_string() }
+        ),
+        options: format!(
+            "AllocatePrefetchStyle={style},AllocatePrefetchDistance={distance},AllocatePrefetchLines={lines},\
+             AllocateInstancePrefetchLines={lines},AllocatePrefetchInstr={number}"
+        ),
+        mode: "ahead",
+        parameters: vec![
+            ("style", style.to_string()),
+            ("distance", distance.to_string()),
+            ("lines", lines.to_string()),
+            ("step", "64".into()),
+            ("instr", name.into()),
+        ],
+    };
+    Question {
+        about: "prefetch",
+        experiment: "prefetch",
+        programs: vec![
+            program(16, in_cache, "eden in L2"),
+            program(64, in_cache, "eden in L2"),
+            program(144, in_cache, "eden in L2"),
+            program(64, 64 << 20, "eden of 64m"),
+        ],
+        candidates: vec![
+            none,
+            settings(1, 256, 0, instruction),
+            settings(1, 512, 0, instruction),
+            settings(1, 256, 1, ("nta", 0)),
+            settings(3, 256, 1, instruction),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments;
+
+    /// A case that its experiment would leave out, or whose parameters it does not know, would never be measured.
+    #[test]
+    fn every_case_is_one_that_its_experiment_takes() {
+        let all = questions(&Topology::detect(), &Processor::detect(), 2);
+        for case in all.iter().flat_map(Question::cases) {
+            let experiment = experiments::all().iter().find(|one| one.name() == case.experiment).unwrap();
+            assert_eq!(experiment.nonsense(&case), None, "{case:?}");
+            let axes = experiment.axes().iter().filter(|axis| axis.applies_to(&case.mode));
+            let names: Vec<&str> = axes.map(|axis| axis.name).collect();
+            let given: Vec<&str> = case.params.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(given, names, "{case:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_recommended_is_an_option_list_that_works() {
+        for question in questions(&Topology::detect(), &Processor::detect(), 2) {
+            for candidate in question.candidates.iter().filter(|one| !one.options.is_empty()) {
+                let builder = allotment::Heap::builder().max_heap_size(1 << 30).options(&candidate.options);
+                builder.unwrap().resolve().unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What options of the heap do to a program that allocates objects of many sizes, of which a few live for a while.
+//!
+//! The other experiments look at one mechanism; this one asks what a user asks who has an option in hand: does my
+//! program run faster with it? So the option list is the parameter, as `ALLOTMENT_OPTIONS` takes it, and the program is as
+//! ordinary as can be: arrays of words whose sizes are known at run time, zeroed by the heap, every 64th kept in a ring
+//! of 256 until another takes its place. `allotment tune` measures with it.
+
+use super::heap_use::HeapUse;
+use super::random::Random;
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, Worker, keep,
+};
+use allotment::Heap;
+use allotment::heap::HeapBuilder;
+use allotment::mutator::{Mutator, OutOfMemory, RootHandle};
+use allotment::object::{Element, Shape, ShapeRef};
+use allotment::options::OptionError;
+use anyhow::Context;
+
+/// The experiment `options`.
+#[derive(Clone, Copy, Debug)]
+pub struct Options;
+
+/// No options.
+pub(crate) const DEFAULTS: &str = "defaults";
+
+/// Objects that live for a while.
+const RING: usize = 256;
+
+/// One object in so many comes to live for a while.
+const ONE_IN: usize = 64;
+
+/// Sizes of objects, taken in turn.
+const SIZES: usize = 1024;
+
+impl Experiment for Options {
+    fn name(&self) -> &'static str {
+        "options"
+    }
+
+    fn question(&self) -> &'static str {
+        "What do options of the heap do to a program that allocates objects of many sizes?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode {
+            name: "mixed",
+            what: "objects of 16 to 144 bytes, every 64th of which lives for a while",
+            jmh_modes: &[JmhMode::Throughput],
+        }]
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("heap", "MaxHeapSize in bytes", Kind::Size, &["256m"]),
+            Axis::new(
+                "set",
+                "options, as ALLOTMENT_OPTIONS takes them, separated by spaces; `defaults`: none",
+                Kind::Text,
+                &[DEFAULTS, "TLABSize=64k", "+ZeroTLAB", "-UseTransparentHugePages"],
+            )
+            .quick(&[DEFAULTS, "TLABSize=64k"]),
+        ];
+        AXES
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("set", DEFAULTS))
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        let resolved = builder(case).map(|builder| builder.map(HeapBuilder::resolve));
+        match resolved.ok()? {
+            Ok(resolved) => resolved.err().map(|error| error.to_string()),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let (heap, mut probe) = HeapUse::of(builder(case)??)?;
+        let words = heap.register(Shape::array("words", 16, Element::Plain { bytes: 8 }))?;
+        bench.measure_within_with(&mut probe, |thread, play| {
+            heap.attach(|mutator| {
+                let mut random = Random::new(thread.index as u64 + 1);
+                let lengths = (0..SIZES).map(|_| random.below(17)).collect();
+                // SAFETY: null refers to nothing.
+                let ring = (0..RING).map(|_| unsafe { mutator.new_root(0) }).collect();
+                play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()) })
+            })?
+        })
+    }
+}
+
+/// The heap of a case; the outer error is a parameter that is not there.
+fn builder(case: &Case) -> Result<Result<HeapBuilder, OptionError>, ParameterError> {
+    let text = case.text("set")?;
+    let builder = Heap::builder().name("lab").max_heap_size(case.size("heap")?);
+    Ok(builder.options(if text == DEFAULTS { "" } else { text }))
+}
+
+struct Mixed<'m, 't> {
+    mutator: &'m mut Mutator<'t>,
+    words: ShapeRef,
+    /// Lengths of the objects, in words.
+    lengths: Vec<usize>,
+    ring: Vec<RootHandle>,
+    /// Where the next object that lives goes.
+    place: usize,
+    /// Objects made so far.
+    made: usize,
+    outcome: Result<(), OutOfMemory>,
+}
+
+impl Mixed<'_, '_> {
+    fn turn(&mut self) -> Result<(), OutOfMemory> {
+        for index in 0..ONE_IN {
+            let length = self.lengths[(self.made + index) % SIZES];
+            // SAFETY: the shape is this heap's, and what is used later is in a root.
+            let object = unsafe { self.mutator.alloc_raw(self.words, length)? };
+            keep(object.as_ptr());
+            if index == 0 {
+                // SAFETY: a live object of this heap.
+                unsafe { self.ring[self.place].set(self.mutator, object.as_ptr() as u64) };
+                self.place = (self.place + 1) % RING;
+            }
+        }
+        self.made += ONE_IN;
+        Ok(())
+    }
+}
+
+impl Worker for Mixed<'_, '_> {
+    fn batch(&mut self) -> u64 {
+        if self.outcome.is_ok() {
+            self.outcome = self.turn();
+        }
+        ONE_IN as u64
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.outcome.context("a larger --heap or fewer threads fit")
+    }
+
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        self.mutator.blocking(wait);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    fn refused(set: &str) -> String {
+        let values = vec![("set".to_string(), vec![set.to_string()])];
+        let selection = Selection { quick: true, values, ..Selection::default() };
+        expand(&[&Options], &selection, 2).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn options_that_do_not_work_are_refused_in_their_own_words() {
+        assert!(refused("TLABSize=lots").contains("TLABSize"), "{}", refused("TLABSize=lots"));
+        assert!(refused("TLABSiez=64k").contains("TLABSize"), "{}", refused("TLABSiez=64k"));
+        let conflict = refused("+ZeroTLAB ZeroWindowSize=4k");
+        assert!(conflict.contains("no effect"), "{conflict}");
+    }
+}
