@@ -38,17 +38,17 @@ impl Tried<'_> {
         (logs / self.ratios.len().max(1) as f64).exp()
     }
 
-    fn describe(&self) -> String {
+    /// A line for the value, and one for each program.
+    fn describe(&self) -> Vec<String> {
         let of = |(program, ratio): &(&Program, Ratio)| {
             let what = match (ratio.low > 1.0, ratio.high < 1.0) {
                 (true, _) => "helps",
                 (_, true) => "harms",
                 _ => "no difference",
             };
-            format!("{:.2} ± {:.2} ({}: {what})", ratio.value, ratio.error(), program.label)
+            format!("  {:.2} ± {:.2} {what:<13} {}", ratio.value, ratio.error(), program.label)
         };
-        let all: Vec<String> = self.ratios.iter().map(of).collect();
-        format!("{}: {}", self.candidate.label, all.join(", "))
+        std::iter::once(self.candidate.label.clone()).chain(self.ratios.iter().map(of)).collect()
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn decide(question: &Question, rows: &[ScoreRow]) -> Finding {
     }
     let useful = tried.iter().filter(|one| one.helps() && !one.harms() && one.mean() > 1.0);
     let best = useful.max_by(|a, b| a.mean().total_cmp(&b.mean()));
-    let details = tried.iter().map(Tried::describe).collect();
+    let details = tried.iter().flat_map(Tried::describe).collect();
     let (answer, options) = match best {
         Some(best) => (
             format!("{}, {:.2} of {} on average", best.candidate.label, best.mean(), default.label),
@@ -91,7 +91,7 @@ pub(super) fn decide(question: &Question, rows: &[ScoreRow]) -> Finding {
         ),
         None => {
             let options = (!default.options.is_empty()).then(|| default.options.clone());
-            (format!("{}; {}", default.label, why_not(&tried)), options)
+            (format!("{}: {}", default.label, why_not(&tried)), options)
         }
     };
     Finding { about: question.about, answer, details, options }
@@ -173,7 +173,10 @@ mod tests {
         let finding = decide(&question, &rows);
         assert_eq!(finding.options.as_deref(), Some("A=1"), "{finding:?}");
         assert!(finding.answer.starts_with("a, 1.10 of default"), "{}", finding.answer);
-        assert!(finding.details[1].contains("0.90 ± 0.00 (y: harms)"), "{:?}", finding.details);
+        assert_eq!(
+            finding.details[3..],
+            ["b", "  1.50 ± 0.00 helps         x", "  0.90 ± 0.00 harms         y"]
+        );
     }
 
     #[test]
@@ -182,7 +185,7 @@ mod tests {
         let finding = decide(&question(&["x"], ""), &rows);
         assert_eq!(
             (finding.answer.as_str(), finding.options),
-            ("default; no difference outside the error", None)
+            ("default: no difference outside the error", None)
         );
         // What is compared with need not be what the heap would do.
         assert_eq!(decide(&question(&["x"], "Style=0"), &rows).options.as_deref(), Some("Style=0"));

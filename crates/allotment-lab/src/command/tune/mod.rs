@@ -114,9 +114,9 @@ fn settings(forks: Option<u32>) -> Settings {
 fn text(findings: &[Finding], settings: &str) -> String {
     let mut text = format!("# {settings}\n\n");
     for finding in findings {
-        let _ = writeln!(text, "{:<13} {}", finding.about, finding.answer);
+        let _ = writeln!(text, "{}: {}", finding.about, finding.answer);
         for detail in &finding.details {
-            let _ = writeln!(text, "{:<13}   {detail}", "");
+            let _ = writeln!(text, "    {detail}");
         }
     }
     let options: Vec<&str> = findings.iter().filter_map(|finding| finding.options.as_deref()).collect();

@@ -4,6 +4,7 @@
 //! default; for the rest it is the heap's default.
 
 use crate::experiments::options::DEFAULTS;
+use crate::format::number::size;
 use crate::harness::{Case, JmhMode, TimeUnit};
 use allotment::memory::topology::Topology;
 use allotment::memory::{PrefetchSettings, PrefetchStyle, Processor};
@@ -65,7 +66,7 @@ impl Question {
 /// All questions, for a machine of which `threads` CPUs can be used.
 pub(super) fn questions(topology: &Topology, processor: &Processor, threads: usize) -> Vec<Question> {
     let l2 = topology.l2_bytes().unwrap_or(1 << 20);
-    let eden = |bytes: usize| format!("NewSize={bytes},MaxNewSize={bytes}");
+    let eden = |bytes: usize| format!("NewSize={0},MaxNewSize={0}", size(bytes as u64));
     // What many edens take turns in the caches of, and what no cache holds.
     let edens = [(l2 * threads).next_power_of_two(), 16 << 20, 64 << 20].map(|bytes| bytes.max(1 << 20));
     vec![
