@@ -6,19 +6,16 @@
 //! have all of the memory than short pauses.
 
 use super::capacity::Capacity;
-use super::full::{self, Compaction, SideTables, Subject};
+use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::record::CollectionRecord;
-use super::settings::Settings;
-use super::work::{Gang, wanted_workers};
+use super::settings::{Settings, USUAL};
+use super::work::Gang;
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::Geometry;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-
-/// Garbage below this percentage of a region does not make it worth moving.
-const DENSE_PERCENT: usize = 5;
 
 /// The collector whose collections are all full.
 pub(crate) struct MarkCompact {
@@ -56,24 +53,10 @@ impl MarkCompact {
         let (start, watch) = (self.history.age(), Instant::now());
         let shared = world.shared();
         self.settings.checks.before(world);
-        shared.free.age_quarantine();
-        let roots = full::Roots {
-            slots: &mut |slots| world.visit_roots(slots),
-            pinned: &mut |pinned| world.visit_pinned(pinned),
-        };
         let mut tables = self.tables.lock().expect("a collection that panics ends the process");
-        let subject = Subject { free: &shared.free, shapes: &shared.shapes };
-        let compaction = if self.settings.move_all { Compaction::MoveAll } else { compaction };
-        let workers = self.gang.ready(wanted_workers(shared.free.used_bytes(), self.gang.most()));
-        // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
-        // barriers, which are given references of this heap only; the tables are this heap's; what unwinds in a stopped
-        // world ends the process.
-        let statistics =
-            unsafe { full::collect(subject, &mut tables, roots, compaction, &self.gang, workers) }.ok()?;
+        let statistics = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         shared.free.set_capacity(self.capacity.after(shared.free.regions_in_use()));
-        let Settings { uncommit_delay_ms, keep_bytes, checks, .. } = self.settings;
-        let uncommitted = shared.free.uncommit_idle(shared.now_ms(), uncommit_delay_ms, keep_bytes);
-        checks.after(world);
+        let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::full(world, cause, &statistics, uncommitted);
         Some(CollectionRecord { start, pause: watch.elapsed(), ..record })
     }
@@ -106,8 +89,7 @@ impl Collector for MarkCompact {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
         let stopped = mutator.stop_the_world(|world| {
-            let usual = Compaction::Garbage { percent: DENSE_PERCENT };
-            let first = self.collect_stopped(world, cause, usual);
+            let first = self.collect_stopped(world, cause, USUAL);
             if first.is_none() || self.grow(world, satisfied) {
                 return (first, None);
             }

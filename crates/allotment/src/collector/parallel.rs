@@ -25,17 +25,14 @@ use super::evacuate::{CollectionSet, Evacuation, Limits, OldTables, Role, Space,
 use super::full::{self, Compaction, SideTables, Subject};
 use super::history::History;
 use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
-use super::settings::Settings;
+use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
-use super::work::{Gang, Limits as StackLimits, wanted_workers};
+use super::work::{Gang, Limits as StackLimits};
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::{StartTable, State};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// Garbage below this percentage of a region does not make it worth moving.
-const DENSE_PERCENT: usize = 5;
 
 /// Of the collections that zeal asks for, each so many-th is full.
 const ZEAL_FULL: u64 = 4;
@@ -128,8 +125,7 @@ impl Parallel {
                 return (records, true);
             }
         }
-        let usual = Compaction::Garbage { percent: DENSE_PERCENT };
-        let Some(first) = self.full(inner, world, cause, usual) else { return (records, false) };
+        let Some(first) = self.full(inner, world, cause, USUAL) else { return (records, false) };
         records.push(first);
         if satisfied() || inner.grow(world, &mut satisfied) {
             return (records, true);
@@ -183,7 +179,7 @@ impl Parallel {
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
         let done = unsafe { evacuation.run(&old_regions, roots, &self.gang, workers) }.ok()?;
-        let uncommitted = self.finish(inner, world);
+        let uncommitted = self.settings.conclude(world);
         let sum = &done.sum;
         let record = CollectionRecord {
             number: 0,
@@ -245,24 +241,15 @@ impl Parallel {
         let free = &shared.free;
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(inner.in_use);
-        free.age_quarantine();
-        let roots = full::Roots {
-            slots: &mut |slots| world.visit_roots(slots),
-            pinned: &mut |pinned| world.visit_pinned(pinned),
-        };
-        let subject = Subject { free, shapes: &shared.shapes };
-        let compaction = if self.settings.move_all { Compaction::MoveAll } else { compaction };
-        let workers = self.gang.ready(wanted_workers(free.used_bytes(), self.gang.most()));
-        // SAFETY: as for a young collection.
-        let done =
-            unsafe { full::collect(subject, &mut inner.tables, roots, compaction, &self.gang, workers) }
-                .ok()?;
+        let done = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
         let adopting = Instant::now();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
         // SAFETY: everything that lives was moved, and every region is parsable.
-        unsafe { adopt_all(subject, &tables, &inner.old, &self.gang, workers) };
+        unsafe {
+            adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, &self.gang, done.workers)
+        };
         let adopted = adopting.elapsed();
-        let uncommitted = self.finish(inner, world);
+        let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::full(world, cause, &done, uncommitted);
         record.start = start;
         record.phases.push(Phase { name: "Adopt", time: adopted });
@@ -275,16 +262,6 @@ impl Parallel {
         Some(self.decide(inner, world, collection, record, watch))
     }
 
-    /// What follows every collection, before the next decision; bytes given back to the system.
-    fn finish(&self, inner: &mut Inner, world: &World<'_>) -> usize {
-        let free = &world.shared().free;
-        inner.collections += 1;
-        let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
-        let uncommitted = free.uncommit_idle(world.shared().now_ms(), uncommit_delay_ms, keep_bytes);
-        self.settings.checks.after(world);
-        uncommitted
-    }
-
     fn decide(
         &self,
         inner: &mut Inner,
@@ -295,6 +272,7 @@ impl Parallel {
     ) -> CollectionRecord {
         let free = &world.shared().free;
         let table = free.table();
+        inner.collections += 1;
         let mut collection = Collection {
             mutator_ns: watch.duration_since(inner.resumed).as_nanos() as u64,
             threads: world.threads(),

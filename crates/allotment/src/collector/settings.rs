@@ -1,6 +1,9 @@
-//! What of the options concerns every collector that collects.
+//! What of the options concerns every collector that collects, and what every full collection has around it.
 
+use super::full::{self, Compaction, SideTables, Subject};
 use super::verify::Checks;
+use super::work::{Gang, wanted_workers};
+use crate::mutator::World;
 
 /// See [the options](crate::options).
 #[derive(Clone, Copy, Debug)]
@@ -14,4 +17,41 @@ pub(crate) struct Settings {
     /// `ZealMove`.
     pub(crate) move_all: bool,
     pub(crate) checks: Checks,
+}
+
+/// What a full collection moves where nothing calls for more: garbage below 5 % of a region does not make it worth moving.
+pub(crate) const USUAL: Compaction = Compaction::Garbage { percent: 5 };
+
+impl Settings {
+    /// A full collection; `None` where the system has no memory for it, and nothing has changed.
+    pub(crate) fn collect_fully(
+        &self,
+        world: &World<'_>,
+        tables: &mut SideTables,
+        gang: &Gang,
+        compaction: Compaction,
+    ) -> Option<full::Statistics> {
+        let shared = world.shared();
+        shared.free.age_quarantine();
+        let roots = full::Roots {
+            slots: &mut |slots| world.visit_roots(slots),
+            pinned: &mut |pinned| world.visit_pinned(pinned),
+        };
+        let subject = Subject { free: &shared.free, shapes: &shared.shapes };
+        let compaction = if self.move_all { Compaction::MoveAll } else { compaction };
+        let workers = gang.ready(wanted_workers(shared.free.used_bytes(), gang.most()));
+        // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
+        // barriers, which are given references of this heap only; the tables are this heap's; what unwinds in a stopped
+        // world ends the process.
+        unsafe { full::collect(subject, tables, roots, compaction, gang, workers) }.ok()
+    }
+
+    /// What follows every collection: idle memory is given back, and the heap is checked; the bytes given back.
+    pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
+        let shared = world.shared();
+        let (delay_ms, keep_bytes) = (self.uncommit_delay_ms, self.keep_bytes);
+        let uncommitted = shared.free.uncommit_idle(shared.now_ms(), delay_ms, keep_bytes);
+        self.checks.after(world);
+        uncommitted
+    }
 }

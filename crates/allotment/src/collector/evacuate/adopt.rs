@@ -8,10 +8,9 @@ use super::finish::size_of_original;
 use super::{OldTables, Space};
 use crate::collector::full::broken;
 use crate::collector::full::{Subject, cover};
-use crate::collector::work::Gang;
+use crate::collector::work::{Gang, Turns};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{Backing, CARD_BYTES, State};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Makes every region in use old, and lets the space of old objects use what is left in them.
 ///
@@ -27,13 +26,9 @@ pub(crate) unsafe fn adopt_all<B: Backing>(
     let (free, table) = (subject.free, subject.free.table());
     free.forget_room();
     old.forget();
-    let next = AtomicUsize::new(0);
+    let turns = Turns::new(table.len());
     gang.run(workers, &|_| {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= table.len() {
-                return;
-            }
+        while let Some(index) = turns.take() {
             // SAFETY: the caller's predicate, and each region is one worker's.
             unsafe { adopt(subject, tables, index) };
         }

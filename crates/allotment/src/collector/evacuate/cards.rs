@@ -7,10 +7,10 @@
 
 use super::SharedMode;
 use super::worker::Worker;
+use crate::collector::work::Turns;
 use crate::object::{Header, Kind, Shape, WORD, for_each_fixed_slot, size_of_object, tail_slots};
 use crate::region::{Backing, CARD_BYTES, FreeSet};
 use std::collections::TryReserveError;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of old memory that a worker takes at a time.
 const PIECE_BYTES: usize = if cfg!(test) { 2 * CARD_BYTES } else { 128 * CARD_BYTES };
@@ -18,9 +18,7 @@ const PIECE_BYTES: usize = if cfg!(test) { 2 * CARD_BYTES } else { 128 * CARD_BY
 /// Old memory as it was when the collection began, cut into pieces.
 pub(super) struct OldRanges {
     ranges: Vec<Range>,
-    pieces: usize,
-    /// The next piece nobody has taken. Relaxed: a ticket.
-    next: AtomicUsize,
+    pieces: Turns,
 }
 
 struct Range {
@@ -44,7 +42,7 @@ impl OldRanges {
             ranges.push(Range { bottom, top, first: pieces });
             pieces += (top - bottom).div_ceil(PIECE_BYTES);
         }
-        Ok(OldRanges { ranges, pieces, next: AtomicUsize::new(0) })
+        Ok(OldRanges { ranges, pieces: Turns::new(pieces) })
     }
 
     /// Where the old objects ended that begin in the region at `bottom`; `None`: it had none.
@@ -55,10 +53,7 @@ impl OldRanges {
 
     /// Bottom of a region and a piece of it.
     fn take(&self) -> Option<(usize, usize, usize)> {
-        let piece = self.next.fetch_add(1, Ordering::Relaxed);
-        if piece >= self.pieces {
-            return None;
-        }
+        let piece = self.pieces.take()?;
         let range = &self.ranges[self.ranges.partition_point(|range| range.first <= piece) - 1];
         let start = range.bottom + (piece - range.first) * PIECE_BYTES;
         Some((range.bottom, start, (start + PIECE_BYTES).min(range.top)))

@@ -112,6 +112,14 @@ impl SharedMode for Together {
 }
 
 impl<B: Backing> Evacuation<'_, B> {
+    /// The slot, of an old object or not, refers to `to`: its card is dirty if the one is old and the other young.
+    #[inline(always)]
+    fn remember(&self, slot: *mut u64, old: bool, to: usize) {
+        if old && self.set.role_at(to) == Role::SURVIVORS {
+            self.tables.cards.dirty(slot.addr());
+        }
+    }
+
     /// Empties the set's regions as far as it can; `old_regions` are those in which old objects begin.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Weak slots, when all that is reachable was reached.
 
+use super::Evacuation;
 use super::forwarding::KEPT;
 use super::worker::OLD;
-use super::{Evacuation, Role};
 use crate::collector::full::Roots;
 use crate::object::{Header, Kind, SlotKind, SlotVisitor, reference, with_reference};
 use crate::region::Backing;
@@ -44,9 +44,7 @@ unsafe fn update<B: Backing>(heap: &Evacuation<'_, B>, slot: *mut u64, old: bool
     let header = Header::from_bits(unsafe { (address as *const u64).read() });
     let updated = match header.kind() {
         Kind::Forwarded(to) => {
-            if old && heap.set.role_at(to) == Role::SURVIVORS {
-                heap.tables.cards.dirty(slot.addr());
-            }
+            heap.remember(slot, old, to);
             with_reference(bits, to)
         }
         _ if header.mark() == KEPT => bits,

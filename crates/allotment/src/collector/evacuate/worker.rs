@@ -154,15 +154,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             // SAFETY: the caller's predicate.
             unsafe { slot.write(with_reference(bits, to)) };
         }
-        self.remember(slot, old, to);
-    }
-
-    /// The slot of an old object refers to `to`: its card is dirty if that is young.
-    #[inline(always)]
-    pub(super) fn remember(&self, slot: *mut u64, old: usize, to: usize) {
-        if old != 0 && self.heap.set.role_at(to) == super::Role::SURVIVORS {
-            self.heap.tables.cards.dirty(slot.addr());
-        }
+        self.heap.remember(slot, old != 0, to);
     }
 
     /// The address that the object at `address`, in the collection set, has from now on.
