@@ -33,6 +33,8 @@ struct Found {
     objects: u64,
     bytes: u64,
     steals: u64,
+    /// Whether any object has a weak slot.
+    weak: bool,
 }
 
 impl Found {
@@ -42,6 +44,7 @@ impl Found {
         self.objects += other.objects;
         self.bytes += other.bytes;
         self.steals += other.steals;
+        self.weak |= other.weak;
     }
 }
 
@@ -71,6 +74,7 @@ pub(super) unsafe fn mark<B: Backing>(
     statistics.live_bytes = found.bytes;
     statistics.mark_overflows = found.overflows;
     statistics.steals = found.steals;
+    statistics.weak_slots = found.weak;
     Ok(pins)
 }
 
@@ -190,6 +194,8 @@ impl<'h, B: Backing, const SHARED: bool> Marker<'h, B, SHARED> {
             if let Some(address) = reference(bits) {
                 self.reach(address);
             }
+        } else {
+            self.found.weak = true;
         }
     }
 
@@ -294,8 +300,10 @@ impl<'h, B: Backing, const SHARED: bool> Marker<'h, B, SHARED> {
         // SAFETY: the caller's predicate; slots of objects hold what slots hold.
         unsafe {
             for_each_fixed_slot(address, shape, |slot, kind| self.slot(slot, kind));
-            if tail_slots(address, shape).is_some_and(|tail| tail.kind == SlotKind::Strong) {
-                self.scan_chunk(address, 0);
+            match tail_slots(address, shape) {
+                Some(tail) if tail.kind == SlotKind::Strong => self.scan_chunk(address, 0),
+                Some(_) => self.found.weak = true,
+                None => {}
             }
         }
     }

@@ -86,6 +86,11 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Whether any object gets a new address.
+    pub(super) fn moves(&self) -> bool {
+        self.regions.iter().any(|region| region.role == Role::Slides)
+    }
+
     /// An empty plan with memory for all it can hold; `pins` are addresses of live objects.
     ///
     /// # Errors

@@ -25,6 +25,8 @@ pub(crate) struct Statistics {
     pub(crate) live_objects: u64,
     /// Their bytes.
     pub(crate) live_bytes: u64,
+    /// Whether an object has a weak slot; roots are not asked.
+    pub(crate) weak_slots: bool,
     /// Bytes of objects that changed their address.
     pub(crate) moved_bytes: u64,
     /// Weak slots and roots cleared.

@@ -1,5 +1,7 @@
 //! Update: every slot gets the new address of what it refers to; a weak one whose referent died, null.
 //!
+//! Where nothing moves and no object has a weak slot, only roots are looked at.
+//!
 //! The list of weak slots that others keep while they mark is not needed, for all slots are visited here
 //! anyway; a list can fail to grow.
 //!
@@ -51,6 +53,10 @@ pub(super) unsafe fn update<B: Backing>(
         // SAFETY: a root slot, as the caller says.
         unsafe { update_slot(forwarding, slot, kind, &mut cleared) }
     }));
+    statistics.weak_cleared = cleared;
+    if !plan.moves() && !statistics.weak_slots {
+        return;
+    }
     let total = AtomicU64::new(cleared);
     let pieces = |array: &LargeArray| array.slots.div_ceil(PIECE);
     let arrays = Turns::new(plan.arrays.iter().map(pieces).sum());
