@@ -202,7 +202,7 @@ fn keep_with_early_return() {
     heap()
         .attach(|mu| {
             assert_eq!(f(mu, false), Ok(5));
-            assert_eq!(f(mu, true).unwrap_err().bytes, usize::MAX);
+            assert_eq!(f(mu, true).unwrap_err().bytes(), usize::MAX);
             assert_eq!(f(mu, false), Ok(5));
         })
         .unwrap();

@@ -188,7 +188,7 @@ fn out_of_memory_is_a_value() {
     let heap = Heap::builder().max_heap_size(4 << 20).build().unwrap();
     heap.attach(|mu| {
         let error = rebind!(range(mu, 1 << 20)).map(|_| ()).unwrap_err();
-        assert_eq!(error.bytes, 24);
+        assert_eq!(error.bytes(), 24);
         let boxed: Box<dyn std::error::Error> = error.into();
         assert!(boxed.to_string().contains("out of memory"));
     })

@@ -104,7 +104,7 @@ fn a_system_that_gives_no_more_memory_ends_the_heap_and_not_the_process() {
             unreachable!("no heap holds so many")
         });
         let error: OutOfMemory = error.expect("not attached yet");
-        assert!(error.refused_by_system);
+        assert!(error.refused_by_system());
         heap.verify().expect("a heap that is parsable");
         heap.reset().expect("nobody is attached");
         // SAFETY: as above.

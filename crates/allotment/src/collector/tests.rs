@@ -101,7 +101,7 @@ fn a_heap_full_of_living_objects_says_so_and_goes_on_when_some_die() {
                 Err(error) => break error,
             }
         };
-        assert_eq!((error.bytes, error.heap_bytes), (PAIR_BYTES, 16 * REGION));
+        assert_eq!((error.bytes(), error.heap_bytes()), (PAIR_BYTES, 16 * REGION));
         // Objects do not straddle regions: a region holds 170 pairs.
         assert_eq!(length, 16 * (REGION / PAIR_BYTES) as u64);
         assert_eq!(keys(mutator, &list).len() as u64, length);

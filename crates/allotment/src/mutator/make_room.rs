@@ -101,7 +101,9 @@ impl<'t> Mutator<'t> {
                 return Ok(self.reserve(block));
             }
             let mut error = self.out_of_memory(bytes);
-            error.refused_by_system |= outcome == Outcome::Refused;
+            if outcome == Outcome::Refused {
+                error.set_refused_by_system();
+            }
             if !shared.at_heap_limit(&error) {
                 return Err(error);
             }

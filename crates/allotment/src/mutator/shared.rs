@@ -111,11 +111,8 @@ impl Shared {
     }
 
     pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
-        OutOfMemory {
-            bytes,
-            heap_bytes: self.free.table().geometry().heap_bytes(),
-            refused_by_system: self.free.commit_failures() > 0,
-        }
+        let heap_bytes = self.free.table().geometry().heap_bytes();
+        OutOfMemory::new(bytes, heap_bytes, self.free.commit_failures() > 0)
     }
 }
 

@@ -56,7 +56,7 @@ impl Worker for Mutating<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.context("a larger --factor or fewer threads fit")?;
+        self.outcome.clone().context("a larger --factor or fewer threads fit")?;
         self.part.check(self.mutator)
     }
 

@@ -77,7 +77,7 @@ impl Worker for Queue<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.context("a larger --factor or fewer --nodes fit")?;
+        self.outcome.clone().context("a larger --factor or fewer --nodes fit")?;
         let found = count(self.mutator, self.head.get(self.mutator));
         if found != Some(self.length) {
             bail!("the queue has {} nodes, and is found broken or with {found:?}", self.length);

@@ -89,7 +89,7 @@ impl Worker for Worked<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.context("a larger --heap, fewer threads or a smaller --depth fit")?;
+        self.outcome.clone().context("a larger --heap, fewer threads or a smaller --depth fit")?;
         let Some(Living { tree, numbers }) = &self.living else { return Ok(()) };
         let (found, made) =
             (count(self.mutator, tree.get(self.mutator)), nodes(self.work.depth + LIVING_LEVELS));

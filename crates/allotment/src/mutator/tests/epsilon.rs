@@ -102,13 +102,13 @@ fn the_error_names_the_size_and_the_heap() {
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
         let error = mutator.make_room(100_000).unwrap_err();
-        assert_eq!((error.bytes, error.heap_bytes, error.refused_by_system), (100_000, 40_960, false));
+        assert_eq!((error.bytes(), error.heap_bytes(), error.refused_by_system()), (100_000, 40_960, false));
         assert_eq!(
             error.to_string(),
             "out of memory: no room for 100000 bytes in a heap of 40960 bytes; a larger MaxHeapSize would help"
         );
         // SAFETY: the shape is the heap's.
-        assert_eq!(unsafe { mutator.alloc_raw(kit.shape(Kind::Array(2, 0)), 100_000) }.unwrap_err().bytes, 800_024);
+        assert_eq!(unsafe { mutator.alloc_raw(kit.shape(Kind::Array(2, 0)), 100_000) }.unwrap_err().bytes(), 800_024);
         // SAFETY: as above.
         unsafe { mutator.alloc_raw(kit.shape(Kind::Fixed(0)), 0) }.expect("there is room for a small one");
     })
@@ -137,13 +137,13 @@ fn absurd_lengths_are_out_of_memory_and_nothing_else() {
                     }
                     // SAFETY: the shape is the heap's.
                     let error = unsafe { mutator.alloc_raw(shape, length) }.unwrap_err();
-                    assert_eq!(error.bytes, shape.bytes_for(length).unwrap_or(usize::MAX));
+                    assert_eq!(error.bytes(), shape.bytes_for(length).unwrap_or(usize::MAX));
                 }
                 // SAFETY: the shape is the heap's.
                 unsafe { mutator.alloc_raw(largest, length) }.unwrap_err();
             }
             for bytes in [usize::MAX, usize::MAX - 6, usize::MAX - 7, usize::MAX - 8, 1 << 63, 1 << 47] {
-                assert_eq!(mutator.make_room(bytes).unwrap_err().bytes, bytes);
+                assert_eq!(mutator.make_room(bytes).unwrap_err().bytes(), bytes);
             }
             kit.allocate(&*mutator, What { kind: Kind::Fixed(0), by: By::Window }).expect("nothing happened");
         })

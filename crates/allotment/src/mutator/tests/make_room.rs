@@ -89,7 +89,7 @@ fn no_header_of_a_filler_stays_in_a_huge_zeroed_object() {
         let mut room = match mutator.make_room(bytes) {
             Ok(room) => room,
             // A machine that promises no more memory than it has.
-            Err(error) => return assert!(error.refused_by_system, "{error}"),
+            Err(error) => return assert!(error.refused_by_system(), "{error}"),
         };
         let first = kit.allocate((&*mutator, &mut room), SMALL).unwrap().addr().get();
         let rest = What { kind: Kind::Array(0, bytes - 16 - 16), by: By::Window };

@@ -205,7 +205,10 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
             Ok(object) => self.outcome(what, Some(object)),
             Err(error) => {
                 let bytes = self.run.kit.bytes(what.kind);
-                assert_eq!((error.bytes, error.heap_bytes), (bytes, self.run.heap.geometry().heap_bytes()));
+                assert_eq!(
+                    (error.bytes(), error.heap_bytes()),
+                    (bytes, self.run.heap.geometry().heap_bytes())
+                );
                 self.outcome(what, None);
             }
         }
