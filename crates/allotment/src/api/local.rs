@@ -2,9 +2,9 @@
 
 use super::carry::{Carry, erase};
 use super::word::{Bare, Word};
-use crate::mutator::{LinkedRoot, Mutator, RootLink};
+use crate::mutator::{LinkedRoot, Mutator, RootLink, RootWord};
 use crate::object::SlotVisitor;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::{PhantomData, PhantomPinned};
 use std::ptr::NonNull;
@@ -52,10 +52,8 @@ impl<C: Carry> Frame<C> {
 }
 
 /// The cell behind a [`Local`].
-#[repr(C)]
 pub struct RootCell<W: Word> {
-    link: UnsafeCell<RootLink>,
-    bits: Cell<u64>,
+    root: RootWord,
     word: PhantomData<fn(W) -> W>,
     _pinned: PhantomPinned,
 }
@@ -64,12 +62,7 @@ impl<W: Word> RootCell<W> {
     /// A cell that holds this value.
     #[inline(always)]
     pub fn new<'g, V: Bare<'g, Word = W>>(value: V) -> Self {
-        unsafe fn visit<W: Word>(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
-            // SAFETY: the link heads a `RootCell<W>`, whose thread is stopped.
-            slots.strong(unsafe { (*link.cast::<RootCell<W>>()).bits.as_ptr() });
-        }
-        let link = UnsafeCell::new(RootLink::new(visit::<W>));
-        RootCell { link, bits: Cell::new(value.encode()), word: PhantomData, _pinned: PhantomPinned }
+        RootCell { root: RootWord::new(value.encode()), word: PhantomData, _pinned: PhantomPinned }
     }
 
     /// Puts the cell on the thread's list.
@@ -79,9 +72,8 @@ impl<W: Word> RootCell<W> {
     /// - No safepoint was reached since the cell was made.
     #[inline(always)]
     pub unsafe fn link<'f>(&'f self, mutator: &Mutator<'_>) -> LinkedRoot<'f> {
-        let cell: *const Self = self;
-        // SAFETY: as in `Frame::link`.
-        unsafe { mutator.link_root(NonNull::new_unchecked(cell.cast_mut()).cast()) }
+        // SAFETY: the caller's predicates; a cell's value was good when it was made.
+        unsafe { mutator.link_word(NonNull::from(&self.root)) }
     }
 
     /// The handle to it.
@@ -120,7 +112,7 @@ impl<W: Word> Local<'_, W> {
     #[inline(always)]
     pub fn get<'g>(self, _span: &'g Mutator<'_>) -> W::Of<'g> {
         // SAFETY: the collector keeps the cell up to date; the thread has one mutator, of one heap.
-        unsafe { W::decode(self.0.bits.get()) }
+        unsafe { W::decode(self.0.root.get()) }
     }
 }
 
@@ -140,13 +132,14 @@ impl<'r, W: Word> LocalMut<'r, W> {
     #[inline(always)]
     pub fn get<'g>(&self, _span: &'g Mutator<'_>) -> W::Of<'g> {
         // SAFETY: as for `Local`.
-        unsafe { W::decode(self.0.bits.get()) }
+        unsafe { W::decode(self.0.root.get()) }
     }
 
     /// Gives it another value.
     #[inline(always)]
     pub fn set(&mut self, _mutator: &Mutator<'_>, value: W::Of<'_>) {
-        self.0.bits.set(value.encode());
+        // SAFETY: the value's span makes its referent a live object of this thread's heap.
+        unsafe { self.0.root.set(value.encode()) };
     }
 
     /// The same root to read from, for a function that takes a [`Local`].

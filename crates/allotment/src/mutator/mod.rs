@@ -16,7 +16,7 @@
 //! | describe objects | [`Heap::register`](crate::Heap::register) with a [`Shape`](crate::object::Shape): slots as data, or a trace function |
 //! | allocate | [`Mutator::try_alloc_raw`] with a [`Site`], [`alloc_raw`](Mutator::alloc_raw), [`make_room`](Mutator::make_room) and [`alloc_in_raw`](Mutator::alloc_in_raw) |
 //! | read and write slots | [`Mutator::load`], [`Mutator::store`]; a word is as [`object::reference`](crate::object::reference) says |
-//! | keep objects alive | [`Mutator::new_root`], [`link_root`](Mutator::link_root), [`new_weak_root`](Mutator::new_weak_root), [`RootProvider`] |
+//! | keep objects alive | [`Mutator::new_root`], [`link_word`](Mutator::link_word), [`link_root`](Mutator::link_root), [`new_weak_root`](Mutator::new_weak_root), [`RootProvider`] |
 //! | keep one in place | [`Mutator::pin`] |
 //! | compile | [`Hot`], what generated code reads and writes; [`GeneratedCalls`], what it calls; the crate `allotment-jit` emits it |
 //! | stop | [`Mutator::safepoint`], [`blocking`](Mutator::blocking), [`stop_the_world`](Mutator::stop_the_world) |
@@ -95,7 +95,7 @@ pub use recycle::Mark;
 pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
 pub(crate) use roots::Roots;
-pub use roots::{LinkedRoot, Pin, ProviderId, RootHandle, RootLink, RootProvider, RootVisitor};
+pub use roots::{LinkedRoot, Pin, ProviderId, RootHandle, RootLink, RootProvider, RootVisitor, RootWord};
 pub(crate) use safepoint::{Hook as LateThreadHook, Late};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
 pub(crate) use shared::{Committer, HeapLimitHook, Shared};

@@ -2,7 +2,7 @@
 
 use super::hot::Hot;
 use super::recycle::Private;
-use super::roots::RootLink;
+use super::roots::Entry;
 use super::safepoint::{Status, ThreadIdentity};
 use super::sampling::Sampling;
 use super::shared::Shared;
@@ -23,9 +23,9 @@ pub(super) struct State {
     pub(super) shared: Arc<Shared>,
     /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. Owner writes; a collector
     /// reads while the thread is stopped or kept in a blocking region.
-    pub(super) links: Cell<*mut RootLink>,
+    pub(super) links: Cell<Entry>,
     /// The same while the thread is in a blocking region; changed then under `Roots::outside`.
-    pub(super) parked: Cell<*mut RootLink>,
+    pub(super) parked: Cell<Entry>,
     /// State of the generator of identity hashes; never 0. Owner only.
     pub(super) hash_seed: Cell<u64>,
     /// Whether the thread runs. Owner and stoppers.

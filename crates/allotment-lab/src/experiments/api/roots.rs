@@ -5,8 +5,7 @@ use super::attached::{Alone, Attached};
 use super::limits::small_heap;
 use super::node::{NewNode, Node, address};
 use crate::harness::{Bench, keep};
-use allotment::mutator::RootLink;
-use allotment::object::SlotVisitor;
+use allotment::mutator::RootWord;
 use allotment::{Local, Mutator, Root, alloc, root};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -18,7 +17,7 @@ const SLOTS: usize = 64;
 /// Roots between two looks at the harness.
 const TURNS: u64 = 256;
 
-/// Mode `root`. Raw: a link of one's own with the low-level [`Mutator::link_root`].
+/// Mode `root`. Raw: a word of one's own with the low-level [`Mutator::link_word`].
 pub(super) fn linked(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let heap = small_heap()?;
     bench.measure_within(|_, play| {
@@ -43,27 +42,13 @@ fn link_safe(mutator: &mut Mutator<'_>, node: Local<'_, Node>) -> u64 {
     TURNS
 }
 
-/// A root as an embedder without the macro writes it.
-#[repr(C)]
-struct Slot {
-    link: RootLink,
-    bits: Cell<u64>,
-}
-
-/// # Safety
-/// - `link` heads a [`Slot`], whose thread is stopped.
-unsafe fn visit(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
-    // SAFETY: the caller's predicate.
-    slots.strong(unsafe { (*link.cast::<Slot>()).bits.as_ptr() });
-}
-
 #[inline(never)]
 fn link_raw(mutator: &mut Mutator<'_>, node: Local<'_, Node>) -> u64 {
     for _ in 0..TURNS {
         let bits = address(node.get(mutator)).addr() as u64;
-        let mut slot = Slot { link: RootLink::new(visit), bits: Cell::new(bits) };
-        // SAFETY: the slot stays here until the link is dropped, at the end of this turn.
-        let linked = unsafe { mutator.link_root(NonNull::from(&mut slot).cast()) };
+        let word = RootWord::new(bits);
+        // SAFETY: the word stays here until the link is dropped, at the end of this turn.
+        let linked = unsafe { mutator.link_word(NonNull::from(&word)) };
         keep(&raw const *mutator);
         drop(linked);
     }

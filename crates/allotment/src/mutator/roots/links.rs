@@ -5,6 +5,10 @@
 //! drop a frame (a suspended future, say) while a collector walks: so its list head is then moved
 //! aside, a sentinel that equals no link stands in its place, and the compare that every unlink does
 //! anyway leads to the slow path, which takes a lock.
+//!
+//! A bit of an entry says what it points to: one word, or something with a function that visits it. Refused: the function
+//! for each (another store for every root), and a stack of words beside the frames (a future is not dropped in the
+//! order in which its roots were made).
 
 use crate::mutator::Mutator;
 use crate::mutator::state::State;
@@ -14,11 +18,49 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
+/// What stands on a thread's list: a [`RootWord`], or, with [`VISITED`] added to its address, a [`RootLink`]. Null at
+/// the end.
+pub(in crate::mutator) type Entry = *mut RootWord;
+
+/// Told by an entry that points to a [`RootLink`]. Both are aligned to a word.
+const VISITED: usize = 1;
+
+/// One word as a root: what `root!` makes.
+#[repr(C)]
+pub struct RootWord {
+    /// The next entry outward. Written by the thread when it links and unlinks.
+    below: Cell<Entry>,
+    bits: Cell<u64>,
+}
+
+impl RootWord {
+    /// A root that holds `bits`, once it is linked.
+    #[inline(always)]
+    pub const fn new(bits: u64) -> RootWord {
+        RootWord { below: Cell::new(ptr::null_mut()), bits: Cell::new(bits) }
+    }
+
+    /// The word. While it is linked, it is valid until the next safepoint of the thread.
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        self.bits.get()
+    }
+
+    /// Replaces the word.
+    ///
+    /// # Safety
+    /// - While it is linked, `bits` refers to a live object of the thread's heap, or to none.
+    #[inline(always)]
+    pub unsafe fn set(&self, bits: u64) {
+        self.bits.set(bits);
+    }
+}
+
 /// What a collector finds on a thread's list; heads the memory that holds the roots.
 #[repr(C)]
 pub struct RootLink {
-    /// The next link outward. Written by the thread when it links and unlinks.
-    below: Cell<*mut RootLink>,
+    /// As in a [`RootWord`], which this is taken for to link and unlink it.
+    below: Cell<Entry>,
     /// Visits the slots behind the link.
     visit: unsafe fn(*mut RootLink, &mut SlotVisitor<'_>),
 }
@@ -31,8 +73,19 @@ impl RootLink {
     }
 }
 
+/// The place of the next entry.
+///
+/// # Safety
+/// - The entry is not null, and what it points to is alive for `'e`.
+#[inline(always)]
+unsafe fn below<'e>(entry: Entry) -> &'e Cell<Entry> {
+    let first = entry.map_addr(|address| address & !VISITED).cast::<Cell<Entry>>();
+    // SAFETY: the first field of both kinds.
+    unsafe { &*first }
+}
+
 /// Head of the list of a thread in a blocking region: equal to no link.
-pub(in crate::mutator) const OUTSIDE: *mut RootLink = ptr::without_provenance_mut(8);
+pub(in crate::mutator) const OUTSIDE: Entry = ptr::without_provenance_mut(8);
 
 /// Held by whoever walks or changes the list of a thread in a blocking region.
 #[derive(Default)]
@@ -44,9 +97,9 @@ impl Outside {
     }
 }
 
-/// A link on its thread's list; dropping it takes it off, wherever it stands.
+/// A root on its thread's list; dropping this takes it off, wherever it stands.
 pub struct LinkedRoot<'f> {
-    link: NonNull<RootLink>,
+    entry: Entry,
     state: NonNull<State>,
     /// The link's memory, borrowed; neither `Send` nor `Sync`.
     frame: PhantomData<&'f mut RootLink>,
@@ -62,10 +115,29 @@ impl Mutator<'_> {
     /// - The link is on no list.
     #[inline(always)]
     pub unsafe fn link_root<'f>(&self, link: NonNull<RootLink>) -> LinkedRoot<'f> {
+        // SAFETY: the caller's predicates.
+        unsafe { self.link(link.as_ptr().cast::<RootWord>().map_addr(|address| address | VISITED)) }
+    }
+
+    /// Puts one word on this thread's list.
+    ///
+    /// # Safety
+    /// As for [`link_root`](Self::link_root), and:
+    /// - The word refers to a live object of this heap, or to none.
+    #[inline(always)]
+    pub unsafe fn link_word<'f>(&self, word: NonNull<RootWord>) -> LinkedRoot<'f> {
+        // SAFETY: the caller's predicates.
+        unsafe { self.link(word.as_ptr()) }
+    }
+
+    /// # Safety
+    /// - As for `link_root`; the entry says what it is.
+    #[inline(always)]
+    unsafe fn link<'f>(&self, entry: Entry) -> LinkedRoot<'f> {
         let state = self.state();
-        // SAFETY: the link is alive and this thread's alone.
-        unsafe { link.as_ref() }.below.set(state.links.replace(link.as_ptr()));
-        LinkedRoot { link, state: NonNull::from(state), frame: PhantomData }
+        // SAFETY: it is alive and this thread's alone.
+        unsafe { below(entry) }.set(state.links.replace(entry));
+        LinkedRoot { entry, state: NonNull::from(state), frame: PhantomData }
     }
 }
 
@@ -74,35 +146,35 @@ impl Drop for LinkedRoot<'_> {
     fn drop(&mut self) {
         // SAFETY: the state lives until its thread detaches, which is later.
         let state = unsafe { self.state.as_ref() };
-        if state.links.get() == self.link.as_ptr() {
-            // SAFETY: a link on the list is alive.
-            state.links.set(unsafe { self.link.as_ref() }.below.get());
+        if state.links.get() == self.entry {
+            // SAFETY: what is on the list is alive.
+            state.links.set(unsafe { below(self.entry) }.get());
         } else {
-            unlink(state, self.link);
+            unlink(state, self.entry);
         }
     }
 }
 
-/// Not the innermost link, or the thread is in a blocking region, and a collector may walk the list.
+/// Not the innermost, or the thread is in a blocking region, and a collector may walk the list.
 #[cold]
 #[inline(never)]
-fn unlink(state: &State, link: NonNull<RootLink>) {
+fn unlink(state: &State, entry: Entry) {
     if state.links.get() == OUTSIDE {
         let _walks = state.shared.roots.outside.lock();
-        take_off(&state.parked, link);
+        take_off(&state.parked, entry);
     } else {
-        take_off(&state.links, link);
+        take_off(&state.links, entry);
     }
 }
 
-fn take_off(head: &Cell<*mut RootLink>, link: NonNull<RootLink>) {
+fn take_off(head: &Cell<Entry>, entry: Entry) {
     let mut place = head;
-    while place.get() != link.as_ptr() {
-        // SAFETY: the link is on the list, so every place before it is a live link's.
-        place = unsafe { &(*place.get()).below };
+    while place.get() != entry {
+        // SAFETY: the entry is on the list, so every place before it is of something alive.
+        place = unsafe { below(place.get()) };
     }
-    // SAFETY: a link on the list is alive.
-    place.set(unsafe { link.as_ref() }.below.get());
+    // SAFETY: what is on the list is alive.
+    place.set(unsafe { below(entry) }.get());
 }
 
 /// Visits the roots in the frames of a thread.
@@ -113,10 +185,15 @@ pub(in crate::mutator) unsafe fn visit_links(state: &State, slots: &mut SlotVisi
     let head = state.links.get();
     let mut at = if head == OUTSIDE { state.parked.get() } else { head };
     while !at.is_null() {
-        // SAFETY: every link on the list is alive, and its function is for it.
+        // SAFETY: what is on the list is alive and as its entry says, and a link's function is for it.
         unsafe {
-            ((*at).visit)(at, slots);
-            at = (*at).below.get();
+            if at.addr() & VISITED == 0 {
+                slots.strong((*at).bits.as_ptr());
+            } else {
+                let link = at.map_addr(|address| address & !VISITED).cast::<RootLink>();
+                ((*link).visit)(link, slots);
+            }
+            at = below(at).get();
         }
     }
 }

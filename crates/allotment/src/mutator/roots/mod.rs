@@ -2,7 +2,7 @@
 //!
 //! | root | made by | found by a collector |
 //! |---|---|---|
-//! | [`RootLink`] | a frame of an attached thread | on its thread's list |
+//! | [`RootWord`], [`RootLink`] | a frame of an attached thread | on its thread's list |
 //! | [`RootHandle`] | anybody attached; dropped anywhere | in the heap's table, strong or weak |
 //! | [`RootProvider`] | a runtime with roots of its own | by asking it |
 //! | [`Pin`] | anybody attached | in the heap's table of pins |
@@ -15,8 +15,8 @@ mod pins;
 mod providers;
 mod table;
 
-pub use links::{LinkedRoot, RootLink};
-pub(super) use links::{OUTSIDE, visit_links};
+pub(super) use links::{Entry, OUTSIDE, visit_links};
+pub use links::{LinkedRoot, RootLink, RootWord};
 pub use pins::Pin;
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub use table::RootHandle;

@@ -13,6 +13,7 @@ mod make_room;
 mod model;
 mod properties;
 mod recycle;
+mod roots;
 mod sampling;
 mod script;
 mod stop;

@@ -1,0 +1,111 @@
+//! Roots in frames: words and links on one list, taken off in any order.
+
+use super::heap;
+use crate::Heap;
+use crate::mutator::{LinkedRoot, Mutator, RootLink, RootWord, World};
+use crate::object::SlotVisitor;
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Two roots behind a link.
+#[repr(C)]
+struct Pair {
+    link: RootLink,
+    words: [Cell<u64>; 2],
+}
+
+/// # Safety
+/// - The link heads a [`Pair`].
+unsafe fn visit_pair(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
+    // SAFETY: the caller's predicate.
+    let pair = unsafe { &*link.cast::<Pair>() };
+    pair.words.iter().for_each(|word| slots.strong(word.as_ptr()));
+}
+
+/// Something on the list, with what a visit finds in it.
+struct Linked {
+    holds: Vec<u64>,
+    /// Dropped before the memory.
+    _linked: LinkedRoot<'static>,
+    _memory: (Option<Box<RootWord>>, Option<Box<Pair>>),
+}
+
+impl Linked {
+    /// A word that holds `bits`, which refer to nothing.
+    fn word(mutator: &Mutator<'_>, bits: u64) -> Linked {
+        let memory = Box::new(RootWord::new(0));
+        // SAFETY: the box outlives the link, and every `Linked` the attachment.
+        let linked = unsafe { mutator.link_word(NonNull::from(&*memory)) };
+        // SAFETY: no reference.
+        unsafe { memory.set(bits) };
+        assert_eq!(memory.get(), bits);
+        Linked { holds: vec![bits], _linked: linked, _memory: (Some(memory), None) }
+    }
+
+    /// A link with two words.
+    fn pair(mutator: &Mutator<'_>, bits: [u64; 2]) -> Linked {
+        let memory = Box::new(Pair { link: RootLink::new(visit_pair), words: bits.map(Cell::new) });
+        // SAFETY: as for a word; the link is the pair's first field.
+        let linked = unsafe { mutator.link_root(NonNull::from(&*memory).cast()) };
+        Linked { holds: bits.to_vec(), _linked: linked, _memory: (None, Some(memory)) }
+    }
+}
+
+/// What a collector finds, innermost first.
+fn found(world: &World<'_>) -> Vec<u64> {
+    let mut found = Vec::new();
+    // SAFETY: the slots of a stopped thread.
+    world.visit_roots(&mut SlotVisitor::new(&mut |slot, _| found.push(unsafe { slot.read() })));
+    found
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Word,
+    Pair,
+    /// Drops one, by its place from the inside; in a blocking region or not.
+    Drop(usize, bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let one = prop_oneof![
+        2 => Just(Step::Word),
+        1 => Just(Step::Pair),
+        2 => (prop_oneof![Just(0), 0..8_usize], any::<bool>()).prop_map(|(place, blocking)| Step::Drop(place, blocking)),
+    ];
+    prop::collection::vec(one, 1..40)
+}
+
+/// Takes the steps, and looks after each as a mutator and from a blocking region.
+fn run(heap: &Heap, mutator: &mut Mutator<'_>, steps: &[Step]) {
+    let mut list: Vec<Linked> = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        // Immediates: no word is a reference.
+        let bits = index as u64 * 4 + 1;
+        match *step {
+            Step::Word => list.push(Linked::word(mutator, bits)),
+            Step::Pair => list.push(Linked::pair(mutator, [bits, bits + 2])),
+            Step::Drop(place, blocking) if place < list.len() => {
+                let dropped = list.remove(list.len() - 1 - place);
+                if blocking { mutator.blocking(|| drop(dropped)) } else { drop(dropped) }
+            }
+            Step::Drop(..) => {}
+        }
+        let expected: Vec<u64> = list.iter().rev().flat_map(|linked| linked.holds.clone()).collect();
+        assert_eq!(mutator.stop_the_world(|world| found(world)), Some(expected.clone()), "{step:?}");
+        assert_eq!(
+            mutator.blocking(|| heap.stop_the_world(|world| found(world))),
+            Ok(Some(expected)),
+            "{step:?}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_collector_finds_what_is_linked_and_nothing_else(steps in steps()) {
+        let heap = heap(4096, 10, "");
+        heap.attach(|mutator| run(&heap, mutator, &steps)).unwrap();
+    }
+}
