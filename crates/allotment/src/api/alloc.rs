@@ -4,11 +4,13 @@
 //! and anything else that could run, and it never runs code of a user while it writes: a half-written
 //! object is seen by nobody.
 
-use super::carry::Carry;
+use super::carry::{Carry, erase};
 use super::gc::{Gc, Object};
+use super::local::Frame;
 use super::word::Bare;
-use crate::mutator::{ByCaller, Mutator, NoPrefetch, Reservation};
+use crate::mutator::{ByCaller, Mutator, NoPrefetch, OutOfMemory, Reservation};
 use crate::object::{HEADER_BYTES, MIN_OBJECT_BYTES, TypeShape, reference};
+use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
 use std::ptr::NonNull;
 
@@ -122,17 +124,61 @@ pub fn initialiser<N: New>(new: N) -> N {
     new
 }
 
-/// Allocates for `alloc!`, in the room that it has just made.
+/// What `alloc!` does in line: the buffer's next bytes, if there are enough. The initialiser comes back otherwise.
+#[inline(always)]
+pub fn alloc_fast<'g, N: New>(mutator: &'g Mutator<'_>, new: N) -> Result<Gc<'g, N::Object>, N> {
+    let bytes = new.bytes();
+    if bytes > MAX_OBJECT_BYTES {
+        return Err(new);
+    }
+    // SAFETY: as in `try_alloc`.
+    match unsafe { mutator.alloc_in_buffer::<ByCaller, NoPrefetch>(N::type_shape().header(), bytes) } {
+        Some(object) => {
+            // SAFETY: as in `try_alloc`.
+            unsafe {
+                new.write(object);
+                Ok(Gc::from_header(object))
+            }
+        }
+        None => Err(new),
+    }
+}
+
+/// What `alloc!` does otherwise: one call, and nothing of it in line, since functions that allocate are small and many.
+/// `kept` becomes the live variables, in any case.
 ///
-/// # Panics
-/// Where a safepoint was reached since.
-pub fn alloc_reserved<'g, 't, N: New>(
-    mutator: &'g Mutator<'t>,
-    mut room: Reservation<'t>,
+/// # Safety
+/// - `new` and `live` were erased, and no safepoint was reached since.
+/// - What comes back is restored before anything else happens.
+#[cold]
+#[inline(never)]
+pub unsafe fn alloc_slow<N: New, L: Carry>(
+    mutator: &mut Mutator<'_>,
     new: N,
-) -> Gc<'g, N::Object> {
-    let Ok(object) = mutator.try_alloc_in(&mut room, new) else {
+    live: L,
+    kept: &mut MaybeUninit<L>,
+) -> Result<Gc<'static, N::Object>, OutOfMemory> {
+    let new = match mutator.try_alloc(new) {
+        Ok(object) => {
+            kept.write(live);
+            // SAFETY: the caller restores it.
+            return Ok(unsafe { erase(object) });
+        }
+        Err(new) => new,
+    };
+    let bytes = new.bytes();
+    // SAFETY: erased by the caller, and linked at the safepoint that comes.
+    let mut frame = unsafe { Frame::of_erased((new, live)) };
+    // SAFETY: the frame stays here and is unlinked before it is taken.
+    let linked = unsafe { Frame::link(&raw mut frame, mutator) };
+    let room = mutator.make_room(bytes);
+    drop(linked);
+    // SAFETY: it was linked at the safepoint; the caller restores the live variables, and what is below the object.
+    let (new, live) = unsafe { frame.take() };
+    kept.write(live);
+    let Ok(object) = mutator.try_alloc_in(&mut room?, new) else {
         unreachable!("a reservation holds until the next safepoint")
     };
-    object
+    // SAFETY: the caller restores it.
+    Ok(unsafe { erase(object) })
 }

@@ -21,13 +21,21 @@ impl<C: Carry> Frame<C> {
     /// A frame of these values. The span is looked after by `link` and `take`, which are unsafe.
     #[inline(always)]
     pub fn save<V: Carry<At<'static> = C>>(value: V) -> Self {
+        // SAFETY: traced as long as the frame is linked, and `take` wants no safepoint otherwise.
+        unsafe { Self::of_erased(erase(value)) }
+    }
+
+    /// A frame of values that were erased.
+    ///
+    /// # Safety
+    /// - They are good now.
+    #[inline(always)]
+    pub(super) unsafe fn of_erased(value: C) -> Self {
         unsafe fn visit<C: Carry>(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
             // SAFETY: the link heads a `Frame<C>`, whose thread is stopped.
             unsafe { (*(*link.cast::<Frame<C>>()).value.get()).trace(slots) }
         }
-        // SAFETY: traced as long as the frame is linked, and `take` wants no safepoint otherwise.
-        let value = UnsafeCell::new(unsafe { erase(value) });
-        Frame { link: RootLink::new(visit::<C>), value, _pinned: PhantomPinned }
+        Frame { link: RootLink::new(visit::<C>), value: UnsafeCell::new(value), _pinned: PhantomPinned }
     }
 
     /// Puts the frame on the thread's list.

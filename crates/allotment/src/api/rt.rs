@@ -3,7 +3,7 @@
 //! Every path in an expansion begins here, `core` included: a module of the user named `std` or `core`, or a
 //! function named `drop`, is then not met.
 
-pub use super::alloc::{alloc_reserved, initialiser, object_bytes};
+pub use super::alloc::{alloc_fast, alloc_slow, initialiser, object_bytes};
 pub use super::call::Call;
 pub use super::carry::{erase, restore, trace_word};
 pub use super::field::SlotField;

@@ -76,14 +76,28 @@ impl<'t> Mutator<'t> {
         header: Header,
         bytes: usize,
     ) -> Option<NonNull<u8>> {
-        match self.bump::<Z, P>(bytes) {
-            Some(start) => {
-                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone.
-                unsafe { initialise::<Z>(start, header, bytes) };
-                Some(start)
-            }
+        // SAFETY: the caller's predicates.
+        match unsafe { self.alloc_in_buffer::<Z, P>(header, bytes) } {
+            Some(start) => Some(start),
             None => self.alloc_slow::<Z>(bytes, header),
         }
+    }
+
+    /// The fast path alone, for a caller that has a slow path of its own, which begins with
+    /// [`try_alloc_with_header`](Self::try_alloc_with_header).
+    ///
+    /// # Safety
+    /// As for [`try_alloc_with_header`](Self::try_alloc_with_header).
+    #[inline(always)]
+    pub(crate) unsafe fn alloc_in_buffer<Z: Zeroing, P: Prefetch>(
+        &self,
+        header: Header,
+        bytes: usize,
+    ) -> Option<NonNull<u8>> {
+        let start = self.bump::<Z, P>(bytes)?;
+        // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone.
+        unsafe { initialise::<Z>(start, header, bytes) };
+        Some(start)
     }
 
     /// Allocates an object whose tail has `length` elements (0 for a shape without a tail), as

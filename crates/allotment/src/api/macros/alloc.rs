@@ -55,30 +55,26 @@ macro_rules! __alloc {
         let __al_span = &*$($mu)+;
         // SAFETY: as above.
         let __al_new = unsafe { $crate::rt::restore(__al_new, __al_span) };
-        let __al_object = match $crate::mutator::Mutator::try_alloc(__al_span, __al_new) {
+        let __al_object = match $crate::rt::alloc_fast(__al_span, __al_new) {
             // SAFETY: restored below, with nothing in between.
             $crate::rt::Ok(__al_object) => $crate::rt::Ok(unsafe { $crate::rt::erase(__al_object) }),
             $crate::rt::Err(__al_new) => {
-                let __al_bytes = $crate::New::bytes(&__al_new);
-                let mut __al_frame = $crate::rt::Frame::save((__al_new, ($($live,)*)));
+                // SAFETY: handed to the slow path, with nothing in between.
+                let __al_new = unsafe { $crate::rt::erase(__al_new) };
+                // SAFETY: as above; restored below.
+                let __al_live = unsafe { $crate::rt::erase(($($live,)*)) };
+                let mut __al_kept = $crate::rt::core::mem::MaybeUninit::uninit();
+                // SAFETY: erased just above; what comes back is restored next.
+                let __al_object = unsafe {
+                    $crate::rt::alloc_slow(&mut *$($mu)+, __al_new, __al_live, &mut __al_kept)
+                };
                 let __al_span = &*$($mu)+;
-                // SAFETY: the frame stays in this block and is unlinked before it is taken.
-                let __al_linked = unsafe { $crate::rt::Frame::link(&raw mut __al_frame, __al_span) };
-                let __al_room = $crate::mutator::Mutator::make_room(&mut *$($mu)+, __al_bytes);
-                $crate::rt::drop(__al_linked);
-                let __al_span = &*$($mu)+;
-                // SAFETY: it was linked at the safepoint.
-                let __al_kept = unsafe { $crate::rt::restore($crate::rt::Frame::take(__al_frame), __al_span) };
-                let (__al_new, __al_live) = __al_kept;
+                // SAFETY: the slow path wrote it, and it is good now.
+                let __al_live = unsafe {
+                    $crate::rt::restore($crate::rt::core::mem::MaybeUninit::assume_init(__al_kept), __al_span)
+                };
                 $crate::__assign!(__al_live => $($live)*);
-                match __al_room {
-                    $crate::rt::Ok(__al_room) => {
-                        let __al_object = $crate::rt::alloc_reserved(__al_span, __al_room, __al_new);
-                        // SAFETY: restored below, with nothing in between.
-                        $crate::rt::Ok(unsafe { $crate::rt::erase(__al_object) })
-                    }
-                    $crate::rt::Err(__al_error) => $crate::rt::Err(__al_error),
-                }
+                __al_object
             }
         };
         let __al_span = &*$($mu)+;
