@@ -141,7 +141,7 @@ pub fn probe_store(mutator: &Mutator<'_>, node: Gc<'_, Node>, next: Option<Gc<'_
     node.next.store(mutator, next);
 }
 
-/// Stores in a loop: the mutator's state and the slot's address are in registers.
+/// Stores in a loop: the card table and the slot's address are in registers.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn probe_fill(mutator: &Mutator<'_>, slots: &[Field<Option<Node>>], value: Option<Gc<'_, Node>>) {

@@ -12,6 +12,9 @@ use std::sync::OnceLock;
 /// From the load of `top` to the store of the header, both included.
 const BUDGET: usize = 7;
 
+/// Where a mutator has the card table, biased: behind the pointer to its state.
+const MUTATORS_CARDS: usize = 8;
+
 /// The example, built as users build: in release, with its dependencies inlined.
 fn example() -> &'static [u8] {
     static EXAMPLE: OnceLock<Vec<u8>> = OnceLock::new();
@@ -201,7 +204,7 @@ fn dirties(instruction: &Instruction) -> bool {
 }
 
 /// What follows each store to a slot up to the store to its card, without what computes the slot's address (a loop
-/// counts it up as well) and what loads the mutator's state.
+/// counts it up as well).
 fn barriers(code: &[Instruction]) -> Vec<Vec<&Instruction>> {
     let address = |one: &Instruction| match one.mnemonic() {
         Mnemonic::Lea => true,
@@ -209,46 +212,45 @@ fn barriers(code: &[Instruction]) -> Vec<Vec<&Instruction>> {
         Mnemonic::Add => one.op_kind(0) == OpKind::Register && one.op_kind(1) == OpKind::Immediate8to64,
         _ => false,
     };
-    let state = |one: &Instruction| loads(one, Register::RDI, 0);
     let slot = |one: &Instruction| one.code() == Code::Mov_rm64_r64 && one.op0_kind() == OpKind::Memory;
     let ends = (0..code.len()).filter(|&end| dirties(&code[end]));
     ends.map(|end| {
         let start = code[..end].iter().rposition(slot).expect("the store to the slot comes first");
-        code[start + 1..=end].iter().filter(|one| !address(one) && !state(one)).collect()
+        code[start + 1..=end].iter().filter(|one| !address(one)).collect()
     })
     .collect()
 }
 
 #[test]
-fn the_barrier_behind_a_store_is_three_instructions() {
-    for probe in ["probe_store", "probe_fill"] {
+fn the_barrier_behind_a_store_is_three_instructions_and_in_a_loop_two() {
+    for (probe, tables) in [("probe_store", 1), ("probe_fill", 0)] {
         let code = disassemble(probe);
         let text = listing(&code);
         let barriers = barriers(&code);
         assert!(!barriers.is_empty(), "{probe} dirties no card:\n{text}");
         for barrier in barriers {
-            assert_eq!(barrier.len(), 3, "a load of the table, a shift, a store:\n{text}");
+            assert_eq!(barrier.len(), 2 + tables, "a load of the table, a shift, a store:\n{text}");
             let table = |one: &&&Instruction| {
                 matches!(one.mnemonic(), Mnemonic::Mov | Mnemonic::Add)
                     && one.op1_kind() == OpKind::Memory
-                    && one.memory_displacement64() == Hot::CARDS_OFFSET as u64
+                    && at(one, Register::RDI, MUTATORS_CARDS)
             };
             let shift = |one: &&&Instruction| {
                 one.mnemonic() == Mnemonic::Shr && one.immediate(1) == u64::from(Hot::CARD_SHIFT)
             };
-            assert_eq!(barrier.iter().filter(table).count(), 1, "{text}");
+            assert_eq!(barrier.iter().filter(table).count(), tables, "{text}");
             assert_eq!(barrier.iter().filter(shift).count(), 1, "{text}");
         }
     }
 }
 
 #[test]
-fn a_store_takes_six_instructions_and_no_branch() {
+fn a_store_takes_five_instructions_and_no_branch() {
     let code = disassemble("probe_store");
     let text = listing(&code);
     let end = code.iter().position(|one| one.flow_control() == FlowControl::Return).expect("it returns");
-    // The store, the slot's address, the mutator's state, the barrier.
-    assert!(end <= 6, "{text}");
+    // The store, the slot's address, the barrier.
+    assert!(end <= 5, "{text}");
     assert!(code[..end].iter().all(|one| one.flow_control() == FlowControl::Next), "{text}");
 }
 

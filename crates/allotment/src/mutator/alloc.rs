@@ -27,23 +27,31 @@ use std::ptr::NonNull;
 /// A thread attached to a heap.
 ///
 /// `&Mutator` is a span in which the thread reaches no safepoint: allocation under it never collects.
-/// What may reach a safepoint takes `&mut Mutator`. It is a thin pointer to the thread's state and is
-/// handed out by reference only ([`Heap::attach`](crate::Heap::attach)).
+/// What may reach a safepoint takes `&mut Mutator`. It is a pointer to the thread's state, with what every store wants of
+/// that beside it, and is handed out by reference only ([`Heap::attach`](crate::Heap::attach)).
 pub struct Mutator<'t> {
     state: NonNull<State>,
+    /// The heap's card table, biased: as the state has it, and a load nearer to each store.
+    cards: usize,
     /// The attachment; also makes the type neither `Send` nor `Sync`.
     attached: PhantomData<(&'t State, *mut ())>,
 }
 
 impl<'t> Mutator<'t> {
     pub(super) fn new(state: &'t State) -> Mutator<'t> {
-        Mutator { state: NonNull::from(state), attached: PhantomData }
+        Mutator { state: NonNull::from(state), cards: state.hot.cards(), attached: PhantomData }
     }
 
     #[inline(always)]
     pub(super) fn state(&self) -> &State {
         // SAFETY: `'t` is a borrow of the state, which `attach` keeps until the mutator is gone.
         unsafe { self.state.as_ref() }
+    }
+
+    /// The card table, biased.
+    #[inline(always)]
+    pub(super) fn cards(&self) -> usize {
+        self.cards
     }
 
     /// Allocates an object of a size known at compile time, without a safepoint. `None`: the slow path

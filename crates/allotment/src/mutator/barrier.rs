@@ -8,14 +8,17 @@
 //!
 //! ```text
 //! shr  slot, 9
-//! add  slot, [mutator + 56]    the card table, biased
+//! add  slot, [state + 56]      the card table, biased
 //! mov  byte [slot], 1
 //! ```
 //!
+//! Rust code has the table from the mutator itself, generated code from the state.
+//!
 //! Refused: asking whether the object is old or the referent young (a load of what the store does not need, and
-//! branches that programs take either way), asking whether the card is dirty already (pays where several threads write
-//! to the same cards, costs a load and a branch everywhere else), and code that knows the collector (twice the code,
-//! or a branch).
+//! branches that programs take either way), and code that knows the collector (twice the code, or a branch). Also
+//! asking whether the card is dirty already: on Zen 3, which is slow where stores to two lines take turns, a loop of
+//! stores took 0.49 ns for each instead of 1.56, but stores at random into 256 MiB of old objects (`graph`, nothing
+//! dying) were done at three quarters of the speed, since the load has to wait for the card and a store has not.
 
 use super::{Hot, Mutator};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -43,7 +46,7 @@ impl Mutator<'_> {
     pub unsafe fn store(&self, slot: *mut u64, bits: u64) {
         // SAFETY: as for `load`.
         unsafe { AtomicU64::from_ptr(slot) }.store(bits, Ordering::Release);
-        let card = self.state().hot.cards().wrapping_add(slot as usize >> Hot::CARD_SHIFT);
+        let card = self.cards().wrapping_add(slot as usize >> Hot::CARD_SHIFT);
         // Released, so that whoever finds the card dirty finds what was stored.
         // SAFETY: the slot lies in the heap, so this is a byte of its card table, which all access as atomics.
         unsafe { AtomicU8::from_ptr(card as *mut u8) }.store(Hot::DIRTY_CARD, Ordering::Release);
