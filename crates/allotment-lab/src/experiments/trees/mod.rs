@@ -6,6 +6,7 @@
 //! `--depth` asks for another. `crates/allotment-lab/peers/Trees.java` does the same on a Java virtual machine.
 
 mod shot;
+mod spans;
 mod tree;
 
 use super::collectors::{COLLECTOR, refusal};
@@ -30,11 +31,18 @@ impl Experiment for Trees {
     }
 
     fn modes(&self) -> &'static [Mode] {
-        &[Mode {
-            name: "build",
-            what: "make trees from the top and from the bottom, drop each",
-            jmh_modes: &[JmhMode::SingleShot],
-        }]
+        &[
+            Mode {
+                name: "build",
+                what: "make trees from the top and from the bottom, drop each",
+                jmh_modes: &[JmhMode::SingleShot],
+            },
+            Mode {
+                name: "spans",
+                what: "the same, small subtrees without a root or a safepoint",
+                jmh_modes: &[JmhMode::SingleShot],
+            },
+        ]
     }
 
     fn axes(&self) -> &'static [Axis] {

@@ -5,9 +5,10 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
-use super::tree::{Node, bottom_up, count, nodes, top_down};
+use super::tree::{Node, count, nodes};
+use super::{spans, tree};
 use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Worker, keep};
-use allotment::{Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
+use allotment::{Gc, Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
 use anyhow::{Context, bail};
 
 /// Levels that the tree which lives on has more than the others.
@@ -16,16 +17,25 @@ const LIVING_LEVELS: u64 = 2;
 /// Numbers in the array that lives on: 4 MiB.
 const NUMBERS: usize = (4 << 20) / size_of::<f64>();
 
+/// What makes a tree.
+type Make = for<'m> fn(&'m mut Mutator<'_>, u64) -> Result<Gc<'m, Node>, OutOfMemory>;
+
 /// What a shot of a thread is.
 #[derive(Clone, Copy)]
 struct Work {
     depth: u64,
     rounds: u64,
+    top_down: Make,
+    bottom_up: Make,
 }
 
 /// Measures shots.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")? };
+    let (top_down, bottom_up): (Make, Make) = match case.mode.as_str() {
+        "spans" => (spans::top_down, spans::bottom_up),
+        _ => (tree::top_down, tree::bottom_up),
+    };
+    let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")?, top_down, bottom_up };
     let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, case.size("heap")?)?)?;
     bench.measure_within_with(&mut probe, |thread, play| {
         heap.attach(|mutator| {
@@ -41,7 +51,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 /// The first thread's scene.
 fn beside_what_lives(mutator: &mut Mutator<'_>, work: Work, play: Play<'_>) -> anyhow::Result<()> {
     let full = "the heap is full before the first shot";
-    root!(mutator, tree = top_down(mutator, work.depth + LIVING_LEVELS).context(full)?);
+    root!(mutator, tree = tree::top_down(mutator, work.depth + LIVING_LEVELS).context(full)?);
     root!(mutator, numbers = alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)).context(full)?);
     let array = numbers.get(mutator);
     for index in 0..NUMBERS {
@@ -74,8 +84,8 @@ impl<'m, 't> Worked<'_, 'm, 't> {
 
     fn rounds(&mut self) -> Result<(), OutOfMemory> {
         for _ in 0..self.work.rounds {
-            keep(top_down(self.mutator, self.work.depth)?.as_ref());
-            keep(bottom_up(self.mutator, self.work.depth)?.as_ref());
+            keep((self.work.top_down)(self.mutator, self.work.depth)?.as_ref());
+            keep((self.work.bottom_up)(self.mutator, self.work.depth)?.as_ref());
         }
         Ok(())
     }

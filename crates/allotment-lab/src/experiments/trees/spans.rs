@@ -1,0 +1,102 @@
+//! The same trees with few roots: below a height whole subtrees are made in a span of the mutator.
+//!
+//! Under `&Mutator` nothing is collected, so bare pointers are arguments, results and variables as they are anywhere in
+//! Rust, and `try_alloc` says when there is no room without a safepoint. The nodes made until then are dropped, and the
+//! subtree is made as in `tree.rs`, whose `alloc!` collects: so a heap that has room for the tree is enough, and a stop that
+//! others wait for is delayed by no more than one allocation. Refused: a reservation for the subtree, which would not
+//! drop nodes once a collection, but whose every allocation asks whether it has lapsed.
+
+use super::tree::{NewNode, Node};
+use allotment::{Gc, Local, Mutator, OutOfMemory, alloc, rebind, ret, root};
+
+/// The highest tree that is made in a span: 127 nodes, 4 KiB. Twice as many levels made no difference.
+const SPAN_DEPTH: u64 = 6;
+
+/// Makes a tree from its top.
+///
+/// # Errors
+/// The heap is full.
+pub(super) fn top_down<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
+    root!(mutator, top = alloc!(mutator, NewNode { left: None, right: None, key: depth })?);
+    populate(mutator, depth, top)?;
+    Ok(top.get(mutator))
+}
+
+fn populate(mutator: &mut Mutator<'_>, depth: u64, node: Local<'_, Node>) -> Result<(), OutOfMemory> {
+    if depth <= SPAN_DEPTH && populate_in_span(mutator, depth, node.get(mutator)).is_some() {
+        return Ok(());
+    }
+    let Some(below) = depth.checked_sub(1) else { return Ok(()) };
+    root!(mutator, left = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
+    node.get(mutator).left.store(mutator, Some(left.get(mutator)));
+    root!(mutator, right = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
+    node.get(mutator).right.store(mutator, Some(right.get(mutator)));
+    populate(mutator, below, left)?;
+    populate(mutator, below, right)
+}
+
+/// Hangs `depth` levels below `node`, or `None` and some of them.
+fn populate_in_span(mutator: &Mutator<'_>, depth: u64, node: Gc<'_, Node>) -> Option<()> {
+    let Some(below) = depth.checked_sub(1) else { return Some(()) };
+    let left = mutator.try_alloc(NewNode { left: None, right: None, key: below }).ok()?;
+    node.left.store(mutator, Some(left));
+    let right = mutator.try_alloc(NewNode { left: None, right: None, key: below }).ok()?;
+    node.right.store(mutator, Some(right));
+    populate_in_span(mutator, below, left)?;
+    populate_in_span(mutator, below, right)
+}
+
+/// Makes a tree from its leaves.
+///
+/// # Errors
+/// The heap is full.
+pub(super) fn bottom_up<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
+    if depth <= SPAN_DEPTH
+        && let Some(tree) = bottom_up_in_span(mutator, depth)
+    {
+        ret!(mutator, Ok(tree));
+    }
+    let Some(below) = depth.checked_sub(1) else {
+        return alloc!(mutator, NewNode { left: None, right: None, key: 0 });
+    };
+    root!(mutator, left = bottom_up(mutator, below)?);
+    let right = rebind!(mutator, bottom_up(mutator, below)?);
+    let left = left.get(mutator);
+    alloc!(mutator, NewNode { left: Some(left), right: Some(right), key: depth })
+}
+
+/// A tree, or `None` where it wants a safepoint.
+fn bottom_up_in_span<'g>(mutator: &'g Mutator<'_>, depth: u64) -> Option<Gc<'g, Node>> {
+    let Some(below) = depth.checked_sub(1) else {
+        return mutator.try_alloc(NewNode { left: None, right: None, key: 0 }).ok();
+    };
+    let left = bottom_up_in_span(mutator, below)?;
+    let right = bottom_up_in_span(mutator, below)?;
+    mutator.try_alloc(NewNode { left: Some(left), right: Some(right), key: depth }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::{count, nodes};
+    use super::*;
+    use allotment::Heap;
+
+    /// Trees of a tenth of the heap, again and again: collections come in the middle of subtrees.
+    #[test]
+    fn trees_are_whole_whether_or_not_a_collection_comes_between() {
+        let heap = Heap::builder().max_heap_size(4 << 20).build().unwrap();
+        heap.attach(|mutator| {
+            for round in 0..200 {
+                let depth = [0, SPAN_DEPTH, SPAN_DEPTH + 1, 12][round % 4];
+                root!(mutator, top = top_down(mutator, depth)?);
+                let bottom = rebind!(mutator, bottom_up(mutator, depth)?);
+                assert_eq!(count(mutator, bottom), Some(nodes(depth)));
+                assert_eq!(count(mutator, top.get(mutator)), Some(nodes(depth)));
+            }
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap()
+        .unwrap();
+        assert!(heap.collections().count > 0);
+    }
+}
