@@ -138,7 +138,7 @@ impl Worker for Mixed<'_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.context("a larger --heap or fewer threads fit")
+        self.outcome.clone().context("a larger --heap or fewer threads fit")
     }
 
     fn idle(&mut self, wait: &mut dyn FnMut()) {

@@ -6,7 +6,7 @@
 //! others wait for is delayed by no more than one allocation. Refused: a reservation for the subtree, which would not
 //! drop nodes once a collection, but whose every allocation asks whether it has lapsed.
 
-use super::tree::{NewNode, Node};
+use super::tree::{NewNode, Node, STORED};
 use allotment::{Gc, Local, Mutator, OutOfMemory, alloc, rebind, ret, root};
 
 /// The highest tree that is made in a span: 127 nodes, 4 KiB. Twice as many levels made no difference.
@@ -27,12 +27,14 @@ fn populate(mutator: &mut Mutator<'_>, depth: u64, node: Local<'_, Node>) -> Res
         return Ok(());
     }
     let Some(below) = depth.checked_sub(1) else { return Ok(()) };
-    root!(mutator, left = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
-    node.get(mutator).left.store(mutator, Some(left.get(mutator)));
-    root!(mutator, right = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
-    node.get(mutator).right.store(mutator, Some(right.get(mutator)));
-    populate(mutator, below, left)?;
-    populate(mutator, below, right)
+    let left = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
+    node.get(mutator).left.store(mutator, Some(left));
+    let right = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
+    node.get(mutator).right.store(mutator, Some(right));
+    root!(mutator, mut child = node.get(mutator).left.load(mutator).expect(STORED));
+    populate(mutator, below, child.local())?;
+    child.set(mutator, node.get(mutator).right.load(mutator).expect(STORED));
+    populate(mutator, below, child.local())
 }
 
 /// Hangs `depth` levels below `node`, or `None` and some of them.

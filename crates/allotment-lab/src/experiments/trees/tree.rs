@@ -28,15 +28,20 @@ pub(super) fn top_down<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<G
     Ok(top.get(mutator))
 }
 
-/// Hangs `depth` levels below `node`.
+/// Why a child is there.
+pub(super) const STORED: &str = "both children were stored, and nobody else has the node";
+
+/// Hangs `depth` levels below `node`. The children are read again where they are needed, as the Java program does.
 fn populate(mutator: &mut Mutator<'_>, depth: u64, node: Local<'_, Node>) -> Result<(), OutOfMemory> {
     let Some(below) = depth.checked_sub(1) else { return Ok(()) };
-    root!(mutator, left = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
-    node.get(mutator).left.store(mutator, Some(left.get(mutator)));
-    root!(mutator, right = alloc!(mutator, NewNode { left: None, right: None, key: below })?);
-    node.get(mutator).right.store(mutator, Some(right.get(mutator)));
-    populate(mutator, below, left)?;
-    populate(mutator, below, right)
+    let left = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
+    node.get(mutator).left.store(mutator, Some(left));
+    let right = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
+    node.get(mutator).right.store(mutator, Some(right));
+    root!(mutator, mut child = node.get(mutator).left.load(mutator).expect(STORED));
+    populate(mutator, below, child.local())?;
+    child.set(mutator, node.get(mutator).right.load(mutator).expect(STORED));
+    populate(mutator, below, child.local())
 }
 
 /// Makes a tree from its leaves.
