@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Command::Tune(arguments) => command::tune(&arguments, experiments),
         Command::Machine => command::machine(),
         Command::Options => command::options(),
+        Command::Asm(arguments) => command::asm(&arguments),
         Command::Fork => command::fork(experiments),
         Command::Told(text) => command::print(&text),
     });

@@ -1,6 +1,6 @@
 //! Reading the command line.
 
-use super::Failure;
+use super::{AsmArguments, Failure};
 use crate::format::time;
 use crate::harness::{Baseline, Experiment, JmhMode, Kind, Pin, Selection, Settings};
 use clap::error::ErrorKind;
@@ -22,6 +22,8 @@ pub enum Command {
     Machine,
     /// Which options the heap has.
     Options,
+    /// What an allocation becomes.
+    Asm(Box<AsmArguments>),
     /// Be a fork of a run.
     Fork,
     /// Help or version, ready to print.
@@ -47,6 +49,8 @@ enum Verb {
     Machine,
     /// Print the heap's options, their values and where these come from.
     Options,
+    /// Print the machine code of an allocation, next to HotSpot's.
+    Asm(Box<AsmArguments>),
     /// Measure one case, read from standard input.
     #[command(hide = true)]
     Fork,
@@ -169,6 +173,7 @@ pub fn parse(
         Verb::Tune(arguments) => Ok(Command::Tune(arguments)),
         Verb::Machine => Ok(Command::Machine),
         Verb::Options => Ok(Command::Options),
+        Verb::Asm(arguments) => Ok(Command::Asm(arguments)),
         Verb::Fork => Ok(Command::Fork),
         Verb::Run(mut arguments) => {
             let run = matches.subcommand_matches("run");
@@ -260,9 +265,9 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Command::Told(text)),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, tune, machine or options".into(),
-        )),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Failure::Usage("no command given; write allotment list, run, tune, machine, options or asm".into()))
+        }
         _ => {
             let before_usage = text.split("\nUsage:").next().unwrap_or_default();
             let line = before_usage.trim().trim_start_matches("error: ").replace("\n\n", "; ");

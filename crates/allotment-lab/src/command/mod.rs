@@ -4,6 +4,7 @@
 //! experiment brings its own.
 
 mod arguments;
+mod asm;
 mod failure;
 mod report;
 mod run;
@@ -11,6 +12,7 @@ mod show;
 mod tune;
 
 pub use arguments::{Command, RunArguments, TuneArguments, parse};
+pub use asm::{AsmArguments, asm};
 pub use failure::Failure;
 pub use run::run;
 pub use show::{fork, list, machine, options, print};

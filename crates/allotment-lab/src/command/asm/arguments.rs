@@ -1,0 +1,320 @@
+//! The arguments of `allotment asm`, and the question they are.
+
+use crate::command::Failure;
+use crate::format::{number, time};
+use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
+use allotment_jit::{EmitError, Initialise, MAX_INLINE_BYTES};
+use clap::ValueEnum;
+use std::time::Duration;
+
+/// The arguments of `allotment asm`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct AsmArguments {
+    /// Bytes of the object, header included: a multiple of 8 [default: 64].
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size, conflicts_with = "array")]
+    pub(super) size: Option<u64>,
+
+    /// An array instead.
+    #[arg(long)]
+    pub(super) array: bool,
+
+    /// Bytes of an element: 1, 2, 4 or 8 [default: 8].
+    #[arg(long, value_name = "BYTES", value_parser = element, requires = "array")]
+    pub(super) element: Option<usize>,
+
+    /// Elements of the array: a number, or known only when it runs [default: register].
+    #[arg(long, value_name = "N|register", value_parser = length, requires = "array")]
+    pub(super) length: Option<Length>,
+
+    /// AllocatePrefetchStyle: 0 none, 1 always, 2 at the watermark, 3 whole lines.
+    #[arg(long, value_name = "0..3", value_parser = style)]
+    pub(super) style: Option<PrefetchStyle>,
+
+    /// AllocatePrefetchDistance: bytes ahead, 0 to 512.
+    #[arg(long, value_name = "BYTES")]
+    pub(super) distance: Option<usize>,
+
+    /// AllocatePrefetchLines: for an array, 1 to 64; 0: as many as it has, at most 3.
+    #[arg(long, value_name = "N")]
+    pub(super) lines: Option<usize>,
+
+    /// AllocateInstancePrefetchLines: for any other object, as --lines.
+    #[arg(long, value_name = "N")]
+    pub(super) instance_lines: Option<usize>,
+
+    /// AllocatePrefetchStepSize: bytes from line to line, 1 to 512.
+    #[arg(long, value_name = "BYTES")]
+    pub(super) step: Option<usize>,
+
+    /// AllocatePrefetchInstr: nta (0), t0 (1), t2 (2) or w (3).
+    #[arg(long, value_name = "NAME", value_parser = instruction)]
+    pub(super) instr: Option<PrefetchInstruction>,
+
+    /// What settings that are not given are.
+    #[arg(long, value_name = "WHOSE", default_value = "ours")]
+    pub(super) defaults: Defaults,
+
+    /// Who writes what is behind the header.
+    #[arg(long, value_name = "WHO", default_value = "object")]
+    pub(super) zeroing: Zeroing,
+
+    /// So many objects side by side, in one bump.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(super) count: u32,
+
+    /// As pasted into a compiler's code, or as a function to call.
+    #[arg(long, value_name = "FORM", default_value = "pasted")]
+    pub(super) form: Form,
+
+    /// The processor to emit for.
+    #[arg(long, value_name = "NAME", default_value = "this")]
+    pub(super) processor: Target,
+
+    /// HotSpot's objects with headers of 8 bytes (JEP 450).
+    #[arg(long)]
+    pub(super) compact_headers: bool,
+
+    /// The write barrier, a load with its hook and a safepoint poll as well.
+    #[arg(long)]
+    pub(super) barriers: bool,
+
+    /// HotSpot's sequence beside ours, or below.
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub(super) layout: Layout,
+
+    /// Run it in a loop for so long, and say which instructions take the time [default: 2s].
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "2s", value_parser = time::parse)]
+    pub(super) profile: Option<Duration>,
+
+    /// What the loop fills before it begins again [default: half of L2].
+    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, requires = "profile")]
+    pub(super) eden: Option<u64>,
+}
+
+/// How long an array is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Length {
+    /// So many elements.
+    Constant(usize),
+    /// What a register says when it runs.
+    Register,
+}
+
+/// Whose defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Defaults {
+    /// This library's for the processor.
+    Ours,
+    /// HotSpot's for the processor.
+    Hotspot,
+}
+
+/// Who writes the memory behind a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Zeroing {
+    /// The code behind the allocation, every word.
+    Caller,
+    /// The allocation: zeroes.
+    Object,
+    /// The heap, a window at a time: zeroes.
+    Ahead,
+}
+
+/// What is emitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    /// The sequence that falls through to the code behind it.
+    Pasted,
+    /// A C function.
+    Stub,
+}
+
+/// A processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Target {
+    /// The one it runs on.
+    This,
+    /// AMD's since 2017.
+    Zen,
+    /// Intel's of 2008: without AVX2 and PREFETCHW.
+    Nehalem,
+    /// Intel's servers since 2023.
+    Rapids,
+}
+
+/// Where HotSpot's sequence stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Layout {
+    /// Beside ours, where the terminal is wide enough.
+    Auto,
+    /// Beside ours.
+    Beside,
+    /// Below ours.
+    Below,
+}
+
+fn element(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bytes @ (1 | 2 | 4 | 8)) => Ok(bytes),
+        Ok(bytes) => {
+            let nearest = [8_usize, 4, 2, 1].into_iter().min_by_key(|near| near.abs_diff(bytes)).unwrap_or(8);
+            Err(format!("elements have 1, 2, 4 or 8 bytes; {nearest} is the nearest"))
+        }
+        Err(_) => Err("elements have 1, 2, 4 or 8 bytes".into()),
+    }
+}
+
+fn length(text: &str) -> Result<Length, String> {
+    if text == "register" {
+        return Ok(Length::Register);
+    }
+    text.parse().map(Length::Constant).map_err(|_| "write a number of elements, or register".into())
+}
+
+fn style(text: &str) -> Result<PrefetchStyle, String> {
+    text.parse()
+        .ok()
+        .and_then(PrefetchStyle::from_number)
+        .ok_or_else(|| "the styles are 0 (none), 1 (always), 2 (at the watermark) and 3 (whole lines)".into())
+}
+
+fn instruction(text: &str) -> Result<PrefetchInstruction, String> {
+    let named = match text {
+        "nta" => Some(PrefetchInstruction::Nta),
+        "t0" => Some(PrefetchInstruction::T0),
+        "t2" => Some(PrefetchInstruction::T2),
+        "w" => Some(PrefetchInstruction::Write),
+        _ => text.parse().ok().and_then(PrefetchInstruction::from_number),
+    };
+    named.ok_or_else(|| "the instructions are nta (0), t0 (1), t2 (2) and w (3)".into())
+}
+
+impl Target {
+    /// What machine code needs to know of it.
+    pub(super) fn processor(self) -> Processor {
+        let zen = Processor {
+            vendor: Vendor::Amd,
+            family: 0x19,
+            sse3: true,
+            sse4_2: true,
+            hyper_threading: true,
+            avx2: true,
+            prefetchw: true,
+            line_bytes: 64,
+        };
+        match self {
+            Target::This => Processor::detect(),
+            Target::Zen => zen,
+            Target::Rapids => Processor { vendor: Vendor::Intel, family: 6, ..zen },
+            Target::Nehalem => {
+                Processor { vendor: Vendor::Intel, family: 6, avx2: false, prefetchw: false, ..zen }
+            }
+        }
+    }
+}
+
+/// What is allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// An object without a length, of so many bytes.
+    Object { bytes: usize },
+    /// An array.
+    Array { element: usize, length: Length },
+}
+
+/// What the user wants to see, with nothing left to choose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    pub(super) processor: Processor,
+    /// As given: `lines` may be 0.
+    pub(super) settings: PrefetchSettings,
+    pub(super) what: What,
+    pub(super) initialise: Initialise,
+    pub(super) count: usize,
+    pub(super) form: Form,
+    pub(super) compact_headers: bool,
+}
+
+impl Question {
+    /// The question of a command line.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: options that exclude each other. What cannot be emitted is said by the emitter.
+    pub(super) fn of(arguments: &AsmArguments) -> Result<Question, Failure> {
+        let usage = |text: &str| Err(Failure::Usage(text.into()));
+        if arguments.form == Form::Stub && arguments.count > 1 {
+            return usage("--form stub makes one object; leave --count out, or write --form pasted");
+        }
+        if arguments.profile.is_some() && arguments.processor != Target::This {
+            return usage("--profile runs the code, so it is for this processor: leave --processor out");
+        }
+        let processor = arguments.processor.processor();
+        let defaults = match arguments.defaults {
+            Defaults::Ours => PrefetchSettings::recommended(&processor),
+            Defaults::Hotspot => PrefetchSettings::hotspot(&processor),
+        };
+        let settings = PrefetchSettings {
+            style: arguments.style.unwrap_or(defaults.style),
+            distance: arguments.distance.unwrap_or(defaults.distance),
+            lines: arguments.lines.unwrap_or(defaults.lines),
+            instance_lines: arguments.instance_lines.unwrap_or(defaults.instance_lines),
+            step: arguments.step.unwrap_or(defaults.step),
+            instruction: arguments.instr.unwrap_or(defaults.instruction),
+        };
+        let what = if arguments.array {
+            What::Array {
+                element: arguments.element.unwrap_or(8),
+                length: arguments.length.unwrap_or(Length::Register),
+            }
+        } else {
+            // A size beyond the address space is beyond what is allocated inline as well.
+            What::Object { bytes: usize::try_from(arguments.size.unwrap_or(64)).unwrap_or(usize::MAX) }
+        };
+        Ok(Question {
+            processor,
+            settings,
+            what,
+            initialise: match arguments.zeroing {
+                Zeroing::Caller => Initialise::ByCaller,
+                Zeroing::Object => Initialise::PerObject,
+                Zeroing::Ahead => Initialise::Ahead,
+            },
+            count: arguments.count as usize,
+            form: arguments.form,
+            compact_headers: arguments.compact_headers,
+        })
+    }
+
+    /// Whether it is an array.
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.what, What::Array { .. })
+    }
+
+    /// Bytes of one of our objects, where they are known.
+    pub(super) fn bytes(&self) -> Option<usize> {
+        match self.what {
+            What::Object { bytes } => Some(bytes),
+            What::Array { element, length: Length::Constant(length) } => {
+                let body = length.checked_mul(element)?.checked_add(16 + 7)?;
+                Some(body / 8 * 8)
+            }
+            What::Array { length: Length::Register, .. } => None,
+        }
+    }
+}
+
+/// What cannot be emitted was asked for wrongly.
+pub(super) fn refused(question: &Question, error: &EmitError) -> Failure {
+    let hint = match (question.what, error) {
+        (What::Array { element, .. }, EmitError::TooLarge { .. }) => {
+            format!("; --length {} is the nearest", (MAX_INLINE_BYTES - 16) / element)
+        }
+        (What::Object { .. }, EmitError::TooLarge { .. }) if question.count > 1 => {
+            let most = question.bytes().map_or(1, |bytes| (MAX_INLINE_BYTES / bytes.max(1)).max(1));
+            format!("; --count {most} is the nearest")
+        }
+        (_, EmitError::Fold(_)) => "; give the array a --length, or leave --count out".into(),
+        _ => String::new(),
+    };
+    Failure::Usage(format!("{error}{hint}"))
+}

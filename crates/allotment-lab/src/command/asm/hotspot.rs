@@ -1,0 +1,472 @@
+//! HotSpot's side: what its C2 compiler makes of the same allocation, in words of our own.
+//!
+//! Computed, not recorded: which steps there are, their operands and their order follow from the settings, by the
+//! definitions of its options. The registers are examples, as a compiler assigns them; its scheduler may exchange
+//! neighbours, such as the store of the top and the prefetches. `r15` is the thread; `tlab.` are fields of it.
+//!
+//! Sources: the options' own descriptions (`globals.hpp`), JEP 331 (samples), JEP 450 (headers), JDK-8139457 (where
+//! elements begin).
+
+use super::arguments::{Form, Length, Question, What};
+use super::stage::Stage;
+use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle};
+use allotment_jit::{Initialise, Part};
+
+/// `FastAllocateSizeLimit`, in words of 8 bytes.
+const FAST_WORDS: usize = 128 << 10;
+
+/// A line of HotSpot's sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// What it is for.
+    pub(super) stage: Stage,
+    /// In line or not.
+    pub(super) part: Part,
+    /// How many instructions it is; `None`: as many as the processor and the size want.
+    pub(super) instructions: Option<usize>,
+    /// It, in Intel's syntax; `{..}` stands for what is no single instruction.
+    pub(super) assembly: String,
+    /// What it is for.
+    pub(super) note: String,
+    /// Where it differs from ours, and why.
+    pub(super) differs: Option<String>,
+}
+
+impl Step {
+    fn new(stage: Stage, assembly: impl Into<String>, note: impl Into<String>) -> Step {
+        Step {
+            stage,
+            part: Part::Hot,
+            instructions: Some(1),
+            assembly: assembly.into(),
+            note: note.into(),
+            differs: None,
+        }
+    }
+
+    fn cold(self) -> Step {
+        Step { part: Part::Cold, ..self }
+    }
+
+    /// So many instructions instead of one.
+    fn instructions(self, instructions: Option<usize>) -> Step {
+        Step { instructions, ..self }
+    }
+
+    fn differs(self, how: impl Into<String>) -> Step {
+        Step { differs: Some(how.into()), ..self }
+    }
+}
+
+/// What the address of a prefetch is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The new top.
+    NewTop,
+    /// The watermark, already raised.
+    Watermark,
+    /// The old top, `ahead` of it, rounded down to a multiple of `step`.
+    Line {
+        /// Distance and step.
+        ahead: usize,
+        /// The step.
+        step: usize,
+    },
+}
+
+/// Where a site's prefetches go: relative to what, and by how many bytes each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Prefetches {
+    /// What the addresses are relative to.
+    pub(super) base: Base,
+    /// Bytes from there.
+    pub(super) displacements: Vec<usize>,
+}
+
+/// The settings as HotSpot takes them: without a 0 for lines, which it does not have. `bytes` is our object's size.
+pub(super) fn as_hotspot_takes_them(settings: &PrefetchSettings, bytes: Option<usize>) -> PrefetchSettings {
+    let settings = settings.normalized();
+    PrefetchSettings {
+        lines: settings.lines_for(true, bytes),
+        instance_lines: settings.lines_for(false, bytes),
+        ..settings
+    }
+}
+
+/// What a site of those settings prefetches, on each allocation or, in style 2, at each watermark. The number of lines is
+/// the site's: the object's size is not asked.
+pub(super) fn prefetches(settings: &PrefetchSettings, array: bool) -> Option<Prefetches> {
+    let lines = if array { settings.lines } else { settings.instance_lines };
+    let (base, first) = match settings.style {
+        PrefetchStyle::None => return None,
+        PrefetchStyle::Always => (Base::NewTop, settings.distance),
+        PrefetchStyle::Watermark => (Base::Watermark, 0),
+        PrefetchStyle::Lines => {
+            (Base::Line { ahead: settings.distance + settings.step, step: settings.step }, 0)
+        }
+    };
+    let displacements = (0..lines).map(|line| first + line * settings.step).collect();
+    Some(Prefetches { base, displacements })
+}
+
+/// The layout of HotSpot's objects.
+struct Layout {
+    /// Bytes of an instance's header: where its fields begin.
+    header: usize,
+    /// Where an array's length is.
+    length: usize,
+    /// Where an array's elements begin.
+    elements: usize,
+}
+
+impl Layout {
+    fn of(compact: bool, element: usize) -> Layout {
+        match compact {
+            false => Layout { header: 12, length: 12, elements: 16 },
+            // Elements of 8 bytes stay aligned.
+            true => Layout { header: 8, length: 8, elements: if element == 8 { 16 } else { 12 } },
+        }
+    }
+}
+
+/// Where an object ends: its size, or a register with its end.
+#[derive(Clone, Copy)]
+enum Size {
+    Constant(usize),
+    Register { element: usize },
+}
+
+/// HotSpot's sequence.
+pub(super) fn sequence(question: &Question) -> Vec<Step> {
+    let element = if let What::Array { element, .. } = question.what { element } else { 8 };
+    let layout = Layout::of(question.compact_headers, element);
+    let size = match question.what {
+        What::Object { bytes } => Size::Constant(bytes),
+        What::Array { length: Length::Constant(length), .. } => {
+            Size::Constant((layout.elements + length * element).next_multiple_of(8))
+        }
+        What::Array { length: Length::Register, .. } => Size::Register { element },
+    };
+    let mut steps = Vec::new();
+    bump(&mut steps, question, &layout, size);
+    prefetch(&mut steps, question);
+    steps.push(Step::new(Stage::Store, "mov [r15 + tlab.top], r10", "the new top"));
+    object(&mut steps, question, &layout, size);
+    let slow =
+        Step::new(Stage::Object, "call {the runtime}", "slow: refill, or no buffer, or collect").cold();
+    steps.push(slow.differs(
+        "returns an object; ours returns memory, and the header is written where it is on the fast path",
+    ));
+    steps.push(Step::new(Stage::Object, "jmp back", "back in line, behind the body").cold());
+    steps
+}
+
+/// Check, load, add, compare.
+fn bump(steps: &mut Vec<Step>, question: &Question, layout: &Layout, size: Size) {
+    if let Size::Register { element } = size {
+        let most = FAST_WORDS * 8 / element;
+        let check = Step::new(Stage::Check, format!("cmp ebx, {most}"), "too long to be in line?");
+        steps.push(check.differs(
+            "a length has 32 bits, and FastAllocateSizeLimit (131072 words) counts the elements alone; ours has 64, and \
+             1 MiB includes header and length",
+        ));
+        steps.push(Step::new(Stage::Check, "ja slow", "too long to be in line?"));
+    }
+    let end = Step::new(Stage::Load, "mov r8, [r15 + tlab.end]", "the end of the buffer");
+    steps.push(end.differs(
+        "an end that only allocation samples lower (JEP 331); ours is a limit that a request to stop lowers too, so \
+         that an allocation is a safepoint poll",
+    ));
+    steps.push(Step::new(Stage::Load, "mov rax, [r15 + tlab.top]", "the old top: the object's address"));
+    let add = match size {
+        Size::Constant(bytes) => Step::new(Stage::Add, format!("lea r10, [rax + {bytes}]"), "the new top"),
+        Size::Register { element } => {
+            let rounding = if element == 8 { 0 } else { 7 };
+            let scaled = if element == 1 { "rbx".into() } else { format!("rbx * {element}") };
+            let bytes = format!("lea r11, [{scaled} + {}]", layout.elements + rounding);
+            steps.push(Step::new(Stage::Add, bytes, "bytes"));
+            if rounding > 0 {
+                steps.push(Step::new(Stage::Add, "and r11, -8", "bytes"));
+            }
+            Step::new(Stage::Add, "lea r10, [rax + r11]", "the new top")
+        }
+    };
+    steps.push(match question.count {
+        1 => add,
+        count => add.differs(format!("one object: C2 folds none, so all of this is there {count} times")),
+    });
+    steps.push(Step::new(Stage::Compare, "cmp r10, r8", "at the end or beyond it?"));
+    let branch = Step::new(Stage::Compare, "jae slow", "at the end or beyond it?");
+    steps.push(branch.differs(
+        "slow at equality: no buffer is filled to its last byte; ours is, it goes slow above the limit",
+    ));
+}
+
+fn prefetch(steps: &mut Vec<Step>, question: &Question) {
+    let settings = as_hotspot_takes_them(&question.settings, question.bytes());
+    let array = question.is_array();
+    let Some(Prefetches { base, displacements }) = prefetches(&settings, array) else { return };
+    let name = match settings.instruction {
+        PrefetchInstruction::Nta => "prefetchnta",
+        PrefetchInstruction::T0 => "prefetcht0",
+        PrefetchInstruction::T2 => "prefetcht2",
+        PrefetchInstruction::Write => "prefetchw",
+    };
+    let stage = Stage::Prefetch;
+    let (register, note, part) = match base {
+        Base::NewTop => ("r10", "lines ahead of the new top", Part::Hot),
+        Base::Watermark => {
+            let distance = settings.distance;
+            steps.push(Step::new(stage, "mov r11, [r15 + tlab.pf_top]", "the watermark"));
+            steps.push(Step::new(stage, "cmp r10, r11", "has the top come to it?"));
+            steps.push(Step::new(stage, "jae fetch", "has the top come to it?"));
+            let raise = "fetch: the watermark goes on by the distance";
+            steps.push(Step::new(stage, format!("add r11, {distance}"), raise).cold());
+            steps.push(Step::new(stage, "mov [r15 + tlab.pf_top], r11", raise).cold());
+            ("r11", "lines from the watermark on", Part::Cold)
+        }
+        Base::Line { ahead, step } => {
+            let note = "whole lines ahead of the object";
+            steps.push(Step::new(stage, format!("lea r11, [rax + {ahead}]"), note));
+            steps.push(Step::new(stage, format!("and r11, -{step}"), note));
+            ("r11", note, Part::Hot)
+        }
+    };
+    let ours = question.settings.lines_for(array, question.bytes().map(|bytes| bytes * question.count));
+    let by_size = if array { question.settings.lines } else { question.settings.instance_lines } == 0;
+    for (index, displacement) in displacements.iter().enumerate() {
+        let address =
+            if *displacement == 0 { register.into() } else { format!("{register} + {displacement}") };
+        let step = Step { part, ..Step::new(stage, format!("{name} [{address}]"), note) };
+        steps.push(match (index, by_size) {
+            (0, true) => step.differs(format!(
+                "{} at every site, whatever the size; ours has as many as the object has lines, at most 3: here {ours}",
+                lines(displacements.len())
+            )),
+            _ => step,
+        });
+    }
+    if base == Base::Watermark {
+        steps.push(Step::new(stage, "jmp back", "back in line").cold());
+    }
+}
+
+/// A number of lines in words.
+fn lines(number: usize) -> String {
+    if number == 1 { "1 line".into() } else { format!("{number} lines") }
+}
+
+/// Header, length, body, barrier.
+fn object(steps: &mut Vec<Step>, question: &Question, layout: &Layout, size: Size) {
+    let stage = Stage::Object;
+    if question.compact_headers {
+        let mark =
+            Step::new(stage, "mov qword ptr [rax], {mark and class}", "mark word, with the class (JEP 450)");
+        steps.push(mark.differs("one word, as ours: shape, age, mark and hash"));
+    } else {
+        steps.push(Step::new(stage, "mov qword ptr [rax], 1", "mark word: unlocked, no hash"));
+        let class = Step::new(stage, "mov dword ptr [rax + 8], {class}", "class, compressed");
+        steps.push(
+            class.differs("a header of 12 to 16 bytes; ours is one word (8 with --compact-headers, JEP 450)"),
+        );
+    }
+    let mut from = layout.header;
+    if let What::Array { length, .. } = question.what {
+        let value = match length {
+            Length::Constant(length) => length.to_string(),
+            Length::Register => "ebx".into(),
+        };
+        let at = layout.length;
+        let step = Step::new(stage, format!("mov dword ptr [rax + {at}], {value}"), "length");
+        steps.push(step.differs("32 bits; ours has 64, at 8"));
+        from = layout.elements;
+    }
+    let to = match size {
+        Size::Constant(bytes) if bytes == from => None,
+        Size::Constant(bytes) => Some(format!("rax + {bytes}")),
+        Size::Register { .. } => Some("r10".into()),
+    };
+    let at = if from == 0 { "rax".into() } else { format!("rax + {from}") };
+    if let Some(to) = to {
+        let clear = Step::new(stage, format!("{{clear {at} to {to}}}"), "zeroes").instructions(None);
+        steps.push(match question.initialise {
+            Initialise::PerObject => clear.differs(
+                "per object too: plain stores where it is short, vectors or rep stosb (UseXMMForObjInit, UseFastStosb) \
+                 where it is long; stores of a constructor that cover words take their zeroes' place",
+            ),
+            Initialise::ByCaller => clear.differs(
+                "left out as far as stores of the constructor cover it; ours trusts the caller with all of it",
+            ),
+            Initialise::Ahead => clear.differs(
+                "per object; ours was zeroed a window ahead. The nearest there is +ZeroTLAB, the whole buffer at its refill",
+            ),
+        });
+    }
+    let barrier = Step::new(stage, "{store-store barrier}", "before others see it").instructions(Some(0));
+    steps.push(barrier.differs(
+        "no instruction on x86, it only binds the compiler; left out where the object does not escape",
+    ));
+    if question.form == Form::Stub
+        && let Some(last) = steps.last_mut()
+    {
+        last.note.push_str("; and no ret: it is pasted at every site");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::asm::arguments::Target;
+    use proptest::prelude::*;
+
+    fn settings(style: usize, distance: usize, lines: usize, instance_lines: usize) -> PrefetchSettings {
+        PrefetchSettings {
+            style: PrefetchStyle::from_number(style).unwrap(),
+            distance,
+            lines,
+            instance_lines,
+            step: 64,
+            instruction: PrefetchInstruction::Write,
+        }
+    }
+
+    fn question(settings: PrefetchSettings, what: What) -> Question {
+        Question {
+            processor: Target::Rapids.processor(),
+            settings,
+            what,
+            initialise: Initialise::PerObject,
+            count: 1,
+            form: Form::Pasted,
+            compact_headers: false,
+        }
+    }
+
+    const OBJECT: What = What::Object { bytes: 64 };
+
+    fn texts(question: &Question, part: Part) -> Vec<String> {
+        let steps = sequence(question);
+        steps.into_iter().filter(|step| step.part == part).map(|step| step.assembly).collect()
+    }
+
+    /// The addresses, by what the steps say.
+    fn addresses(
+        found: &Prefetches,
+        old: usize,
+        new: usize,
+        watermark: usize,
+        distance: usize,
+    ) -> Vec<usize> {
+        let base = match found.base {
+            Base::NewTop => new,
+            Base::Watermark => watermark + distance,
+            Base::Line { ahead, step } => (old + ahead) & !(step - 1),
+        };
+        found.displacements.iter().map(|displacement| base + displacement).collect()
+    }
+
+    #[test]
+    fn defaults_prefetch_what_hotspot_is_known_to() {
+        // Current servers of Intel: one line at 192 for an instance, four for an array. Zen: 256, and three.
+        let of = |target: Target, array| {
+            prefetches(&PrefetchSettings::hotspot(&target.processor()), array).unwrap().displacements
+        };
+        assert_eq!(of(Target::Rapids, false), [192]);
+        assert_eq!(of(Target::Rapids, true), [192, 256, 320, 384]);
+        assert_eq!(of(Target::Zen, true), [256, 320, 384]);
+        assert_eq!(prefetches(&settings(0, 256, 3, 1), true), None);
+    }
+
+    proptest! {
+        #[test]
+        fn addresses_are_those_of_the_styles(
+            style in 1_usize..4, distance in 1_usize..=512, lines in 1_usize..=64, step in 3_u32..=9,
+            (old, bytes, watermark) in (0_usize..1 << 20, 2_usize..100, 0_usize..1 << 20),
+        ) {
+            let step = 1 << step;
+            let settings = PrefetchSettings { step, ..settings(style, distance, lines, 1) };
+            let (old, new) = (old * 8, (old + bytes) * 8);
+            let found = prefetches(&settings, true).unwrap();
+            let expected: Vec<usize> = (0..lines).map(|line| match style {
+                1 => new + distance + line * step,
+                2 => watermark + distance + line * step,
+                _ => (old + step + distance) / step * step + line * step,
+            }).collect();
+            prop_assert_eq!(addresses(&found, old, new, watermark, distance), expected);
+        }
+    }
+
+    #[test]
+    fn the_sequence_of_an_instance() {
+        let asked = question(settings(1, 192, 4, 1), OBJECT);
+        assert_eq!(
+            texts(&asked, Part::Hot),
+            [
+                "mov r8, [r15 + tlab.end]",
+                "mov rax, [r15 + tlab.top]",
+                "lea r10, [rax + 64]",
+                "cmp r10, r8",
+                "jae slow",
+                "prefetchw [r10 + 192]",
+                "mov [r15 + tlab.top], r10",
+                "mov qword ptr [rax], 1",
+                "mov dword ptr [rax + 8], {class}",
+                "{clear rax + 12 to rax + 64}",
+                "{store-store barrier}",
+            ]
+        );
+        let compact = texts(&Question { compact_headers: true, ..asked }, Part::Hot);
+        assert_eq!(compact[7..9], ["mov qword ptr [rax], {mark and class}", "{clear rax + 8 to rax + 64}"]);
+    }
+
+    #[test]
+    fn the_watermark_bursts_out_of_line() {
+        let asked = question(settings(2, 256, 3, 2), OBJECT);
+        let hot = texts(&asked, Part::Hot);
+        assert_eq!(hot[5..8], ["mov r11, [r15 + tlab.pf_top]", "cmp r10, r11", "jae fetch"]);
+        let cold = [
+            "add r11, 256",
+            "mov [r15 + tlab.pf_top], r11",
+            "prefetchw [r11]",
+            "prefetchw [r11 + 64]",
+            "jmp back",
+        ];
+        assert_eq!(texts(&asked, Part::Cold)[..5], cold);
+    }
+
+    #[test]
+    fn arrays_of_lengths_in_registers_are_checked_and_rounded() {
+        let array = |element, length| What::Array { element, length };
+        let asked = |element| question(settings(3, 256, 1, 1), array(element, Length::Register));
+        assert_eq!(
+            texts(&asked(4), Part::Hot)[..7],
+            [
+                "cmp ebx, 262144",
+                "ja slow",
+                "mov r8, [r15 + tlab.end]",
+                "mov rax, [r15 + tlab.top]",
+                "lea r11, [rbx * 4 + 23]",
+                "and r11, -8",
+                "lea r10, [rax + r11]"
+            ]
+        );
+        assert!(texts(&asked(8), Part::Hot).contains(&"lea r11, [rbx * 8 + 16]".to_string()));
+        assert!(texts(&asked(8), Part::Hot).contains(&"lea r11, [rax + 320]".to_string()));
+        let constant = question(settings(0, 256, 1, 1), array(4, Length::Constant(5)));
+        let has = |asked: &Question, text: &str| texts(asked, Part::Hot).iter().any(|line| line == text);
+        assert!(has(&constant, "lea r10, [rax + 40]") && has(&constant, "mov dword ptr [rax + 12], 5"));
+        let compact = Question { compact_headers: true, ..constant };
+        assert!(has(&compact, "lea r10, [rax + 32]") && has(&compact, "{clear rax + 12 to rax + 32}"));
+        let empty = question(settings(0, 256, 1, 1), array(4, Length::Constant(0)));
+        assert!(!texts(&empty, Part::Hot).iter().any(|line| line.starts_with("{clear")));
+    }
+
+    #[test]
+    fn lines_by_size_become_a_number() {
+        let by_size = settings(1, 256, 0, 0);
+        let taken = as_hotspot_takes_them(&by_size, Some(144));
+        assert_eq!((taken.lines, taken.instance_lines), (3, 3));
+        assert_eq!(as_hotspot_takes_them(&by_size, None).lines, 1);
+        assert_eq!(as_hotspot_takes_them(&settings(1, 0, 3, 1), None).style, PrefetchStyle::None);
+    }
+}

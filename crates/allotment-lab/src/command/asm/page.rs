@@ -1,0 +1,346 @@
+//! What `allotment asm` prints.
+//!
+//! Settings first, as options to copy; both sequences, side by side where the terminal is wide enough, aligned by what the
+//! instructions are for; what is out of line; the differences; what is known of the cost; the barriers. Side by side the
+//! differences are numbered and stand below, since a column of sentences would tear the others apart.
+
+use super::arguments::{Form, Length, Question, What};
+use super::figures;
+use super::hotspot::{self, Step};
+use super::ours::Ours;
+use super::profile::{Profile, Unprofiled};
+use super::stage::{Stage, stages};
+use crate::command::Failure;
+use crate::format::number;
+use allotment::memory::{PrefetchSettings, PrefetchStyle, Vendor};
+use allotment_jit::{Initialise, Line, Part};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::fmt::Write;
+
+/// Columns where there is no terminal.
+pub(super) const WITHOUT_TERMINAL: u16 = 120;
+
+/// How wide the page may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// Side by side, however wide that is.
+    Any,
+    /// Side by side if it fits.
+    Columns(u16),
+    /// One below the other.
+    Narrow(u16),
+}
+
+/// What is to be printed.
+pub(super) struct Page<'a> {
+    pub(super) question: &'a Question,
+    pub(super) ours: &'a Ours,
+    pub(super) profile: Option<&'a Result<Profile, Unprofiled>>,
+    pub(super) width: Width,
+    pub(super) barriers: bool,
+}
+
+impl Page<'_> {
+    /// The text.
+    ///
+    /// # Errors
+    /// The barriers cannot be emitted.
+    pub(super) fn text(&self) -> Result<String, Failure> {
+        let theirs = hotspot::sequence(self.question);
+        let mut text = heading(self.question);
+        text.push('\n');
+        text += &self.sequences(&theirs);
+        text.push('\n');
+        for line in figures::lines(self.question, self.ours, &theirs) {
+            text += &wrapped(&line, "  ", self.columns());
+        }
+        if let Some(profile) = self.profile {
+            text.push('\n');
+            match profile {
+                Ok(profile) => text += &profile.summary(),
+                Err(why) => {
+                    let _ = writeln!(text, "not sampled: {why}");
+                }
+            }
+        }
+        if self.barriers {
+            let barriers = self.ours.barriers().map_err(|error| Failure::Failed(error.to_string()))?;
+            for barrier in barriers {
+                let _ = writeln!(text, "\n{}", barrier.name);
+                let lines = barrier.sequence.lines();
+                let rows = lines.iter().map(|line| self.ours_cells(line, None)).collect();
+                text += &table(rows, None);
+                text += &wrapped(&format!("HotSpot: {}", barrier.hotspot), "  ", self.columns());
+            }
+        }
+        Ok(text)
+    }
+
+    fn columns(&self) -> u16 {
+        match self.width {
+            Width::Any => WITHOUT_TERMINAL,
+            Width::Columns(columns) | Width::Narrow(columns) => columns,
+        }
+    }
+
+    /// Both sequences in the arrangement that fits.
+    fn sequences(&self, theirs: &[Step]) -> String {
+        let beside = self.beside(theirs);
+        let widest = beside.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        match self.width {
+            Width::Any => beside + &footnotes(theirs, self.columns()),
+            Width::Columns(columns) if widest <= usize::from(columns) => beside + &footnotes(theirs, columns),
+            Width::Columns(columns) | Width::Narrow(columns) => self.below(theirs, columns),
+        }
+    }
+
+    /// Side by side, with marks instead of the differences.
+    fn beside(&self, theirs: &[Step]) -> String {
+        let marks = marks(theirs);
+        let all = stages(&self.ours.lines);
+        let mut rows = vec![self.titles("ours, in line", "HotSpot, in line")];
+        let row = |ours: Option<(usize, &Line)>, step: Option<(usize, &Step)>| {
+            let mut cells = match ours {
+                Some((index, line)) => self.ours_cells(line, Some(index)),
+                None => vec![String::new(); self.our_columns()],
+            };
+            if let Some((index, step)) = step {
+                let mark = marks[index].map_or(String::new(), |mark| format!(" ({mark})"));
+                cells.extend([step.assembly.clone(), format!("{}{mark}", step.note)]);
+            }
+            cells
+        };
+        let ours: Vec<(usize, &Line)> = self.ours.lines.iter().enumerate().collect();
+        let theirs: Vec<(usize, &Step)> = theirs.iter().enumerate().collect();
+        let mut pair = |ours: Vec<(usize, &Line)>, theirs: Vec<(usize, &Step)>| {
+            for index in 0..ours.len().max(theirs.len()) {
+                rows.push(row(ours.get(index).copied(), theirs.get(index).copied()));
+            }
+        };
+        for stage in Stage::ALL {
+            let here = |(index, line): &&(usize, &Line)| line.part == Part::Hot && all[*index] == stage;
+            let there = |(_, step): &&(usize, &Step)| step.part == Part::Hot && step.stage == stage;
+            pair(ours.iter().filter(here).copied().collect(), theirs.iter().filter(there).copied().collect());
+        }
+        let cold = rows.len();
+        let mut pair = |ours: Vec<(usize, &Line)>, theirs: Vec<(usize, &Step)>| {
+            for index in 0..ours.len().max(theirs.len()) {
+                rows.push(row(ours.get(index).copied(), theirs.get(index).copied()));
+            }
+        };
+        pair(
+            ours.iter().filter(|(_, line)| line.part == Part::Cold).copied().collect(),
+            theirs.iter().filter(|(_, step)| step.part == Part::Cold).copied().collect(),
+        );
+        rows.insert(cold, self.titles("ours, out of line", "HotSpot, out of line"));
+        ruled(&table(rows, None))
+    }
+
+    /// One below the other, with the differences beside HotSpot's.
+    fn below(&self, theirs: &[Step], columns: u16) -> String {
+        let mut text = String::new();
+        for (part, name) in [(Part::Hot, "in line"), (Part::Cold, "out of line")] {
+            let _ = writeln!(text, "{}ours, {name}", if part == Part::Hot { "" } else { "\n" });
+            let lines = self.ours.lines.iter().enumerate().filter(|(_, line)| line.part == part);
+            text += &table(lines.map(|(index, line)| self.ours_cells(line, Some(index))).collect(), None);
+        }
+        for (part, name) in [(Part::Hot, "in line"), (Part::Cold, "out of line")] {
+            let _ = writeln!(text, "\nHotSpot, {name}");
+            let steps = theirs.iter().filter(|step| step.part == part);
+            let cells = |step: &Step| {
+                let differs = step.differs.clone().unwrap_or_default();
+                vec![step.assembly.clone(), step.note.clone(), differs]
+            };
+            text += &table(steps.map(cells).collect(), Some(columns));
+        }
+        text
+    }
+
+    /// How many columns ours have.
+    fn our_columns(&self) -> usize {
+        if self.sampled().is_some() { 4 } else { 3 }
+    }
+
+    fn sampled(&self) -> Option<&Profile> {
+        self.profile.and_then(|profile| profile.as_ref().ok()).filter(|profile| profile.samples() > 0)
+    }
+
+    fn titles(&self, ours: &str, theirs: &str) -> Vec<String> {
+        let mut cells = vec![String::new(); self.our_columns()];
+        let instruction = self.our_columns() - 2;
+        cells[instruction] = ours.into();
+        cells.extend([theirs.into(), String::new()]);
+        cells
+    }
+
+    /// Percentage, if it was sampled, offset, instruction, note. `index` among the sequence's lines.
+    fn ours_cells(&self, line: &Line, index: Option<usize>) -> Vec<String> {
+        let mut cells = Vec::new();
+        if let (Some(profile), Some(index)) = (self.sampled(), index) {
+            cells.push(profile.percent(index));
+        }
+        let part = if line.part == Part::Hot { "" } else { "cold+" };
+        cells.extend([format!("{part}{}", line.offset), line.assembly.clone(), line.note.into()]);
+        cells
+    }
+}
+
+/// Which of the differences a step has, counted from 1.
+fn marks(theirs: &[Step]) -> Vec<Option<usize>> {
+    let mut last = 0;
+    let mark = |step: &Step| {
+        step.differs.as_ref().map(|_| {
+            last += 1;
+            last
+        })
+    };
+    theirs.iter().map(mark).collect()
+}
+
+fn footnotes(theirs: &[Step], columns: u16) -> String {
+    let mut text = String::from("\nHotSpot's differs:\n");
+    for (step, mark) in theirs.iter().zip(marks(theirs)) {
+        if let (Some(differs), Some(mark)) = (&step.differs, mark) {
+            text += &wrapped(&format!("({mark}) {differs}"), "    ", columns);
+        }
+    }
+    text
+}
+
+/// What was asked, and the settings as options.
+fn heading(question: &Question) -> String {
+    let mut what = match question.what {
+        What::Object { bytes } => format!("object of {bytes} bytes"),
+        What::Array { element, length: Length::Register } => {
+            format!("array of elements of {} bytes, its length in rsi", element)
+        }
+        What::Array { element, length: Length::Constant(length) } => {
+            let bytes = question.bytes().unwrap_or_default();
+            format!("array of {length} elements of {element} bytes, {bytes} bytes")
+        }
+    };
+    if question.count > 1 {
+        what = format!("{} times {what}, in one bump", question.count);
+    }
+    let form = match question.form {
+        Form::Pasted => "pasted",
+        Form::Stub => "as a function",
+    };
+    let initialise = match question.initialise {
+        Initialise::ByCaller => "written by the caller",
+        Initialise::PerObject => "zeroed per object",
+        Initialise::Ahead => "zeroed ahead",
+    };
+    let processor = &question.processor;
+    let vendor = match processor.vendor {
+        Vendor::Intel => "Intel",
+        Vendor::Amd => "AMD",
+        Vendor::Hygon => "Hygon",
+        Vendor::Zhaoxin => "Zhaoxin",
+        _ => "another vendor",
+    };
+    let has = |has: bool, name: &str| format!(", {}{name}", if has { "" } else { "no " });
+    let mut text = format!("{what}, {form}, {initialise}\n");
+    let _ = writeln!(
+        text,
+        "for {vendor}, family {:#x}{}{}",
+        processor.family,
+        has(processor.avx2, "AVX2"),
+        has(processor.prefetchw, "PREFETCHW")
+    );
+    let ours = options(&question.settings.normalized());
+    let _ = writeln!(text, "ALLOTMENT_OPTIONS=\"{}\"", ours.join(" "));
+    let theirs = options(&java(question));
+    let shown = theirs.iter().filter(|option| !option.ends_with("Lines=0"));
+    let _ =
+        writeln!(text, "java {}", shown.map(|option| format!("-XX:{option}")).collect::<Vec<_>>().join(" "));
+    text
+}
+
+/// The settings as HotSpot's options; a number of lines that HotSpot does not have, and that this site does not look at,
+/// stays 0.
+fn java(question: &Question) -> PrefetchSettings {
+    let taken = hotspot::as_hotspot_takes_them(&question.settings, question.bytes());
+    if question.is_array() {
+        PrefetchSettings { instance_lines: question.settings.instance_lines, ..taken }
+    } else {
+        PrefetchSettings { lines: question.settings.lines, ..taken }
+    }
+}
+
+/// The settings as options: those that have an effect.
+pub(super) fn options(settings: &PrefetchSettings) -> Vec<String> {
+    let mut options = vec![format!("AllocatePrefetchStyle={}", settings.style.number())];
+    if settings.style != PrefetchStyle::None {
+        options.extend([
+            format!("AllocatePrefetchDistance={}", settings.distance),
+            format!("AllocatePrefetchLines={}", settings.lines),
+            format!("AllocateInstancePrefetchLines={}", settings.instance_lines),
+            format!("AllocatePrefetchStepSize={}", settings.step),
+            format!("AllocatePrefetchInstr={}", settings.instruction.number()),
+        ]);
+    }
+    options
+}
+
+/// Aligned columns, no wider than `columns`; numbers, in the columns before the instruction, at their right.
+fn table(rows: Vec<Vec<String>>, columns: Option<u16>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).force_no_tty();
+    match columns {
+        Some(columns) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns),
+        None => table.set_content_arrangement(ContentArrangement::Disabled),
+    };
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    for mut row in rows {
+        row.resize(width, String::new());
+        table.add_row(row);
+    }
+    let numbers = match width {
+        // HotSpot's side alone begins with an instruction.
+        _ if columns.is_some() => 0,
+        4 | 6 => 2,
+        _ => 1,
+    };
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if index < numbers {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+}
+
+/// The same with a line above what is out of line.
+fn ruled(table: &str) -> String {
+    let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    let rule = |line: &str| line.contains("ours, out of line");
+    table
+        .lines()
+        .flat_map(|line| [rule(line).then(|| "-".repeat(widest) + "\n"), Some(format!("{line}\n"))])
+        .flatten()
+        .collect()
+}
+
+/// A sentence over lines of at most `columns`, all but the first indented.
+fn wrapped(text: &str, indent: &str, columns: u16) -> String {
+    let columns = usize::from(columns).max(40);
+    let (mut all, mut line) = (String::new(), String::new());
+    for word in text.split_whitespace() {
+        if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > columns {
+            let _ = writeln!(all, "{line}");
+            line = indent.to_string() + word;
+            continue;
+        }
+        if !line.trim().is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    all + &line + "\n"
+}
+
+/// A size as the page writes it.
+pub(super) fn size(bytes: usize) -> String {
+    number::size(bytes as u64)
+}

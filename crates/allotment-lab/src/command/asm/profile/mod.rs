@@ -1,0 +1,195 @@
+//! `--profile`: the sequence runs in a loop, and samples say at which of its instructions the time goes.
+//!
+//! One thread fills an eden of a heap that never collects and recycles it, as the experiment `tlab` does: what a young
+//! collection without survivors would do. So the caches see an eden of that size, and the slow path runs as often as
+//! buffers end.
+
+mod function;
+mod sampler;
+
+use super::arguments::{Form, Length, Question, What};
+use super::ours::{Ours, register};
+use super::page::size;
+use crate::format::time::rough;
+use allotment::Heap;
+use allotment::memory::topology::Topology;
+use allotment::options::CollectorKind;
+use allotment_jit::Part;
+use function::Running;
+use sampler::{Counts, Sampling};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// The time between two samples, if the kernel looks as often.
+const INTERVAL: Duration = Duration::from_millis(1);
+
+/// The bytes of an array whose length is known only when it runs.
+const ARRAY_BYTES: usize = 64;
+
+/// The largest eden: more than any machine has.
+const MAX_EDEN: usize = 1 << 40;
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unprofiled {
+    /// It was asked for wrongly.
+    #[error("{0}")]
+    Asked(String),
+    /// It cannot be done here.
+    #[error("{0}")]
+    Cannot(String),
+}
+
+impl Unprofiled {
+    fn cannot(error: impl ToString) -> Unprofiled {
+        Unprofiled::Cannot(error.to_string())
+    }
+}
+
+/// Where the time went.
+pub(super) struct Profile {
+    /// Samples at each line of the sequence.
+    pub(super) lines: Vec<u64>,
+    /// Samples in the loop around it.
+    pub(super) around: u64,
+    /// Samples elsewhere: in the heap.
+    pub(super) elsewhere: u64,
+    /// Objects that were allocated.
+    pub(super) objects: u64,
+    /// In what time.
+    pub(super) time: Duration,
+    /// In what eden, in bytes.
+    pub(super) eden: usize,
+    /// The length that an array had.
+    pub(super) length: Option<usize>,
+    form: Form,
+}
+
+impl Profile {
+    /// All samples.
+    pub(super) fn samples(&self) -> u64 {
+        self.lines.iter().sum::<u64>() + self.around + self.elsewhere
+    }
+
+    /// The share of a line of the sequence; nothing for none.
+    pub(super) fn percent(&self, line: usize) -> String {
+        match self.lines.get(line).copied().unwrap_or(0) {
+            0 => String::new(),
+            samples => self.share(samples),
+        }
+    }
+
+    fn share(&self, samples: u64) -> String {
+        format!("{:.1}%", samples as f64 * 100.0 / self.samples().max(1) as f64)
+    }
+
+    /// What was run and what the percentages do not show, lines with ends.
+    pub(super) fn summary(&self) -> String {
+        let mut text = format!(
+            "profile: {} samples in {} of one thread, eden {}",
+            self.samples(),
+            rough(self.time),
+            size(self.eden)
+        );
+        if let Some(length) = self.length {
+            let _ = write!(text, ", arrays of {length} elements");
+        }
+        let each = self.time.as_secs_f64() * 1e9 / self.objects.max(1) as f64;
+        let _ = writeln!(text, "; {} objects, {each:.2} ns each", self.objects);
+        if self.samples() == 0 {
+            text += "the system sent no samples, so there are no percentages\n";
+            return text;
+        }
+        let elsewhere = match self.form {
+            Form::Pasted => "the heap: refills, recycling",
+            Form::Stub => "the calling loop, and the heap: refills, recycling",
+        };
+        if self.form == Form::Pasted {
+            let _ = writeln!(text, "{:>6} in the loop around it", self.share(self.around));
+        }
+        let _ = writeln!(text, "{:>6} elsewhere ({elsewhere})", self.share(self.elsewhere));
+        text += "a sample shows at the instruction behind the one that takes the time\n";
+        text
+    }
+}
+
+/// Runs the sequence for `time` in an eden of that size, or of half of L2.
+///
+/// # Errors
+/// [`Unprofiled`].
+pub(super) fn run(
+    question: &Question,
+    ours: &Ours,
+    time: Duration,
+    eden: Option<usize>,
+) -> Result<Profile, Unprofiled> {
+    let length = match question.what {
+        What::Array { element, length: Length::Register } => Some((ARRAY_BYTES - 16) / element),
+        _ => None,
+    };
+    let turn_bytes = question.bytes().unwrap_or(ARRAY_BYTES) * question.count;
+    let eden = match eden {
+        Some(eden) if (turn_bytes..=MAX_EDEN).contains(&eden) => eden,
+        Some(eden) => {
+            let (asked, nearest) = (size(eden), size(eden.clamp(turn_bytes, MAX_EDEN)));
+            let most = size(MAX_EDEN);
+            return Err(Unprofiled::Asked(format!(
+                "--eden {asked}: {turn_bytes} to {most} work; {nearest} is the nearest"
+            )));
+        }
+        None => (Topology::detect().l2_bytes().unwrap_or(512 << 10) / 2).max(turn_bytes),
+    };
+    let running = Running::new(ours, question.form).map_err(Unprofiled::cannot)?;
+    let heap = Heap::builder()
+        .max_heap_size((eden + (eden / 4).max(4 << 20)).max(16 << 20))
+        .collector(CollectorKind::Epsilon)
+        .name("asm")
+        .build()
+        .map_err(Unprofiled::cannot)?;
+    // The headers that the sequence writes: those of the first shape.
+    register(question, heap.shapes()).map_err(Unprofiled::cannot)?;
+    let counts = Counts::new(running.parts());
+    let turns = (eden / turn_bytes).max(1);
+    let filled = heap.attach(|mutator| -> Result<(u64, Duration), Unprofiled> {
+        let mark = mutator.mark();
+        let mut fill = || {
+            // SAFETY: this thread's hot part; the heap never collects.
+            let done = unsafe { running.run(mutator.hot(), turns, length.unwrap_or(0)) };
+            // SAFETY: nobody has a reference to the objects, and there is one mark.
+            unsafe { mutator.recycle(mark) };
+            done as u64
+        };
+        // So that all pages are there.
+        if fill() == 0 {
+            return Err(Unprofiled::Cannot(format!("the heap has no room for an eden of {}", size(eden))));
+        }
+        let sampling = Sampling::start(&counts, INTERVAL).map_err(|error| {
+            Unprofiled::Cannot(format!("this system gives no timer to sample by: {error}"))
+        })?;
+        let (start, mut done) = (Instant::now(), 0);
+        while start.elapsed() < time {
+            done += fill();
+        }
+        drop(sampling);
+        Ok((done, start.elapsed()))
+    });
+    let (turns, time) = filled.map_err(Unprofiled::cannot)??;
+    let [hot, cold] = counts.pieces();
+    let at = |part, offset: usize| match part {
+        Part::Hot => &hot[running.at() + offset..],
+        Part::Cold => &cold[offset..],
+    };
+    let lines: Vec<u64> =
+        ours.lines.iter().map(|line| at(line.part, line.offset)[..line.bytes.len()].iter().sum()).collect();
+    let all: u64 = hot.iter().chain(&cold).sum();
+    Ok(Profile {
+        around: all - lines.iter().sum::<u64>(),
+        lines,
+        elsewhere: counts.elsewhere(),
+        objects: turns * question.count as u64,
+        time,
+        eden,
+        length,
+        form: question.form,
+    })
+}
