@@ -86,12 +86,13 @@ pub(super) fn lines(question: &Question, ours: &Ours, theirs: &[Step]) -> Vec<St
         several(counts.stores, "store"),
         several(counts.prefetches, "prefetch"),
         several(counts.branches, "branch"),
-        if counts.loops { "; those of the loop counted once" } else { "" },
+        if counts.loops { "; what is in a loop counted once" } else { "" },
     )];
     said.push(format!(
-        "out of line {}, {}",
+        "out of line {}, {}, {}",
         several(cold.len(), "byte"),
-        several(count(cold).instructions, "instruction")
+        several(count(cold).instructions, "instruction"),
+        several(count(cold).prefetches, "prefetch"),
     ));
     let of = |part| theirs.iter().filter(move |step| step.part == part);
     let known: usize = of(Part::Hot).filter_map(|step| step.instructions).sum();
@@ -104,9 +105,8 @@ pub(super) fn lines(question: &Question, ours: &Ours, theirs: &[Step]) -> Vec<St
     ));
     said.extend(prefetched(question));
     said.push(
-        "known without measuring: the load of the top waits for the store of the top of the allocation before, and \
-         nothing else does; the branches are not taken while there is room, the prefetches wait for nothing and nothing \
-         waits for them"
+        "known without measuring: the load of the top waits until the allocation before has stored it; the branch to the \
+         slow path is not taken while there is room; nothing waits for a prefetch"
             .into(),
     );
     said.push(written(question));

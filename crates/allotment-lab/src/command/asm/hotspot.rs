@@ -136,7 +136,7 @@ enum Size {
     Register { element: usize },
 }
 
-/// HotSpot's sequence.
+/// HotSpot's sequence, what is in line first.
 pub(super) fn sequence(question: &Question) -> Vec<Step> {
     let element = if let What::Array { element, .. } = question.what { element } else { 8 };
     let layout = Layout::of(question.compact_headers, element);
@@ -153,11 +153,13 @@ pub(super) fn sequence(question: &Question) -> Vec<Step> {
     steps.push(Step::new(Stage::Store, "mov [r15 + tlab.top], r10", "the new top"));
     object(&mut steps, question, &layout, size);
     let slow =
-        Step::new(Stage::Object, "call {the runtime}", "slow: refill, or no buffer, or collect").cold();
+        Step::new(Stage::Object, "slow: call {the runtime}", "refill, allocate without a buffer, or collect")
+            .cold();
     steps.push(slow.differs(
         "returns an object; ours returns memory, and the header is written where it is on the fast path",
     ));
     steps.push(Step::new(Stage::Object, "jmp back", "back in line, behind the body").cold());
+    steps.sort_by_key(|step| step.part == Part::Cold);
     steps
 }
 
@@ -182,7 +184,7 @@ fn bump(steps: &mut Vec<Step>, question: &Question, layout: &Layout, size: Size)
         Size::Constant(bytes) => Step::new(Stage::Add, format!("lea r10, [rax + {bytes}]"), "the new top"),
         Size::Register { element } => {
             let rounding = if element == 8 { 0 } else { 7 };
-            let scaled = if element == 1 { "rbx".into() } else { format!("rbx * {element}") };
+            let scaled = if element == 1 { "rbx".into() } else { format!("rbx*{element}") };
             let bytes = format!("lea r11, [{scaled} + {}]", layout.elements + rounding);
             steps.push(Step::new(Stage::Add, bytes, "bytes"));
             if rounding > 0 {
@@ -220,8 +222,8 @@ fn prefetch(steps: &mut Vec<Step>, question: &Question) {
             steps.push(Step::new(stage, "mov r11, [r15 + tlab.pf_top]", "the watermark"));
             steps.push(Step::new(stage, "cmp r10, r11", "has the top come to it?"));
             steps.push(Step::new(stage, "jae fetch", "has the top come to it?"));
-            let raise = "fetch: the watermark goes on by the distance";
-            steps.push(Step::new(stage, format!("add r11, {distance}"), raise).cold());
+            let raise = "the watermark goes on by the distance";
+            steps.push(Step::new(stage, format!("fetch: add r11, {distance}"), raise).cold());
             steps.push(Step::new(stage, "mov [r15 + tlab.pf_top], r11", raise).cold());
             ("r11", "lines from the watermark on", Part::Cold)
         }
@@ -303,14 +305,13 @@ fn object(steps: &mut Vec<Step>, question: &Question, layout: &Layout, size: Siz
         });
     }
     let barrier = Step::new(stage, "{store-store barrier}", "before others see it").instructions(Some(0));
-    steps.push(barrier.differs(
-        "no instruction on x86, it only binds the compiler; left out where the object does not escape",
-    ));
-    if question.form == Form::Stub
-        && let Some(last) = steps.last_mut()
-    {
-        last.note.push_str("; and no ret: it is pasted at every site");
-    }
+    let form = match question.form {
+        Form::Pasted => "",
+        Form::Stub => "; no ret, since it is pasted at every site",
+    };
+    steps.push(barrier.differs(format!(
+        "no instruction on x86, it only binds the compiler; left out where the object does not escape{form}"
+    )));
 }
 
 #[cfg(test)]
@@ -425,7 +426,7 @@ mod tests {
         let hot = texts(&asked, Part::Hot);
         assert_eq!(hot[5..8], ["mov r11, [r15 + tlab.pf_top]", "cmp r10, r11", "jae fetch"]);
         let cold = [
-            "add r11, 256",
+            "fetch: add r11, 256",
             "mov [r15 + tlab.pf_top], r11",
             "prefetchw [r11]",
             "prefetchw [r11 + 64]",
@@ -445,12 +446,12 @@ mod tests {
                 "ja slow",
                 "mov r8, [r15 + tlab.end]",
                 "mov rax, [r15 + tlab.top]",
-                "lea r11, [rbx * 4 + 23]",
+                "lea r11, [rbx*4 + 23]",
                 "and r11, -8",
                 "lea r10, [rax + r11]"
             ]
         );
-        assert!(texts(&asked(8), Part::Hot).contains(&"lea r11, [rbx * 8 + 16]".to_string()));
+        assert!(texts(&asked(8), Part::Hot).contains(&"lea r11, [rbx*8 + 16]".to_string()));
         assert!(texts(&asked(8), Part::Hot).contains(&"lea r11, [rax + 320]".to_string()));
         let constant = question(settings(0, 256, 1, 1), array(4, Length::Constant(5)));
         let has = |asked: &Question, text: &str| texts(asked, Part::Hot).iter().any(|line| line == text);

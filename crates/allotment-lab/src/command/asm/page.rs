@@ -13,7 +13,7 @@ use super::stage::{Stage, stages};
 use crate::command::Failure;
 use crate::format::number;
 use allotment::memory::{PrefetchSettings, PrefetchStyle, Vendor};
-use allotment_jit::{Initialise, Line, Part};
+use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
@@ -96,43 +96,34 @@ impl Page<'_> {
 
     /// Side by side, with marks instead of the differences.
     fn beside(&self, theirs: &[Step]) -> String {
-        let marks = marks(theirs);
-        let all = stages(&self.ours.lines);
-        let mut rows = vec![self.titles("ours, in line", "HotSpot, in line")];
-        let row = |ours: Option<(usize, &Line)>, step: Option<(usize, &Step)>| {
-            let mut cells = match ours {
-                Some((index, line)) => self.ours_cells(line, Some(index)),
-                None => vec![String::new(); self.our_columns()],
-            };
-            if let Some((index, step)) = step {
-                let mark = marks[index].map_or(String::new(), |mark| format!(" ({mark})"));
-                cells.extend([step.assembly.clone(), format!("{}{mark}", step.note)]);
+        let (marks, stages) = (marks(theirs), stages(&self.ours.lines));
+        let mut rows = Vec::new();
+        for (part, titles) in [
+            (Part::Hot, ["ours, in line", "HotSpot, in line"]),
+            (Part::Cold, ["ours, out of line", "HotSpot, out of line"]),
+        ] {
+            rows.push(self.titles(titles));
+            for stage in Stage::ALL {
+                let lines = self.ours.lines.iter().enumerate();
+                let lines = lines.filter(|(index, line)| line.part == part && stages[*index] == stage);
+                let mut lines = lines.map(|(index, line)| self.ours_cells(line, Some(index)));
+                let steps = theirs.iter().zip(&marks);
+                let steps = steps.filter(|(step, _)| step.part == part && step.stage == stage);
+                let mut steps = steps.map(|(step, mark)| {
+                    let mark = mark.map_or(String::new(), |mark| format!(" ({mark})"));
+                    [step.assembly.clone(), format!("{}{mark}", step.note)]
+                });
+                loop {
+                    let (line, step) = (lines.next(), steps.next());
+                    if line.is_none() && step.is_none() {
+                        break;
+                    }
+                    let mut cells = line.unwrap_or_else(|| vec![String::new(); self.our_columns()]);
+                    cells.extend(step.into_iter().flatten());
+                    rows.push(cells);
+                }
             }
-            cells
-        };
-        let ours: Vec<(usize, &Line)> = self.ours.lines.iter().enumerate().collect();
-        let theirs: Vec<(usize, &Step)> = theirs.iter().enumerate().collect();
-        let mut pair = |ours: Vec<(usize, &Line)>, theirs: Vec<(usize, &Step)>| {
-            for index in 0..ours.len().max(theirs.len()) {
-                rows.push(row(ours.get(index).copied(), theirs.get(index).copied()));
-            }
-        };
-        for stage in Stage::ALL {
-            let here = |(index, line): &&(usize, &Line)| line.part == Part::Hot && all[*index] == stage;
-            let there = |(_, step): &&(usize, &Step)| step.part == Part::Hot && step.stage == stage;
-            pair(ours.iter().filter(here).copied().collect(), theirs.iter().filter(there).copied().collect());
         }
-        let cold = rows.len();
-        let mut pair = |ours: Vec<(usize, &Line)>, theirs: Vec<(usize, &Step)>| {
-            for index in 0..ours.len().max(theirs.len()) {
-                rows.push(row(ours.get(index).copied(), theirs.get(index).copied()));
-            }
-        };
-        pair(
-            ours.iter().filter(|(_, line)| line.part == Part::Cold).copied().collect(),
-            theirs.iter().filter(|(_, step)| step.part == Part::Cold).copied().collect(),
-        );
-        rows.insert(cold, self.titles("ours, out of line", "HotSpot, out of line"));
         ruled(&table(rows, None))
     }
 
@@ -165,7 +156,8 @@ impl Page<'_> {
         self.profile.and_then(|profile| profile.as_ref().ok()).filter(|profile| profile.samples() > 0)
     }
 
-    fn titles(&self, ours: &str, theirs: &str) -> Vec<String> {
+    /// A row above the instructions.
+    fn titles(&self, [ours, theirs]: [&str; 2]) -> Vec<String> {
         let mut cells = vec![String::new(); self.our_columns()];
         let instruction = self.our_columns() - 2;
         cells[instruction] = ours.into();
@@ -180,9 +172,31 @@ impl Page<'_> {
             cells.push(profile.percent(index));
         }
         let part = if line.part == Part::Hot { "" } else { "cold+" };
-        cells.extend([format!("{part}{}", line.offset), line.assembly.clone(), line.note.into()]);
+        cells.extend([format!("{part}{}", line.offset), decimal(&line.assembly), line.note.into()]);
         cells
     }
+}
+
+/// Numbers that are sizes and distances as the settings write them; addresses and headers stay as they are.
+fn decimal(assembly: &str) -> String {
+    let mut parts = assembly.split("0x");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let end = part.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(part.len());
+        let (digits, rest) = part.split_at(end);
+        match i64::from_str_radix(digits, 16)
+            .or_else(|_| u64::from_str_radix(digits, 16).map(|bits| bits as i64))
+        {
+            Ok(number) if number.unsigned_abs() <= MAX_INLINE_BYTES as u64 => {
+                let _ = write!(text, "{number}");
+            }
+            _ => {
+                let _ = write!(text, "0x{digits}");
+            }
+        }
+        text.push_str(rest);
+    }
+    text
 }
 
 /// Which of the differences a step has, counted from 1.
@@ -212,7 +226,7 @@ fn heading(question: &Question) -> String {
     let mut what = match question.what {
         What::Object { bytes } => format!("object of {bytes} bytes"),
         What::Array { element, length: Length::Register } => {
-            format!("array of elements of {} bytes, its length in rsi", element)
+            format!("array of elements of {element} bytes, its length in rsi")
         }
         What::Array { element, length: Length::Constant(length) } => {
             let bytes = question.bytes().unwrap_or_default();
@@ -220,7 +234,7 @@ fn heading(question: &Question) -> String {
         }
     };
     if question.count > 1 {
-        what = format!("{} times {what}, in one bump", question.count);
+        let _ = write!(what, ", {} of them in one bump", question.count);
     }
     let form = match question.form {
         Form::Pasted => "pasted",

@@ -2,7 +2,7 @@
 //!
 //! It is what aligns two columns. Ours are told by the emitter's notes; what a note does not tell belongs to the step before.
 
-use allotment_jit::Line;
+use allotment_jit::{Line, Part};
 
 /// A step of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,26 +29,42 @@ impl Stage {
         [Stage::Check, Stage::Load, Stage::Add, Stage::Compare, Stage::Prefetch, Stage::Store, Stage::Object];
 }
 
-/// The stages of the hot part's lines.
+/// The stages of a sequence's lines, the hot part's first. In the cold part they are those that left the hot one: prefetch
+/// at the watermark, or else the slow path, which ends in making the object.
 pub(super) fn stages(lines: &[Line]) -> Vec<Stage> {
-    let mut at = Stage::Check;
-    lines
-        .iter()
-        .map(|line| {
-            let told = match line.note {
-                "too long to be in line?" | "too large to be in line?" => Stage::Check,
-                "the old top: the object's address" => Stage::Load,
-                "the new top" if at < Stage::Compare => Stage::Add,
-                "the new top" => Stage::Store,
-                "beyond the limit?" => Stage::Compare,
-                "lines ahead of the new top"
-                | "has the top come to the watermark?"
-                | "whole lines ahead of the object" => Stage::Prefetch,
-                _ if at >= Stage::Store => Stage::Object,
-                _ => at,
+    let (mut hot, mut cold) = (Stage::Check, Stage::Object);
+    let stage = |line: &Line| match line.part {
+        Part::Hot => {
+            hot = in_line(line.note, hot);
+            hot
+        }
+        Part::Cold => {
+            cold = match line.note {
+                "the watermark goes on by the distance" | "lines from the watermark on" => Stage::Prefetch,
+                "back in line" => {
+                    let ends = cold;
+                    cold = Stage::Object;
+                    return ends;
+                }
+                _ => Stage::Object,
             };
-            at = told;
-            told
-        })
-        .collect()
+            cold
+        }
+    };
+    lines.iter().map(stage).collect()
+}
+
+fn in_line(note: &str, before: Stage) -> Stage {
+    match note {
+        "too long to be in line?" | "too large to be in line?" => Stage::Check,
+        "the old top: the object's address" => Stage::Load,
+        "the new top" if before < Stage::Compare => Stage::Add,
+        "the new top" => Stage::Store,
+        "beyond the limit?" => Stage::Compare,
+        "lines ahead of the new top"
+        | "has the top come to the watermark?"
+        | "whole lines ahead of the object" => Stage::Prefetch,
+        _ if before >= Stage::Store => Stage::Object,
+        _ => before,
+    }
 }

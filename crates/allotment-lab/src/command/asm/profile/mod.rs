@@ -26,8 +26,8 @@ const INTERVAL: Duration = Duration::from_millis(1);
 /// The bytes of an array whose length is known only when it runs.
 const ARRAY_BYTES: usize = 64;
 
-/// The largest eden: more than any machine has.
-const MAX_EDEN: usize = 1 << 40;
+/// The largest eden: beyond all caches.
+const MAX_EDEN: usize = 1 << 30;
 
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
@@ -175,12 +175,12 @@ pub(super) fn run(
     });
     let (turns, time) = filled.map_err(Unprofiled::cannot)??;
     let [hot, cold] = counts.pieces();
+    // An interrupted instruction begins again: the counter is at the beginning of one.
     let at = |part, offset: usize| match part {
-        Part::Hot => &hot[running.at() + offset..],
-        Part::Cold => &cold[offset..],
+        Part::Hot => hot[running.at() + offset],
+        Part::Cold => cold[offset],
     };
-    let lines: Vec<u64> =
-        ours.lines.iter().map(|line| at(line.part, line.offset)[..line.bytes.len()].iter().sum()).collect();
+    let lines: Vec<u64> = ours.lines.iter().map(|line| at(line.part, line.offset)).collect();
     let all: u64 = hot.iter().chain(&cold).sum();
     Ok(Profile {
         around: all - lines.iter().sum::<u64>(),
