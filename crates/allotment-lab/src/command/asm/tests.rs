@@ -209,9 +209,12 @@ fn samples_are_at_instructions_or_elsewhere() {
         "--form stub --size 1m",
     ] {
         let (question, ours) = asked(line).unwrap();
-        let eden = Some(1 << 20);
-        let profile = profile::run(&question, &ours, Duration::from_millis(200), eden).unwrap();
-        assert!(profile.samples() > 0 && profile.objects > 0, "{line}");
+        // A machine with much else to do may not look at this thread's clock in the first of these times.
+        let times = [200, 1000, 5000].map(Duration::from_millis);
+        let mut runs = times.iter().map(|time| profile::run(&question, &ours, *time, Some(1 << 20)).unwrap());
+        let profile = runs.find(|profile| profile.samples() > 0);
+        let profile = profile.unwrap_or_else(|| panic!("{line}: no samples"));
+        assert!(profile.objects > 0, "{line}");
         assert_eq!(profile.lines.len(), ours.lines.len());
         if line.contains("stub") {
             // There is nothing around it: what is not at the beginning of an instruction would be counted there.
@@ -225,7 +228,7 @@ fn samples_are_at_instructions_or_elsewhere() {
             barriers: false,
         };
         let text = page.text().unwrap();
-        assert!(text.contains("samples in 0.") && text.contains("% elsewhere"), "{line}: {text}");
+        assert!(text.contains(" samples in ") && text.contains("% elsewhere"), "{line}: {text}");
     }
 }
 

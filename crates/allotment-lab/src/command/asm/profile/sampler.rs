@@ -163,9 +163,10 @@ mod tests {
     use std::hint::black_box;
     use std::time::Instant;
 
-    fn spin() {
+    /// Runs for so long, or until it is told to stop.
+    fn spin(time: Duration, stop: impl Fn() -> bool) {
         let start = Instant::now();
-        while start.elapsed() < Duration::from_millis(100) {
+        while start.elapsed() < time && !stop() {
             black_box(start);
         }
     }
@@ -174,11 +175,11 @@ mod tests {
     fn the_thread_is_sampled_until_it_is_not() {
         let counts = Counts::new([(0, 0), (0, 0)]);
         let sampling = Sampling::start(&counts, Duration::from_millis(1)).unwrap();
-        spin();
+        spin(Duration::from_secs(30), || counts.elsewhere() > 0);
         drop(sampling);
         let found = counts.elsewhere();
         assert!(found > 0);
-        spin();
+        spin(Duration::from_millis(100), || false);
         assert_eq!(counts.elsewhere(), found);
     }
 
@@ -199,7 +200,7 @@ mod tests {
                 scope.spawn(|| {
                     let counts = Counts::new([(0, usize::MAX >> 60), (0, 0)]);
                     let _sampling = Sampling::start(&counts, Duration::from_millis(1)).unwrap();
-                    spin();
+                    spin(Duration::from_millis(50), || false);
                 });
             }
         });
