@@ -265,9 +265,9 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Command::Told(text)),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(Failure::Usage("no command given; write allotment list, run, tune, machine, options or asm".into()))
-        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
+            "no command given; write allotment list, run, tune, machine, options or asm".into(),
+        )),
         _ => {
             let before_usage = text.split("\nUsage:").next().unwrap_or_default();
             let line = before_usage.trim().trim_start_matches("error: ").replace("\n\n", "; ");

@@ -6,7 +6,7 @@
 use crate::command::asm::arguments::Form;
 use crate::command::asm::ours::Ours;
 use allotment::mutator::Hot;
-use allotment_jit::{Code, CodeBuffer, CodeError, EmitError, FunctionId, Sequence, Target};
+use allotment_jit::{Code, CodeBuffer, CodeError, EmitError, FunctionId, Part, Sequence, Target};
 use iced_x86::code_asm::registers::gpr64::{rax, rbx, rdx, rsi};
 use std::mem;
 
@@ -26,8 +26,6 @@ pub(super) struct Running {
     /// Where the sequence begins in the function's hot part, in bytes.
     at: usize,
     form: Form,
-    /// Where the pasted one leaves to when there is no room.
-    _leave: Option<Code>,
 }
 
 /// Why there is nothing to run.
@@ -36,7 +34,7 @@ pub(super) enum Unlinked {
     /// The loop cannot be assembled.
     #[error(transparent)]
     Emit(#[from] EmitError),
-    /// It gets no memory, or memory too far away.
+    /// It gets no memory.
     #[error(transparent)]
     Code(#[from] CodeError),
 }
@@ -50,18 +48,8 @@ impl Running {
         let mut buffer = CodeBuffer::default();
         if form == Form::Stub {
             let function = buffer.add("allocate", ours.sequence.clone());
-            return Ok(Running { code: buffer.finish(|_| None)?, function, at: 0, form, _leave: None });
+            return Ok(Running { code: buffer.finish(|_| None)?, function, at: 0, form });
         }
-        let end = Sequence::assembled(|code| {
-            code.mov(rax, rbx)?;
-            code.pop(rbx)?;
-            code.ret()
-        })?;
-        let mut leave = CodeBuffer::default();
-        let id = leave.add("leave", end.clone());
-        let leave = leave.finish(|_| None)?;
-        let no_room = leave.entry(id) as u64;
-
         let mut whole = Sequence::assembled(|code| {
             code.push(rbx)?;
             code.mov(rbx, rsi)?;
@@ -72,11 +60,16 @@ impl Running {
         let at = whole.hot().len();
         whole.append(&ours.sequence);
         whole.append(&Sequence::assembled(|code| code.dec(rbx))?);
-        whole.jump(iced_x86::Code::Jne_rel32_64, at)?;
-        whole.append(&end);
+        whole.jump(iced_x86::Code::Jne_rel32_64, Target::Inside(Part::Hot, at))?;
+        whole.bind(Target::OutOfMemory, whole.hot().len());
+        whole.append(&Sequence::assembled(|code| {
+            code.mov(rax, rbx)?;
+            code.pop(rbx)?;
+            code.ret()
+        })?);
         let function = buffer.add("loop", whole);
-        let code = buffer.finish(|target| (target == Target::OutOfMemory).then_some(no_room))?;
-        Ok(Running { code, function, at, form, _leave: Some(leave) })
+        let code = buffer.finish(|_| None)?;
+        Ok(Running { code, function, at, form })
     }
 
     /// Where its parts are, and their bytes.
