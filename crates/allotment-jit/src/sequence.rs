@@ -145,8 +145,8 @@ impl Sequence {
         &self.safepoints
     }
 
-    /// The registers that have another value afterwards, the object's own not among them, when the hot part alone has run;
-    /// and the flags. The cold part changes all that a C function may, but for the inputs and those that the
+    /// The registers that may have another value afterwards, the object's own not among them, where nothing was called; and
+    /// the flags. A call in the cold part changes all that a C function may besides, but for the inputs and those that the
     /// [`SlowCall`](crate::SlowCall) preserves.
     pub fn clobbers(&self) -> &[Register] {
         &self.clobbers

@@ -23,6 +23,7 @@ use crate::EmitError;
 use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, inline};
 use crate::assembly::Assembly;
 use crate::sequence::{Part, Sequence, Target};
+use allotment::memory::PrefetchStyle;
 use allotment::mutator::Hot;
 use iced_x86::Register;
 use iced_x86::code_asm::qword_ptr;
@@ -63,7 +64,12 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     cold.test(object, object)?;
     cold.je(no_room)?;
     back_to(&mut assembly, made)?;
-    assembly.finish(Some(registers.object), offsets)
+    let mut sequence = assembly.finish(Some(registers.object), offsets)?;
+    // Written out of line, where the watermark goes on: that is no slow path.
+    if emitter.prefetch.style == PrefetchStyle::Watermark && !sequence.clobbers.contains(&registers.scratch) {
+        sequence.clobbers.push(registers.scratch);
+    }
+    Ok(sequence)
 }
 
 /// What is allocated in one bump: the allocation, or the first of several; bytes in all where that is known; where each lies.
