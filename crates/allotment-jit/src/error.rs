@@ -56,6 +56,12 @@ pub enum EmitError {
         /// The size of an object that is nearest, in bytes.
         nearest: usize,
     },
+    /// A header that is none of a new object.
+    #[error("{bits:#x} is no new object's header: its upper half is 0 then, as in {:#x}", .bits & u64::from(u32::MAX))]
+    Header {
+        /// What was asked for.
+        bits: u64,
+    },
     /// Allocations that cannot be folded into one bump.
     #[error(
         "only objects whose size is a constant fold into one bump: {0} of these allocations have such a size"

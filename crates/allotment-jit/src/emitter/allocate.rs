@@ -75,6 +75,10 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
 /// What is allocated in one bump: the allocation, or the first of several; bytes in all where that is known; where each lies.
 fn fold(allocations: &[Allocation]) -> Result<(Allocation, Option<usize>, Vec<usize>), EmitError> {
     let [first, rest @ ..] = allocations else { return Err(EmitError::Nothing) };
+    // What is emitted stores 32 bits of it.
+    if let Some(Allocation { header, .. }) = allocations.iter().find(|one| one.header > u32::MAX.into()) {
+        return Err(EmitError::Header { bits: *header });
+    }
     if rest.is_empty() {
         return Ok((*first, first.bytes(), vec![0]));
     }
