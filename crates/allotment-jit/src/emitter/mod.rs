@@ -17,7 +17,7 @@ use crate::allocation::{Allocation, Initialise};
 use crate::registers::Registers;
 use crate::{EmitError, Sequence};
 use allotment::Heap;
-use allotment::memory::{PrefetchSettings, Processor};
+use allotment::memory::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor};
 use iced_x86::code_asm::{AsmRegister32, AsmRegister64, get_gpr32, get_gpr64};
 use iced_x86::{Register, code_asm::AsmRegisterXmm, code_asm::get_xmm};
 
@@ -85,13 +85,25 @@ impl Emitter {
     /// step up to a megabyte.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for ranges.
+    /// As [`new`](Self::new), but for the ranges of distance and step.
     pub fn beyond_hotspot(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
         const MOST: usize = 1 << 20;
-        let (distance, step) = (prefetch.distance.min(MOST), prefetch.step.min(MOST));
+        let PrefetchSettings { style, distance, step, .. } = prefetch;
+        // What is checked as in HotSpot: lines, the instruction, and that there is a step.
         let within = PrefetchSettings { distance: 0, step: step.min(PrefetchSettings::MAX_STEP), ..prefetch };
+        let range = |name, value, min| match (min..=MOST).contains(&value) {
+            true => Ok(()),
+            false => Err(PrefetchError::Range { name, value, min, max: MOST }),
+        };
+        range("AllocatePrefetchDistance", distance, 0)?;
+        range("AllocatePrefetchStepSize", step, 1)?;
+        if style == PrefetchStyle::Lines && step > PrefetchSettings::MAX_STEP && !step.is_power_of_two() {
+            let (above, below) = (step.next_power_of_two(), step.next_power_of_two() / 2);
+            let nearest = if above - step <= step - below { above } else { below };
+            return Err(PrefetchError::Step { step, nearest }.into());
+        }
         within.check(&processor)?;
-        Ok(Emitter { processor, prefetch: PrefetchSettings { distance, step, ..prefetch }.normalized() })
+        Ok(Emitter { processor, prefetch: prefetch.normalized() })
     }
 
     /// The settings it prefetches by.
