@@ -1,0 +1,141 @@
+//! A frame around a pasted sequence: it loads every register from memory before and stores every one behind.
+//!
+//! Its only own word on the stack is the address of that memory, so it sees whether a sequence takes away what it pushed. A
+//! sequence that leaves for the code of a heap without room ends in the same epilogue, which finds the frame as the other does:
+//! at the stack pointer.
+
+use allotment_jit::{Code, CodeBuffer, FunctionId, Register, Sequence, Target};
+use iced_x86::IcedError;
+use iced_x86::code_asm::registers::gpr64::*;
+use iced_x86::code_asm::{CodeAssembler, get_gpr64, get_xmm, qword_ptr, xmmword_ptr};
+use std::mem::{offset_of, transmute};
+use std::sync::LazyLock;
+
+/// What is in the registers.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[repr(C)]
+pub(crate) struct Machine {
+    general: [u64; 16],
+    vectors: [u128; 16],
+    saved_rsp: u64,
+    rsp_before: u64,
+    rsp_after: u64,
+    /// Whether the sequence left for the code of a heap without room.
+    no_room: u64,
+}
+
+impl Machine {
+    /// A pattern in every register, another one for each `seed`.
+    pub(crate) fn patterned(seed: u64) -> Machine {
+        let word = |number: u64| (seed << 8 | number).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let vector = |number: u64| u128::from(word(number)) << 64 | u128::from(word(number + 16));
+        Machine {
+            general: std::array::from_fn(|number| word(number as u64)),
+            vectors: std::array::from_fn(|number| vector(number as u64 + 16)),
+            ..Machine::default()
+        }
+    }
+
+    /// The register's value: of a vector its lower half mixed with its upper.
+    pub(crate) fn get(&self, register: Register) -> u64 {
+        if register.is_xmm() {
+            let vector = self.vectors[register.number()];
+            return (vector ^ vector >> 64) as u64;
+        }
+        self.general[register.number()]
+    }
+
+    pub(crate) fn set(&mut self, register: Register, value: u64) {
+        self.general[register.number()] = value;
+    }
+
+    pub(crate) fn no_room(&self) -> bool {
+        self.no_room != 0
+    }
+
+    /// Runs the function.
+    ///
+    /// # Safety
+    /// - The function is one of [`framed`], and the registers' values are what it wants.
+    pub(crate) unsafe fn run(&mut self, code: &Code, function: FunctionId) {
+        // SAFETY: `framed` made a function of that signature.
+        let run: unsafe extern "C" fn(*mut Machine) = unsafe { transmute(code.entry(function)) };
+        // SAFETY: the caller's predicate.
+        unsafe { run(self) };
+        assert_eq!(self.rsp_before, self.rsp_after, "what is pushed is popped");
+    }
+}
+
+/// Where a register is kept.
+fn place(register: Register) -> usize {
+    if register.is_xmm() {
+        offset_of!(Machine, vectors) + 16 * register.number()
+    } else {
+        offset_of!(Machine, general) + 8 * register.number()
+    }
+}
+
+fn vectors() -> impl Iterator<Item = Register> {
+    (0..16).map(|number| Register::XMM0 + number)
+}
+
+const CALLEE_SAVED: [iced_x86::code_asm::AsmRegister64; 6] = [rbx, rbp, r12, r13, r14, r15];
+
+/// With `misaligned` the sequence runs with the stack 8 bytes off a multiple of 16.
+fn prologue(a: &mut CodeAssembler, misaligned: bool) -> Result<(), IcedError> {
+    // Behind a call the stack is 8 bytes off a multiple of 16, behind six words more it is so still.
+    CALLEE_SAVED.into_iter().try_for_each(|register| a.push(register))?;
+    a.mov(qword_ptr(rdi + offset_of!(Machine, saved_rsp)), rsp)?;
+    for _ in 0..1 + u32::from(misaligned) {
+        a.push(rdi)?;
+    }
+    a.mov(qword_ptr(rdi + offset_of!(Machine, rsp_before)), rsp)?;
+    for register in vectors() {
+        a.movups(get_xmm(register).unwrap(), xmmword_ptr(rdi + place(register)))?;
+    }
+    for register in super::kit::GENERAL.into_iter().filter(|register| *register != Register::RDI) {
+        a.mov(get_gpr64(register).unwrap(), qword_ptr(rdi + place(register)))?;
+    }
+    a.mov(rdi, qword_ptr(rdi + place(Register::RDI)))
+}
+
+fn epilogue(a: &mut CodeAssembler, no_room: bool) -> Result<(), IcedError> {
+    a.push(rax)?;
+    a.mov(rax, qword_ptr(rsp + 8))?;
+    for register in super::kit::GENERAL.into_iter().filter(|register| *register != Register::RAX) {
+        a.mov(qword_ptr(rax + place(register)), get_gpr64(register).unwrap())?;
+    }
+    a.pop(rcx)?;
+    a.mov(qword_ptr(rax + place(Register::RAX)), rcx)?;
+    a.mov(qword_ptr(rax + offset_of!(Machine, rsp_after)), rsp)?;
+    for register in vectors() {
+        a.movups(xmmword_ptr(rax + place(register)), get_xmm(register).unwrap())?;
+    }
+    a.mov(qword_ptr(rax + offset_of!(Machine, no_room)), i32::from(no_room))?;
+    a.mov(rsp, qword_ptr(rax + offset_of!(Machine, saved_rsp)))?;
+    CALLEE_SAVED.into_iter().rev().try_for_each(|register| a.pop(register))?;
+    a.ret()
+}
+
+/// The function that [`Machine::run`] runs, with these sequences one behind the other.
+pub(crate) fn framed(sequences: &[&Sequence], misaligned: bool) -> Sequence {
+    let mut function = Sequence::assembled(|a| prologue(a, misaligned)).unwrap();
+    sequences.iter().for_each(|sequence| function.append(sequence));
+    function.append(&Sequence::assembled(|a| epilogue(a, false)).unwrap());
+    function
+}
+
+static NO_ROOM: LazyLock<(Code, FunctionId)> = LazyLock::new(|| {
+    let mut buffer = CodeBuffer::default();
+    let leave = buffer.add("no_room", Sequence::assembled(|a| epilogue(a, true)).unwrap());
+    (buffer.finish(|_| None).unwrap(), leave)
+});
+
+/// Where pasted sequences go when there is no room; `load_hook` is the address of a hook.
+pub(crate) fn targets(load_hook: u64) -> impl Fn(Target) -> Option<u64> {
+    move |target| match target {
+        Target::OutOfMemory => Some(NO_ROOM.0.entry(NO_ROOM.1).addr() as u64),
+        Target::LoadHook => Some(load_hook),
+        _ => None,
+    }
+}

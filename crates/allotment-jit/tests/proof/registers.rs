@@ -1,0 +1,220 @@
+//! What sequences do to registers and to the stack, instruction by instruction.
+//!
+//! That registers survive on the processor is seen in `same_heap`; here every write is counted, and the calls are looked at
+//! from inside: arguments, the stack's alignment (the interpreter's check), and what is promised of the place they return to.
+
+use super::interpreter::{Event, Exit, Interpreter};
+use super::kit::{ANY, Assignment, CALLEE_SAVED, GENERAL, assignment};
+use super::prefetch::{Case, HOT_PART, What, case, not_called};
+use super::program::ARRAYS;
+use allotment::memory::{PrefetchSettings, PrefetchStyle};
+use allotment::mutator::Hot;
+use allotment_jit::{Emitter, Initialise, Load, Poll, Register, Sequence, SlowCall, Store, Target};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// What the heap answers to a call.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Memory,
+    NoRoom,
+}
+
+/// Where the heap's answer lies.
+const ELSEWHERE: u64 = 0x4000_0000;
+
+/// Runs it and sees each call to be as it must: the target, the arguments, what is said of the place it returns to.
+fn slow_path(case: &Case, sequence: &Sequence, answer: Answer) -> (Interpreter, Interpreter) {
+    let mut machine = case.machine(sequence, case.bytes() as u64 - 8);
+    let before = machine.clone();
+    let stack = machine.get(Register::RSP);
+    let mut calls = 0;
+    let exit = machine.run(&mut |machine, target| {
+        calls += 1;
+        let zeroed = match case.initialise {
+            Initialise::ByCaller => false,
+            Initialise::PerObject => case.argument().is_some(),
+            Initialise::Ahead => true,
+        };
+        let array = [Target::AllocateArray, Target::AllocateArrayZeroed];
+        let plain = [Target::Allocate, Target::AllocateZeroed];
+        let arguments = [Register::RDI, Register::RSI, Register::RDX, Register::RCX].map(|one| machine.get(one));
+        if let What::Length(index, length) = case.what {
+            let (fixed, element) = ARRAYS[index];
+            assert_eq!(target, array[usize::from(zeroed)]);
+            assert_eq!(arguments, [HOT_PART, length as u64, element.bytes() as u64, fixed as u64]);
+        } else {
+            assert_eq!(target, plain[usize::from(zeroed)]);
+            assert_eq!(arguments[..2], [HOT_PART, case.bytes() as u64]);
+        }
+        let [safepoint] = sequence.safepoints() else { panic!("one call") };
+        assert_eq!(safepoint.return_offset, machine.return_offset);
+        assert_eq!(safepoint.pushed_bytes as u64, stack - machine.get(Register::RSP));
+        let bytes = case.bytes() as u64;
+        machine.trash();
+        let object = if matches!(answer, Answer::Memory) { ELSEWHERE } else { 0 };
+        if zeroed && object != 0 {
+            (0..bytes).step_by(8).for_each(|at| drop(machine.memory.insert(object + at, 0)));
+        }
+        machine.set(Register::RAX, object);
+    });
+    assert_eq!(calls, 1);
+    assert_eq!(machine.get(Register::RSP), stack);
+    let expected = if matches!(answer, Answer::Memory) { Exit::FellThrough } else { Exit::OutOfMemory };
+    assert_eq!(exit, expected);
+    (before, machine)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_fast_path_writes_its_clobbers_and_the_object(case in case()) {
+        let style_2 = case.settings.style == PrefetchStyle::Watermark;
+        let sequence = case.sequence();
+        let mut machine = case.machine(&sequence, case.bytes() as u64);
+        if style_2 {
+            // That the watermark goes on, too.
+            machine.memory.insert(HOT_PART + Hot::WATERMARK_OFFSET as u64, case.top);
+        }
+        let stack = machine.get(Register::RSP);
+        prop_assert_eq!(machine.run(&mut not_called), Exit::FellThrough);
+        prop_assert_eq!(machine.get(Register::RSP), stack);
+        let mut promised: BTreeSet<Register> = sequence.clobbers().iter().copied().collect();
+        prop_assert!(!promised.contains(&case.assignment.registers().object));
+        promised.insert(case.assignment.registers().object);
+        // Each is written, and no other; below the stack pointer nothing is.
+        prop_assert_eq!(&machine.written, &promised);
+        prop_assert!(!(1..64).any(|word| machine.memory.contains_key(&(stack - 8 * word))));
+    }
+
+    #[test]
+    fn the_slow_path_keeps_inputs_what_it_preserves_and_what_c_does(case in case(), memory in any::<bool>()) {
+        let sequence = case.sequence();
+        let answer = if memory { Answer::Memory } else { Answer::NoRoom };
+        let (before, after) = slow_path(&case, &sequence, answer);
+        let registers = case.assignment.registers();
+        let object = if memory { ELSEWHERE } else { 0 };
+        prop_assert_eq!(after.get(registers.object), object);
+        let mut kept = case.assignment.preserve();
+        kept.push(registers.mutator);
+        kept.extend(case.argument().map(|_| case.assignment.input()));
+        kept.extend(CALLEE_SAVED);
+        for register in kept {
+            if register != registers.object && !sequence.clobbers().contains(&register) {
+                prop_assert_eq!(before.get(register), after.get(register), "{:?}", register);
+            }
+        }
+        if memory && matches!(case.initialise, Initialise::ByCaller | Initialise::PerObject) {
+            case.check_objects(&after, ELSEWHERE);
+        }
+    }
+
+    #[test]
+    fn loads_polls_and_stores_use_the_registers_they_are_given(
+        assignment in assignment(), displacement in -40..40_i32, on in any::<bool>(), same in any::<bool>(),
+    ) {
+        barriers(&assignment, displacement * 8, on, same);
+    }
+}
+
+/// A machine with a hot part whose words are all `on`.
+fn machine(sequence: &Sequence, assignment: &Assignment, on: bool) -> Interpreter {
+    let mut machine = Interpreter::new(sequence);
+    if assignment.misaligned {
+        machine.set(Register::RSP, Interpreter::STACK_AT - 8);
+    }
+    machine.set(assignment.registers().mutator, HOT_PART);
+    (0..16).for_each(|word| drop(machine.memory.insert(HOT_PART + 8 * word, on.into())));
+    machine
+}
+
+fn barriers(assignment: &Assignment, displacement: i32, on: bool, same: bool) {
+    let emitter = Emitter::new(ANY, PrefetchSettings::OFF).unwrap();
+    let registers = assignment.registers();
+    let (mutator, base, value) = (registers.mutator, registers.object, registers.top);
+    let preserve: Vec<Register> = assignment.preserve();
+    let slow = SlowCall { preserve: &preserve, misaligned: assignment.misaligned };
+    let slot = 0x5000_0000_u64.wrapping_add_signed(displacement.into());
+
+    let load = emitter.load(&Load { mutator, base, displacement, value, hook: Some(slow) }).unwrap();
+    let mut run = machine(&load, assignment, on);
+    run.set(base, 0x5000_0000);
+    run.memory.insert(slot, 77);
+    let before = run.clone();
+    let exit = run.run(&mut |machine, target| {
+        let arguments = [Register::RDI, Register::RSI, Register::RDX].map(|one| machine.get(one));
+        assert_eq!((target, arguments), (Target::LoadHook, [HOT_PART, slot, 77]));
+        machine.trash();
+        machine.set(Register::RAX, 78);
+    });
+    assert_eq!((exit, run.get(value)), (Exit::FellThrough, if on { 78 } else { 77 }));
+    assert_eq!(run.events.contains(&Event::Call(Target::LoadHook)), on);
+    assert!(load.safepoints().is_empty(), "the hook is none");
+    let kept = [&preserve[..], &[mutator, base, Register::RSP]].concat();
+    kept.into_iter().for_each(|register| assert_eq!(before.get(register), run.get(register), "{register:?}"));
+    if !on {
+        GENERAL.into_iter().filter(|one| *one != value).for_each(|one| assert_eq!(before.get(one), run.get(one)));
+    }
+
+    // Without a hook the base may become the value.
+    let value = if same { base } else { value };
+    let load = emitter.load(&Load { mutator, base, displacement, value, hook: None }).unwrap();
+    let mut run = machine(&load, assignment, true);
+    run.set(base, 0x5000_0000);
+    run.memory.insert(slot, 77);
+    run.run(&mut not_called);
+    assert_eq!((run.get(value), load.clobbers()), (77, &[][..]));
+
+    let poll = emitter.poll(&Poll { mutator, slow }).unwrap();
+    let mut run = machine(&poll, assignment, on);
+    let before = run.clone();
+    let exit = run.run(&mut |machine, target| {
+        assert_eq!((target, machine.get(Register::RDI)), (Target::Safepoint, HOT_PART));
+        let [safepoint] = poll.safepoints() else { panic!("one call") };
+        assert_eq!(safepoint.return_offset, machine.return_offset);
+        machine.trash();
+    });
+    assert_eq!((exit, run.events.len()), (Exit::FellThrough, usize::from(on)));
+    let kept = [&preserve[..], &[mutator, Register::RSP]].concat();
+    kept.into_iter().for_each(|register| assert_eq!(before.get(register), run.get(register), "{register:?}"));
+
+    let store = emitter
+        .store(&Store { mutator, base, displacement, value: assignment.input(), scratch: registers.scratch })
+        .unwrap();
+    assert_eq!((store.clobbers(), store.cold()), (&[registers.scratch][..], &[][..]));
+}
+
+#[test]
+fn a_stub_keeps_to_the_calling_convention() {
+    let styles = (0..4).filter_map(PrefetchStyle::from_number);
+    styles.for_each(|style| stub(&Emitter::new(ANY, PrefetchSettings { style, ..PrefetchSettings::OFF }).unwrap()));
+}
+
+fn stub(emitter: &Emitter) {
+    let allocation = allotment_jit::Allocation::sized_in(allotment::object::Header::from_bits(7 << 8), Register::RSI);
+    for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
+        let stub = emitter.stub(allocation, initialise).unwrap();
+        for (room, answer) in [(64, 0), (0, ELSEWHERE), (0, 0)] {
+            let mut run = Interpreter::new(&stub);
+            // Behind a call.
+            run.set(Register::RSP, Interpreter::STACK_AT - 8);
+            run.set(Register::RDI, HOT_PART);
+            run.set(Register::RSI, 64);
+            run.memory.insert(HOT_PART + Hot::TOP_OFFSET as u64, 0x3000_0000);
+            run.memory.insert(HOT_PART + Hot::LIMIT_OFFSET as u64, 0x3000_0000 + room);
+            run.memory.insert(HOT_PART + Hot::ZEROED_LIMIT_OFFSET as u64, 0x3000_0000 + room);
+            run.memory.insert(HOT_PART + Hot::WATERMARK_OFFSET as u64, 0);
+            let before = run.clone();
+            let exit = run.run(&mut |machine, _| {
+                machine.trash();
+                machine.set(Register::RAX, answer);
+            });
+            assert_eq!(exit, Exit::Returned);
+            assert_eq!(run.get(Register::RAX), if room > 0 { 0x3000_0000 } else { answer });
+            for register in CALLEE_SAVED.into_iter().chain([Register::RSP]) {
+                assert_eq!(before.get(register), run.get(register), "{register:?}");
+            }
+        }
+    }
+}
