@@ -83,7 +83,8 @@ impl Allocation {
     /// [`EmitError::Size`], [`EmitError::TooLarge`].
     pub fn with_header(header: Header, bytes: usize) -> Result<Allocation, EmitError> {
         if bytes < MIN_OBJECT_BYTES || !bytes.is_multiple_of(WORD) {
-            let nearest = bytes.clamp(MIN_OBJECT_BYTES, MAX_INLINE_BYTES).saturating_add(WORD / 2) / WORD * WORD;
+            let nearest =
+                bytes.clamp(MIN_OBJECT_BYTES, MAX_INLINE_BYTES).saturating_add(WORD / 2) / WORD * WORD;
             return Err(EmitError::Size { bytes, nearest });
         }
         Ok(Allocation { header: header.bits(), size: Size::Constant { bytes: inline(bytes)?, length: None } })

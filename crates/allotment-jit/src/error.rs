@@ -81,6 +81,12 @@ pub enum EmitError {
         /// Where it leads.
         to: u64,
     },
+    /// Code that works in one place only.
+    #[error(
+        "the code jumps to an address outside of it, which is right in one place only: jumps to its own labels, and \
+         through registers, work"
+    )]
+    Position,
     /// Whoever links did not say where a target is.
     #[error("nobody said where {0} is")]
     Unresolved(&'static str),

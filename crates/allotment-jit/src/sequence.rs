@@ -165,13 +165,18 @@ impl Sequence {
     /// Code without relocations, written with the assembler: what goes between allocations.
     ///
     /// # Errors
-    /// [`EmitError::Assembler`].
+    /// [`EmitError::Assembler`]; [`EmitError::Position`] where it jumps to an address or reads from one beside it.
     pub fn assembled(
         write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
     ) -> Result<Sequence, EmitError> {
         let mut assembler = CodeAssembler::new(64)?;
         write(&mut assembler)?;
-        Ok(Sequence { hot: assembler.assemble(0)?, ..Sequence::default() })
+        let hot = assembler.assemble(0)?;
+        // What lies outside is another distance away from somewhere else.
+        if assembler.assemble(1 << 20)? != hot {
+            return Err(EmitError::Position);
+        }
+        Ok(Sequence { hot, ..Sequence::default() })
     }
 
     /// Puts `other` behind this one, part behind part; its objects are forgotten, its clobbers and safepoints are not.
