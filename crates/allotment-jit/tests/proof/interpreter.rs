@@ -198,7 +198,8 @@ impl Interpreter {
             }
             Mnemonic::Movd | Mnemonic::Vmovd => {
                 let mut bytes = [0; 16];
-                bytes[..4].copy_from_slice(&(self.get(i.op1_register().full_register()) as u32).to_le_bytes());
+                bytes[..4]
+                    .copy_from_slice(&(self.get(i.op1_register().full_register()) as u32).to_le_bytes());
                 self.set_vector(i.op0_register(), &bytes, i.mnemonic() == Mnemonic::Vmovd);
             }
             Mnemonic::Movq | Mnemonic::Vmovq | Mnemonic::Movups | Mnemonic::Vmovdqu => {

@@ -55,7 +55,13 @@ impl Assignment {
     /// Registers in the order of their numbers, and nothing to preserve.
     pub(crate) fn plain() -> Assignment {
         let vectors = (0..16).map(|number| Register::XMM0 + number).collect();
-        Assignment { general: GENERAL.to_vec(), vectors, preserved: 0, keeps_inputs: false, misaligned: false }
+        Assignment {
+            general: GENERAL.to_vec(),
+            vectors,
+            preserved: 0,
+            keeps_inputs: false,
+            misaligned: false,
+        }
     }
 
     pub(crate) fn registers(&self) -> Registers {

@@ -60,8 +60,11 @@ const PASTED: Registers = Registers {
     vectors: [Register::XMM0, Register::XMM1],
 };
 
-const POLICIES: [(&str, Initialise); 3] =
-    [("by_caller", Initialise::ByCaller), ("per_object", Initialise::PerObject), ("ahead", Initialise::Ahead)];
+const POLICIES: [(&str, Initialise); 3] = [
+    ("by_caller", Initialise::ByCaller),
+    ("per_object", Initialise::PerObject),
+    ("ahead", Initialise::Ahead),
+];
 
 fn pasted(emitter: &Emitter, allocations: &[Allocation], initialise: Initialise) -> Sequence {
     let slow = SlowCall { preserve: &[Register::RSI], misaligned: false };

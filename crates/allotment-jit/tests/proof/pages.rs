@@ -67,15 +67,23 @@ fn pages_are_executed_and_not_written() {
 #[test]
 fn parts_do_not_overlap_and_are_read_as_they_run() {
     let code = stubs(50);
-    let parts = code.functions().iter().flat_map(|one| {
-        [(one.address, one.hot_bytes), (one.cold_address, one.cold_bytes)]
-    });
+    let parts = code
+        .functions()
+        .iter()
+        .flat_map(|one| [(one.address, one.hot_bytes), (one.cold_address, one.cold_bytes)]);
     let mut parts: Vec<(usize, usize)> = parts.collect();
     parts.sort_unstable();
     assert!(parts.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{parts:x?}");
 
     let mut buffer = CodeBuffer::default();
-    let twice = buffer.add("twice", Sequence::assembled(|a| { a.lea(rax, rdi + rdi)?; a.ret() }).unwrap());
+    let twice = buffer.add(
+        "twice",
+        Sequence::assembled(|a| {
+            a.lea(rax, rdi + rdi)?;
+            a.ret()
+        })
+        .unwrap(),
+    );
     let code = buffer.finish(|_| None).unwrap();
     let (hot, cold) = code.bytes(twice);
     assert_eq!((hot.last(), cold), (Some(&0xC3), &[][..]));

@@ -58,7 +58,9 @@ pub(crate) const HOT_PART: u64 = 0x6000_0000_0000;
 impl Piece {
     fn allocation(self) -> Allocation {
         match self {
-            Piece::Object { words, .. } => Allocation::with_header(Header::from_bits(self.header()), words * 8).unwrap(),
+            Piece::Object { words, .. } => {
+                Allocation::with_header(Header::from_bits(self.header()), words * 8).unwrap()
+            }
             Piece::Array(index, length) => Allocation::array(SHAPES.1[index], length).unwrap(),
         }
     }
@@ -347,7 +349,9 @@ fn a_burst_of_lines_each_time_the_top_comes_to_the_watermark() {
     }
     let lines: Vec<u64> = machine.prefetches().iter().map(|(_, address)| address - (1 << 30)).collect();
     // At the first object, and where the top reaches 256, 512 and so on, that included.
-    let expected: Vec<u64> =
-        [256, 512, 768, 1024, 1280].into_iter().flat_map(|from| (0..4).map(move |line| from + 64 * line)).collect();
+    let expected: Vec<u64> = [256, 512, 768, 1024, 1280]
+        .into_iter()
+        .flat_map(|from| (0..4).map(move |line| from + 64 * line))
+        .collect();
     assert_eq!(lines, expected);
 }

@@ -6,12 +6,12 @@
 use super::kit::{Assignment, CALLEE_SAVED, GENERAL, word};
 use super::machine::{Machine, framed, targets};
 use allotment::Heap;
-use allotment::observe::HeapCensus;
 use allotment::memory::{PrefetchSettings, PrefetchStyle, Processor};
 use allotment::mutator::{
     Ahead, ArraySite, ByCaller, Hot, Mutator, NoPrefetch, PerObject, Reservation, Site, Zeroing,
 };
 use allotment::object::{Element, Header, LENGTH_OFFSET, Shape, ShapeRef, SlotKind};
+use allotment::observe::HeapCensus;
 use allotment::tlab::statistics::Totals;
 use allotment_jit::{
     Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, MAX_INLINE_BYTES, Register, Sequence,
@@ -69,7 +69,11 @@ pub(crate) struct Function {
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// Runs that function so many times, with that length where it takes one.
-    Allocate { function: usize, length: usize, times: usize },
+    Allocate {
+        function: usize,
+        length: usize,
+        times: usize,
+    },
     /// A sampling interval.
     Interval(usize),
     Request,
@@ -184,8 +188,10 @@ impl Program {
         loop {
             let end = rest.iter().position(|step| matches!(step, Step::Reattach | Step::Reset));
             let (now, later) = rest.split_at(end.unwrap_or(rest.len()));
-            heap.attach(|mutator| now.iter().for_each(|step| self.step(step, mutator, heap, kit, way, &mut seen)))
-                .unwrap();
+            heap.attach(|mutator| {
+                now.iter().for_each(|step| self.step(step, mutator, heap, kit, way, &mut seen))
+            })
+            .unwrap();
             censuses.push(heap.verify().unwrap());
             let Some((step, later)) = later.split_first() else { break };
             if matches!(step, Step::Reset) {
@@ -236,7 +242,8 @@ fn see(mutator: &Mutator<'_>, heap: &Heap, block: Option<NonNull<u8>>, bytes: us
     let offset = |address: usize| if address == 0 { 0 } else { address.wrapping_sub(heap.base()) };
     let buffer = [Hot::TOP_OFFSET, Hot::LIMIT_OFFSET, Hot::ZEROED_LIMIT_OFFSET];
     // SAFETY: the block has so many bytes.
-    let memory = block.map(|block| unsafe { std::slice::from_raw_parts(block.cast::<u64>().as_ptr(), bytes / 8) });
+    let memory =
+        block.map(|block| unsafe { std::slice::from_raw_parts(block.cast::<u64>().as_ptr(), bytes / 8) });
     let memory = memory.unwrap_or_default();
     let mut hasher = DefaultHasher::new();
     memory.iter().for_each(|word| hasher.write_u64(*word));
@@ -257,7 +264,8 @@ unsafe fn use_block(block: NonNull<u8>, kit: &ShapeKit, what: &What, length: usi
     for (at, shape, length) in kit.objects(what, length).unwrap() {
         let words = shape.bytes_for(length).unwrap() / 8;
         // SAFETY: the object lies in the block.
-        let object = unsafe { std::slice::from_raw_parts_mut(block.byte_add(at).cast::<u64>().as_ptr(), words) };
+        let object =
+            unsafe { std::slice::from_raw_parts_mut(block.byte_add(at).cast::<u64>().as_ptr(), words) };
         let references = shape.has_tail() && shape.header() == kit.arrays[5].header();
         for (index, word) in object.iter_mut().enumerate().skip(1) {
             *word = match index {
@@ -346,7 +354,11 @@ fn room<'t>(mutator: &mut Mutator<'t>, bytes: usize) -> Option<Reservation<'t>> 
 
 /// # Safety
 /// As for [`Mutator::try_alloc_with_header`].
-unsafe fn with_header<Z: Zeroing>(mutator: &mut Mutator<'_>, header: Header, bytes: usize) -> Option<NonNull<u8>> {
+unsafe fn with_header<Z: Zeroing>(
+    mutator: &mut Mutator<'_>,
+    header: Header,
+    bytes: usize,
+) -> Option<NonNull<u8>> {
     // SAFETY: the caller's predicates.
     unsafe {
         mutator.try_alloc_with_header::<Z, NoPrefetch>(header, bytes).or_else(|| {
@@ -358,7 +370,10 @@ unsafe fn with_header<Z: Zeroing>(mutator: &mut Mutator<'_>, header: Header, byt
 
 /// # Safety
 /// As for [`Mutator::try_alloc_raw`].
-unsafe fn fixed<const BYTES: usize, Z: Zeroing>(mutator: &mut Mutator<'_>, shape: ShapeRef) -> Option<NonNull<u8>> {
+unsafe fn fixed<const BYTES: usize, Z: Zeroing>(
+    mutator: &mut Mutator<'_>,
+    shape: ShapeRef,
+) -> Option<NonNull<u8>> {
     let site = Site::<BYTES, Z>::new(shape)?;
     // SAFETY: the caller's predicates.
     unsafe {
@@ -371,7 +386,11 @@ unsafe fn fixed<const BYTES: usize, Z: Zeroing>(mutator: &mut Mutator<'_>, shape
 
 /// # Safety
 /// As for [`Mutator::try_alloc_array_raw`].
-unsafe fn array<Z: Zeroing>(mutator: &mut Mutator<'_>, shape: ShapeRef, length: usize) -> Option<NonNull<u8>> {
+unsafe fn array<Z: Zeroing>(
+    mutator: &mut Mutator<'_>,
+    shape: ShapeRef,
+    length: usize,
+) -> Option<NonNull<u8>> {
     let site = ArraySite::<Z>::new(shape);
     // SAFETY: the caller's predicates.
     unsafe {
@@ -412,14 +431,17 @@ impl Function {
             What::SizeIn(index) => vec![Allocation::sized_in(kit.arrays[*index].header(), input)],
         };
         let here = Processor::detect();
-        let emitter = Emitter::new(Processor { avx2: here.avx2 && self.avx2, ..here }, self.settings).unwrap();
+        let emitter =
+            Emitter::new(Processor { avx2: here.avx2 && self.avx2, ..here }, self.settings).unwrap();
         if self.is_stub() {
             return emitter.stub(allocations[0], self.initialise).unwrap();
         }
         let preserve = self.assignment.preserve();
         let slow = SlowCall { preserve: &preserve, misaligned: self.assignment.misaligned };
         let (initialise, registers) = (self.initialise, self.assignment.registers());
-        emitter.allocate(&allotment_jit::Site { allocations: &allocations, initialise, registers, slow }).unwrap()
+        emitter
+            .allocate(&allotment_jit::Site { allocations: &allocations, initialise, registers, slow })
+            .unwrap()
     }
 }
 
@@ -450,12 +472,20 @@ impl<'p> Emitted<'p> {
 
     fn stub(&self, hot: *const Hot, id: FunctionId, argument: usize) -> usize {
         // SAFETY: a stub has this signature, or one argument less, which nothing notices.
-        let stub: unsafe extern "C" fn(*const Hot, usize) -> *mut u8 = unsafe { transmute(self.code.entry(id)) };
+        let stub: unsafe extern "C" fn(*const Hot, usize) -> *mut u8 =
+            unsafe { transmute(self.code.entry(id)) };
         // SAFETY: this thread's hot part; no reference is held.
         unsafe { stub(hot, argument) }.addr()
     }
 
-    fn pasted(&mut self, hot: *const Hot, function: &Function, index: usize, argument: usize, fast: bool) -> usize {
+    fn pasted(
+        &mut self,
+        hot: *const Hot,
+        function: &Function,
+        index: usize,
+        argument: usize,
+        fast: bool,
+    ) -> usize {
         let (id, sequence) = &self.functions[index];
         self.runs += 1;
         let mut before = Machine::patterned(self.runs);
@@ -514,7 +544,14 @@ impl Way for Emitted<'_> {
 
 impl Emitted<'_> {
     /// On the fast path the watermark is as style 2 says; on the slow one it is where a new buffer begins, or as it was.
-    fn check_watermark(&self, function: &Function, hot: *const Hot, before: usize, top: Option<usize>, object: usize) {
+    fn check_watermark(
+        &self,
+        function: &Function,
+        hot: *const Hot,
+        before: usize,
+        top: Option<usize>,
+        object: usize,
+    ) {
         let after = word(hot, Hot::WATERMARK_OFFSET);
         let settings = function.settings.normalized();
         match top {

@@ -5,8 +5,8 @@ use super::machine::targets;
 use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment::object::{Element, Header, Shape};
 use allotment_jit::{
-    Allocation, CodeBuffer, CodeError, EmitError, Emitter, Initialise, Load, MAX_INLINE_BYTES, Poll, Register,
-    Registers, Sequence, Site, SlowCall, Store,
+    Allocation, CodeBuffer, CodeError, EmitError, Emitter, Initialise, Load, MAX_INLINE_BYTES, Poll,
+    Register, Registers, Sequence, Site, SlowCall, Store,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,7 +46,8 @@ fn sizes_and_shapes() {
     let heap = heap("");
     let pair = heap.register(Shape::fixed("Pair", 24)).unwrap();
     let words = heap.register(Shape::array("Words", 16, Element::Plain { bytes: 8 })).unwrap();
-    let wide = heap.register(Shape::array("Wide", MAX_INLINE_BYTES + 8, Element::Plain { bytes: 1 })).unwrap();
+    let wide =
+        heap.register(Shape::array("Wide", MAX_INLINE_BYTES + 8, Element::Plain { bytes: 1 })).unwrap();
     says(Allocation::object(words), "have a length: `Allocation::array` takes it");
     says(Allocation::array(pair, 3), "have no length: `Allocation::object` takes it");
     says(Allocation::array_in(pair, Register::RSI), "have no length");
@@ -65,7 +66,10 @@ fn headers_that_no_new_object_has() {
     );
     let sized = Allocation::sized_in(hashed, Register::RSI);
     says(emitter().stub(sized, Initialise::ByCaller), "0x100000100 is no new object's header");
-    says(emitter().allocate(&site(&[object(16), Allocation::with_header(hashed, 24).unwrap()])), "0x100000100");
+    says(
+        emitter().allocate(&site(&[object(16), Allocation::with_header(hashed, 24).unwrap()])),
+        "0x100000100",
+    );
 }
 
 #[test]
@@ -89,7 +93,10 @@ fn registers_with_two_parts() {
         emitter().allocate(&Site { registers, slow, ..site(&[sized]) })
     };
     let c = Registers::C;
-    says(allocate(Registers { top: Register::RAX, ..c }, &[]), "rax is both the object and the new top; rcx is free");
+    says(
+        allocate(Registers { top: Register::RAX, ..c }, &[]),
+        "rax is both the object and the new top; rcx is free",
+    );
     says(allocate(Registers { scratch: Register::RSI, ..c }, &[]), "rsi is both scratch and the size");
     says(allocate(c, &[Register::RAX]), "rax is both the object and preserved; rsi is free");
     says(allocate(c, &[Register::RBX, Register::RDX]), "rdx is both scratch and preserved");
@@ -98,7 +105,10 @@ fn registers_with_two_parts() {
     says(allocate(c, &[Register::XMM3]), "xmm3 cannot be preserved");
     says(allocate(Registers { mutator: Register::RSP, ..c }, &[]), "rsp cannot be the mutator");
     says(allocate(Registers { vectors: [Register::XMM2; 2], ..c }, &[]), "xmm2 is both the first vector");
-    says(allocate(Registers { vectors: [Register::XMM2, Register::ZMM1], ..c }, &[]), "zmm1 cannot be a vector");
+    says(
+        allocate(Registers { vectors: [Register::XMM2, Register::ZMM1], ..c }, &[]),
+        "zmm1 cannot be a vector",
+    );
     assert!(allocate(c, &[Register::RSI, Register::RDI, Register::RBX]).is_ok(), "inputs may be preserved");
 
     let sized = Allocation::sized_in(Header::from_bits(1 << 8), Register::RDX);
@@ -126,7 +136,10 @@ fn prefetch_settings() {
     says(new(PrefetchSettings { distance: 513, ..good }), "AllocatePrefetchDistance=513: 0 to 512 work; 512");
     says(new(PrefetchSettings { lines: 65, ..good }), "AllocatePrefetchLines=65: 0 to 64 work; 64");
     says(new(PrefetchSettings { instance_lines: 65, ..good }), "AllocateInstancePrefetchLines=65");
-    says(new(PrefetchSettings { step: 0, ..good }), "AllocatePrefetchStepSize=0: 1 to 512 work; 1 is the nearest");
+    says(
+        new(PrefetchSettings { step: 0, ..good }),
+        "AllocatePrefetchStepSize=0: 1 to 512 work; 1 is the nearest",
+    );
     says(new(PrefetchSettings { step: 96, ..good }), "must be a power of two of at least 8");
     let write = PrefetchSettings { instruction: PrefetchInstruction::Write, ..good };
     let old = Processor { prefetchw: false, ..ANY };
@@ -136,20 +149,29 @@ fn prefetch_settings() {
     // Beyond HotSpot's ranges too a mask rounds to powers of two only.
     let beyond = |settings| Emitter::beyond_hotspot(ANY, settings);
     assert_eq!(beyond(PrefetchSettings { step: 4096, ..good }).unwrap().prefetch().step, 4096);
-    says(beyond(PrefetchSettings { step: 1000, ..good }), "must be a power of two of at least 8; 1024 is the nearest");
+    says(
+        beyond(PrefetchSettings { step: 1000, ..good }),
+        "must be a power of two of at least 8; 1024 is the nearest",
+    );
     says(beyond(PrefetchSettings { distance: (1 << 20) + 1, ..good }), "0 to 1048576 work");
     says(beyond(PrefetchSettings { step: (1 << 20) + 1, ..good }), "1 to 1048576 work");
     says(beyond(PrefetchSettings { step: 0, ..good }), "AllocatePrefetchStepSize=0");
     says(beyond(PrefetchSettings { lines: 65, ..good }), "AllocatePrefetchLines=65");
     says(Emitter::beyond_hotspot(old, write), "no PREFETCHW");
-    assert_eq!(beyond(PrefetchSettings { distance: 0, ..good }).unwrap().prefetch().style, PrefetchStyle::None);
+    assert_eq!(
+        beyond(PrefetchSettings { distance: 0, ..good }).unwrap().prefetch().style,
+        PrefetchStyle::None
+    );
 }
 
 #[test]
 fn linking() {
     let sequence = emitter().allocate(&site(&[object(16)])).unwrap();
     let somewhere = |_| Some(0x1000);
-    says(sequence.link(0, 0x8000_1000, somewhere), "code at 0x11 cannot jump to 0x80001000: the parts of a sequence must");
+    says(
+        sequence.link(0, 0x8000_1000, somewhere),
+        "code at 0x11 cannot jump to 0x80001000: the parts of a sequence must",
+    );
     says(sequence.link(0, 0x1000, |_| None), "nobody said where the slow path `allocate` is");
     assert!(sequence.link(0x8000_0000, 0x1000, somewhere).is_ok(), "2 GiB backwards");
 
@@ -160,7 +182,25 @@ fn linking() {
     let error = CodeError::System { bytes: 4096, error: rustix::io::Errno::NOMEM };
     assert!(error.to_string().starts_with("the system refused 4096 bytes of memory for code: "), "{error}");
 
-    says(Sequence::assembled(|a| a.jmp(1 << 40)), "the assembler refused an instruction");
+    says(Sequence::assembled(|a| a.call(0x1000)), "the code jumps to an address outside of it");
+    let loops = Sequence::assembled(|a| {
+        let mut again = a.create_label();
+        a.set_label(&mut again)?;
+        a.jne(again)
+    });
+    assert!(loops.is_ok());
+    let nowhere = Sequence::assembled(|a| {
+        let nowhere = a.create_label();
+        a.jmp(nowhere)
+    });
+    says(nowhere, "jumps to its own labels, and through registers, work");
+    let twice = Sequence::assembled(|a| {
+        let mut here = a.create_label();
+        a.set_label(&mut here)?;
+        a.nop()?;
+        a.set_label(&mut here)
+    });
+    says(twice, "the assembler refused an instruction");
     let mut jumps = Sequence::assembled(|a| (0..200).try_for_each(|_| a.nop())).unwrap();
     says(jumps.jump(iced_x86::Code::Jne_rel8_64, 0), "the assembler refused an instruction");
     says(jumps.jump(iced_x86::Code::Nopd, 0), "the assembler refused an instruction");
@@ -222,12 +262,12 @@ proptest! {
     #[test]
     fn whatever_is_asked_for_is_answered(
         registers in registers(), other in register(), bits in any::<u64>(), bytes in any::<usize>(),
-        preserve in vec(register(), 0..4), style in 0..4_usize,
+        preserve in vec(register(), 0..4), style in 0..4_usize, lines in 0..70_usize,
         numbers in prop_oneof![Just((64, 256)), (any::<usize>(), any::<usize>()), (0..2_usize << 20, 0..2_usize << 20)],
         good in settings(),
     ) {
         let style = PrefetchStyle::from_number(style).unwrap();
-        let bad = PrefetchSettings { style, step: numbers.0, distance: numbers.1, ..good };
+        let bad = PrefetchSettings { style, step: numbers.0, distance: numbers.1, lines, ..good };
         for emitter in [Emitter::new(ANY, bad), Emitter::beyond_hotspot(ANY, bad), Emitter::new(ANY, good)] {
             let Ok(emitter) = emitter else { continue };
             let header = Header::from_bits(bits);

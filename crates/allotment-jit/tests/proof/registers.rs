@@ -38,7 +38,8 @@ fn slow_path(case: &Case, sequence: &Sequence, answer: Answer) -> (Interpreter, 
         };
         let array = [Target::AllocateArray, Target::AllocateArrayZeroed];
         let plain = [Target::Allocate, Target::AllocateZeroed];
-        let arguments = [Register::RDI, Register::RSI, Register::RDX, Register::RCX].map(|one| machine.get(one));
+        let arguments =
+            [Register::RDI, Register::RSI, Register::RDX, Register::RCX].map(|one| machine.get(one));
         if let What::Length(index, length) = case.what {
             let (fixed, element) = ARRAYS[index];
             assert_eq!(target, array[usize::from(zeroed)]);
@@ -54,7 +55,7 @@ fn slow_path(case: &Case, sequence: &Sequence, answer: Answer) -> (Interpreter, 
         machine.trash();
         let object = if matches!(answer, Answer::Memory) { ELSEWHERE } else { 0 };
         if zeroed && object != 0 {
-            (0..bytes).step_by(8).for_each(|at| drop(machine.memory.insert(object + at, 0)));
+            machine.memory.extend((0..bytes).step_by(8).map(|at| (object + at, 0)));
         }
         machine.set(Register::RAX, object);
     });
@@ -125,7 +126,7 @@ fn machine(sequence: &Sequence, assignment: &Assignment, on: bool) -> Interprete
         machine.set(Register::RSP, Interpreter::STACK_AT - 8);
     }
     machine.set(assignment.registers().mutator, HOT_PART);
-    (0..16).for_each(|word| drop(machine.memory.insert(HOT_PART + 8 * word, on.into())));
+    machine.memory.extend((0..16).map(|word| (HOT_PART + 8 * word, on.into())));
     machine
 }
 
@@ -154,7 +155,10 @@ fn barriers(assignment: &Assignment, displacement: i32, on: bool, same: bool) {
     let kept = [&preserve[..], &[mutator, base, Register::RSP]].concat();
     kept.into_iter().for_each(|register| assert_eq!(before.get(register), run.get(register), "{register:?}"));
     if !on {
-        GENERAL.into_iter().filter(|one| *one != value).for_each(|one| assert_eq!(before.get(one), run.get(one)));
+        GENERAL
+            .into_iter()
+            .filter(|one| *one != value)
+            .for_each(|one| assert_eq!(before.get(one), run.get(one)));
     }
 
     // Without a hook the base may become the value.
@@ -188,11 +192,14 @@ fn barriers(assignment: &Assignment, displacement: i32, on: bool, same: bool) {
 #[test]
 fn a_stub_keeps_to_the_calling_convention() {
     let styles = (0..4).filter_map(PrefetchStyle::from_number);
-    styles.for_each(|style| stub(&Emitter::new(ANY, PrefetchSettings { style, ..PrefetchSettings::OFF }).unwrap()));
+    styles.for_each(|style| {
+        stub(&Emitter::new(ANY, PrefetchSettings { style, ..PrefetchSettings::OFF }).unwrap())
+    });
 }
 
 fn stub(emitter: &Emitter) {
-    let allocation = allotment_jit::Allocation::sized_in(allotment::object::Header::from_bits(7 << 8), Register::RSI);
+    let allocation =
+        allotment_jit::Allocation::sized_in(allotment::object::Header::from_bits(7 << 8), Register::RSI);
     for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
         let stub = emitter.stub(allocation, initialise).unwrap();
         for (room, answer) in [(64, 0), (0, ELSEWHERE), (0, 0)] {

@@ -117,8 +117,9 @@ fn program() -> impl Strategy<Value = Program> {
     });
     (options(), parts).prop_flat_map(|(options, (fixed, functions))| {
         let steps = vec(step(functions.len()), 1..60);
-        (Just(options), Just(fixed), Just(functions), steps)
-            .prop_map(|(options, fixed, functions, steps)| Program { options, fixed, functions, steps }.inline())
+        (Just(options), Just(fixed), Just(functions), steps).prop_map(|(options, fixed, functions, steps)| {
+            Program { options, fixed, functions, steps }.inline()
+        })
     })
 }
 

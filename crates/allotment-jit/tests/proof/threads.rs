@@ -19,7 +19,7 @@ const THREADS: usize = 4;
 /// Chains of a table, and the most nodes of one.
 const CHAINS: usize = 200;
 const NODES: usize = 6;
-const ALLOCATIONS: usize = 60_000;
+const ALLOCATIONS: usize = 30_000;
 
 /// A word a thread: its table.
 struct Tables(Arc<Vec<AtomicU64>>);
@@ -46,7 +46,8 @@ impl Functions {
         let (assignment, mut buffer) = (Assignment::plain(), CodeBuffer::default());
         let (mut nodes, mut arrays) = (Vec::new(), Vec::new());
         for style in (0..4).filter_map(PrefetchStyle::from_number) {
-            let settings = PrefetchSettings { style, instruction: PrefetchInstruction::T0, ..PrefetchSettings::OFF };
+            let settings =
+                PrefetchSettings { style, instruction: PrefetchInstruction::T0, ..PrefetchSettings::OFF };
             let emitter = Emitter::new(Processor::detect(), settings).unwrap();
             for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
                 let stub = emitter.stub(Allocation::object(node).unwrap(), initialise).unwrap();
@@ -71,7 +72,8 @@ impl Functions {
     /// - The mutator is the calling thread's, and every reference that is used again is in a root.
     unsafe fn call(&self, stub: FunctionId, mutator: &mut Mutator<'_>, length: usize) -> *mut u64 {
         // SAFETY: a stub's signature; one without a length does not look at it.
-        let stub: unsafe extern "C" fn(*const Hot, usize) -> *mut u64 = unsafe { transmute(self.code.entry(stub)) };
+        let stub: unsafe extern "C" fn(*const Hot, usize) -> *mut u64 =
+            unsafe { transmute(self.code.entry(stub)) };
         // SAFETY: the caller's predicates.
         let object = unsafe { stub(mutator.hot(), length) };
         assert!(!object.is_null(), "there is room for all that lives");
@@ -149,7 +151,7 @@ impl Work<'_> {
         self.chains[chain].push(stamp);
 
         let (stub, zero) = self.functions.bytes[self.next(self.functions.bytes.len())];
-        let length = if stamp % 512 == 0 { self.next(100_000) } else { self.next(300) };
+        let length = if stamp.is_multiple_of(512) { self.next(100_000) } else { self.next(300) };
         // SAFETY: as above; the array is garbage at once.
         let array = unsafe {
             let array = self.functions.call(stub, mutator, length);
@@ -163,7 +165,9 @@ impl Work<'_> {
 
 #[test]
 fn threads_and_collections() {
-    let heap = heap("Collector=parallel,+VerifyAfterGC,NewSize=512k,MaxNewSize=512k,ParallelGCThreads=2,+ZealPoison");
+    let heap = heap(
+        "Collector=parallel,+VerifyAfterGC,NewSize=512k,MaxNewSize=512k,ParallelGCThreads=2,+ZealPoison",
+    );
     let node = heap.register(Shape::fixed("Node", 24).slot("next", 8, SlotKind::Strong)).unwrap();
     let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).unwrap();
     let table = heap.register(Shape::array("Table", 16, Element::Reference(SlotKind::Strong))).unwrap();
