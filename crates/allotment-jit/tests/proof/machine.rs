@@ -53,6 +53,11 @@ impl Machine {
         self.no_room != 0
     }
 
+    /// The stack pointer that the sequence found.
+    pub(crate) fn stack(&self) -> u64 {
+        self.rsp_before
+    }
+
     /// Runs the function.
     ///
     /// # Safety

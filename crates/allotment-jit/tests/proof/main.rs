@@ -15,4 +15,5 @@ mod program;
 mod refusals;
 mod registers;
 mod same_heap;
+mod stack_maps;
 mod threads;

@@ -1,0 +1,116 @@
+//! What a compiler builds its stack maps from: of sequences one behind the other, where their calls return to and what they have
+//! on the stack, against what a collection is told of the frame; and sequences in a loop.
+
+use super::kit::{ANY, Assignment, CALLEE_SAVED, assignment, heap, initialise, settings};
+use super::machine::{Machine, framed, targets};
+use allotment::memory::{PrefetchSettings, Processor};
+use allotment::mutator::{GeneratedFrame, RootProvider, RootVisitor};
+use allotment::object::{Shape, ShapeRef};
+use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise, Poll, Register, Sequence, Site, SlowCall};
+use iced_x86::Code as Instruction;
+use iced_x86::code_asm::registers::gpr64::rsi;
+use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
+
+/// Return addresses and stack pointers of the frames that it was told of.
+struct Told(Arc<Mutex<Vec<(usize, usize)>>>);
+
+// SAFETY: visits nothing.
+unsafe impl RootProvider for Told {
+    fn visit_roots(&self, roots: &mut RootVisitor<'_, '_>) {
+        let frame = |frame: &GeneratedFrame| (frame.return_address(), frame.stack_pointer());
+        self.0.lock().unwrap().extend(roots.generated_frames().map(frame));
+    }
+}
+
+fn allocation(
+    assignment: &Assignment,
+    settings: PrefetchSettings,
+    initialise: Initialise,
+    shape: ShapeRef,
+) -> Sequence {
+    let preserve = assignment.preserve();
+    let slow = SlowCall { preserve: &preserve, misaligned: assignment.misaligned };
+    let (allocations, registers) = ([Allocation::object(shape).unwrap()], assignment.registers());
+    let emitter = Emitter::new(Processor { prefetchw: true, ..Processor::detect() }, settings).unwrap();
+    emitter.allocate(&Site { allocations: &allocations, initialise, registers, slow }).unwrap()
+}
+
+fn told(assignment: &Assignment, settings: PrefetchSettings, initialise: Initialise) {
+    let heap = heap("ZealInterval=1");
+    let shape = heap.register(Shape::fixed("Pair", 24)).unwrap();
+    let told = Told(Arc::default());
+    let frames = told.0.clone();
+    let provider = heap.add_root_provider(Box::new(told));
+    let preserve = assignment.preserve();
+    let slow = SlowCall { preserve: &preserve, misaligned: assignment.misaligned };
+    let mutator_in = assignment.registers().mutator;
+    let poll = Emitter::new(ANY, settings).unwrap().poll(&Poll { mutator: mutator_in, slow }).unwrap();
+    let allocation = allocation(assignment, settings, initialise, shape);
+    let whole = framed(&[&allocation, &poll, &allocation, &allocation], assignment.misaligned);
+    let [first, _, second, third] = whole.safepoints() else { panic!("three allocations and a poll") };
+    let mut buffer = CodeBuffer::default();
+    let function = buffer.add("three", whole.clone());
+    let code = buffer.finish(targets(0)).unwrap();
+    heap.attach(|mutator| {
+        let mut machine = Machine::patterned(1);
+        machine.set(mutator_in, mutator.hot().addr() as u64);
+        // SAFETY: this thread's hot part; no reference is held, and objects have no slots.
+        unsafe { machine.run(&code, function) };
+        let cold = code.functions()[0].cold_address;
+        let expected = [first, second, third]
+            .map(|one| (cold + one.return_offset, machine.stack() as usize - one.pushed_bytes));
+        // A collection asks more than once.
+        let mut frames = std::mem::take(&mut *frames.lock().unwrap());
+        frames.dedup();
+        assert_eq!(frames, expected);
+    })
+    .unwrap();
+    heap.remove_root_provider(provider);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_collection_finds_the_place_and_the_stack_that_safepoints_say(
+        assignment in assignment(), settings in settings(), initialise in initialise(),
+    ) {
+        told(&assignment, settings, initialise);
+    }
+}
+
+#[test]
+fn a_loop_of_allocations() {
+    let heap = heap("Collector=epsilon,TLABSize=512,MinTLABSize=256");
+    let shapes = [24, 40].map(|bytes| heap.register(Shape::fixed("Object", bytes)).unwrap());
+    // The counter is in a register that a C function changes: the slow path preserves it.
+    let assignment = Assignment::plain();
+    let counter = Register::RSI;
+    assert!(!CALLEE_SAVED.contains(&counter) && assignment.registers().object != counter);
+    let slow = SlowCall { preserve: &[counter], misaligned: false };
+    let mut body = Sequence::default();
+    for (shape, initialise) in shapes.into_iter().zip([Initialise::PerObject, Initialise::Ahead]) {
+        let (allocations, registers) = ([Allocation::object(shape).unwrap()], assignment.registers());
+        let emitter = Emitter::for_heap(&heap);
+        body.append(
+            &emitter.allocate(&Site { allocations: &allocations, initialise, registers, slow }).unwrap(),
+        );
+    }
+    body.append(&Sequence::assembled(|a| a.dec(rsi)).unwrap());
+    body.jump(Instruction::Jne_rel32_64, 0).unwrap();
+    let mut buffer = CodeBuffer::default();
+    let function = buffer.add("loop", framed(&[&body], false));
+    let code = buffer.finish(targets(0)).unwrap();
+    heap.attach(|mutator| {
+        let mut machine = Machine::patterned(1);
+        machine.set(assignment.registers().mutator, mutator.hot().addr() as u64);
+        machine.set(counter, 5000);
+        // SAFETY: this thread's hot part; nobody looks at the objects.
+        unsafe { machine.run(&code, function) };
+        assert_eq!((machine.get(counter), machine.no_room()), (0, false));
+    })
+    .unwrap();
+    let census = heap.verify().unwrap();
+    assert_eq!(shapes.map(|shape| census.objects(shape.id())), [5000, 5000]);
+}
