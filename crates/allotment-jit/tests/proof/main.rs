@@ -5,8 +5,10 @@
 //! the library's own path, or is written down here a second time. One test program, so that the parts share these.
 
 mod barriers;
+mod emitted;
 mod interpreter;
 mod kit;
+mod library;
 mod listings;
 mod machine;
 mod pages;

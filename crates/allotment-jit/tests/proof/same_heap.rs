@@ -1,7 +1,9 @@
 //! Random programs leave the same heap, whether emitted code allocates or the library.
 
+use super::emitted::Emitted;
 use super::kit::{assignment, initialise, settings};
-use super::program::{ARRAYS, Emitted, Function, Library, Outcome, Piece, Program, Step, What};
+use super::library::Library;
+use super::program::{ARRAYS, Function, Outcome, Piece, Program, Step, What};
 use allotment::mutator::Hot;
 use allotment_jit::MAX_INLINE_BYTES;
 use proptest::collection::vec;

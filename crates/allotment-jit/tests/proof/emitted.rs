@@ -1,0 +1,175 @@
+//! A program's allocations by emitted code: stubs that are called, and sequences in a frame that looks at every register.
+
+use super::kit::{CALLEE_SAVED, GENERAL, word};
+use super::machine::{Machine, framed, targets};
+use super::program::{BEYOND, Function, Program, ShapeKit, Way, What};
+use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::mutator::{Hot, Mutator};
+use allotment_jit::{
+    Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, MAX_INLINE_BYTES, Register, Sequence,
+    Site, SlowCall,
+};
+use std::mem::transmute;
+use std::ptr::NonNull;
+
+/// Emitted code.
+pub(crate) struct Emitted<'p> {
+    program: &'p Program,
+    kit: ShapeKit,
+    code: Code,
+    functions: Vec<(FunctionId, Sequence)>,
+    runs: u64,
+    /// How often the fast path was taken, and how often there was no room.
+    pub(crate) fast: usize,
+    pub(crate) no_room: usize,
+}
+
+impl Function {
+    fn is_stub(&self) -> bool {
+        let several = matches!(&self.what, What::Constant(pieces) if pieces.len() > 1);
+        self.stub && !several
+    }
+
+    fn emit(&self, kit: &ShapeKit) -> Sequence {
+        let input = if self.is_stub() { Register::RSI } else { self.assignment.input() };
+        let allocation = |piece| match kit.piece(piece) {
+            (shape, length) if shape.has_tail() => Allocation::array(shape, length).unwrap(),
+            (shape, _) => Allocation::object(shape).unwrap(),
+        };
+        let allocations: Vec<Allocation> = match &self.what {
+            What::Constant(pieces) => pieces.iter().copied().map(allocation).collect(),
+            What::LengthIn(index) => vec![Allocation::array_in(kit.arrays[*index], input).unwrap()],
+            What::SizeIn(index) => vec![Allocation::sized_in(kit.arrays[*index].header(), input)],
+        };
+        let here = Processor::detect();
+        let instruction = if here.prefetchw { self.settings.instruction } else { PrefetchInstruction::T0 };
+        let settings = PrefetchSettings { instruction, ..self.settings };
+        let emitter = Emitter::new(Processor { avx2: here.avx2 && self.avx2, ..here }, settings).unwrap();
+        if self.is_stub() {
+            return emitter.stub(allocations[0], self.initialise).unwrap();
+        }
+        let preserve = self.assignment.preserve();
+        let slow = SlowCall { preserve: &preserve, misaligned: self.assignment.misaligned };
+        let (initialise, registers) = (self.initialise, self.assignment.registers());
+        emitter.allocate(&Site { allocations: &allocations, initialise, registers, slow }).unwrap()
+    }
+}
+
+impl<'p> Emitted<'p> {
+    pub(crate) fn new(program: &'p Program, kit: ShapeKit) -> Emitted<'p> {
+        let mut buffer = CodeBuffer::default();
+        let mut functions = Vec::new();
+        for (index, function) in program.functions.iter().enumerate() {
+            let sequence = function.emit(&kit);
+            let whole = match function.is_stub() {
+                true => sequence.clone(),
+                false => framed(&[&sequence], function.assignment.misaligned),
+            };
+            functions.push((buffer.add(format!("allocate{index}"), whole), sequence));
+        }
+        let code = buffer.finish(targets(0)).unwrap();
+        Emitted { program, kit, code, functions, runs: 0, fast: 0, no_room: 0 }
+    }
+
+    /// What the function is given in its register.
+    fn argument(&self, what: &What, length: usize) -> usize {
+        match what {
+            What::Constant(_) => 0,
+            What::LengthIn(_) => length,
+            What::SizeIn(_) => self.kit.bytes(what, length).unwrap_or(BEYOND),
+        }
+    }
+
+    fn stub(&self, hot: *const Hot, id: FunctionId, argument: usize) -> usize {
+        // SAFETY: a stub has this signature, or one argument less, which nothing notices.
+        let stub: unsafe extern "C" fn(*const Hot, usize) -> *mut u8 =
+            unsafe { transmute(self.code.entry(id)) };
+        // SAFETY: this thread's hot part; no reference is held.
+        unsafe { stub(hot, argument) }.addr()
+    }
+
+    fn pasted(
+        &mut self,
+        hot: *const Hot,
+        function: &Function,
+        index: usize,
+        argument: usize,
+        fast: bool,
+    ) -> usize {
+        let (id, sequence) = &self.functions[index];
+        self.runs += 1;
+        let mut before = Machine::patterned(self.runs);
+        let (registers, input) = (function.assignment.registers(), function.assignment.input());
+        before.set(registers.mutator, hot.addr() as u64);
+        if !matches!(function.what, What::Constant(_)) {
+            before.set(input, argument as u64);
+        }
+        let mut after = before.clone();
+        // SAFETY: the function is framed; its inputs are this thread's hot part and the argument; no reference is held.
+        unsafe { after.run(&self.code, *id) };
+        let object = after.get(registers.object);
+        assert_eq!(after.no_room(), object == 0);
+        let vectors = (0..16).map(|number| Register::XMM0 + number);
+        let preserve = function.assignment.preserve();
+        for register in GENERAL.into_iter().chain(vectors).filter(|register| *register != registers.object) {
+            let promised = if fast {
+                !sequence.clobbers().contains(&register)
+            } else {
+                register == registers.mutator
+                    || (register == input && !matches!(function.what, What::Constant(_)))
+                    || preserve.contains(&register)
+                    || (CALLEE_SAVED.contains(&register) && !sequence.clobbers().contains(&register))
+            };
+            assert!(
+                !promised || before.get(register) == after.get(register),
+                "{register:?} has changed; fast: {fast}, clobbers: {:?}",
+                sequence.clobbers()
+            );
+        }
+        object as usize
+    }
+}
+
+impl Way for Emitted<'_> {
+    fn allocate(&mut self, mutator: &mut Mutator<'_>, index: usize, length: usize) -> Option<NonNull<u8>> {
+        let function = &self.program.functions[index];
+        let (hot, argument) = (mutator.hot(), self.argument(&function.what, length));
+        let bytes = self.kit.bytes(&function.what, length).unwrap_or(usize::MAX);
+        let limit = match function.initialise {
+            Initialise::Ahead => Hot::ZEROED_LIMIT_OFFSET,
+            _ => Hot::LIMIT_OFFSET,
+        };
+        let top = word(hot, Hot::TOP_OFFSET).saturating_add(bytes);
+        let fast = bytes <= MAX_INLINE_BYTES && top <= word(hot, limit);
+        let watermark = word(hot, Hot::WATERMARK_OFFSET);
+        let object = match function.is_stub() {
+            true => self.stub(hot, self.functions[index].0, argument),
+            false => self.pasted(hot, function, index, argument, fast),
+        };
+        self.check_watermark(function, hot, watermark, fast.then_some(top), object);
+        (self.fast, self.no_room) = (self.fast + usize::from(fast), self.no_room + usize::from(object == 0));
+        NonNull::new(std::ptr::with_exposed_provenance_mut(object))
+    }
+}
+
+impl Emitted<'_> {
+    /// On the fast path the watermark is as style 2 says; on the slow one it is where a new buffer begins, or as it was.
+    fn check_watermark(
+        &self,
+        function: &Function,
+        hot: *const Hot,
+        before: usize,
+        top: Option<usize>,
+        object: usize,
+    ) {
+        let after = word(hot, Hot::WATERMARK_OFFSET);
+        let settings = function.settings.normalized();
+        match top {
+            Some(top) if settings.style == PrefetchStyle::Watermark && top >= before => {
+                assert_eq!(after, before + settings.distance);
+            }
+            Some(_) => assert_eq!(after, before),
+            None => assert!(after == before || after == object, "{after:#x} {before:#x} {object:#x}"),
+        }
+    }
+}
