@@ -112,7 +112,9 @@ impl Case {
             What::Length(index, _) => vec![Allocation::array_in(SHAPES.1[*index], input).unwrap()],
             What::Size(_) => vec![Allocation::sized_in(Header::from_bits(7 << 8), input)],
         };
-        let emitter = Emitter::new(Processor { avx2: self.avx2, ..ANY }, self.settings).unwrap();
+        let processor = Processor { avx2: self.avx2, ..ANY };
+        let emitter = Emitter::new(processor, self.settings);
+        let emitter = emitter.or_else(|_| Emitter::beyond_hotspot(processor, self.settings)).unwrap();
         let preserve = self.assignment.preserve();
         let site = Site {
             allocations: &allocations,
@@ -236,24 +238,39 @@ pub(crate) fn not_called(_: &mut Interpreter, target: Target) {
     panic!("{target:?} was called");
 }
 
+/// Runs the fast path: what is prefetched, and what becomes of the watermark, the top and the objects.
+fn check(case: &Case) {
+    let sequence = case.sequence();
+    let mut machine = case.machine(&sequence, case.bytes() as u64);
+    let (top, watermark) = (HOT_PART + Hot::TOP_OFFSET as u64, HOT_PART + Hot::WATERMARK_OFFSET as u64);
+    let (expected, raised) = case.expected(case.top, machine.word(watermark));
+    assert_eq!(machine.run(&mut not_called), Exit::FellThrough);
+    assert_eq!(machine.prefetches(), expected);
+    assert_eq!(machine.word(watermark), raised);
+    assert_eq!(machine.get(case.assignment.registers().object), case.top);
+    assert_eq!(machine.word(top), case.top + case.bytes() as u64);
+    case.check_objects(&machine, case.top);
+    // Behind the check of the room, in front of the store of the top, as in HotSpot.
+    let stored = machine.events.iter().position(|event| *event == Event::Store(top)).unwrap();
+    assert!(!machine.events[stored..].iter().any(|event| matches!(event, Event::Prefetch(..))));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
     fn addresses_lines_instruction_and_watermark_are_the_styles(case in case()) {
-        let sequence = case.sequence();
-        let mut machine = case.machine(&sequence, case.bytes() as u64);
-        let (top, watermark) = (HOT_PART + Hot::TOP_OFFSET as u64, HOT_PART + Hot::WATERMARK_OFFSET as u64);
-        let (expected, raised) = case.expected(case.top, machine.word(watermark));
-        prop_assert_eq!(machine.run(&mut not_called), Exit::FellThrough);
-        prop_assert_eq!(machine.prefetches(), expected);
-        prop_assert_eq!(machine.word(watermark), raised);
-        prop_assert_eq!(machine.get(case.assignment.registers().object), case.top);
-        prop_assert_eq!(machine.word(top), case.top + case.bytes() as u64);
-        case.check_objects(&machine, case.top);
-        // Behind the check of the room, in front of the store of the top, as in HotSpot.
-        let stored = machine.events.iter().position(|event| *event == Event::Store(top)).unwrap();
-        prop_assert!(!machine.events[stored..].iter().any(|event| matches!(event, Event::Prefetch(..))));
+        check(&case);
+    }
+
+    /// Distances and steps that HotSpot has not.
+    #[test]
+    fn beyond_hotspots_ranges_the_styles_are_the_same(
+        mut case in case(), distance in 0..=1_usize << 20, shift in 3..=20_u32, less in 0..8_usize,
+    ) {
+        let less = if case.settings.style == PrefetchStyle::Lines { 0 } else { less };
+        (case.settings.distance, case.settings.step) = (distance, (1 << shift) - less);
+        check(&case);
     }
 
     #[test]
