@@ -209,7 +209,8 @@ fn linking() {
 
 /// Whether a suggestion takes the collision away.
 fn follow(mut registers: Registers) {
-    for _ in 0..6 {
+    // Six parts, each of which may be wrong.
+    for _ in 0..=6 {
         let Err(error) = emitter().allocate(&Site { registers, ..site(&[object(24)]) }) else { return };
         let Registers { mutator, object, top, scratch, .. } = &mut registers;
         let mut parts = [mutator, object, top, scratch];
