@@ -20,22 +20,34 @@ pub enum Initialise {
     Ahead,
 }
 
-/// How large an object is, and what says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
-    /// So many bytes; with a length where it is an array.
-    Constant { bytes: usize, length: Option<usize> },
-    /// The bytes in a register: a multiple of 8, at least 16.
-    Bytes { register: Register },
-    /// The length in a register.
-    Length { register: Register, fixed_bytes: usize, element_bytes: usize },
+impl Initialise {
+    /// Whether the slow path hands out zeroed memory, for a size that is `known` when the code is made: such a body is
+    /// zeroed behind the way back, another one only on the fast path.
+    pub(crate) fn slow_path_zeroes(self, known: bool) -> bool {
+        match self {
+            Initialise::ByCaller => false,
+            Initialise::PerObject => !known,
+            Initialise::Ahead => true,
+        }
+    }
 }
 
-/// One object that code allocates.
+/// How large an object is, and what says so: a constant, or a place `P` in the program, such as a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allocation {
+pub(crate) enum Size<P> {
+    /// So many bytes; with a length where it is an array.
+    Constant { bytes: usize, length: Option<usize> },
+    /// The bytes in a place: a multiple of 8, at least 16.
+    Bytes { place: P },
+    /// The length in a place.
+    Length { place: P, fixed_bytes: usize, element_bytes: usize },
+}
+
+/// One object that code allocates; a size that is not a constant lies in a `P`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation<P = Register> {
     pub(crate) header: u64,
-    pub(crate) size: Size,
+    pub(crate) size: Size<P>,
 }
 
 impl Allocation {
@@ -68,13 +80,7 @@ impl Allocation {
     /// # Errors
     /// [`EmitError::Shape`] for a shape without a tail, [`EmitError::TooLarge`] where even an empty one is.
     pub fn array_in(shape: ShapeRef, register: Register) -> Result<Allocation, EmitError> {
-        let shape = with_tail(shape)?;
-        let (fixed_bytes, element_bytes) = (shape.fixed_bytes(), shape.element_bytes());
-        inline(fixed_bytes)?;
-        Ok(Allocation {
-            header: shape.header().bits(),
-            size: Size::Length { register, fixed_bytes, element_bytes },
-        })
+        Allocation::with_length_in(shape, register)
     }
 
     /// An object of that header and of a size that is known when the code is made, such as that of a type.
@@ -93,7 +99,34 @@ impl Allocation {
     /// An object of that header whose size in bytes is in a register, a multiple of 8 of at least 16; the code keeps it.
     /// With a shape that has a tail the caller writes the length.
     pub fn sized_in(header: Header, register: Register) -> Allocation {
-        Allocation { header: header.bits(), size: Size::Bytes { register } }
+        Allocation::with_bytes_in(header, register)
+    }
+
+    /// The register that says its size.
+    pub(crate) fn input(&self) -> Option<(&'static str, Register)> {
+        match self.size {
+            Size::Constant { .. } => None,
+            Size::Bytes { place } => Some(("the size", place)),
+            Size::Length { place, .. } => Some(("the length", place)),
+        }
+    }
+}
+
+impl<P: Copy> Allocation<P> {
+    /// An array whose length is in that place.
+    pub(crate) fn with_length_in(shape: ShapeRef, place: P) -> Result<Allocation<P>, EmitError> {
+        let shape = with_tail(shape)?;
+        let (fixed_bytes, element_bytes) = (shape.fixed_bytes(), shape.element_bytes());
+        inline(fixed_bytes)?;
+        Ok(Allocation {
+            header: shape.header().bits(),
+            size: Size::Length { place, fixed_bytes, element_bytes },
+        })
+    }
+
+    /// An object whose size in bytes is in that place.
+    pub(crate) fn with_bytes_in(header: Header, place: P) -> Allocation<P> {
+        Allocation { header: header.bits(), size: Size::Bytes { place } }
     }
 
     /// Its size in bytes, where that is known when the code is made.
@@ -108,15 +141,35 @@ impl Allocation {
     pub(crate) fn is_array(&self) -> bool {
         matches!(self.size, Size::Length { .. } | Size::Constant { length: Some(_), .. })
     }
+}
 
-    /// The register that says its size.
-    pub(crate) fn input(&self) -> Option<(&'static str, Register)> {
-        match self.size {
-            Size::Constant { .. } => None,
-            Size::Bytes { register } => Some(("the size", register)),
-            Size::Length { register, .. } => Some(("the length", register)),
-        }
+/// The longest array that is allocated inline.
+pub(crate) fn longest_inline(fixed_bytes: usize, element_bytes: usize) -> usize {
+    (MAX_INLINE_BYTES - fixed_bytes) / element_bytes
+}
+
+/// Whether arrays of any length end at a multiple of 8.
+pub(crate) fn always_whole(fixed_bytes: usize, element_bytes: usize) -> bool {
+    element_bytes == WORD && fixed_bytes.is_multiple_of(WORD)
+}
+
+/// What is allocated in one bump: the allocation, or the first of several; bytes in all where that is known; where each
+/// lies.
+pub(crate) fn fold<P: Copy>(
+    allocations: &[Allocation<P>],
+) -> Result<(Allocation<P>, Option<usize>, Vec<usize>), EmitError> {
+    let [first, rest @ ..] = allocations else { return Err(EmitError::Nothing) };
+    if rest.is_empty() {
+        return Ok((*first, first.bytes(), vec![0]));
     }
+    let (mut total, mut offsets) = (0_usize, Vec::with_capacity(allocations.len()));
+    for allocation in allocations {
+        let constant = || allocations.iter().filter(|one| one.bytes().is_some()).count();
+        let bytes = allocation.bytes().ok_or_else(|| EmitError::Fold(constant()))?;
+        offsets.push(total);
+        total = inline(total + bytes)?;
+    }
+    Ok((*first, Some(total), offsets))
 }
 
 fn with_tail(shape: ShapeRef) -> Result<ShapeRef, EmitError> {

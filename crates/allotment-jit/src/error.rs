@@ -70,6 +70,13 @@ pub enum EmitError {
     /// No allocation.
     #[error("there is nothing to allocate: one allocation or more works")]
     Nothing,
+    /// A size in a register, where there are values.
+    #[cfg(feature = "cranelift")]
+    #[error(
+        "a size is in {}: in Cranelift's form it is a constant, or a value given to `allocate_array` or `allocate_sized`",
+        name(.0)
+    )]
+    InRegister(Register),
     /// A shape needs a length, or has none.
     #[error("{0}")]
     Shape(&'static str),

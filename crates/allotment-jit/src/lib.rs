@@ -20,6 +20,8 @@
 mod allocation;
 mod assembly;
 mod code;
+#[cfg(feature = "cranelift")]
+pub mod cranelift;
 mod emitter;
 mod error;
 mod listing;

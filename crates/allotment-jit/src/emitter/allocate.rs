@@ -20,7 +20,7 @@ use super::initialise::Plan;
 use super::slow::{Call, back_to};
 use super::{Emitter, Site, general, initialise, prefetch};
 use crate::EmitError;
-use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, inline};
+use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, always_whole, fold, longest_inline};
 use crate::assembly::Assembly;
 use crate::sequence::{Part, Sequence, Target};
 use allotment::memory::PrefetchStyle;
@@ -30,6 +30,10 @@ use iced_x86::code_asm::qword_ptr;
 
 /// The sequence of a site; with `stub` a function that ends behind it, also where there is no room.
 pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result<Sequence, EmitError> {
+    // What is emitted stores 32 bits of it.
+    if let Some(wide) = site.allocations.iter().find(|one| one.header > u32::MAX.into()) {
+        return Err(EmitError::Header { bits: wide.header });
+    }
     let (first, total, offsets) = fold(site.allocations)?;
     let registers = &site.registers;
     let input = first.input();
@@ -72,26 +76,6 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     Ok(sequence)
 }
 
-/// What is allocated in one bump: the allocation, or the first of several; bytes in all where that is known; where each lies.
-fn fold(allocations: &[Allocation]) -> Result<(Allocation, Option<usize>, Vec<usize>), EmitError> {
-    let [first, rest @ ..] = allocations else { return Err(EmitError::Nothing) };
-    // What is emitted stores 32 bits of it.
-    if let Some(Allocation { header, .. }) = allocations.iter().find(|one| one.header > u32::MAX.into()) {
-        return Err(EmitError::Header { bits: *header });
-    }
-    if rest.is_empty() {
-        return Ok((*first, first.bytes(), vec![0]));
-    }
-    let (mut total, mut offsets) = (0_usize, Vec::with_capacity(allocations.len()));
-    for allocation in allocations {
-        let constant = || allocations.iter().filter(|one| one.bytes().is_some()).count();
-        let bytes = allocation.bytes().ok_or_else(|| EmitError::Fold(constant()))?;
-        offsets.push(total);
-        total = inline(total + bytes)?;
-    }
-    Ok((*first, Some(total), offsets))
-}
-
 /// Loads the top, adds, compares.
 fn bump(
     assembly: &mut Assembly,
@@ -106,13 +90,13 @@ fn bump(
     let to_slow = assembly.refer_to(slow);
     match first.size {
         Size::Constant { .. } => {}
-        Size::Bytes { register } => {
+        Size::Bytes { place: register } => {
             let hot = assembly.hot("too large to be in line?");
             hot.cmp(general(register)?, MAX_INLINE_BYTES as i32)?;
             hot.ja(to_slow)?;
         }
-        Size::Length { register, fixed_bytes, element_bytes } => {
-            let most = (MAX_INLINE_BYTES - fixed_bytes) / element_bytes;
+        Size::Length { place: register, fixed_bytes, element_bytes } => {
+            let most = longest_inline(fixed_bytes, element_bytes);
             let hot = assembly.hot("too long to be in line?");
             hot.cmp(general(register)?, most as i32)?;
             hot.ja(to_slow)?;
@@ -122,10 +106,10 @@ fn bump(
     let hot = assembly.hot("the new top");
     match first.size {
         Size::Constant { bytes, .. } => hot.lea(top, qword_ptr(object + total.unwrap_or(bytes)))?,
-        Size::Bytes { register } => hot.lea(top, qword_ptr(object + general(register)?))?,
-        Size::Length { register, fixed_bytes, element_bytes } => {
+        Size::Bytes { place: register } => hot.lea(top, qword_ptr(object + general(register)?))?,
+        Size::Length { place: register, fixed_bytes, element_bytes } => {
             let length = general(register)?;
-            let whole = element_bytes == 8 && fixed_bytes.is_multiple_of(8);
+            let whole = always_whole(fixed_bytes, element_bytes);
             let fixed = fixed_bytes + if whole { 0 } else { 7 };
             hot.lea(top, qword_ptr(object + length * element_bytes as u32 + fixed))?;
             if !whole {
@@ -150,13 +134,7 @@ fn call(
     total: Option<usize>,
 ) -> Result<(), EmitError> {
     let mutator = site.registers.mutator;
-    // A body that is zeroed here is zeroed behind the way back only where its size is a constant.
-    let zeroed = match site.initialise {
-        Initialise::ByCaller => false,
-        Initialise::PerObject => total.is_none(),
-        Initialise::Ahead => true,
-    };
-    let (target, array) = match zeroed {
+    let (target, array) = match site.initialise.slow_path_zeroes(total.is_some()) {
         false => (Target::Allocate, Target::AllocateArray),
         true => (Target::AllocateZeroed, Target::AllocateArrayZeroed),
     };
@@ -175,12 +153,12 @@ fn call(
             slow.constants = &constants;
             site.slow.emit(assembly, &slow)
         }
-        Size::Bytes { register } => {
+        Size::Bytes { place: register } => {
             let inputs = [mutator, register];
             (slow.arguments, slow.inputs) = (&inputs, &inputs);
             site.slow.emit(assembly, &slow)
         }
-        Size::Length { register, fixed_bytes, element_bytes } => {
+        Size::Length { place: register, fixed_bytes, element_bytes } => {
             let inputs = [mutator, register];
             let constants = [(Register::RDX, element_bytes), (Register::RCX, fixed_bytes)];
             (slow.arguments, slow.inputs, slow.constants) = (&inputs, &inputs, &constants);

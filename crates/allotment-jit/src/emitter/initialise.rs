@@ -140,7 +140,7 @@ fn words(
     match allocation.size {
         // No array in line is as long as 2^31.
         Size::Constant { length: Some(length), .. } => assembly.hot("length").mov(second, length as i32)?,
-        Size::Length { register, .. } => assembly.hot("length").mov(second, general(register)?)?,
+        Size::Length { place: register, .. } => assembly.hot("length").mov(second, general(register)?)?,
         Size::Constant { length: None, .. } | Size::Bytes { .. } => {}
     }
     Ok(())

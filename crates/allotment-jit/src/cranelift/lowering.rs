@@ -1,0 +1,217 @@
+//! A function's way to its heap: calls, stores, loads and polls in Cranelift's form.
+//!
+//! Each of them reads and writes the mutator's hot part as the emitted code does, at the same offsets. What changes while
+//! nothing is written that Cranelift sees is read as an atomic: it joins plain loads of the same place, and a loop's poll
+//! that was joined with the one in front of the loop would never see a stop.
+//!
+//! A slow path is called by its address, a constant of this process, or as a function that the embedder declared: Cranelift's
+//! own linking of symbols wants a module, which a form for any embedder cannot ask for.
+
+use crate::Initialise;
+use allotment::mutator::{GeneratedCalls, Hot};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, SigRef, Signature, Value,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+
+/// What a call calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// The address of a C function of this process, built into the code.
+    Address(usize),
+    /// A function that the embedder declared in the function being built, with [`CallConv::SystemV`], an `i64` for each
+    /// argument, and an `i64` for a result: a symbol, for code that is linked later.
+    Function(FuncRef),
+}
+
+/// What the slow paths call: as [`GeneratedCalls`], which is where the arguments are told.
+#[derive(Clone, Copy, Debug)]
+pub struct Calls {
+    /// Memory that need not be zero.
+    pub allocate: Callee,
+    /// Memory that is zero.
+    pub allocate_zeroed: Callee,
+    /// An array that need not be zero.
+    pub allocate_array: Callee,
+    /// An array that is zero.
+    pub allocate_array_zeroed: Callee,
+    /// A safepoint.
+    pub safepoint: Callee,
+    /// The embedder's own [`LoadHook`](crate::LoadHook); without one loads are loads alone.
+    pub load_hook: Option<Callee>,
+}
+
+impl Default for Calls {
+    /// The library's functions in this process, by address, and no hook.
+    fn default() -> Calls {
+        let calls = GeneratedCalls::new();
+        Calls {
+            allocate: Callee::Address(calls.allocate as usize),
+            allocate_zeroed: Callee::Address(calls.allocate_zeroed as usize),
+            allocate_array: Callee::Address(calls.allocate_array as usize),
+            allocate_array_zeroed: Callee::Address(calls.allocate_array_zeroed as usize),
+            safepoint: Callee::Address(calls.safepoint as usize),
+            load_hook: None,
+        }
+    }
+}
+
+/// Builds what a function asks of its heap into a [`FunctionBuilder`]; of one function only.
+///
+/// Each method appends to the current block, and leaves a new one current where it needs a slow path. The embedder seals
+/// the blocks that it made itself.
+#[derive(Debug)]
+pub struct Lowering {
+    pub(super) mutator: Value,
+    pub(super) initialise: Initialise,
+    pub(super) calls: Calls,
+    /// Of each number of arguments, with or without a result.
+    signatures: Vec<(usize, bool, SigRef)>,
+}
+
+impl Lowering {
+    /// Everything through `mutator`, an `i64`: [`Mutator::hot`](allotment::Mutator::hot). Memory is zeroed ahead
+    /// ([`Initialise::Ahead`]), which brings it to the cache as a prefetch would.
+    pub fn new(mutator: Value) -> Lowering {
+        Lowering { mutator, initialise: Initialise::Ahead, calls: Calls::default(), signatures: Vec::new() }
+    }
+
+    /// Who writes what is behind the headers, from here on.
+    pub fn initialise(&mut self, initialise: Initialise) -> &mut Lowering {
+        self.initialise = initialise;
+        self
+    }
+
+    /// What the slow paths call, from here on.
+    pub fn calls(&mut self, calls: Calls) -> &mut Lowering {
+        self.calls = calls;
+        self
+    }
+
+    /// Stores a reference at `base + offset` and dirties the slot's card, as
+    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until the thread's next safepoint: a
+    /// plain store does.
+    pub fn store(&self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
+        builder.ins().store(trusted(), value, base, offset);
+        let slot = offset_by(builder, base, offset.into());
+        let card = builder.ins().ushr_imm_u(slot, i64::from(Hot::CARD_SHIFT));
+        // It never changes, and is there wherever the mutator is.
+        let constant = trusted().with_readonly().with_can_move();
+        let cards = builder.ins().load(I64, constant, self.mutator, Hot::CARDS_OFFSET as i32);
+        let card = builder.ins().iadd(card, cards);
+        let dirty = builder.ins().iconst(I8, i64::from(Hot::DIRTY_CARD));
+        builder.ins().store(trusted(), dirty, card, 0);
+    }
+
+    /// Loads a reference from `base + offset`, hands it to [`Calls::load_hook`] while that is on, and declares it to need a
+    /// stack map.
+    pub fn load(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
+        let loaded = builder.ins().load(I64, trusted(), base, offset);
+        let value = match self.calls.load_hook {
+            None => loaded,
+            Some(hook) => self.hooked(builder, hook, base, offset, loaded),
+        };
+        builder.declare_value_needs_stack_map(value);
+        value
+    }
+
+    fn hooked(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        hook: Callee,
+        base: Value,
+        offset: i32,
+        loaded: Value,
+    ) -> Value {
+        // Cranelift takes every call for one at which objects move.
+        builder.declare_value_needs_stack_map(loaded);
+        let (call, done) = (cold(builder), builder.create_block());
+        let value = builder.append_block_param(done, I64);
+        let on = builder.ins().load(I32, trusted(), self.mutator, Hot::LOAD_HOOK_OFFSET as i32);
+        builder.ins().brif(on, call, &[], done, &[loaded.into()]);
+        enter(builder, call);
+        let slot = offset_by(builder, base, offset.into());
+        let result = self.call(builder, hook, &[self.mutator, slot, loaded], true);
+        builder.ins().jump(done, &result.map(BlockArg::from));
+        enter(builder, done);
+        value
+    }
+
+    /// Asks whether a stop is requested, and comes to a safepoint then.
+    pub fn poll(&mut self, builder: &mut FunctionBuilder<'_>) {
+        let (stop, go_on) = (cold(builder), builder.create_block());
+        let requested = offset_by(builder, self.mutator, Hot::REQUESTED_OFFSET as i64);
+        let requested = builder.ins().atomic_load(I32, trusted(), requested);
+        builder.ins().brif(requested, stop, &[], go_on, &[]);
+        enter(builder, stop);
+        self.call(builder, self.calls.safepoint, &[self.mutator], false);
+        builder.ins().jump(go_on, &[]);
+        enter(builder, go_on);
+    }
+
+    /// Calls a C function of numbers; its result, if it has one.
+    pub(super) fn call(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        callee: Callee,
+        arguments: &[Value],
+        has_result: bool,
+    ) -> Option<Value> {
+        let call = match callee {
+            Callee::Function(function) => builder.ins().call(function, arguments),
+            Callee::Address(address) => {
+                let signature = self.signature(builder, arguments.len(), has_result);
+                let address = builder.ins().iconst(I64, address as i64);
+                builder.ins().call_indirect(signature, address, arguments)
+            }
+        };
+        builder.inst_results(call).first().copied()
+    }
+
+    fn signature(&mut self, builder: &mut FunctionBuilder<'_>, arguments: usize, has_result: bool) -> SigRef {
+        let known = self.signatures.iter().find(|known| (known.0, known.1) == (arguments, has_result));
+        if let Some((.., signature)) = known {
+            return *signature;
+        }
+        let mut signature = Signature::new(CallConv::SystemV);
+        signature.params = vec![AbiParam::new(I64); arguments];
+        signature.returns = vec![AbiParam::new(I64); has_result.into()];
+        let signature = builder.import_signature(signature);
+        self.signatures.push((arguments, has_result, signature));
+        signature
+    }
+}
+
+/// An access that is aligned and does not fault.
+pub(super) fn trusted() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// `base + offset`.
+pub(super) fn offset_by(builder: &mut FunctionBuilder<'_>, base: Value, offset: i64) -> Value {
+    if offset == 0 { base } else { builder.ins().iadd_imm_s(base, offset) }
+}
+
+/// A block out of line.
+pub(super) fn cold(builder: &mut FunctionBuilder<'_>) -> Block {
+    let block = builder.create_block();
+    builder.set_cold_block(block);
+    block
+}
+
+/// Goes on in a block that nothing else will jump to.
+pub(super) fn enter(builder: &mut FunctionBuilder<'_>, block: Block) {
+    builder.seal_block(block);
+    builder.switch_to_block(block);
+}
+
+/// Leaves for `slow` where `left > right`, as unsigned numbers, and goes on otherwise.
+pub(super) fn leave_above(builder: &mut FunctionBuilder<'_>, left: Value, right: Value, slow: Block) {
+    let above = builder.ins().icmp(IntCC::UnsignedGreaterThan, left, right);
+    let below = builder.create_block();
+    builder.ins().brif(above, slow, &[], below, &[]);
+    enter(builder, below);
+}

@@ -1,0 +1,152 @@
+//! Where the references of a thread lie that is in generated code: stack maps, and the walk over its frames.
+//!
+//! Cranelift spills what was declared to need a stack map around each call, and says for the address behind the call how
+//! far above the stack pointer the spilled values lie. Here that becomes how far below the frame pointer, since that is
+//! what a walk has: the frame that called the heap is told by its [`GeneratedFrame`], its caller's frame pointer and
+//! return address are the two words that its frame pointer leads to, and so on for as long as return addresses lie in known
+//! functions. A call without references has no map of Cranelift's, but a frame to be passed over all the same, so
+//! functions are known by their range.
+//!
+//! Refused: walking with unwind tables (an interpreter of DWARF within the pause, to save two instructions a function that
+//! Cranelift for x86-64 emits in any case).
+
+use allotment::mutator::{GeneratedFrame, RootProvider, RootVisitor};
+use cranelift_codegen::CompiledCode;
+use cranelift_codegen::ir::Type;
+use cranelift_codegen::ir::types::I64;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::ptr;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Why there is no stack map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StackMapError {
+    /// A value that is not as wide as a slot.
+    #[error("a value of type {0} was declared to need a stack map: references are of type i64")]
+    NoReference(Type),
+    /// A value outside of its function's frame.
+    #[error("{offset} bytes above the stack pointer is outside of a frame of {frame_bytes} bytes")]
+    OutsideFrame {
+        /// Where the value is said to be.
+        offset: u32,
+        /// From the stack pointer to the frame pointer.
+        frame_bytes: u32,
+    },
+}
+
+/// The stack maps of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionMaps {
+    bytes: usize,
+    /// Of each call with references, in order: bytes from the function's start to behind the call, and of each slot
+    /// how far below the frame pointer it lies.
+    calls: Vec<(usize, Vec<usize>)>,
+}
+
+impl FunctionMaps {
+    /// Those of a function that Cranelift compiled.
+    ///
+    /// # Errors
+    /// [`StackMapError`].
+    pub fn new(code: &CompiledCode) -> Result<FunctionMaps, StackMapError> {
+        let mut calls = Vec::new();
+        for (return_offset, frame_bytes, map) in code.buffer.user_stack_maps() {
+            let mut slots = Vec::new();
+            for (kind, offset) in map.entries() {
+                if kind != I64 {
+                    return Err(StackMapError::NoReference(kind));
+                }
+                let below = frame_bytes.checked_sub(offset).filter(|below| *below >= I64.bytes());
+                let outside = StackMapError::OutsideFrame { offset, frame_bytes: *frame_bytes };
+                slots.push(below.ok_or(outside)? as usize);
+            }
+            calls.push((*return_offset as usize, slots));
+        }
+        Ok(FunctionMaps { bytes: code.code_buffer().len(), calls })
+    }
+
+    /// Bytes of the function.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The calls with references alive across them, in order: bytes from the function's start to where the call
+    /// returns, and of each reference how many bytes below the frame pointer its slot is.
+    pub fn calls(&self) -> impl Iterator<Item = (usize, &[usize])> {
+        self.calls.iter().map(|(offset, slots)| (*offset, slots.as_slice()))
+    }
+
+    /// The slots of the call that returns there.
+    fn slots(&self, return_offset: usize) -> &[usize] {
+        let call = self.calls.binary_search_by_key(&return_offset, |call| call.0);
+        call.map_or(&[], |call| &self.calls[call].1)
+    }
+}
+
+/// The stack maps of all functions that threads of a heap may run: a [`RootProvider`]. A clone is the same.
+#[derive(Clone, Debug, Default)]
+pub struct StackMaps {
+    /// By the address of the function. Locked for a look-up only, in which no thread stops.
+    functions: Arc<RwLock<BTreeMap<usize, FunctionMaps>>>,
+}
+
+impl StackMaps {
+    /// Adds the function at `address`, before it runs for the first time.
+    ///
+    /// # Safety
+    /// - The code at `address` is what `maps` was made of, until it is removed here.
+    /// - It keeps its frame pointer: it was compiled for x86-64 with `preserve_frame_pointers`.
+    /// - Each reference that is alive across a call of it was declared to need a stack map.
+    /// - It comes to a safepoint only in calls of [`GeneratedCalls`](allotment::mutator::GeneratedCalls) and of functions that
+    ///   are added here as well. A function of another kind that it calls reaches none, or runs generated code only from within a
+    ///   call of those, as a hook of the heap does.
+    pub unsafe fn add(&self, address: usize, maps: FunctionMaps) {
+        self.functions.write().unwrap_or_else(PoisonError::into_inner).insert(address, maps);
+    }
+
+    /// Removes the function at `address`, before its memory becomes something else; whether there was one.
+    ///
+    /// # Safety
+    /// - No thread is in the function, nor will be.
+    pub unsafe fn remove(&self, address: usize) -> bool {
+        self.functions.write().unwrap_or_else(PoisonError::into_inner).remove(&address).is_some()
+    }
+
+    /// Visits the references of the frame that called, of its callers for as long as they are known functions, and of
+    /// all that the thread was in before. For a provider of the embedder's that has more to visit;
+    /// `StackMaps` itself as one does this for all frames.
+    pub fn visit(&self, frame: &GeneratedFrame, roots: &mut RootVisitor<'_, '_>) {
+        let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let (mut frame_pointer, mut return_address) = (frame.frame_pointer(), frame.return_address());
+            // The byte in front belongs to the call: behind it the next function may begin.
+            while let Some((start, function)) =
+                functions.range((Bound::Unbounded, Bound::Excluded(return_address))).next_back()
+                && return_address - start <= function.bytes
+            {
+                for below in function.slots(return_address - start) {
+                    roots.slot(ptr::with_exposed_provenance_mut(frame_pointer - below));
+                }
+                let caller: *const [usize; 2] = ptr::with_exposed_provenance(frame_pointer);
+                // SAFETY: a known function keeps its frame pointer, and is in a call: its frame begins with its caller's
+                // frame pointer and with where it returns to.
+                [frame_pointer, return_address] = unsafe { caller.read() };
+            }
+            next = frame.previous();
+        }
+    }
+}
+
+// SAFETY: `add` wants of each function that its maps name every slot with a reference; slots of frames hold references as
+// slots of objects do. Between two safepoints neither frames nor functions in them change. The lock is held for look-ups
+// only, in which no thread stops.
+unsafe impl RootProvider for StackMaps {
+    fn visit_roots(&self, roots: &mut RootVisitor<'_, '_>) {
+        for frame in roots.generated_frames() {
+            self.visit(frame, roots);
+        }
+    }
+}

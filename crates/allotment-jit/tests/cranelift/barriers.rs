@@ -1,0 +1,116 @@
+//! Stores that young collections must know of, loads that are handed to a hook.
+
+use crate::kit::{
+    COLLECTORS, Kit, LEFT, NUMBER, ZEAL, define_list, get, heap, new_node, node, number, numbers, repeat,
+};
+use allotment::mutator::Hot;
+use allotment_jit::cranelift::{Callee, Calls};
+use cranelift_codegen::ir::InstBuilder;
+use cranelift_codegen::ir::types::I64;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn what_only_an_old_object_refers_to_survives_young_collections() {
+    let heap = heap("Collector=parallel,NewSize=2m,MaxNewSize=2m,MaxTenuringThreshold=1,+VerifyAfterGC");
+    let shape = node(&heap);
+    let mut kit = Kit::new(&heap);
+    let list = define_list(&mut kit, shape);
+    // `survivors(mutator, rounds, left)`: the sum of the numbers that an old object's only referent had.
+    let survivors = kit.function("survivors", 3, |kit, builder, heap, arguments| {
+        let &[mutator, rounds, left] = arguments else { panic!("{arguments:?}") };
+        let no_room = builder.create_block();
+        let list = kit.callee(builder, list);
+        let sum = builder.declare_var(I64);
+        let zero = number(builder, 0);
+        builder.def_var(sum, zero);
+        let old = new_node(builder, heap, shape, zero, no_room);
+        let garbage = number(builder, 200_000);
+        repeat(builder, rounds, |builder, round| {
+            builder.ins().call(list, &[mutator, garbage, left]);
+            let young = new_node(builder, heap, shape, round, no_room);
+            heap.store(builder, old, LEFT, young);
+            builder.ins().call(list, &[mutator, garbage, left]);
+            let young = heap.load(builder, old, LEFT);
+            let found = get(builder, young, NUMBER);
+            let before = builder.use_var(sum);
+            let after = builder.ins().iadd(before, found);
+            builder.def_var(sum, after);
+        });
+        let result = builder.use_var(sum);
+        builder.ins().return_(&[result]);
+        builder.switch_to_block(no_room);
+        let none = number(builder, -1);
+        builder.ins().return_(&[none]);
+    });
+    let mut ready = kit.ready();
+    heap.attach(|mutator| {
+        let mut left = 0_usize;
+        // SAFETY: this thread's hot part, and an address to write to.
+        let sum = unsafe { ready.get(survivors)(mutator.hot(), 8, (&raw mut left).expose_provenance()) };
+        assert_eq!((sum, left), ((0..8).sum(), 0));
+    })
+    .unwrap();
+    assert!(heap.collections().count >= 16, "{}", heap.collections().count);
+}
+
+static LOADED: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts, and checks what it is given.
+unsafe extern "C" fn hook(_: *const Hot, slot: *const u64, value: u64) -> u64 {
+    // SAFETY: the slot that was loaded from.
+    assert_eq!(unsafe { slot.read() }, value);
+    LOADED.fetch_add(1, Ordering::Relaxed);
+    value
+}
+
+#[test]
+fn loads_are_handed_to_the_hook_while_it_is_on() {
+    for collector in COLLECTORS {
+        let heap = heap(&format!("{collector},{ZEAL}"));
+        let shape = node(&heap);
+        let mut kit = Kit::new(&heap);
+        let list = define_list(&mut kit, shape);
+        // `walk(mutator, count, left)`: makes a list, and goes along it to its end: the sum of its numbers.
+        let walk = kit.function("walk", 3, |kit, builder, heap, arguments| {
+            heap.calls(Calls {
+                load_hook: Some(Callee::Address(hook as *const () as usize)),
+                ..Calls::default()
+            });
+            let list = kit.callee(builder, list);
+            let (at, sum) = (builder.declare_var(I64), builder.declare_var(I64));
+            builder.declare_var_needs_stack_map(at);
+            let head = builder.ins().call(list, arguments);
+            let head = builder.inst_results(head)[0];
+            builder.def_var(at, head);
+            let zero = number(builder, 0);
+            builder.def_var(sum, zero);
+            repeat(builder, arguments[1], |builder, _| {
+                let object = builder.use_var(at);
+                let found = get(builder, object, NUMBER);
+                let before = builder.use_var(sum);
+                let after = builder.ins().iadd(before, found);
+                builder.def_var(sum, after);
+                let next = heap.load(builder, object, LEFT);
+                builder.def_var(at, next);
+            });
+            let result = builder.use_var(sum);
+            builder.ins().return_(&[result]);
+        });
+        let mut ready = kit.ready();
+        heap.attach(|mutator| {
+            for (on, expected) in [(false, 0), (true, 50), (false, 0)] {
+                mutator.stop_the_world(|world| world.set_load_hook(on)).unwrap();
+                LOADED.store(0, Ordering::Relaxed);
+                let mut left = 0_usize;
+                // SAFETY: this thread's hot part, and an address to write to.
+                let sum = unsafe { ready.get(walk)(mutator.hot(), 50, (&raw mut left).expose_provenance()) };
+                assert_eq!((sum, LOADED.load(Ordering::Relaxed)), ((1..=50).sum(), expected), "{collector}");
+            }
+            let mut left = 0_usize;
+            // SAFETY: as above.
+            let head = unsafe { ready.get(list)(mutator.hot(), 3, (&raw mut left).expose_provenance()) };
+            assert_eq!(numbers(head), [1, 2, 3]);
+        })
+        .unwrap();
+    }
+}

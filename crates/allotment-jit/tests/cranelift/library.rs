@@ -1,0 +1,1 @@
+//! Generated allocations beside the library's: the same bytes at the same places.

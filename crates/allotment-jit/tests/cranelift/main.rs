@@ -1,0 +1,8 @@
+//! Functions that Cranelift compiled, on heaps that move every object at every allocation.
+
+mod barriers;
+mod kit;
+mod library;
+mod linked;
+mod room;
+mod threads;
