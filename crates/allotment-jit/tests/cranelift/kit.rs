@@ -126,6 +126,14 @@ impl Ready {
     }
 }
 
+impl Ready {
+    /// Gives the code's memory back; else it stays.
+    pub(crate) fn free(self) {
+        // SAFETY: the functions were called through `self` only, and all calls have returned.
+        unsafe { self.program.into_module().free_memory() };
+    }
+}
+
 /// A word of an object, an array or memory of the test's.
 pub(crate) fn word(address: usize, offset: i32) -> usize {
     // SAFETY: tests give addresses of live objects, between safepoints.
