@@ -1,8 +1,9 @@
 //! A function's way to its heap: calls, stores, loads and polls in Cranelift's form.
 //!
-//! Each of them reads and writes the mutator's hot part as the emitted code does, at the same offsets. What changes while
-//! nothing is written that Cranelift sees is read as an atomic: it joins plain loads of the same place, and a loop's poll
-//! that was joined with the one in front of the loop would never see a stop.
+//! Each of them reads and writes the mutator's hot part as the emitted code does, at the same offsets. A poll reads what
+//! another thread writes, as an atomic: Cranelift may join plain loads of the same place, and a loop whose poll was joined
+//! with one in front of it would never see a stop. An allocation's limit is a plain load: behind each lies a store of the
+//! top, or a call.
 //!
 //! A slow path is called by its address, a constant of this process, or as a function that the embedder declared: Cranelift's
 //! own linking of symbols wants a module, which a form for any embedder cannot ask for.

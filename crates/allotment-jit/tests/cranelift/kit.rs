@@ -5,6 +5,7 @@ use allotment::mutator::Hot;
 use allotment::object::{Shape, ShapeRef, SlotKind};
 use allotment_jit::Allocation;
 use allotment_jit::cranelift::{Lowering, Program};
+use cranelift_codegen::Context;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, Block, FuncRef, InstBuilder, MemFlagsData, Signature, Value};
@@ -43,7 +44,11 @@ pub(crate) struct Kit {
 impl Kit {
     /// Functions that allocate from that heap.
     pub(crate) fn new(heap: &Heap) -> Kit {
-        let program = Program::new(&[]).unwrap();
+        Kit::of(heap, Program::new(&[]).unwrap())
+    }
+
+    /// The same in a program that knows symbols.
+    pub(crate) fn of(heap: &Heap, program: Program) -> Kit {
         heap.add_root_provider(Box::new(program.stack_maps().clone()));
         Kit { program }
     }
@@ -66,12 +71,22 @@ impl Kit {
         self.program.module().declare_func_in_func(function, builder.func)
     }
 
-    /// Builds a function that was declared: from its arguments on, up to its last return.
+    /// Defines a function that was declared.
     pub(crate) fn define(
         &mut self,
         function: FuncId,
         build: impl FnOnce(&mut Kit, &mut FunctionBuilder<'_>, &mut Lowering, &[Value]),
     ) {
+        let mut context = self.built(function, build);
+        self.program.define(function, &mut context).unwrap();
+    }
+
+    /// Builds a function that was declared: from its arguments on, up to its last return.
+    pub(crate) fn built(
+        &mut self,
+        function: FuncId,
+        build: impl FnOnce(&mut Kit, &mut FunctionBuilder<'_>, &mut Lowering, &[Value]),
+    ) -> Context {
         let mut context = self.program.module().make_context();
         let module = self.program.module();
         context.func.signature = module.declarations().get_function_decl(function).signature.clone();
@@ -84,7 +99,7 @@ impl Kit {
         build(self, &mut builder, &mut Lowering::new(arguments[0]), &arguments);
         builder.seal_all_blocks();
         builder.finalize(self.program.module().isa().frontend_config());
-        self.program.define(function, &mut context).unwrap();
+        context
     }
 
     /// Declares and builds a function.
@@ -170,31 +185,39 @@ pub(crate) fn new_node(
 /// `list(mutator, count, left)`: a list of nodes with the numbers 1 to `count` from its head on; where the heap has no room, as
 /// much of it as there is, and at `left` how many are missing.
 pub(crate) fn define_list(kit: &mut Kit, shape: ShapeRef) -> FuncId {
-    kit.function("list", 3, |_, builder, heap, arguments| {
-        let (head, left) = (builder.declare_var(I64), builder.declare_var(I64));
-        builder.declare_var_needs_stack_map(head);
-        let none = number(builder, 0);
-        builder.def_var(head, none);
-        builder.def_var(left, arguments[1]);
-        let (more, body, done) = (builder.create_block(), builder.create_block(), builder.create_block());
-        builder.ins().jump(more, &[]);
-        builder.switch_to_block(more);
-        let missing = builder.use_var(left);
-        builder.ins().brif(missing, body, &[], done, &[]);
-        builder.switch_to_block(body);
-        let object = new_node(builder, heap, shape, missing, done);
-        let next = builder.use_var(head);
-        set(builder, object, LEFT, next);
-        builder.def_var(head, object);
-        let missing = builder.ins().iadd_imm_s(missing, -1);
-        builder.def_var(left, missing);
-        builder.ins().jump(more, &[]);
-        builder.switch_to_block(done);
-        let missing = builder.use_var(left);
-        set(builder, arguments[2], 0, missing);
-        let head = builder.use_var(head);
-        builder.ins().return_(&[head]);
-    })
+    kit.function("list", 3, |_, builder, heap, arguments| build_list(builder, heap, arguments, shape))
+}
+
+/// What `list` does.
+pub(crate) fn build_list(
+    builder: &mut FunctionBuilder<'_>,
+    heap: &mut Lowering,
+    arguments: &[Value],
+    shape: ShapeRef,
+) {
+    let (head, left) = (builder.declare_var(I64), builder.declare_var(I64));
+    builder.declare_var_needs_stack_map(head);
+    let none = number(builder, 0);
+    builder.def_var(head, none);
+    builder.def_var(left, arguments[1]);
+    let (more, body, done) = (builder.create_block(), builder.create_block(), builder.create_block());
+    builder.ins().jump(more, &[]);
+    builder.switch_to_block(more);
+    let missing = builder.use_var(left);
+    builder.ins().brif(missing, body, &[], done, &[]);
+    builder.switch_to_block(body);
+    let object = new_node(builder, heap, shape, missing, done);
+    let next = builder.use_var(head);
+    set(builder, object, LEFT, next);
+    builder.def_var(head, object);
+    let missing = builder.ins().iadd_imm_s(missing, -1);
+    builder.def_var(left, missing);
+    builder.ins().jump(more, &[]);
+    builder.switch_to_block(done);
+    let missing = builder.use_var(left);
+    set(builder, arguments[2], 0, missing);
+    let head = builder.use_var(head);
+    builder.ins().return_(&[head]);
 }
 
 /// The numbers of a list.

@@ -49,10 +49,10 @@ struct Shapes {
 fn used_heap() -> (Heap, Shapes) {
     let heap = heap("Collector=epsilon,TLABSize=1m,MinTLABSize=1m,-ResizeTLAB,ZeroWindowSize=1k");
     let fixed = |words: usize| heap.register(Shape::fixed(format!("Words{words}"), words * 8)).unwrap();
-    let array =
-        |bytes: usize| heap.register(Shape::array(format!("Array{bytes}"), 16, Element::Plain { bytes })).unwrap();
-    let shapes =
-        Shapes { fixed: (2..150).map(fixed).collect(), arrays: [1, 2, 4, 8].map(array).to_vec() };
+    let array = |bytes: usize| {
+        heap.register(Shape::array(format!("Array{bytes}"), 16, Element::Plain { bytes })).unwrap()
+    };
+    let shapes = Shapes { fixed: (2..150).map(fixed).collect(), arrays: [1, 2, 4, 8].map(array).to_vec() };
     heap.attach(|mutator| {
         let site: ArraySite<ByCaller, NoPrefetch> = ArraySite::new(shapes.arrays[3]);
         // SAFETY: this heap's shape; the elements, plain ones, are all written.

@@ -4,5 +4,6 @@ mod barriers;
 mod kit;
 mod library;
 mod linked;
+mod modules;
 mod room;
 mod threads;

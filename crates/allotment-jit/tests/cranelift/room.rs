@@ -61,13 +61,16 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
             assert_eq!(unsafe { ready.get(array)(mutator.hot(), length, 0) }, length);
         }
         for length in [1 << 28, 1 << 43, 1 << 60, usize::MAX - 7, usize::MAX] {
+            // With a buffer a sum that wraps would be below its limit.
+            // SAFETY: as above.
+            assert_eq!(unsafe { ready.get(array)(mutator.hot(), 2, 0) }, 2);
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(array)(mutator.hot(), length, 0) }, 1, "{length}");
         }
         // Zeroes: a length of none, whatever the size; so only 16 bytes make an array to leave behind.
-        // SAFETY: as above.
-        assert_eq!(unsafe { ready.get(sized)(mutator.hot(), 16, 0) }, 0);
         for bytes in [1 << 30, 1 << 62, usize::MAX - 7] {
+            // SAFETY: as above.
+            assert_eq!(unsafe { ready.get(sized)(mutator.hot(), 16, 0) }, 0);
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(sized)(mutator.hot(), bytes, 0) }, 1, "{bytes}");
         }
