@@ -9,6 +9,7 @@
 //! made(object): header, length
 //! ```
 //!
+//! Cranelift makes of it what the emitter emits, but for an instruction: it loads the limit to compare with a register.
 //! Refused: a load for a prefetch (it faults beyond the heap's end, and waits where a prefetch does not).
 
 use super::lowering::{Lowering, cold, enter, leave_above, offset_by, trusted};

@@ -127,8 +127,6 @@ impl Lowering {
         offset: i32,
         loaded: Value,
     ) -> Value {
-        // Cranelift takes every call for one at which objects move.
-        builder.declare_value_needs_stack_map(loaded);
         let (call, done) = (cold(builder), builder.create_block());
         let value = builder.append_block_param(done, I64);
         let on = builder.ins().load(I32, trusted(), self.mutator, Hot::LOAD_HOOK_OFFSET as i32);

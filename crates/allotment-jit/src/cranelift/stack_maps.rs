@@ -122,11 +122,7 @@ impl StackMaps {
         let mut next = Some(frame);
         while let Some(frame) = next {
             let (mut frame_pointer, mut return_address) = (frame.frame_pointer(), frame.return_address());
-            // The byte in front belongs to the call: behind it the next function may begin.
-            while let Some((start, function)) =
-                functions.range((Bound::Unbounded, Bound::Excluded(return_address))).next_back()
-                && return_address - start <= function.bytes
-            {
+            while let Some((start, function)) = calling(&functions, return_address) {
                 for below in function.slots(return_address - start) {
                     roots.slot(ptr::with_exposed_provenance_mut(frame_pointer - below));
                 }
@@ -140,6 +136,17 @@ impl StackMaps {
     }
 }
 
+/// The function that a call in it returns to: its address, and its maps. The call may be its last instruction, and the address
+/// behind it another function's.
+fn calling(
+    functions: &BTreeMap<usize, FunctionMaps>,
+    return_address: usize,
+) -> Option<(usize, &FunctionMaps)> {
+    let in_front = (Bound::Unbounded, Bound::Excluded(return_address));
+    let (start, function) = functions.range(in_front).next_back()?;
+    (return_address - start <= function.bytes).then_some((*start, function))
+}
+
 // SAFETY: `add` wants of each function that its maps name every slot with a reference; slots of frames hold references as
 // slots of objects do. Between two safepoints neither frames nor functions in them change. The lock is held for look-ups
 // only, in which no thread stops.
@@ -148,5 +155,25 @@ unsafe impl RootProvider for StackMaps {
         for frame in roots.generated_frames() {
             self.visit(frame, roots);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_belongs_to_the_function_in_front_of_where_it_returns_to() {
+        let maps = |bytes| FunctionMaps { bytes, calls: Vec::new() };
+        let functions = BTreeMap::from([(100, maps(20)), (120, maps(10)), (200, maps(10))]);
+        let found = |address| calling(&functions, address).map(|(start, _)| start);
+        assert_eq!([100, 101, 120, 121, 130].map(found), [None, Some(100), Some(100), Some(120), Some(120)]);
+        assert_eq!([0, 131, 200, 201, 211].map(found), [None, None, None, Some(200), None]);
+    }
+
+    #[test]
+    fn slots_are_those_of_the_call_that_returns_there() {
+        let maps = FunctionMaps { bytes: 50, calls: vec![(10, vec![8, 24]), (30, vec![16])] };
+        assert_eq!([9, 10, 20, 30, 31].map(|at| maps.slots(at).len()), [0, 2, 0, 1, 0]);
     }
 }
