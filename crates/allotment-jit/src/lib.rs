@@ -11,6 +11,7 @@
 //! | store, load, poll | [`Emitter::store`], [`Emitter::load`], [`Emitter::poll`] |
 //! | see what was emitted | [`Sequence::lines`] |
 //! | see it in `perf report` | [`Code::publish`] |
+//! | build the same with Cranelift | the module `cranelift`, behind the feature of that name |
 //!
 //! The code finds a thread's buffer through the address of its [`Hot`](allotment::mutator::Hot) part, and calls the heap
 //! through [`GeneratedCalls`](allotment::mutator::GeneratedCalls). A slow path may be a safepoint, at which objects move: the

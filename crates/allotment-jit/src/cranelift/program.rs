@@ -43,6 +43,8 @@ pub struct Program {
     maps: StackMaps,
     /// Defined, and not linked yet.
     defined: Vec<(FuncId, FunctionMaps)>,
+    /// The addresses of those that are linked.
+    linked: Vec<usize>,
 }
 
 impl Program {
@@ -61,7 +63,12 @@ impl Program {
         let machine = cranelift_native::builder().map_err(ProgramError::Machine)?;
         let mut builder = JITBuilder::with_isa(machine.finish(Flags::new(flags))?, default_libcall_names());
         builder.symbols(symbols.iter().copied());
-        Ok(Program { module: JITModule::new(builder), maps: StackMaps::default(), defined: Vec::new() })
+        Ok(Program {
+            module: JITModule::new(builder),
+            maps: StackMaps::default(),
+            defined: Vec::new(),
+            linked: Vec::new(),
+        })
     }
 
     /// The module, to declare functions in, and whatever else a module is for.
@@ -82,8 +89,8 @@ impl Program {
 
     /// Links what was defined: from here on it can run, through [`JITModule::get_finalized_function`].
     ///
-    /// Who runs a function keeps what [`StackMaps::add`] says of it. The code stays until
-    /// [`JITModule::free_memory`], also where the program is dropped.
+    /// Who runs a function keeps what [`StackMaps::add`] says of it. The code stays until [`free`](Self::free), also where the
+    /// program is dropped.
     ///
     /// # Errors
     /// [`ProgramError`].
@@ -94,6 +101,7 @@ impl Program {
             // SAFETY: the module put the code there that the maps were made of, for good, and compiles with frame pointers. How
             // its references are declared, and what it calls, is a predicate of whoever runs it.
             unsafe { self.maps.add(address, maps) };
+            self.linked.push(address);
         }
         Ok(())
     }
@@ -104,8 +112,16 @@ impl Program {
         &self.maps
     }
 
-    /// The module alone, to free its memory say.
-    pub fn into_module(self) -> JITModule {
-        self.module
+    /// Gives the memory of all functions back, and forgets their stack maps.
+    ///
+    /// # Safety
+    /// - No thread is in one of the functions, nor will be.
+    pub unsafe fn free(self) {
+        for address in self.linked {
+            // SAFETY: the caller's predicate.
+            unsafe { self.maps.remove(address) };
+        }
+        // SAFETY: as above.
+        unsafe { self.module.free_memory() };
     }
 }

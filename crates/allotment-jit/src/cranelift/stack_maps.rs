@@ -98,7 +98,8 @@ impl StackMaps {
     /// # Safety
     /// - The code at `address` is what `maps` was made of, until it is removed here.
     /// - It keeps its frame pointer: it was compiled for x86-64 with `preserve_frame_pointers`.
-    /// - Each reference that is alive across a call of it was declared to need a stack map.
+    /// - Each reference that is alive across a call of it was declared to need a stack map, and what was declared is a
+    ///   reference as a slot of an object holds it, or 0.
     /// - It comes to a safepoint only in calls of [`GeneratedCalls`](allotment::mutator::GeneratedCalls) and of functions that
     ///   are added here as well. A function of another kind that it calls reaches none, or runs generated code only from within a
     ///   call of those, as a hook of the heap does.

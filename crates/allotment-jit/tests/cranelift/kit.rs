@@ -145,7 +145,7 @@ impl Ready {
     /// Gives the code's memory back; else it stays.
     pub(crate) fn free(self) {
         // SAFETY: the functions were called through `self` only, and all calls have returned.
-        unsafe { self.program.into_module().free_memory() };
+        unsafe { self.program.free() };
     }
 }
 

@@ -6,6 +6,7 @@ use crate::kit::{
 use allotment::object::ShapeRef;
 use allotment_jit::{Allocation, Initialise};
 use cranelift_codegen::ir::InstBuilder;
+use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
 use std::ptr;
 
@@ -71,22 +72,25 @@ fn lists_are_intact() {
 
 /// `tree(mutator, depth, number)`: a tree in which the nodes below `number` are `2 * number` and the one behind that.
 fn define_tree(kit: &mut Kit, shape: ShapeRef) -> FuncId {
-    let tree = kit.declare("tree", 3);
-    kit.define(tree, |kit, builder, heap, arguments| {
-        let &[mutator, depth, path] = arguments else { panic!("{arguments:?}") };
-        let (inner, leaf) = (builder.create_block(), builder.create_block());
-        builder.ins().brif(depth, inner, &[], leaf, &[]);
-        builder.switch_to_block(inner);
-        let this = kit.callee(builder, tree);
+    // With so many numbers that some are passed on the stack, between a frame's slots and its stack pointer.
+    let inner = kit.declare("inner", 9);
+    kit.define(inner, |kit, builder, heap, arguments| {
+        let (mutator, depth, path) = (arguments[0], arguments[1], arguments[8]);
+        let (some, leaf) = (builder.create_block(), builder.create_block());
+        builder.ins().brif(depth, some, &[], leaf, &[]);
+        builder.switch_to_block(some);
+        let this = kit.callee(builder, inner);
         let depth = builder.ins().iadd_imm_s(depth, -1);
+        let branch = |builder: &mut FunctionBuilder<'_>, path| {
+            let call = builder.ins().call(this, &[mutator, depth, path, path, path, path, path, path, path]);
+            let branch = builder.inst_results(call)[0];
+            builder.declare_value_needs_stack_map(branch);
+            branch
+        };
         let left_path = builder.ins().ishl_imm_u(path, 1);
-        let left = builder.ins().call(this, &[mutator, depth, left_path]);
-        let left = builder.inst_results(left)[0];
-        builder.declare_value_needs_stack_map(left);
+        let left = branch(builder, left_path);
         let right_path = builder.ins().iadd_imm_s(left_path, 1);
-        let right = builder.ins().call(this, &[mutator, depth, right_path]);
-        let right = builder.inst_results(right)[0];
-        builder.declare_value_needs_stack_map(right);
+        let right = branch(builder, right_path);
         let object = new_node(builder, heap, shape, path, leaf);
         set(builder, object, LEFT, left);
         set(builder, object, RIGHT, right);
@@ -95,7 +99,14 @@ fn define_tree(kit: &mut Kit, shape: ShapeRef) -> FuncId {
         let none = number(builder, 0);
         builder.ins().return_(&[none]);
     });
-    tree
+    kit.function("tree", 3, |kit, builder, _, arguments| {
+        let inner = kit.callee(builder, inner);
+        let path = arguments[2];
+        let all = [arguments, &[path; 6]].concat();
+        let tree = builder.ins().call(inner, &all);
+        let tree = builder.inst_results(tree)[0];
+        builder.ins().return_(&[tree]);
+    })
 }
 
 /// Checks a tree against its definition; its nodes.
