@@ -12,7 +12,7 @@
 //! Cranelift makes of it what the emitter emits, but for an instruction: it loads the limit to compare with a register.
 //! Refused: a load for a prefetch (it faults beyond the heap's end, and waits where a prefetch does not).
 
-use super::lowering::{Lowering, cold, enter, leave_above, offset_by, trusted};
+use super::lowering::{Callee, Lowering, cold, enter, leave_above, offset_by, trusted};
 use super::zeroes;
 use crate::EmitError;
 use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, always_whole, fold, longest_inline};
@@ -80,6 +80,26 @@ impl Lowering {
         out_of_memory: Block,
     ) -> Value {
         self.one(builder, Allocation::with_bytes_in(header, bytes), out_of_memory)
+    }
+
+    /// Allocates by calling a [`stub`](crate::Emitter::stub), which prefetches as the heap's options say, and initialises as the
+    /// stub does; `size` is its size or length, an `i64`, where it takes one. As [`allocate`](Self::allocate).
+    ///
+    /// [`FunctionMaps::of_stub`](super::FunctionMaps::of_stub) is to be added to the stack maps.
+    pub fn allocate_by_stub(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        stub: Callee,
+        size: Option<Value>,
+        out_of_memory: Block,
+    ) -> Value {
+        let arguments: Vec<Value> = [self.mutator].into_iter().chain(size).collect();
+        let object = self.called(builder, stub, &arguments);
+        builder.declare_value_needs_stack_map(object);
+        let made = builder.create_block();
+        builder.ins().brif(object, made, &[], out_of_memory, &[]);
+        enter(builder, made);
+        object
     }
 
     fn one(&mut self, builder: &mut FunctionBuilder<'_>, first: Allocation<Value>, no_room: Block) -> Value {
@@ -153,17 +173,22 @@ impl Lowering {
         };
         let mut constant = |number: usize| builder.ins().iconst(I64, number as i64);
         let mutator = self.mutator;
-        let result = match bump.first.size {
+        match bump.first.size {
             Size::Constant { bytes, .. } => {
                 let bytes = constant(bump.total.unwrap_or(bytes));
-                self.call(builder, callee, &[mutator, bytes], true)
+                self.called(builder, callee, &[mutator, bytes])
             }
-            Size::Bytes { place } => self.call(builder, callee, &[mutator, place], true),
+            Size::Bytes { place } => self.called(builder, callee, &[mutator, place]),
             Size::Length { place, fixed_bytes, element_bytes } => {
                 let (element_bytes, fixed_bytes) = (constant(element_bytes), constant(fixed_bytes));
-                self.call(builder, array, &[mutator, place, element_bytes, fixed_bytes], true)
+                self.called(builder, array, &[mutator, place, element_bytes, fixed_bytes])
             }
-        };
+        }
+    }
+
+    /// What a call of a function that allocates returns.
+    fn called(&mut self, builder: &mut FunctionBuilder<'_>, callee: Callee, arguments: &[Value]) -> Value {
+        let result = self.call(builder, callee, arguments, true);
         // A function of the embedder's without a result is an allocator without memory.
         result.unwrap_or_else(|| builder.ins().iconst(I64, 0))
     }

@@ -13,7 +13,8 @@
 //!
 //! Cranelift has no instruction that prefetches, so `AllocatePrefetch` options say nothing here. In its place memory is
 //! zeroed a window ahead, which brings it to the first-level cache before it is used: [`Initialise::Ahead`](crate::Initialise) is
-//! the default of this form. Who wants HotSpot's prefetches calls a [`stub`](crate::Emitter::stub), or pastes.
+//! the default of this form. Who wants HotSpot's prefetches calls a [`stub`](crate::Emitter::stub):
+//! [`Lowering::allocate_by_stub`].
 //!
 //! # References
 //!

@@ -10,6 +10,7 @@
 //! Refused: walking with unwind tables (an interpreter of DWARF within the pause, to save two instructions a function that
 //! Cranelift for x86-64 emits in any case).
 
+use crate::Sequence;
 use allotment::mutator::{GeneratedFrame, RootProvider, RootVisitor};
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::Type;
@@ -43,6 +44,9 @@ pub struct FunctionMaps {
     /// Of each call with references, in order: bytes from the function's start to behind the call, and of each slot
     /// how far below the frame pointer it lies.
     calls: Vec<(usize, Vec<usize>)>,
+    /// Of each call in a stub, which has no frame of its own: bytes from the part's start to behind the call, and how
+    /// many bytes above the stack pointer the stub's own return address lies.
+    stub_calls: Vec<(usize, usize)>,
 }
 
 impl FunctionMaps {
@@ -64,7 +68,14 @@ impl FunctionMaps {
             }
             calls.push((*return_offset as usize, slots));
         }
-        Ok(FunctionMaps { bytes: code.code_buffer().len(), calls })
+        Ok(FunctionMaps { bytes: code.code_buffer().len(), calls, stub_calls: Vec::new() })
+    }
+
+    /// Those of a [`stub`](crate::Emitter::stub) that compiled functions call, for the address of its cold part. It holds no
+    /// reference; what it calls from is found behind it.
+    pub fn of_stub(stub: &Sequence) -> FunctionMaps {
+        let stub_calls = stub.safepoints().iter().map(|call| (call.return_offset, call.pushed_bytes));
+        FunctionMaps { bytes: stub.cold().len(), calls: Vec::new(), stub_calls: stub_calls.collect() }
     }
 
     /// Bytes of the function.
@@ -83,6 +94,11 @@ impl FunctionMaps {
         let call = self.calls.binary_search_by_key(&return_offset, |call| call.0);
         call.map_or(&[], |call| &self.calls[call].1)
     }
+
+    /// Where a stub's return address lies above the stack pointer.
+    fn above_stack_pointer(&self, return_offset: usize) -> Option<usize> {
+        self.stub_calls.iter().find(|call| call.0 == return_offset).map(|call| call.1)
+    }
 }
 
 /// The stack maps of all functions that threads of a heap may run: a [`RootProvider`]. A clone is the same.
@@ -93,11 +109,12 @@ pub struct StackMaps {
 }
 
 impl StackMaps {
-    /// Adds the function at `address`, before it runs for the first time.
+    /// Adds the function, or the cold part of a stub, at `address`, before it runs for the first time.
     ///
     /// # Safety
     /// - The code at `address` is what `maps` was made of, until it is removed here.
-    /// - It keeps its frame pointer: it was compiled for x86-64 with `preserve_frame_pointers`.
+    /// - It keeps its frame pointer: it was compiled for x86-64 with `preserve_frame_pointers`. A stub does not; it is called by
+    ///   functions that are added here.
     /// - Each reference that is alive across a call of it was declared to need a stack map, and what was declared is a
     ///   reference as a slot of an object holds it, or 0.
     /// - It comes to a safepoint only in calls of [`GeneratedCalls`](allotment::mutator::GeneratedCalls) and of functions that
@@ -123,6 +140,13 @@ impl StackMaps {
         let mut next = Some(frame);
         while let Some(frame) = next {
             let (mut frame_pointer, mut return_address) = (frame.frame_pointer(), frame.return_address());
+            if let Some((start, stub)) = calling(&functions, return_address)
+                && let Some(above) = stub.above_stack_pointer(return_address - start)
+            {
+                let caller: *const usize = ptr::with_exposed_provenance(frame.stack_pointer() + above);
+                // SAFETY: behind what a stub has pushed at the call lies where it returns to. The frame pointer is its caller's.
+                return_address = unsafe { caller.read() };
+            }
             while let Some((start, function)) = calling(&functions, return_address) {
                 for below in function.slots(return_address - start) {
                     roots.slot(ptr::with_exposed_provenance_mut(frame_pointer - below));
@@ -165,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_call_belongs_to_the_function_in_front_of_where_it_returns_to() {
-        let maps = |bytes| FunctionMaps { bytes, calls: Vec::new() };
+        let maps = |bytes| FunctionMaps { bytes, calls: Vec::new(), stub_calls: Vec::new() };
         let functions = BTreeMap::from([(100, maps(20)), (120, maps(10)), (200, maps(10))]);
         let found = |address| calling(&functions, address).map(|(start, _)| start);
         assert_eq!([100, 101, 120, 121, 130].map(found), [None, Some(100), Some(100), Some(120), Some(120)]);
@@ -174,7 +198,11 @@ mod tests {
 
     #[test]
     fn slots_are_those_of_the_call_that_returns_there() {
-        let maps = FunctionMaps { bytes: 50, calls: vec![(10, vec![8, 24]), (30, vec![16])] };
+        let maps = FunctionMaps {
+            bytes: 50,
+            calls: vec![(10, vec![8, 24]), (30, vec![16])],
+            stub_calls: Vec::new(),
+        };
         assert_eq!([9, 10, 20, 30, 31].map(|at| maps.slots(at).len()), [0, 2, 0, 1, 0]);
     }
 }

@@ -1,9 +1,14 @@
 //! Modules of the embedder's own: slow paths that are symbols, stack maps that are added and removed by hand.
 
-use crate::kit::{COLLECTORS, Kit, LEFT, ZEAL, define_list, get, heap, new_node, node, number, numbers, set};
+use crate::kit::{
+    COLLECTORS, Kit, LEFT, NUMBER, RIGHT, ZEAL, define_list, get, heap, new_node, node, number, numbers, set,
+    word,
+};
 use allotment::Heap;
 use allotment::mutator::{GeneratedCalls, Hot};
+use allotment::object::{Element, Shape};
 use allotment_jit::cranelift::{Callee, Calls, FunctionMaps, Lowering, Program, StackMapError, StackMaps};
+use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise, Register};
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature};
 use cranelift_codegen::isa::CallConv;
@@ -61,6 +66,55 @@ fn slow_paths_may_be_symbols() {
             assert_eq!(numbers(head), [1, 2], "{collector}");
         })
         .unwrap();
+    }
+}
+
+#[test]
+fn stubs_that_prefetch_may_be_called() {
+    for collector in COLLECTORS {
+        let heap = heap(&format!("{collector},{ZEAL},AllocatePrefetchStyle=3"));
+        let shape = node(&heap);
+        let words = heap.register(Shape::array("Words", 16, Element::Plain { bytes: 8 })).unwrap();
+        let emitter = Emitter::for_heap(&heap);
+        let nodes = emitter.stub(Allocation::object(shape).unwrap(), Initialise::PerObject).unwrap();
+        let arrays = Allocation::array_in(words, Register::RSI).unwrap();
+        let arrays = emitter.stub(arrays, Initialise::PerObject).unwrap();
+        let maps = [&nodes, &arrays].map(FunctionMaps::of_stub);
+        let mut buffer = CodeBuffer::default();
+        let ids = [buffer.add("new_node", nodes), buffer.add("new_words", arrays)];
+        let code = buffer.finish(|_| None).unwrap();
+        let [new_node, new_words] = ids.map(|id| Callee::Address(code.entry(id).addr()));
+        let mut kit = Kit::new(&heap);
+        for (function, maps) in code.functions().iter().zip(maps) {
+            // SAFETY: the cold part of the stub that the maps were made of.
+            unsafe { kit.program.stack_maps().add(function.cold_address, maps) };
+        }
+        // `pair(mutator)`: a node with another one to its left.
+        let pair = kit.function("pair", 1, |_, builder, heap, _| {
+            let no_room = builder.create_block();
+            let (one, two) = (number(builder, 1), number(builder, 2));
+            let first = heap.allocate_by_stub(builder, new_node, None, no_room);
+            set(builder, first, NUMBER, two);
+            let second = heap.allocate_by_stub(builder, new_node, None, no_room);
+            set(builder, second, NUMBER, one);
+            heap.store(builder, second, LEFT, first);
+            let three = number(builder, 3);
+            let words = heap.allocate_by_stub(builder, new_words, Some(three), no_room);
+            heap.store(builder, second, RIGHT, words);
+            builder.ins().return_(&[second]);
+            builder.switch_to_block(no_room);
+            let none = number(builder, 0);
+            builder.ins().return_(&[none]);
+        });
+        let mut ready = kit.ready();
+        heap.attach(|mutator| {
+            // SAFETY: this thread's hot part.
+            let head = unsafe { ready.get(pair)(mutator.hot(), 0, 0) };
+            assert_eq!(numbers(head), [1, 2], "{collector}");
+            assert_eq!(word(word(head, RIGHT), 8), 3);
+        })
+        .unwrap();
+        heap.verify().unwrap();
     }
 }
 
