@@ -1,9 +1,10 @@
 //! Lists and trees that are built while everything moves: their references are found in one frame, and in many.
 
 use crate::kit::{
-    COLLECTORS, Kit, LEFT, NUMBER, RIGHT, ZEAL, define_list, heap, new_node, node, number, numbers, set, word,
+    COLLECTORS, Kit, LEFT, NUMBER, RIGHT, ZEAL, build_list, heap, new_node, node, number, numbers, repeat,
+    set, word,
 };
-use allotment::object::ShapeRef;
+use allotment::object::{Element, Shape, ShapeRef, SlotKind};
 use allotment_jit::{Allocation, Initialise};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_frontend::FunctionBuilder;
@@ -47,13 +48,19 @@ fn a_reference_that_lives_across_an_allocation_is_updated() {
     }
 }
 
+/// The policies that leave zeroes in what is not written.
+const ZEROES: [Initialise; 2] = [Initialise::PerObject, Initialise::Ahead];
+
 #[test]
 fn lists_are_intact() {
-    for collector in COLLECTORS {
+    for (collector, initialise) in COLLECTORS.into_iter().flat_map(|one| ZEROES.map(|two| (one, two))) {
         let heap = heap(&format!("{collector},{ZEAL}"));
         let shape = node(&heap);
         let mut kit = Kit::new(&heap);
-        let list = define_list(&mut kit, shape);
+        let list = kit.function("list", 3, |_, builder, heap, arguments| {
+            heap.initialise(initialise);
+            build_list(builder, heap, arguments, shape);
+        });
         let mut ready = kit.ready();
         heap.attach(|mutator| {
             let collections = heap.collections().count;
@@ -62,11 +69,52 @@ fn lists_are_intact() {
                 // SAFETY: this thread's hot part, and an address to write to.
                 let head =
                     unsafe { ready.get(list)(mutator.hot(), count, (&raw mut left).expose_provenance()) };
-                assert_eq!((numbers(head), left), ((1..=count).collect(), 0), "{collector}");
+                assert_eq!((numbers(head), left), ((1..=count).collect(), 0), "{collector} {initialise:?}");
             }
             assert!(heap.collections().count >= collections + 103, "{collector}: one for each node");
         })
         .unwrap();
+    }
+}
+
+#[test]
+fn arrays_of_references_are_intact_while_they_are_filled() {
+    for (collector, initialise) in COLLECTORS.into_iter().flat_map(|one| ZEROES.map(|two| (one, two))) {
+        let heap = heap(&format!("{collector},{ZEAL}"));
+        let shape = node(&heap);
+        let references =
+            heap.register(Shape::array("References", 16, Element::Reference(SlotKind::Strong))).unwrap();
+        let mut kit = Kit::new(&heap);
+        // `filled(mutator, count)`: an array of nodes with the numbers from 0 on, filled from its end on.
+        let filled = kit.function("filled", 2, |_, builder, heap, arguments| {
+            let no_room = builder.create_block();
+            heap.initialise(initialise);
+            let array = heap.allocate_array(builder, references, arguments[1], no_room).unwrap();
+            repeat(builder, arguments[1], |builder, index| {
+                let object = new_node(builder, heap, shape, index, no_room);
+                // Behind the allocation: an address within an object lives across none.
+                let bytes = builder.ins().ishl_imm_u(index, 3);
+                let element = builder.ins().iadd(array, bytes);
+                heap.store(builder, element, 16, object);
+            });
+            builder.ins().return_(&[array]);
+            builder.switch_to_block(no_room);
+            let none = number(builder, 0);
+            builder.ins().return_(&[none]);
+        });
+        let mut ready = kit.ready();
+        heap.attach(|mutator| {
+            for count in [0, 1, 70, 300] {
+                // SAFETY: this thread's hot part.
+                let array = unsafe { ready.get(filled)(mutator.hot(), count, 0) };
+                assert_eq!(word(array, 8), count);
+                let found: Vec<usize> =
+                    (0..count).map(|index| word(word(array, 16 + 8 * index as i32), NUMBER)).collect();
+                assert_eq!(found, (0..count).collect::<Vec<_>>(), "{collector} {initialise:?}");
+            }
+        })
+        .unwrap();
+        heap.verify().unwrap();
     }
 }
 
