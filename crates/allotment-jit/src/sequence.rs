@@ -218,8 +218,10 @@ impl Sequence {
     /// # Errors
     /// [`EmitError::Assembler`] where it is no such code.
     pub fn jump(&mut self, jump: Code, target: Target) -> Result<(), EmitError> {
+        // So far that a displacement of one byte is refused.
+        const FAR: u64 = 1 << 28;
         let mut encoder = Encoder::new(64);
-        let bytes = encoder.encode(&Instruction::with_branch(jump, 0)?, 0)?;
+        let bytes = encoder.encode(&Instruction::with_branch(jump, FAR)?, 0)?;
         self.hot.extend_from_slice(&encoder.take_buffer());
         let offset = self.hot.len() - bytes.min(4);
         self.hot[offset..].fill(0);

@@ -5,8 +5,8 @@ use super::machine::targets;
 use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment::object::{Element, Header, Shape};
 use allotment_jit::{
-    Allocation, CodeBuffer, CodeError, EmitError, Emitter, Initialise, Load, MAX_INLINE_BYTES, Poll,
-    Register, Registers, Sequence, Site, SlowCall, Store,
+    Allocation, CodeBuffer, CodeError, EmitError, Emitter, Initialise, Load, MAX_INLINE_BYTES, Part, Poll,
+    Register, Registers, Sequence, Site, SlowCall, Store, Target,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -202,9 +202,15 @@ fn linking() {
     });
     says(twice, "the assembler refused an instruction");
     let mut jumps = Sequence::assembled(|a| (0..200).try_for_each(|_| a.nop())).unwrap();
-    says(jumps.jump(iced_x86::Code::Jne_rel8_64, 0), "the assembler refused an instruction");
-    says(jumps.jump(iced_x86::Code::Nopd, 0), "the assembler refused an instruction");
-    assert!(jumps.jump(iced_x86::Code::Jne_rel32_64, 0).is_ok());
+    says(
+        jumps.jump(iced_x86::Code::Jne_rel8_64, Target::Inside(Part::Hot, 0)),
+        "the assembler refused an instruction",
+    );
+    says(
+        jumps.jump(iced_x86::Code::Nopd, Target::Inside(Part::Hot, 0)),
+        "the assembler refused an instruction",
+    );
+    assert!(jumps.jump(iced_x86::Code::Jne_rel32_64, Target::Inside(Part::Hot, 0)).is_ok());
 }
 
 /// Whether a suggestion takes the collision away.

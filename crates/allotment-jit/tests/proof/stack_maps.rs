@@ -6,7 +6,9 @@ use super::machine::{Machine, framed, targets};
 use allotment::memory::{PrefetchSettings, Processor};
 use allotment::mutator::{GeneratedFrame, RootProvider, RootVisitor};
 use allotment::object::{Shape, ShapeRef};
-use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise, Poll, Register, Sequence, Site, SlowCall};
+use allotment_jit::{
+    Allocation, CodeBuffer, Emitter, Initialise, Part, Poll, Register, Sequence, Site, SlowCall, Target,
+};
 use iced_x86::Code as Instruction;
 use iced_x86::code_asm::registers::gpr64::rsi;
 use proptest::prelude::*;
@@ -98,7 +100,7 @@ fn a_loop_of_allocations() {
         );
     }
     body.append(&Sequence::assembled(|a| a.dec(rsi)).unwrap());
-    body.jump(Instruction::Jne_rel32_64, 0).unwrap();
+    body.jump(Instruction::Jne_rel32_64, Target::Inside(Part::Hot, 0)).unwrap();
     let mut buffer = CodeBuffer::default();
     let function = buffer.add("loop", framed(&[&body], false));
     let code = buffer.finish(targets(0)).unwrap();
