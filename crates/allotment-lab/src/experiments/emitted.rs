@@ -99,6 +99,8 @@ impl EmittedLoop {
             asm.mov(rbx, rdi)?;
             asm.mov(r12, rsi)?;
             asm.push(rdx)?;
+            // Seven words and the return address: a multiple of 16, as a call wants it.
+            asm.push(rdx)?;
             asm.mov(r13, qword_ptr(ptr(rdx)))?;
             asm.mov(r14, qword_ptr(rdx + 8))?;
             asm.mov(r15, qword_ptr(rdx + 16))
@@ -106,25 +108,16 @@ impl EmittedLoop {
         align(&mut whole)?;
         let turn = whole.hot().len();
         let registers = Registers { mutator: Register::RBX, ..Registers::C };
-        // Six words pushed, and the return address: 8 bytes off.
-        let slow = SlowCall { misaligned: true, ..SlowCall::default() };
-        let site = Site { allocations: &[allocation], initialise, registers, slow };
+        let site = Site { allocations: &[allocation], initialise, registers, slow: SlowCall::default() };
         let pasted = emitter.allocate(&site)?;
         let work = Sequence::assembled(|asm| work(asm, between))?;
         for _ in 0..2 {
             match form {
                 Form::Pasted => whole.append(&pasted),
                 Form::Stub => {
-                    whole.append(&Sequence::assembled(|asm| {
-                        asm.mov(rdi, rbx)?;
-                        // The stack is a multiple of 16 at a call.
-                        asm.push(rax)
-                    })?);
+                    whole.append(&Sequence::assembled(|asm| asm.mov(rdi, rbx))?);
                     whole.jump(Encoding::Call_rel32_64, Target::Inside(Part::Hot, 0))?;
-                    whole.append(&Sequence::assembled(|asm| {
-                        asm.pop(rcx)?;
-                        asm.test(rax, rax)
-                    })?);
+                    whole.append(&Sequence::assembled(|asm| asm.test(rax, rax))?);
                     whole.jump(Encoding::Je_rel32_64, Target::OutOfMemory)?;
                 }
             }
@@ -135,6 +128,7 @@ impl EmittedLoop {
         let end = whole.hot().len();
         whole.bind(Target::OutOfMemory, end);
         whole.append(&Sequence::assembled(|asm| {
+            asm.pop(rdx)?;
             asm.pop(rdx)?;
             asm.mov(qword_ptr(ptr(rdx)), r13)?;
             asm.mov(rax, r12)?;

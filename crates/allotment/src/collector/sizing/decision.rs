@@ -49,6 +49,14 @@ pub enum Reason {
         /// The expected pause, and the goal.
         pause_ns: (u64, u64),
     },
+    /// Eden is limited to what the last cache holds: allocation beyond costs more than collections save, or what it costs
+    /// in the cache is measured first.
+    EdenForCache {
+        /// Regions it should have otherwise, and regions that the cache holds.
+        regions: (usize, usize),
+        /// Nanoseconds for a region of allocation, collections included: in the cache, and beyond; 0: not measured.
+        ns_per_region: (u64, u64),
+    },
     /// Eden is limited by MaxNewSize.
     EdenForMaxNewSize {
         /// Regions it should have otherwise, and regions it may have.
@@ -121,6 +129,9 @@ impl fmt::Display for Reason {
             }
             Reason::EdenForPause { regions: (from, to), pause_ns: (is, goal) } => {
                 write!(f, "eden {from}->{to}: pause {:.3} ms, goal {:.3} ms", ms(is), ms(goal))
+            }
+            Reason::EdenForCache { regions: (from, to), ns_per_region: (near, far) } => {
+                write!(f, "eden {from}->{to}: a region takes {near} ns in the cache, {far} ns beyond")
             }
             Reason::EdenForMaxNewSize { regions: (from, to) } => write!(f, "eden {from}->{to}: MaxNewSize"),
             Reason::EdenForRoom { regions: (from, to) } => write!(f, "eden {from}->{to}: room"),

@@ -12,10 +12,13 @@
 //! 3. **Cache**: an eden of more than twice what throughput needs shrinks by an eighth, down to the size it began with: half of
 //!    L2 for each core, if L3 holds it two regions for each, and some buffers for each thread.
 //!
+//! What throughput wants beyond the last cache it gets only as long as that pays: `cache.rs`.
+//!
 //! What throughput needs is computed from averages of the pause and of the time that filled a region, which do not depend on
 //! eden's size as the measured share does: a share averaged over edens of different sizes lags, and overshoots. HotSpot
 //! begins with a share of the heap, and shrinks only for the footprint; caches do not occur in it.
 
+use super::cache::{Cache, near_regions};
 use super::collection::Collection;
 use super::decision::Reason;
 use super::padded::{Padded, TIME_WEIGHT};
@@ -36,6 +39,8 @@ pub(super) struct Eden {
     pause_ns: Padded,
     regions: Average,
     ns_per_region: Average,
+    near: usize,
+    cache: Cache,
 }
 
 impl Eden {
@@ -45,6 +50,8 @@ impl Eden {
             pause_ns: Padded::new(TIME_WEIGHT),
             regions: Average::new(TIME_WEIGHT),
             ns_per_region: Average::new(TIME_WEIGHT),
+            near: near_regions(machine),
+            cache: Cache::new(),
         }
     }
 
@@ -70,6 +77,10 @@ impl Eden {
         self.pause_ns.sample(done.pause_ns as f32);
         self.regions.sample(done.eden_regions as f32);
         self.ns_per_region.sample(done.mutator_ns as f32 / done.eden_regions as f32);
+        // One that was asked for early has the fixed part of a pause for few regions.
+        if done.eden_regions * 2 > self.wish {
+            self.cache.observe(done, self.near);
+        }
     }
 
     /// The regions eden should have, where `free` of the heap are beside what is expected to be copied, and `survivors` are
@@ -97,6 +108,14 @@ impl Eden {
                 _ if wish > from => reasons.push(Reason::EdenGrows { regions: (from, wish), share }),
                 _ if wish < from => reasons.push(Reason::EdenShrinks { regions: (from, wish), share }),
                 _ => {}
+            }
+            let near = self.near.max(base);
+            if wish > near && !self.cache.permits_far() {
+                reasons.push(Reason::EdenForCache {
+                    regions: (wish, near),
+                    ns_per_region: self.cache.measured(),
+                });
+                wish = near;
             }
             wish = self.within_pause(wish, settings.pause_goal_ns, reasons);
         }

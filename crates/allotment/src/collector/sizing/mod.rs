@@ -6,6 +6,7 @@
 //! | file | question |
 //! |---|---|
 //! | `eden.rs` | how much mutators may allocate, by pause, throughput and caches |
+//! | `cache.rs` | whether an eden that no cache holds is worth it |
 //! | `survival.rs` | how much will be copied, and what eden therefore fits |
 //! | `tenuring.rs` | when an object is old |
 //! | `full.rs` | whether the next collection is full, how large the heap may be |
@@ -33,6 +34,7 @@
 //! println!("{done} => {next}");
 //! ```
 
+mod cache;
 mod collection;
 mod decision;
 mod eden;

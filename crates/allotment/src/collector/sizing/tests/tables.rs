@@ -84,8 +84,14 @@ fn eden_doubles_up_to_what_throughput_needs_and_shrinks_by_an_eighth() {
     // 1 ms for 4 regions: 96 are.
     let mut busy = sizing("");
     let faster = Collection { mutator_ns: 1_000_000, ..young() };
-    let edens: Vec<_> = (0..6).map(|_| busy.after(&faster).eden_regions).collect();
-    assert_eq!(edens, [8, 16, 32, 64, 96, 96]);
+    let mut edens = vec![4];
+    for _ in 0..10 {
+        let eden_regions = *edens.last().unwrap();
+        let mutator_ns = eden_regions as u64 * 250_000;
+        edens.push(busy.after(&Collection { mutator_ns, eden_regions, ..faster.clone() }).eden_regions);
+    }
+    // Half of L3 is 64: before it has more, what it costs there is measured.
+    assert_eq!(edens, [4, 8, 16, 32, 64, 64, 64, 64, 96, 96, 96]);
     let slower = Collection { mutator_ns: 1_000_000_000, ..young() };
     assert_eq!(busy.after(&slower).eden_regions, 96 - 96 / 8);
     for _ in 0..60 {
@@ -256,4 +262,42 @@ fn averages_are_padded_by_three_deviations() {
     // The second sample counts half: 6, and a deviation of (0 + 2) / 2.
     padded.sample(4.0);
     assert_eq!((padded.average(), padded.padded()), (6.0, 9.0));
+}
+
+/// A program that fills a region in `near_ns` or `far_ns`, with pauses of 100 us; the eden after so many collections.
+fn eden_after(collections: usize, near_ns: u64, far_ns: u64) -> (usize, usize) {
+    let geometry = Geometry::new(1 << 30, 1 << 20).unwrap();
+    let machine = Machine { geometry, cores: 2, l2_bytes: 512 << 10, l3_bytes: 32 << 20, workers: 2 };
+    let mut sizing = Sizing::new(settings("MaxHeapSize=1g"), machine);
+    let mut decision = sizing.first(2);
+    let mut far = 0;
+    for _ in 0..collections {
+        let eden_regions = decision.eden_regions;
+        let fill_ns = if eden_regions > 16 { far_ns } else { near_ns };
+        far += usize::from(eden_regions > 16);
+        decision = sizing.after(&Collection {
+            pause_ns: 100_000,
+            mutator_ns: eden_regions as u64 * fill_ns,
+            eden_regions,
+            free_regions: 1000,
+            threads: 2,
+            ..Collection::default()
+        });
+    }
+    (decision.eden_regions, far)
+}
+
+#[test]
+fn eden_stays_beyond_the_cache_only_where_that_pays() {
+    // Collections want 24 times 100 us: 48 regions of 50 us. Half of L3 is 16.
+    let (eden, far) = eden_after(100, 50_000, 50_000);
+    assert!(eden >= 32 && far > 80, "a miss costs nothing: {eden} regions, {far} collections");
+    let (eden, far) = eden_after(100, 50_000, 70_000);
+    assert!(eden == 16 && far <= 8, "a miss costs more than collections: {eden} regions, {far} collections");
+    // Near, collections take 100 us of 900; far is dearer by less than that.
+    let (eden, far) = eden_after(100, 50_000, 52_000);
+    assert!(eden >= 32 && far > 80, "{eden} regions, {far} collections");
+    // Tried again, now and then.
+    let (_, far) = eden_after(1000, 50_000, 70_000);
+    assert!((9..=40).contains(&far), "{far} of 1000 collections");
 }
