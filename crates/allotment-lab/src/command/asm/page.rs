@@ -11,7 +11,6 @@ use super::ours::Ours;
 use super::profile::{Profile, Unprofiled};
 use super::stage::{Stage, stages};
 use crate::command::Failure;
-use crate::format::number;
 use allotment::memory::{PrefetchSettings, PrefetchStyle, Vendor};
 use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -352,9 +351,4 @@ fn wrapped(text: &str, indent: &str, columns: u16) -> String {
         line.push_str(word);
     }
     all + &line + "\n"
-}
-
-/// A size as the page writes it.
-pub(super) fn size(bytes: usize) -> String {
-    number::size(bytes as u64)
 }

@@ -5,8 +5,8 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::tree;
 use super::tree::{Node, count, nodes};
-use super::{spans, tree};
 use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Worker, keep};
 use allotment::{Gc, Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
 use anyhow::{Context, bail};
@@ -32,8 +32,8 @@ struct Work {
 /// Measures shots.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (top_down, bottom_up): (Make, Make) = match case.mode.as_str() {
-        "spans" => (spans::top_down, spans::bottom_up),
-        _ => (tree::top_down, tree::bottom_up),
+        "spans" => (tree::top_down::<true>, tree::bottom_up::<true>),
+        _ => (tree::top_down::<false>, tree::bottom_up::<false>),
     };
     let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")?, top_down, bottom_up };
     let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, case.size("heap")?)?)?;
@@ -51,7 +51,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 /// The first thread's scene.
 fn beside_what_lives(mutator: &mut Mutator<'_>, work: Work, play: Play<'_>) -> anyhow::Result<()> {
     let full = "the heap is full before the first shot";
-    root!(mutator, tree = tree::top_down(mutator, work.depth + LIVING_LEVELS).context(full)?);
+    root!(mutator, tree = tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS).context(full)?);
     root!(mutator, numbers = alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)).context(full)?);
     let array = numbers.get(mutator);
     for index in 0..NUMBERS {

@@ -6,35 +6,20 @@
 //! others wait for is delayed by no more than one allocation. Refused: a reservation for the subtree, which would not
 //! drop nodes once a collection, but whose every allocation asks whether it has lapsed.
 
-use super::tree::{NewNode, Node, STORED};
-use allotment::{Gc, Local, Mutator, OutOfMemory, alloc, rebind, ret, root};
+use super::tree::{NewNode, Node};
+use allotment::{Gc, Mutator};
 
 /// The highest tree that is made in a span: 127 nodes, 4 KiB. Twice as many levels made no difference.
 const SPAN_DEPTH: u64 = 6;
 
-/// Makes a tree from its top.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn top_down<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
-    root!(mutator, top = alloc!(mutator, NewNode { left: None, right: None, key: depth })?);
-    populate(mutator, depth, top)?;
-    Ok(top.get(mutator))
+/// Hangs `depth` levels below `node`, if that is few and there is room without a collection; else perhaps some of them.
+pub(super) fn populate(mutator: &Mutator<'_>, depth: u64, node: Gc<'_, Node>) -> bool {
+    depth <= SPAN_DEPTH && populate_in_span(mutator, depth, node).is_some()
 }
 
-fn populate(mutator: &mut Mutator<'_>, depth: u64, node: Local<'_, Node>) -> Result<(), OutOfMemory> {
-    if depth <= SPAN_DEPTH && populate_in_span(mutator, depth, node.get(mutator)).is_some() {
-        return Ok(());
-    }
-    let Some(below) = depth.checked_sub(1) else { return Ok(()) };
-    let left = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
-    node.get(mutator).left.store(mutator, Some(left));
-    let right = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
-    node.get(mutator).right.store(mutator, Some(right));
-    root!(mutator, mut child = node.get(mutator).left.load(mutator).expect(STORED));
-    populate(mutator, below, child.local())?;
-    child.set(mutator, node.get(mutator).right.load(mutator).expect(STORED));
-    populate(mutator, below, child.local())
+/// A tree, if it is small and there is room without a collection.
+pub(super) fn bottom_up<'g>(mutator: &'g Mutator<'_>, depth: u64) -> Option<Gc<'g, Node>> {
+    (depth <= SPAN_DEPTH).then(|| bottom_up_in_span(mutator, depth)).flatten()
 }
 
 /// Hangs `depth` levels below `node`, or `None` and some of them.
@@ -46,25 +31,6 @@ fn populate_in_span(mutator: &Mutator<'_>, depth: u64, node: Gc<'_, Node>) -> Op
     node.right.store(mutator, Some(right));
     populate_in_span(mutator, below, left)?;
     populate_in_span(mutator, below, right)
-}
-
-/// Makes a tree from its leaves.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn bottom_up<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
-    if depth <= SPAN_DEPTH
-        && let Some(tree) = bottom_up_in_span(mutator, depth)
-    {
-        ret!(mutator, Ok(tree));
-    }
-    let Some(below) = depth.checked_sub(1) else {
-        return alloc!(mutator, NewNode { left: None, right: None, key: 0 });
-    };
-    root!(mutator, left = bottom_up(mutator, below)?);
-    let right = rebind!(mutator, bottom_up(mutator, below)?);
-    let left = left.get(mutator);
-    alloc!(mutator, NewNode { left: Some(left), right: Some(right), key: depth })
 }
 
 /// A tree, or `None` where it wants a safepoint.
@@ -79,9 +45,9 @@ fn bottom_up_in_span<'g>(mutator: &'g Mutator<'_>, depth: u64) -> Option<Gc<'g, 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::{count, nodes};
-    use super::*;
-    use allotment::Heap;
+    use super::super::tree::{bottom_up, count, nodes, top_down};
+    use super::SPAN_DEPTH;
+    use allotment::{Heap, OutOfMemory, rebind, root};
 
     /// Trees of a tenth of the heap, again and again: collections come in the middle of subtrees.
     #[test]
@@ -90,8 +56,8 @@ mod tests {
         heap.attach(|mutator| {
             for round in 0..200 {
                 let depth = [0, SPAN_DEPTH, SPAN_DEPTH + 1, 12][round % 4];
-                root!(mutator, top = top_down(mutator, depth)?);
-                let bottom = rebind!(mutator, bottom_up(mutator, depth)?);
+                root!(mutator, top = top_down::<true>(mutator, depth)?);
+                let bottom = rebind!(mutator, bottom_up::<true>(mutator, depth)?);
                 assert_eq!(count(mutator, bottom), Some(nodes(depth)));
                 assert_eq!(count(mutator, top.get(mutator)), Some(nodes(depth)));
             }

@@ -3,7 +3,8 @@
 //! Every node is 32 bytes: the header, two references and a number. Made from the top, a node exists before its
 //! children, which are stored into it; made from the bottom, it is initialised with them.
 
-use allotment::{Field, Gc, Local, Mutator, Object, OutOfMemory, alloc, rebind, root};
+use super::spans;
+use allotment::{Field, Gc, Local, Mutator, Object, OutOfMemory, alloc, rebind, ret, root};
 
 /// A node; a leaf has no children. The key is the height above the leaves.
 #[derive(Object)]
@@ -18,42 +19,58 @@ pub(super) const fn nodes(depth: u64) -> u64 {
     (1 << (depth + 1)) - 1
 }
 
-/// Makes a tree from its top.
+/// Makes a tree from its top; `SPANS`: small subtrees in a span ([`spans`]).
 ///
 /// # Errors
 /// The heap is full.
-pub(super) fn top_down<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
+pub(super) fn top_down<'m, const SPANS: bool>(
+    mutator: &'m mut Mutator<'_>,
+    depth: u64,
+) -> Result<Gc<'m, Node>, OutOfMemory> {
     root!(mutator, top = alloc!(mutator, NewNode { left: None, right: None, key: depth })?);
-    populate(mutator, depth, top)?;
+    populate::<SPANS>(mutator, depth, top)?;
     Ok(top.get(mutator))
 }
 
 /// Why a child is there.
-pub(super) const STORED: &str = "both children were stored, and nobody else has the node";
+const STORED: &str = "both children were stored, and nobody else has the node";
 
 /// Hangs `depth` levels below `node`. The children are read again where they are needed, as the Java program does.
-fn populate(mutator: &mut Mutator<'_>, depth: u64, node: Local<'_, Node>) -> Result<(), OutOfMemory> {
+fn populate<const SPANS: bool>(
+    mutator: &mut Mutator<'_>,
+    depth: u64,
+    node: Local<'_, Node>,
+) -> Result<(), OutOfMemory> {
+    if SPANS && spans::populate(mutator, depth, node.get(mutator)) {
+        return Ok(());
+    }
     let Some(below) = depth.checked_sub(1) else { return Ok(()) };
     let left = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
     node.get(mutator).left.store(mutator, Some(left));
     let right = alloc!(mutator, NewNode { left: None, right: None, key: below })?;
     node.get(mutator).right.store(mutator, Some(right));
     root!(mutator, mut child = node.get(mutator).left.load(mutator).expect(STORED));
-    populate(mutator, below, child.local())?;
+    populate::<SPANS>(mutator, below, child.local())?;
     child.set(mutator, node.get(mutator).right.load(mutator).expect(STORED));
-    populate(mutator, below, child.local())
+    populate::<SPANS>(mutator, below, child.local())
 }
 
-/// Makes a tree from its leaves.
+/// Makes a tree from its leaves; `SPANS` as above.
 ///
 /// # Errors
 /// The heap is full.
-pub(super) fn bottom_up<'m>(mutator: &'m mut Mutator<'_>, depth: u64) -> Result<Gc<'m, Node>, OutOfMemory> {
+pub(super) fn bottom_up<'m, const SPANS: bool>(
+    mutator: &'m mut Mutator<'_>,
+    depth: u64,
+) -> Result<Gc<'m, Node>, OutOfMemory> {
+    if SPANS && let Some(tree) = spans::bottom_up(mutator, depth) {
+        ret!(mutator, Ok(tree));
+    }
     let Some(below) = depth.checked_sub(1) else {
         return alloc!(mutator, NewNode { left: None, right: None, key: 0 });
     };
-    root!(mutator, left = bottom_up(mutator, below)?);
-    let right = rebind!(mutator, bottom_up(mutator, below)?);
+    root!(mutator, left = bottom_up::<SPANS>(mutator, below)?);
+    let right = rebind!(mutator, bottom_up::<SPANS>(mutator, below)?);
     let left = left.get(mutator);
     alloc!(mutator, NewNode { left: Some(left), right: Some(right), key: depth })
 }
@@ -79,9 +96,9 @@ mod tests {
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
         heap.attach(|mutator| {
             for depth in [0, 1, 2, 10] {
-                let top = rebind!(mutator, top_down(mutator, depth)?);
+                let top = rebind!(mutator, top_down::<false>(mutator, depth)?);
                 assert_eq!(count(mutator, top), Some(nodes(depth)));
-                root!(mutator, bottom = bottom_up(mutator, depth)?);
+                root!(mutator, bottom = bottom_up::<false>(mutator, depth)?);
                 assert!(mutator.collect());
                 assert_eq!(count(mutator, bottom.get(mutator)), Some(nodes(depth)));
             }
@@ -97,7 +114,7 @@ mod tests {
     fn a_tree_that_lacks_a_node_is_not_counted() {
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
         heap.attach(|mutator| {
-            let top = rebind!(mutator, bottom_up(mutator, 3)?);
+            let top = rebind!(mutator, bottom_up::<false>(mutator, 3)?);
             assert_eq!(count(mutator, top), Some(15));
             top.left.store(mutator, None);
             assert_eq!(count(mutator, top), None);

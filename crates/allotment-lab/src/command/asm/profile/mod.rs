@@ -9,7 +9,7 @@ mod sampler;
 
 use super::arguments::{Form, Length, Question, What};
 use super::ours::{Ours, register};
-use super::page::size;
+use crate::format::number;
 use crate::format::time::rough;
 use allotment::Heap;
 use allotment::memory::topology::Topology;
@@ -89,7 +89,7 @@ impl Profile {
             "profile: {} samples in {} of one thread, eden {}",
             self.samples(),
             rough(self.time),
-            size(self.eden)
+            number::size(self.eden as u64)
         );
         if let Some(length) = self.length {
             let _ = write!(text, ", arrays of {length} elements");
@@ -131,8 +131,9 @@ pub(super) fn run(
     let eden = match eden {
         Some(eden) if (turn_bytes..=MAX_EDEN).contains(&eden) => eden,
         Some(eden) => {
-            let (asked, nearest) = (size(eden), size(eden.clamp(turn_bytes, MAX_EDEN)));
-            let most = size(MAX_EDEN);
+            let (asked, nearest) =
+                (number::size(eden as u64), number::size(eden.clamp(turn_bytes, MAX_EDEN) as u64));
+            let most = number::size(MAX_EDEN as u64);
             return Err(Unprofiled::Asked(format!(
                 "--eden {asked}: {turn_bytes} to {most} work; {nearest} is the nearest"
             )));
@@ -161,7 +162,10 @@ pub(super) fn run(
         };
         // So that all pages are there.
         if fill() == 0 {
-            return Err(Unprofiled::Cannot(format!("the heap has no room for an eden of {}", size(eden))));
+            return Err(Unprofiled::Cannot(format!(
+                "the heap has no room for an eden of {}",
+                number::size(eden as u64)
+            )));
         }
         let sampling = Sampling::start(&counts, INTERVAL).map_err(|error| {
             Unprofiled::Cannot(format!("this system gives no timer to sample by: {error}"))
