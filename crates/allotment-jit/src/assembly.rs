@@ -5,11 +5,9 @@
 //! assembled. Far, so that no jump to it is taken for a short one.
 
 use crate::EmitError;
-use crate::sequence::{Note, Part, Relocation, RelocationKind, Safepoint, Sequence, Target};
+use crate::sequence::{Note, Part, Relocation, RelocationKind, Safepoint, Sequence, Target, clobbers};
 use iced_x86::code_asm::{AsmRegister64, CodeAssembler};
-use iced_x86::{
-    BlockEncoderOptions, Code, FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register,
-};
+use iced_x86::{BlockEncoderOptions, Code, Instruction, OpKind, Register};
 
 /// Where the parts are taken to lie, and from where on numbers stand for targets.
 const HOT_AT: u64 = 0x1_0000_0000;
@@ -151,8 +149,12 @@ impl Assembly {
                 }
             })
         };
-        let mut sequence =
-            Sequence { clobbers: clobbers(&hot.instructions, result), offsets, ..Sequence::default() };
+        let mut sequence = Sequence {
+            clobbers: clobbers(&hot.instructions, result),
+            result,
+            offsets,
+            ..Sequence::default()
+        };
         for (part, half) in [(Part::Hot, &hot), (Part::Cold, &cold)] {
             for (instruction, end) in half.instructions.iter().zip(&half.offsets[1..]) {
                 let jumps = instruction.op_count() == 1 && instruction.op0_kind() == OpKind::NearBranch64;
@@ -192,24 +194,4 @@ fn encode(mut assembler: CodeAssembler, at: u64) -> Result<Encoded, EmitError> {
     let mut offsets: Vec<usize> = result.new_instruction_offsets.iter().map(|at| *at as usize).collect();
     offsets.push(result.code_buffer.len());
     Ok(Encoded { bytes: result.code_buffer, instructions: assembler.take_instructions(), offsets })
-}
-
-/// The registers that these instructions write to, whole, but for the result.
-fn clobbers(instructions: &[Instruction], result: Option<Register>) -> Vec<Register> {
-    let mut info = InstructionInfoFactory::new();
-    let mut clobbers = Vec::new();
-    for instruction in instructions.iter().filter(|one| one.flow_control() == FlowControl::Next) {
-        for used in info.info(instruction).used_registers() {
-            let writes =
-                !matches!(used.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess);
-            let whole = match used.register() {
-                vector if vector.is_vector_register() => Register::XMM0 + vector.number() as u32,
-                other => other.full_register(),
-            };
-            if writes && Some(whole) != result && !clobbers.contains(&whole) {
-                clobbers.push(whole);
-            }
-        }
-    }
-    clobbers
 }

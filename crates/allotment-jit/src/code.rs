@@ -167,8 +167,10 @@ impl Code {
     /// Where a function begins. To call it, cast it to a pointer to an `unsafe extern "C" fn` of its signature, and do so only
     /// while there is this value.
     ///
+    /// The function is one of the buffer that became this code: another buffer's names some other function here, or none.
+    ///
     /// # Panics
-    /// If the function is another buffer's.
+    /// If it names none.
     pub fn entry(&self, function: FunctionId) -> *const u8 {
         let offset = self.functions[function.0].address - self.start.addr().get();
         // SAFETY: the function lies in the pages.
@@ -182,8 +184,10 @@ impl Code {
 
     /// The bytes of a function's hot part and of its cold part, as they run.
     ///
+    /// The function is one of the buffer that became this code: another buffer's names some other function here, or none.
+    ///
     /// # Panics
-    /// If the function is another buffer's.
+    /// If it names none.
     pub fn bytes(&self, function: FunctionId) -> (&[u8], &[u8]) {
         let place = &self.functions[function.0];
         let part = |address: usize, bytes| {

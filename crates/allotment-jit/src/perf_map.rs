@@ -5,6 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 /// The file with the names of this process's functions.
@@ -19,7 +20,9 @@ impl PerfMap {
     /// # Errors
     /// What opening says.
     pub fn open() -> io::Result<PerfMap> {
-        let file = OpenOptions::new().create(true).append(true).open(PerfMap::path())?;
+        // Not through a link that somebody else put there: the name can be guessed.
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+        let file = OpenOptions::new().create(true).append(true).custom_flags(no_link).open(PerfMap::path())?;
         Ok(PerfMap { file })
     }
 

@@ -7,7 +7,9 @@
 
 use crate::EmitError;
 use iced_x86::code_asm::CodeAssembler;
-use iced_x86::{Code, Encoder, IcedError, Instruction, Register};
+use iced_x86::{
+    Code, Encoder, FlowControl, IcedError, Instruction, InstructionInfoFactory, OpAccess, Register,
+};
 
 /// A part of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +122,8 @@ pub struct Sequence {
     pub(crate) relocations: Vec<Relocation>,
     pub(crate) safepoints: Vec<Safepoint>,
     pub(crate) clobbers: Vec<Register>,
+    /// Where its objects are, which is no clobber.
+    pub(crate) result: Option<Register>,
     pub(crate) offsets: Vec<usize>,
     pub(crate) notes: Vec<Note>,
 }
@@ -176,10 +180,11 @@ impl Sequence {
         if assembler.assemble(1 << 20)? != hot {
             return Err(EmitError::Position);
         }
-        Ok(Sequence { hot, ..Sequence::default() })
+        Ok(Sequence { hot, clobbers: clobbers(assembler.instructions(), None), ..Sequence::default() })
     }
 
-    /// Puts `other` behind this one, part behind part; its objects are forgotten, its clobbers and safepoints are not.
+    /// Puts `other` behind this one, part behind part. Its objects are forgotten: the register it has them in is a clobber
+    /// now, as all of its own are.
     pub fn append(&mut self, other: &Sequence) {
         let (hot, cold) = (self.hot.len(), self.cold.len());
         let start = |part| if part == Part::Hot { hot } else { cold };
@@ -196,7 +201,7 @@ impl Sequence {
         );
         self.notes
             .extend(other.notes.iter().map(|one| Note { offset: one.offset + start(one.part), ..*one }));
-        for clobber in &other.clobbers {
+        for clobber in other.clobbers.iter().chain(&other.result) {
             if !self.clobbers.contains(clobber) {
                 self.clobbers.push(*clobber);
             }
@@ -277,4 +282,25 @@ pub(crate) fn write(code: &mut [u8], relocation: &Relocation, at: u64, to: u64) 
         RelocationKind::Absolute64 => place[..8].copy_from_slice(&to.to_le_bytes()),
     }
     Ok(())
+}
+
+/// The registers that these instructions write to, whole, but for the result and the stack pointer. Jumps and calls are not
+/// asked: what is called has a convention.
+pub(crate) fn clobbers(instructions: &[Instruction], result: Option<Register>) -> Vec<Register> {
+    let mut info = InstructionInfoFactory::new();
+    let mut clobbers = Vec::new();
+    for instruction in instructions.iter().filter(|one| one.flow_control() == FlowControl::Next) {
+        for used in info.info(instruction).used_registers() {
+            let writes =
+                !matches!(used.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess);
+            let whole = match used.register() {
+                vector if vector.is_vector_register() => Register::XMM0 + vector.number() as u32,
+                other => other.full_register(),
+            };
+            if writes && Some(whole) != result && whole != Register::RSP && !clobbers.contains(&whole) {
+                clobbers.push(whole);
+            }
+        }
+    }
+    clobbers
 }

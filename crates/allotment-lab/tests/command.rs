@@ -163,7 +163,12 @@ fn experiments_run_together_and_share_flags() {
 
     let table = String::from_utf8(output.stdout).unwrap();
     let constant = |start: &str| table.lines().any(|line| line.starts_with(start));
-    assert!(constant("size = 48, eden = 16k, prefetch = by-size (tlab, burst, bare), zeroing = "), "{table}");
+    assert!(
+        constant(
+            "size = 48, eden = 16k, prefetch = by-size (tlab, burst, emitted, stub, called, bare), zeroing = "
+        ),
+        "{table}"
+    );
     assert!(constant("objects = 5000, size = 48, pretouch = on, threads = 2"), "{table}");
     let cells = |name: &str, index: usize| -> Vec<&str> {
         let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());

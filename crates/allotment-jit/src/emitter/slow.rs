@@ -15,7 +15,8 @@ use crate::sequence::{Part, Target};
 use iced_x86::Register;
 use iced_x86::code_asm::registers::gpr64::{rax, rsi, rsp};
 
-/// What the call of a slow path must look after.
+/// What the call of a slow path must look after. The sequence pushes and calls below the stack pointer: a function it is
+/// pasted into is no leaf, and keeps nothing in its red zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowCall<'a> {
     /// General registers whose values the program needs afterwards, and that are no references. The inputs of a sequence

@@ -173,7 +173,7 @@ impl Case {
         let has_length = has_length && !matches!(self.what, What::Size(_));
         let known = matches!(self.what, What::Constant(_));
         let lines = match if has_length { lines } else { instance_lines } {
-            0 if known => self.bytes().div_ceil(64).min(3),
+            0 if known => self.bytes().div_ceil(self.settings.step.max(1)).min(3),
             0 => 1,
             lines => lines,
         };

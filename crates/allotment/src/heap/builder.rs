@@ -192,7 +192,9 @@ impl HeapBuilder {
         let processor = Processor::detect();
         let ours = PrefetchSettings::recommended(&processor);
         let given = |id| matches!(self.options.origin(id), Origin::Given(_));
-        if !PREFETCH_OPTIONS.into_iter().any(given) {
+        if chosen.allocate_prefetch_distance == 0 {
+            chosen.allocate_prefetch_style = PrefetchStyle::None.number();
+        } else if !PREFETCH_OPTIONS.into_iter().any(given) {
             chosen.allocate_prefetch_style = ours.style.number();
         }
         if !given(OptionId::AllocatePrefetchStepSize) {

@@ -47,7 +47,7 @@ pub struct PrefetchSettings {
     pub style: PrefetchStyle,
     /// Bytes ahead, 0 to 512; 0 is no style ([`normalized`](Self::normalized)).
     pub distance: usize,
-    /// Lines for an array, 1 to 64; 0: as many as the object has, at most [`MOST_LINES`](Self::MOST_LINES).
+    /// Lines for an array, 1 to 64; 0: as many steps as the object has, at most [`MOST_LINES`](Self::MOST_LINES).
     pub lines: usize,
     /// Lines for an object without a length, as `lines`.
     pub instance_lines: usize,
@@ -147,22 +147,23 @@ impl PrefetchSettings {
 
     /// What HotSpot chooses on that processor where nothing is said.
     pub fn hotspot(processor: &Processor) -> PrefetchSettings {
-        let intel_6 = processor.vendor == Vendor::Intel && processor.family == 6;
-        let nehalem = intel_6 && processor.sse4_2 && processor.hyper_threading;
+        let amd = matches!(processor.vendor, Vendor::Amd | Vendor::Hygon);
         let bulldozer = processor.vendor == Vendor::Amd && processor.family == 0x15;
+        // Not asked for Intel alone.
+        let server = matches!(processor.family, 6 | 19);
+        let nehalem = server && processor.sse3 && processor.sse4_2 && processor.hyper_threading;
         let write = matches!(processor.vendor, Vendor::Intel | Vendor::Zhaoxin) && processor.prefetchw;
-        let (style, distance) = match processor.vendor {
-            Vendor::Amd | Vendor::Hygon if !bulldozer => (PrefetchStyle::Always, 256),
-            Vendor::Amd | Vendor::Hygon => (PrefetchStyle::None, 256),
-            Vendor::Intel if nehalem => (PrefetchStyle::Always, 192),
-            Vendor::Intel if intel_6 && processor.sse3 => (PrefetchStyle::Watermark, 384),
-            Vendor::Intel if !intel_6 => (PrefetchStyle::Always, 512),
-            _ => (PrefetchStyle::Always, 256),
+        let style = if bulldozer { PrefetchStyle::None } else { PrefetchStyle::Always };
+        let distance = match () {
+            () if amd => 256,
+            () if nehalem => 192,
+            () if server => 256,
+            () => 512,
         };
         PrefetchSettings {
             style,
             distance,
-            lines: if nehalem { 4 } else { 3 },
+            lines: if nehalem && processor.vendor == Vendor::Intel { 4 } else { 3 },
             instance_lines: 1,
             step: processor.line_bytes.max(16),
             instruction: if write || bulldozer && processor.prefetchw {
@@ -224,10 +225,10 @@ impl PrefetchSettings {
         Ok(())
     }
 
-    /// How many lines an allocation prefetches: of an array or not, of `bytes` where that is known.
+    /// How many lines an allocation prefetches: of an array or not, of `bytes` where that is known; a step counts as a line.
     pub fn lines_for(&self, array: bool, bytes: Option<usize>) -> usize {
         match if array { self.lines } else { self.instance_lines } {
-            0 => bytes.map_or(1, |bytes| bytes.div_ceil(64).clamp(1, Self::MOST_LINES)),
+            0 => bytes.map_or(1, |bytes| bytes.div_ceil(self.step.max(1)).clamp(1, Self::MOST_LINES)),
             lines => lines,
         }
     }
@@ -286,13 +287,13 @@ mod tests {
         for (processor, hotspot, ours) in [
             (RAPIDS, settings(1, 192, 4, 1, 3), settings(1, 256, 0, 0, 3)),
             (NEHALEM, settings(1, 192, 4, 1, 0), settings(1, 256, 0, 0, 1)),
-            (core, settings(2, 384, 3, 1, 0), settings(1, 256, 0, 0, 1)),
+            (core, settings(1, 256, 3, 1, 0), settings(1, 256, 0, 0, 1)),
             (pentium_m, settings(1, 256, 3, 1, 0), settings(1, 256, 0, 0, 1)),
             (pentium_4, settings(1, 512, 3, 1, 0), settings(1, 256, 0, 0, 1)),
             (ZEN, settings(1, 256, 3, 1, 0), settings(0, 256, 0, 0, 3)),
             (hygon, settings(1, 256, 3, 1, 0), settings(0, 256, 0, 0, 3)),
             (bulldozer, settings(0, 256, 3, 1, 3), settings(1, 256, 0, 0, 3)),
-            (zhaoxin, settings(1, 256, 3, 1, 3), settings(1, 256, 0, 0, 3)),
+            (zhaoxin, settings(1, 512, 3, 1, 3), settings(1, 256, 0, 0, 3)),
         ] {
             assert_eq!(PrefetchSettings::hotspot(&processor), hotspot, "{processor:?}");
             assert_eq!(PrefetchSettings::recommended(&processor), ours, "{processor:?}");

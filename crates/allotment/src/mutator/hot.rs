@@ -18,14 +18,15 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 /// A thread's allocation buffer, as the fast path sees it.
 ///
 /// The thread that owns it is the only one that writes, but for [`Hot::LIMIT_OFFSET`] and
-/// [`Hot::ZEROED_LIMIT_OFFSET`], which another thread may set to 0.
+/// [`Hot::ZEROED_LIMIT_OFFSET`], which another thread may set to 0, [`Hot::REQUESTED_OFFSET`], which it sets to 1 then, and
+/// [`Hot::LOAD_HOOK_OFFSET`], which a thread writes that has stopped the world.
 #[repr(C, align(128))]
 pub struct Hot {
     /// Address of the next free byte. Written by the owner; others read it for statistics. Relaxed.
     top: AtomicUsize,
     /// What the fast path compares with.
     pub(super) limit: Limit,
-    /// Address behind the buffer. Owner only, as all that follow.
+    /// Address behind the buffer. Owner only, as all that follow where nothing else is said.
     end: Cell<usize>,
     /// Not 0 while generated code is to hand each reference that it loads to its hook. Written while the world is
     /// stopped; Relaxed.

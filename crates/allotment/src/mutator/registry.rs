@@ -282,7 +282,11 @@ pub(crate) fn attach<R>(
     }
     let (sizing, before) = shared.registry.start(&shared.sizing);
     let state = Box::new(State::new(shared.clone(), sizing, before + 1));
-    shared.registry.threads.attach(Attached::from(&*state), |ledger| ledger.ever += 1);
+    shared.registry.threads.attach(Attached::from(&*state), |ledger| {
+        ledger.ever += 1;
+        // Behind the end of a stop that this thread waited for, which may have changed it.
+        state.hot.set_load_hook(shared.has_load_hook());
+    });
     ATTACHED.set(&*state);
     let detach = Detach(&state);
     Ok(body(&mut Mutator::new(detach.0)))

@@ -49,6 +49,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(super) fn has_load_hook(&self) -> bool {
+        self.load_hook.load(Ordering::Relaxed)
+    }
+
     pub(super) fn set_load_hook(&self, on: bool) {
         self.load_hook.store(on, Ordering::Relaxed);
     }

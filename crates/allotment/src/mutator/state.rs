@@ -104,10 +104,8 @@ impl Published {
 impl State {
     /// The state of the `thread`-th thread that attaches.
     pub(super) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
-        let hot = Hot::new(shared.cards.biased());
-        hot.set_load_hook(shared.load_hook.load(Ordering::Relaxed));
         State {
-            hot,
+            hot: Hot::new(shared.cards.biased()),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             // Odd, and far apart: a step of the golden ratio for each thread.

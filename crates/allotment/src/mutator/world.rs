@@ -9,13 +9,13 @@
 //! would go on with it. Where it does, the process ends. To poison the heap instead was refused: every thread
 //! would have to be told, in the middle of code that has no error to return.
 
-use super::Mutator;
 use super::registry::runs_attached;
 use super::roots::visit_links;
 use super::safepoint::{Arrival, ThreadIdentity};
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::{Stopping, is_stopping};
+use super::{GeneratedFrame, Mutator};
 use crate::object::SlotVisitor;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -26,6 +26,8 @@ pub struct World<'w> {
     shared: &'w Shared,
     /// All attached threads; none comes or goes while there is a world.
     states: Box<[NonNull<State>]>,
+    /// Where those threads are that called from generated code. Once: a pass over roots must not fail.
+    frames: Vec<*const GeneratedFrame>,
     /// The thread that stopped it, where that is attached.
     stopper_state: Option<&'w State>,
     arrival: Arrival,
@@ -52,7 +54,9 @@ impl<'w> World<'w> {
     fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
         // Once: a collection passes over the threads several times.
         let states = shared.registry.attached();
-        let world = World { shared, states, stopper_state, arrival, stopper: PhantomData };
+        let mut world =
+            World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData };
+        world.frames = world.generated_frames();
         for state in world.states() {
             // Also what was held meanwhile: reservations lapse.
             state.safepoints.set(state.safepoints.get() + 1);
@@ -89,13 +93,13 @@ impl<'w> World<'w> {
         }
         drop(outside);
         // SAFETY: of threads that this world keeps.
-        unsafe { self.shared.roots.visit(slots, &self.generated_frames()) };
+        unsafe { self.shared.roots.visit(slots, &self.frames) };
     }
 
     /// Calls `pinned` with the address of every object that must stay where it is; with some more than once.
     pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
         // SAFETY: of threads that this world keeps.
-        unsafe { self.shared.roots.visit_pinned(pinned, &self.generated_frames()) };
+        unsafe { self.shared.roots.visit_pinned(pinned, &self.frames) };
     }
 
     /// Ends a cycle of the threads' buffers, in which `used` bytes of `capacity` were allocated: the next ones have the

@@ -159,6 +159,14 @@ fn check_effect(set: &OptionSet) -> Result<(), OptionError> {
     {
         return no_effect(set, id, style, "which prefetches nothing");
     }
+    let distance = OptionId::AllocatePrefetchDistance;
+    if options.allocate_prefetch_distance == 0 {
+        let others = OF_PREFETCH.iter().copied().filter(|id| *id != distance);
+        let style = (options.allocate_prefetch_style != 0).then_some(style);
+        if let Some(id) = style.into_iter().chain(others).find(|id| given(set, *id)) {
+            return no_effect(set, id, distance, "which is no distance ahead");
+        }
+    }
     if options.collector == CollectorKind::Epsilon
         && let Some(id) = OF_COLLECTIONS.iter().copied().find(|id| given(set, *id))
     {

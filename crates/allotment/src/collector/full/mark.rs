@@ -151,8 +151,13 @@ impl<'h, B: Backing, const SHARED: bool> Marker<'h, B, SHARED> {
             self.reach(address);
         });
         room?;
-        // SAFETY: a root slot holds a reference or none, as the caller says.
-        (roots.slots)(&mut SlotVisitor::new(&mut |slot, kind| unsafe { self.slot(slot, kind) }));
+        (roots.slots)(&mut SlotVisitor::new(&mut |slot, kind| {
+            // Weak roots are updated in any case.
+            if kind == SlotKind::Strong {
+                // SAFETY: a root slot holds a reference or none, as the caller says.
+                unsafe { self.slot(slot, kind) };
+            }
+        }));
         self.reach_private_objects();
         Ok(pins)
     }

@@ -3,7 +3,7 @@
 //! Fewer collections are bought with memory that no cache holds, and what that costs depends on the program: one that
 //! allocates and little else may be half as fast there, another does not notice. So an eden that throughput wants larger than the
 //! near one is left at that for some collections, then gets larger, and after some collections there the time that a region of
-//! allocation took, collections included, is compared; the cheaper side wins. After a while far is tried again, for programs change.
+//! allocation took, collections included, is compared; the cheaper side wins. After a while both are measured again, for programs change.
 //!
 //! Refused: a table of what a miss costs (whose, with which neighbours?), and a second goal for the share of collections beyond the
 //! cache (a program with much to copy would be collected all the time).
@@ -19,7 +19,7 @@ const CORE_BYTES: usize = 16 << 20;
 /// Collections on a side from which on its average counts.
 const ENOUGH: u8 = 4;
 
-/// Near collections after which far is tried again.
+/// Collections after which all is measured again.
 const PATIENCE: u32 = 256;
 
 /// Far is dearer where a region costs more than this many times what it costs near.
@@ -30,7 +30,7 @@ const DEARER: f32 = 1.03;
 pub(super) struct Cache {
     near_ns: Average,
     far_ns: Average,
-    /// Collections since far was found dearer.
+    /// Collections on one side, since both were compared.
     waited: u32,
 }
 
@@ -52,17 +52,13 @@ impl Cache {
         let ns = (done.mutator_ns + done.pause_ns) as f32 / done.eden_regions.max(1) as f32;
         if done.eden_regions > near {
             self.far_ns.sample(ns);
-            return;
-        }
-        // A far smaller one has a pause for fewer regions.
-        if done.eden_regions * 2 > near {
+        } else if done.eden_regions * 2 > near {
+            // A far smaller one has a pause for fewer regions.
             self.near_ns.sample(ns);
         }
-        if self.is_far_dearer() {
-            self.waited += 1;
-            if self.waited == PATIENCE {
-                *self = Cache { near_ns: self.near_ns, ..Cache::new() };
-            }
+        self.waited += 1;
+        if self.waited == PATIENCE {
+            *self = Cache::new();
         }
     }
 

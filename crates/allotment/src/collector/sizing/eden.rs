@@ -39,6 +39,7 @@ pub(super) struct Eden {
     pause_ns: Padded,
     regions: Average,
     ns_per_region: Average,
+    /// The regions of an eden that the last cache holds, or that it has in any case.
     near: usize,
     cache: Cache,
 }
@@ -50,7 +51,7 @@ impl Eden {
             pause_ns: Padded::new(TIME_WEIGHT),
             regions: Average::new(TIME_WEIGHT),
             ns_per_region: Average::new(TIME_WEIGHT),
-            near: near_regions(machine),
+            near: near_regions(machine).max(base(settings, machine, 1, 0)),
             cache: Cache::new(),
         }
     }
@@ -93,6 +94,7 @@ impl Eden {
         reasons: &mut Vec<Reason>,
     ) -> usize {
         let base = base(settings, machine, threads, survivors);
+        self.near = near_regions(machine).max(base);
         let from = self.wish.max(base);
         let mut wish = from;
         if self.pause_ns.known() {
@@ -109,13 +111,10 @@ impl Eden {
                 _ if wish < from => reasons.push(Reason::EdenShrinks { regions: (from, wish), share }),
                 _ => {}
             }
-            let near = self.near.max(base);
-            if wish > near && !self.cache.permits_far() {
-                reasons.push(Reason::EdenForCache {
-                    regions: (wish, near),
-                    ns_per_region: self.cache.measured(),
-                });
-                wish = near;
+            if wish > self.near && !self.cache.permits_far() {
+                let ns_per_region = self.cache.measured();
+                reasons.push(Reason::EdenForCache { regions: (wish, self.near), ns_per_region });
+                wish = self.near;
             }
             wish = self.within_pause(wish, settings.pause_goal_ns, reasons);
         }

@@ -51,7 +51,8 @@ impl Roots {
     /// Visits the slots of handles and providers, of which these are told where generated code called from.
     ///
     /// # Safety
-    /// - The frames are those of threads that are stopped in their calls.
+    /// - The frames are those of threads that cannot return from their calls meanwhile: they are stopped, or kept in a blocking
+    ///   region.
     pub(crate) unsafe fn visit(&self, slots: &mut SlotVisitor<'_>, frames: &[*const GeneratedFrame]) {
         self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
         self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));

@@ -36,7 +36,8 @@ impl<'v, 's> RootVisitor<'v, 's> {
 
     /// Of each thread that is in a call from generated code, the frame that called.
     pub fn generated_frames(&self) -> impl Iterator<Item = &'v GeneratedFrame> + use<'v> {
-        // SAFETY: the threads are stopped in their calls, and do not run while there is this visitor.
+        // SAFETY: the threads are in their calls, stopped or in a blocking region that they cannot leave while there is this
+        // visitor: none returns from the frame.
         self.frames.iter().map(|frame| unsafe { &**frame })
     }
 

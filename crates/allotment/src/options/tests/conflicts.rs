@@ -86,6 +86,11 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
         &["AllocatePrefetchInstr", "AllocatePrefetchStyle"],
         "AllocatePrefetchStyle=0 {command line}, which prefetches nothing",
     ),
+    (
+        "AllocatePrefetchDistance=0 AllocatePrefetchStyle=2",
+        &["AllocatePrefetchStyle", "AllocatePrefetchDistance"],
+        "AllocatePrefetchDistance=0 {command line}, which is no distance ahead",
+    ),
     ("AllocationRegions=2 -UseTLAB", &["AllocationRegions", "UseTLAB"], "where all threads bump one pointer"),
     (
         "AllocationRegions=2 RefillStrategy=lock",

@@ -266,9 +266,13 @@ fn averages_are_padded_by_three_deviations() {
 
 /// A program that fills a region in `near_ns` or `far_ns`, with pauses of 100 us; the eden after so many collections.
 fn eden_after(collections: usize, near_ns: u64, far_ns: u64) -> (usize, usize) {
+    eden_with("MaxHeapSize=1g", collections, near_ns, far_ns)
+}
+
+fn eden_with(list: &str, collections: usize, near_ns: u64, far_ns: u64) -> (usize, usize) {
     let geometry = Geometry::new(1 << 30, 1 << 20).unwrap();
     let machine = Machine { geometry, cores: 2, l2_bytes: 512 << 10, l3_bytes: 32 << 20, workers: 2 };
-    let mut sizing = Sizing::new(settings("MaxHeapSize=1g"), machine);
+    let mut sizing = Sizing::new(settings(list), machine);
     let mut decision = sizing.first(2);
     let mut far = 0;
     for _ in 0..collections {
@@ -297,6 +301,9 @@ fn eden_stays_beyond_the_cache_only_where_that_pays() {
     // Near, collections take 100 us of 900; far is dearer by less than that.
     let (eden, far) = eden_after(100, 50_000, 52_000);
     assert!(eden >= 32 && far > 80, "{eden} regions, {far} collections");
+    // An eden that is larger than the cache in any case grows all the same.
+    let (eden, _) = eden_with("MaxHeapSize=1g NewSize=20m", 100, 50_000, 50_000);
+    assert!(eden >= 32, "{eden} regions");
     // Tried again, now and then.
     let (_, far) = eden_after(1000, 50_000, 70_000);
     assert!((9..=40).contains(&far), "{far} of 1000 collections");
