@@ -172,3 +172,40 @@ fn regions_that_one_thread_fills_keep_their_objects() {
         assert_eq!(graph.collect(Compaction::Maximum).live_objects, 0);
     }
 }
+
+/// A heap in which nothing moves: slots are looked at where an object has a weak one, and weak roots in any case.
+#[test]
+fn what_is_weak_is_cleared_where_nothing_moves() {
+    /// Kinds with a weak slot: the last of three, in the tail, shown by a function.
+    const NODE: usize = 0;
+    const WEAK_ARRAY: usize = 2;
+    const TRACED: usize = 4;
+    for workers in WORKERS {
+        for kind in [BYTES, ARRAY, WEAK_ARRAY, NODE, TRACED] {
+            let mut graph = Graph::new(workers, 8, 64, 4);
+            let objects = graph.allocate(&[(kind, 1), (BYTES, 40), (BYTES, 40), (BYTES, 40), (BYTES, 40)]);
+            let [holder, kept, dead, alive, other] = objects[..] else { panic!("all fit") };
+            for object in [holder, kept, alive] {
+                graph.root(Value::Object(object, 0), SlotKind::Strong);
+            }
+            graph.root(Value::Object(dead, 0), SlotKind::Weak);
+            graph.root(Value::Object(alive, 0), SlotKind::Weak);
+            let mut cleared = 1;
+            // Its last slot, which is weak where it has a weak one.
+            let weak = matches!(kind, WEAK_ARRAY | NODE | TRACED);
+            if let Some(slot) = match kind {
+                BYTES => None,
+                ARRAY | WEAK_ARRAY => Some(usize::from(kind == WEAK_ARRAY)),
+                NODE => Some(2),
+                _ => Some(1),
+            } {
+                graph.store(holder, slot, Value::Object(other, 0));
+                cleared += u64::from(weak);
+            }
+            let statistics = graph.collect(Compaction::Garbage { percent: 100 });
+            assert_eq!(statistics.moved_bytes, 0);
+            assert_eq!(statistics.weak_slots, weak, "kind {kind}");
+            assert_eq!(statistics.weak_cleared, cleared, "kind {kind}");
+        }
+    }
+}
