@@ -7,6 +7,7 @@
 //! | [`statistics`] | mean, error, percentiles, ratios |
 //! | [`format`](mod@format) | results, and how to write them |
 //! | [`machine`] | what the numbers were measured on |
+//! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
 //! | [`command`] | the command line |
@@ -19,3 +20,4 @@ pub mod format;
 pub mod harness;
 pub mod machine;
 pub mod statistics;
+pub mod tlab_log;

@@ -13,6 +13,7 @@ fn main() -> ExitCode {
         Command::Machine => command::machine(),
         Command::Options => command::options(),
         Command::Asm(arguments) => command::asm(&arguments),
+        Command::TlabLog(arguments) => command::tlab_log(&arguments),
         Command::Fork => command::fork(experiments),
         Command::Told(text) => command::print(&text),
     });

@@ -1,6 +1,6 @@
 //! Reading the command line.
 
-use super::{AsmArguments, Failure};
+use super::{AsmArguments, Failure, TlabLogArguments};
 use crate::format::time;
 use crate::harness::{Baseline, Experiment, JmhMode, Kind, Pin, Selection, Settings};
 use clap::error::ErrorKind;
@@ -24,6 +24,8 @@ pub enum Command {
     Options,
     /// What an allocation becomes.
     Asm(Box<AsmArguments>),
+    /// What a JVM's log of its buffers says.
+    TlabLog(Box<TlabLogArguments>),
     /// Be a fork of a run.
     Fork,
     /// Help or version, ready to print.
@@ -51,6 +53,8 @@ enum Verb {
     Options,
     /// Print the machine code of an allocation, next to HotSpot's.
     Asm(Box<AsmArguments>),
+    /// Read a JVM's log of its TLABs (-Xlog:gc+tlab), and try other sizings on it.
+    TlabLog(Box<TlabLogArguments>),
     /// Measure one case, read from standard input.
     #[command(hide = true)]
     Fork,
@@ -174,6 +178,7 @@ pub fn parse(
         Verb::Machine => Ok(Command::Machine),
         Verb::Options => Ok(Command::Options),
         Verb::Asm(arguments) => Ok(Command::Asm(arguments)),
+        Verb::TlabLog(arguments) => Ok(Command::TlabLog(arguments)),
         Verb::Fork => Ok(Command::Fork),
         Verb::Run(mut arguments) => {
             let run = matches.subcommand_matches("run");
@@ -266,7 +271,7 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Command::Told(text)),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, tune, machine, options or asm".into(),
+            "no command given; write allotment list, run, tune, machine, options, asm or tlab-log".into(),
         )),
         _ => {
             let before_usage = text.split("\nUsage:").next().unwrap_or_default();

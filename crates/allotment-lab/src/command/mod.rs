@@ -9,6 +9,7 @@ mod failure;
 mod report;
 mod run;
 mod show;
+mod tlab_log;
 mod tune;
 
 pub use arguments::{Command, RunArguments, TuneArguments, parse};
@@ -16,4 +17,5 @@ pub use asm::{AsmArguments, asm};
 pub use failure::Failure;
 pub use run::run;
 pub use show::{fork, list, machine, options, print};
+pub use tlab_log::{TlabLogArguments, tlab_log};
 pub use tune::tune;

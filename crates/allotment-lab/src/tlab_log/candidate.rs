@@ -1,0 +1,173 @@
+//! Sizings to try on a log: what a user writes, the settings it means, and the JVM's flags for it.
+
+use crate::format::number::{parse_size, size};
+use allotment::options::TlabPolicy;
+use allotment::tlab::sizing::Settings;
+
+/// What is tried where the user names nothing: each of HotSpot's three flags by itself, its newer sizing,
+/// and ours.
+pub const BUILT_IN: &str = "TLABPolicy=hotspot;TLABAllocationWeight=90;TLABWasteTargetPercent=2;\
+    TLABWasteTargetPercent=5;TLABSize=64k,ResizeTLAB=false;TLABSize=1m,ResizeTLAB=false;\
+    TLABPolicy=hotspot-8381834;TLABPolicy=adaptive";
+
+/// A sizing to try.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// As the user wrote it.
+    pub name: String,
+    /// The flags that make a JVM do it; or why none do.
+    pub flags: String,
+    pub(super) settings: Settings,
+    /// Whether the region, and with it the largest buffer, was given.
+    pub(super) has_region: bool,
+}
+
+impl Candidate {
+    /// Reads a list: candidates are separated by `;`, the settings of one by `,`.
+    ///
+    /// ```
+    /// use allotment_lab::tlab_log::Candidate;
+    ///
+    /// let list = Candidate::list("TLABSize=64k,ResizeTLAB=false;TLABPolicy=adaptive").unwrap();
+    /// assert_eq!((list.len(), list[0].flags.as_str()), (2, "-XX:TLABSize=64k -XX:-ResizeTLAB"));
+    /// assert!(Candidate::list("TLABSise=1").unwrap_err().contains("TLABSize"));
+    /// ```
+    ///
+    /// # Errors
+    /// Says which setting is wrong, and what can be set.
+    pub fn list(text: &str) -> Result<Vec<Candidate>, String> {
+        let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+        let list = parts.map(Candidate::read).collect::<Result<Vec<_>, _>>()?;
+        if list.is_empty() {
+            return Err(format!("`{text}` names nothing to replay; write such as {BUILT_IN}"));
+        }
+        Ok(list)
+    }
+
+    fn read(text: &str) -> Result<Candidate, String> {
+        let settings = Settings { policy: TlabPolicy::Hotspot, ..Settings::default() };
+        let mut candidate =
+            Candidate { name: text.to_string(), flags: String::new(), settings, has_region: false };
+        let mut flags = Vec::new();
+        for setting in text.split(',').map(str::trim) {
+            let (name, value) = setting
+                .split_once('=')
+                .ok_or_else(|| format!("`{setting}` in `{text}` has no value; write such as TLABSize=64k"))?;
+            flags.extend(candidate.set(name.trim(), value.trim())?);
+        }
+        candidate.flags = match candidate.settings.policy {
+            TlabPolicy::Adaptive => "(allotment's; no JVM has it)".into(),
+            _ if flags.is_empty() => "(defaults)".into(),
+            _ => flags.join(" "),
+        };
+        Ok(candidate)
+    }
+
+    /// Sets one; the flag for it.
+    fn set(&mut self, name: &str, value: &str) -> Result<Option<String>, String> {
+        let settings = &mut self.settings;
+        let bytes = || {
+            let bytes = parse_size(value)?;
+            usize::try_from(bytes).map_err(|_| format!("`{value}` is too large"))
+        };
+        let number = |most: usize| match value.parse::<usize>() {
+            Ok(number) if number <= most => Ok(number),
+            _ => Err(format!("{name}=`{value}`: write a whole number from 0 to {most}")),
+        };
+        let sized = |bytes: usize| Some(format!("-XX:{name}={}", size(bytes as u64)));
+        let plain = || Some(format!("-XX:{name}={value}"));
+        Ok(match name {
+            "TLABSize" => {
+                settings.tlab_size = bytes()?;
+                sized(settings.tlab_size)
+            }
+            "MinTLABSize" => {
+                settings.min_tlab_size = bytes()?;
+                sized(settings.min_tlab_size)
+            }
+            "RegionSize" => {
+                settings.region_size = bytes()?;
+                self.has_region = true;
+                Some(format!("(regions of {})", size(settings.region_size as u64)))
+            }
+            "ResizeTLAB" => {
+                settings.resize = match value {
+                    "true" | "on" => true,
+                    "false" | "off" => false,
+                    _ => return Err(format!("ResizeTLAB=`{value}`: write true or false")),
+                };
+                Some(format!("-XX:{}ResizeTLAB", if settings.resize { '+' } else { '-' }))
+            }
+            "TLABWasteTargetPercent" => {
+                settings.waste_target_percent = number(100)?;
+                plain()
+            }
+            "TLABRefillWasteFraction" => {
+                settings.refill_waste_fraction = number(usize::MAX)?;
+                plain()
+            }
+            "TLABAllocationWeight" => {
+                // Checked to be at most 100.
+                settings.allocation_weight = Some(number(100)? as u8);
+                plain()
+            }
+            "TLABPolicy" => {
+                let policy = TlabPolicy::ALL.iter().find(|policy| policy.name() == value);
+                let names =
+                    || TlabPolicy::ALL.iter().map(|policy| policy.name()).collect::<Vec<_>>().join(", ");
+                settings.policy =
+                    *policy.ok_or_else(|| format!("TLABPolicy=`{value}`: write one of {}", names()))?;
+                of_policy(settings.policy).map(String::from)
+            }
+            _ => {
+                return Err(format!(
+                    "`{name}` cannot be replayed; what can: TLABPolicy, TLABSize, MinTLABSize, ResizeTLAB, \
+                     TLABWasteTargetPercent, TLABRefillWasteFraction, TLABAllocationWeight, RegionSize"
+                ));
+            }
+        })
+    }
+}
+
+/// Which JVM has a policy.
+const fn of_policy(policy: TlabPolicy) -> Option<&'static str> {
+    match policy {
+        TlabPolicy::Hotspot8381834 => Some("(a JDK with JDK-8381834)"),
+        TlabPolicy::Shenandoah => Some("-XX:+UseShenandoahGC (before JDK-8359947)"),
+        TlabPolicy::Shenandoah8359947 => Some("-XX:+UseShenandoahGC (since JDK-8359947)"),
+        TlabPolicy::Epsilon => Some("-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists() {
+        let list = Candidate::list(BUILT_IN).unwrap();
+        assert_eq!(list[0].flags, "(defaults)");
+        assert_eq!(list[1].flags, "-XX:TLABAllocationWeight=90");
+        assert_eq!(list[1].settings.allocation_weight, Some(90));
+        assert!(!list[4].settings.resize && list[4].settings.tlab_size == 64 << 10);
+        assert_eq!(list.last().unwrap().settings.policy, TlabPolicy::Adaptive);
+    }
+
+    #[test]
+    fn mistakes_name_what_would_be_right() {
+        for (wrong, hint) in [
+            ("", "such as"),
+            (" ; ", "such as"),
+            ("TLABSize", "TLABSize=64k"),
+            ("TLABSize=x", "not a size"),
+            ("ResizeTLAB=2", "true or false"),
+            ("TLABAllocationWeight=101", "0 to 100"),
+            ("TLABPolicy=best", "adaptive, hotspot"),
+            ("UseTLAB=false", "TLABWasteTargetPercent"),
+        ] {
+            let error = Candidate::list(wrong).unwrap_err();
+            assert!(error.contains(hint), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! A line of the log as what it says.
+//!
+//! Three dialects are in use. They differ in the labels, in the units (`KB` or `K`, words of 8 bytes in
+//! resize lines) and in what a refill tells; the meaning of a field is the same in all that have it.
+
+use super::tokens::{Token, Tokens};
+
+/// Bytes of a word, in which HotSpot logs some sizes.
+const WORD: u64 = 8;
+
+/// Which release's lines these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dialect {
+    /// With the waste of fast refills: the oldest.
+    Fast,
+    /// Without.
+    Slow,
+    /// Since JDK-8381834: buffers' real sizes, and no desired size at a refill.
+    Capacity,
+}
+
+impl Dialect {
+    /// What it is called in a report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dialect::Fast => "JDK 9 and later, with fast refills",
+            Dialect::Slow => "before JDK-8381834",
+            Dialect::Capacity => "since JDK-8381834",
+        }
+    }
+}
+
+/// Who a line is about. Both numbers, for threads that follow each other may have one in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadId {
+    /// The operating system's number.
+    pub id: u64,
+    /// The address of HotSpot's thread.
+    pub pointer: u64,
+}
+
+/// Bytes thrown away, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Waste {
+    /// Left in the buffers that a collection took away.
+    pub gc: u64,
+    /// Left in the buffers that were dropped for the next (`slow` and `refill` in the log).
+    pub slow: u64,
+    /// The same of the fast refills that old releases had.
+    pub fast: u64,
+}
+
+impl Waste {
+    /// Of all kinds.
+    pub const fn sum(&self) -> u64 {
+        self.gc.saturating_add(self.slow).saturating_add(self.fast)
+    }
+
+    /// Adds another's bytes.
+    pub const fn add(&mut self, other: &Waste) {
+        self.gc = self.gc.saturating_add(other.gc);
+        self.slow = self.slow.saturating_add(other.slow);
+        self.fast = self.fast.saturating_add(other.fast);
+    }
+}
+
+/// What a thread did since the last collection, at a refill or at the next collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadLine {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Bytes it wants its buffers to have; to the KiB below.
+    pub desired: Option<u64>,
+    /// Bytes of the buffer it was given, where the dialect tells.
+    pub capacity: Option<u64>,
+    /// Bytes it allocated, where the dialect tells.
+    pub allocated: Option<u64>,
+    /// Share of the eden it is expected to allocate, and bytes of that, where the dialect tells.
+    pub expected: Option<(f64, u64)>,
+    /// Objects it allocated outside its buffers while it kept them.
+    pub slow_allocations: u64,
+    /// Buffers it was given.
+    pub refills: u64,
+    /// Bytes thrown away; at a refill of the newest dialect unknown.
+    pub waste: Option<Waste>,
+    /// That in percent of the bytes of its buffers, to a tenth.
+    pub waste_percent: Option<f64>,
+    /// Whose line it is.
+    pub dialect: Dialect,
+}
+
+/// A thread's size changes after a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resize {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Share of the eden it is expected to allocate.
+    pub fraction: f64,
+    /// Refills per cycle that are aimed at, where the dialect tells.
+    pub target: Option<u64>,
+    /// Bytes it wanted its buffers to have.
+    pub from: u64,
+    /// Bytes it wants now.
+    pub to: u64,
+    /// Whose line it is.
+    pub dialect: Dialect,
+}
+
+/// All threads' counts at a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Totals {
+    /// Threads that were given buffers.
+    pub threads: u64,
+    /// Buffers given.
+    pub refills: u64,
+    /// Objects allocated outside of kept buffers.
+    pub slow_allocations: u64,
+    /// Bytes thrown away.
+    pub waste: Waste,
+    /// That in percent of the bytes of all buffers, to a tenth.
+    pub waste_percent: f64,
+    /// Whose line it is.
+    pub dialect: Dialect,
+}
+
+/// The size that a refill asks for; of whichever thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Bytes of the object that is waiting.
+    pub object: u64,
+    /// Bytes asked for, object included; none: there is no room for a buffer.
+    pub size: Option<u64>,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// A thread was given a buffer.
+    Fill(ThreadLine),
+    /// A collection took a thread's buffer away.
+    Gc(ThreadLine),
+    /// A thread's size changes.
+    Resize(Resize),
+    /// A collection's totals.
+    Totals(Totals),
+    /// A buffer is asked for.
+    Request(Request),
+    /// It is about buffers, and not whole.
+    Damaged,
+    /// It is about something else.
+    Foreign,
+}
+
+/// Reads a line without its end. `whole`: its end was there; if not, a number at its end may be cut.
+pub fn parse(line: &[u8], whole: bool) -> Line {
+    let Some(message) = message(line) else { return Line::Foreign };
+    let found = if let Some(rest) = message.strip_prefix(b"TLAB: fill thread") {
+        thread_line(rest, whole, Kind::Fill).map(Line::Fill)
+    } else if let Some(rest) = message.strip_prefix(b"TLAB: gc thread") {
+        thread_line(rest, whole, Kind::Gc).map(Line::Gc)
+    } else if let Some(rest) = message.strip_prefix(b"TLAB fill: thread") {
+        thread_line(rest, whole, Kind::NewFill).map(Line::Fill)
+    } else if let Some(rest) = message.strip_prefix(b"TLAB GC: thread") {
+        thread_line(rest, whole, Kind::NewGc).map(Line::Gc)
+    } else if let Some(rest) = message.strip_prefix(b"TLAB new size: thread") {
+        resize(rest, whole).map(Line::Resize)
+    } else if let Some(rest) = message.strip_prefix(b"TLAB resize: thread") {
+        resize(rest, whole).map(Line::Resize)
+    } else if let Some(rest) = message.strip_prefix(b"TLAB totals:") {
+        totals(rest).map(Line::Totals)
+    } else if let Some(rest) = message.strip_prefix(COMPUTE_SIZE) {
+        request(rest, whole).map(Line::Request)
+    } else if PREFIXES.iter().any(|prefix| prefix.starts_with(message)) {
+        None
+    } else {
+        return Line::Foreign;
+    };
+    found.unwrap_or(Line::Damaged)
+}
+
+const COMPUTE_SIZE: &[u8] = b"ThreadLocalAllocBuffer::compute_size(";
+
+/// How the messages begin that are read.
+const PREFIXES: [&[u8]; 8] = [
+    b"TLAB: fill thread",
+    b"TLAB: gc thread",
+    b"TLAB fill: thread",
+    b"TLAB GC: thread",
+    b"TLAB new size: thread",
+    b"TLAB resize: thread",
+    b"TLAB totals:",
+    COMPUTE_SIZE,
+];
+
+/// The message behind the decorations, if it may be about buffers.
+fn message(line: &[u8]) -> Option<&[u8]> {
+    let mut rest = line;
+    while let [b'[', after @ ..] = rest {
+        rest = &after[after.iter().position(|byte| *byte == b']')? + 1..];
+    }
+    rest = rest.trim_ascii_start();
+    if let Some(after) = rest.strip_prefix(b"GC(") {
+        rest = after[after.iter().position(|byte| *byte == b')')? + 1..].trim_ascii_start();
+    }
+    if rest.starts_with(b"TLAB") || rest.starts_with(b"ThreadLocalAllocBuffer") {
+        return Some(rest);
+    }
+    // What collects logs puts stamps of its own before the lines.
+    let starts = |word: &[u8]| rest.windows(word.len()).position(|window| window == word);
+    starts(b"TLAB").or_else(|| starts(COMPUTE_SIZE)).map(|at| &rest[at..])
+}
+
+/// The time in a line's decorations, in ns: of the JVM's uptime, or since the epoch.
+pub(super) fn time(line: &[u8]) -> Option<u64> {
+    let mut rest = line;
+    while let [b'[', after @ ..] = rest {
+        let end = after.iter().position(|byte| *byte == b']')?;
+        if let Some(token) = Tokens::new(&after[..end]).next()
+            && token.label.is_empty()
+        {
+            let scale = match token.unit {
+                b"s" => Some(1e9),
+                b"ms" => Some(1e6),
+                b"ns" => Some(1.0),
+                _ => None,
+            };
+            // A number that is too large becomes the largest.
+            if let Some(scale) = scale {
+                return Some((token.value * scale) as u64);
+            }
+        }
+        rest = &after[end + 1..];
+    }
+    None
+}
+
+/// Fills a place once; false if it was filled before, as in two lines that ran into each other.
+fn once<T>(place: &mut Option<T>, value: T) -> bool {
+    place.replace(value).is_none()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Fill,
+    Gc,
+    NewFill,
+    NewGc,
+}
+
+fn thread_line(rest: &[u8], whole: bool, kind: Kind) -> Option<ThreadLine> {
+    let (mut pointer, mut id, mut desired, mut capacity, mut allocated) = (None, None, None, None, None);
+    let (mut fraction, mut expected, mut slow_allocations, mut refills) = (None, None, None, None);
+    let (mut gc, mut slow, mut fast, mut percent) = (None, None, None, None);
+    for (index, token) in Tokens::new(rest).enumerate() {
+        let ok = match token.label {
+            // The label `thread` is part of the prefix.
+            b"" if index == 0 => once(&mut pointer, token.whole),
+            b"" if fraction.is_some() => once(&mut expected, token.bytes()?),
+            b"id" => once(&mut id, token.whole),
+            b"desired_size" | b"desired" => once(&mut desired, token.bytes()?),
+            b"capacity" => once(&mut capacity, token.bytes()?),
+            b"allocated" => once(&mut allocated, token.bytes()?),
+            b"alloc" => once(&mut fraction, token.value),
+            b"slow allocs" => once(&mut slow_allocations, token.whole),
+            b"refills" => once(&mut refills, uncut(&token, whole)?.whole),
+            b"waste" => once(&mut percent, token.value),
+            b"gc" => once(&mut gc, token.bytes()?),
+            b"slow" => once(&mut slow, token.bytes()?),
+            b"fast" => once(&mut fast, token.bytes()?),
+            _ => true,
+        };
+        if !ok {
+            return None;
+        }
+    }
+    let thread = ThreadId { id: id?, pointer: pointer? };
+    let dialect = match (kind, fast) {
+        (Kind::NewFill | Kind::NewGc, _) => Dialect::Capacity,
+        (_, Some(_)) => Dialect::Fast,
+        (_, None) => Dialect::Slow,
+    };
+    let waste = match kind {
+        Kind::NewFill => {
+            capacity?;
+            None
+        }
+        _ => {
+            desired?;
+            percent?;
+            Some(Waste { gc: gc?, slow: slow?, fast: fast.unwrap_or(0) })
+        }
+    };
+    Some(ThreadLine {
+        thread,
+        desired,
+        capacity,
+        allocated,
+        expected: fraction.zip(expected),
+        slow_allocations: slow_allocations?,
+        refills: refills?,
+        waste,
+        waste_percent: percent,
+        dialect,
+    })
+}
+
+fn resize(rest: &[u8], whole: bool) -> Option<Resize> {
+    let (mut pointer, mut id, mut fraction, mut target) = (None, None, None, None);
+    let (mut from, mut to) = (None, None);
+    // Words in the older dialects, which name no unit.
+    let size = |token: &Token<'_>| {
+        if token.unit.is_empty() { Some(token.whole.saturating_mul(WORD)) } else { token.bytes() }
+    };
+    let mut dialect = Dialect::Slow;
+    for (index, token) in Tokens::new(rest).enumerate() {
+        let ok = match token.label {
+            b"" if index == 0 => once(&mut pointer, token.whole),
+            b"id" => once(&mut id, token.whole),
+            b"alloc" => once(&mut fraction, token.value),
+            b"alloc-fraction" => {
+                dialect = Dialect::Capacity;
+                once(&mut fraction, token.value)
+            }
+            b"refills" => once(&mut target, token.whole),
+            b"desired_size" => once(&mut from, size(&token)?),
+            b"->" => once(&mut to, size(uncut(&token, whole)?)?),
+            _ => true,
+        };
+        if !ok {
+            return None;
+        }
+    }
+    let thread = ThreadId { id: id?, pointer: pointer? };
+    Some(Resize { thread, fraction: fraction?, target, from: from?, to: to?, dialect })
+}
+
+fn totals(rest: &[u8]) -> Option<Totals> {
+    let (mut threads, mut refills, mut slow_allocations, mut percent) = (None, None, None, None);
+    let (mut gc, mut slow, mut fast) = (None, None, None);
+    let mut dialect = Dialect::Slow;
+    let mut last_max = false;
+    for token in Tokens::new(rest) {
+        last_max = false;
+        let ok = match token.label {
+            b"thrds" => once(&mut threads, token.whole),
+            b"refills" => once(&mut refills, token.whole),
+            b"slow allocs" => once(&mut slow_allocations, token.whole),
+            b"waste" => once(&mut percent, token.value),
+            b"gc" => once(&mut gc, token.bytes()?),
+            b"slow" => once(&mut slow, token.bytes()?),
+            b"refill" => {
+                dialect = Dialect::Capacity;
+                once(&mut slow, token.bytes()?)
+            }
+            b"fast" => {
+                dialect = Dialect::Fast;
+                once(&mut fast, token.bytes()?)
+            }
+            b"max" => {
+                last_max = token.bytes().is_some();
+                true
+            }
+            _ => true,
+        };
+        if !ok {
+            return None;
+        }
+    }
+    // The line ends with a maximum: what ends elsewhere is cut.
+    if !last_max {
+        return None;
+    }
+    let waste = Waste { gc: gc?, slow: slow?, fast: fast.unwrap_or(0) };
+    let (refills, slow_allocations) = (refills?, slow_allocations?);
+    Some(Totals { threads: threads?, refills, slow_allocations, waste, waste_percent: percent?, dialect })
+}
+
+fn request(rest: &[u8], whole: bool) -> Option<Request> {
+    let mut tokens = Tokens::new(rest);
+    let object = tokens.next().filter(|token| token.label.is_empty())?.whole.saturating_mul(WORD);
+    let size = match tokens.next() {
+        Some(token) if token.label == b"returns" => Some(uncut(&token, whole)?.whole.saturating_mul(WORD)),
+        None if rest.ends_with(b"returns failure") => None,
+        _ => return None,
+    };
+    Some(Request { object, size })
+}
+
+/// The token, unless the line may have been cut within its number.
+fn uncut<'a, 'b>(token: &'b Token<'a>, whole: bool) -> Option<&'b Token<'a>> {
+    (whole || !token.at_end).then_some(token)
+}

@@ -1,0 +1,39 @@
+//! Reading what HotSpot logs of its thread-local allocation buffers (`-Xlog:gc+tlab`), from JDK 9 to 27.
+//!
+//! | module | is |
+//! |---|---|
+//! | `tokens` | a message as labelled numbers |
+//! | `line` | a line of the log as what it says, in any of the three dialects |
+//! | `source` | the files of a log in the order they were written, and their lines |
+//! | `account` | what one thread's lines add up to |
+//! | `log` | what all lines add up to |
+//! | `verdict` | which threads starve, which hoard |
+//! | `cycles` | who allocated how much between two collections |
+//! | `candidate`, `replay` | what other sizings would have done with that |
+//!
+//! The log is read once, as bytes, and what is kept is a few numbers per thread, so that a pipe and a log of
+//! any length will do. Lines are recognised by their labels, never by columns: decorations are the user's
+//! choice, and the fields differ between releases. A regular expression per dialect was refused: three of
+//! them per line cost more than the disk, and none says where a line is damaged.
+//!
+//! Sources of the formats: `threadLocalAllocBuffer.cpp` and `threadLocalAllocBuffer.inline.hpp` of HotSpot,
+//! before and after JDK-8381834; JEP 158 and JEP 271 for what precedes a message.
+
+mod account;
+mod candidate;
+mod cycles;
+mod line;
+mod log;
+mod replay;
+mod source;
+mod tokens;
+mod verdict;
+
+pub use account::{Account, Sizes};
+pub use candidate::{BUILT_IN, Candidate};
+pub use cycles::Cycles;
+pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
+pub use log::{Log, Skipped, Sum};
+pub use replay::{Replayed, replay};
+pub use source::{SourceError, Sources};
+pub use verdict::{Verdict, verdicts};

@@ -1,0 +1,146 @@
+//! What another sizing would have done with what the threads of a log allocated.
+//!
+//! The decisions are the heap's own ([`allotment::tlab::sizing`]); what they are applied to is a model. In
+//! a cycle a thread allocates the bytes it did, evenly over the cycle's time; of each buffer it drops, as
+//! many bytes stay unused as on average in the log, at most what the sizing under trial tolerates; its last
+//! buffer is lost at the collection. Collections come when they came. So the replay does not know the
+//! objects' sizes (objects that a buffer cannot hold, slow allocations) and not that an eden filled with
+//! waste is collected sooner: it compares sizings, and the row with the JVM's own settings beside what the
+//! log says shows how far it can be believed.
+
+use super::candidate::Candidate;
+use super::cycles::{Cycles, Share};
+use allotment::tlab::budget::{Budget, CensusEntry, Settlement};
+use allotment::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Settings, Sizing};
+
+/// Bytes of the object that waits for a buffer: it adds to the buffer's size, and hardly matters.
+const OBJECT: usize = 64;
+
+/// Refills of a thread in a cycle after which the rest is taken to be like them.
+const MOST_REFILLS: u64 = 1 << 20;
+
+/// `TLABIdlePercent`, the default.
+const IDLE_PERCENT: f64 = 1.0;
+
+/// What a sizing did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Buffers taken.
+    pub refills: u64,
+    /// Bytes of them.
+    pub buffers: u64,
+    /// Bytes left in buffers at collections.
+    pub gc_waste: u64,
+    /// Bytes left in buffers that were dropped.
+    pub slow_waste: u64,
+    /// The largest buffer.
+    pub largest: u64,
+}
+
+/// Applies a sizing to the cycles of a log. `most_desired`: the largest size that any thread desired.
+pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Replayed {
+    let capacity = cycles.ends.first().map_or(0, |end| usize_of(end.capacity));
+    let mut settings = Settings { capacity, ..candidate.settings.clone() };
+    if !candidate.has_region {
+        settings.region_size = limit(cycles, most_desired);
+    }
+    let config = Config::new(&settings);
+    let budget = Budget::new(&config, capacity, IDLE_PERCENT);
+    let mut heap = Heap { averages: Averages::new(&config), sizings: Vec::new(), config, budget };
+    let mut done = Replayed::default();
+    let (mut from, mut began) = (0, 0);
+    for end in &cycles.ends {
+        let shares = &cycles.shares[from..end.shares];
+        heap.budget.set_capacity(usize_of(end.capacity));
+        let before = done.buffers;
+        for share in shares {
+            heap.allocate(share, (began, end.ms), &mut done);
+        }
+        let cycle = HeapCycle {
+            used: usize_of(end.used),
+            capacity: usize_of(end.capacity),
+            requested: usize_of(done.buffers - before),
+            threads: shares.len(),
+        };
+        heap.end_cycle(&cycle, shares);
+        (from, began) = (end.shares, end.ms);
+    }
+    done
+}
+
+/// The largest buffer a collector gives: where the largest size desired is a power of two, it was moved to
+/// the bound (half a region, a region); otherwise there was no bound that mattered.
+fn limit(cycles: &Cycles, most_desired: u64) -> usize {
+    const LEAST_BOUND: u64 = 64 << 10;
+    if most_desired >= LEAST_BOUND && most_desired.is_power_of_two() {
+        return usize_of(most_desired);
+    }
+    cycles.ends.iter().map(|end| usize_of(end.capacity)).max().unwrap_or(0)
+}
+
+struct Heap {
+    config: Config,
+    averages: Averages,
+    budget: Budget,
+    /// By thread; none before it allocates.
+    sizings: Vec<Option<Sizing>>,
+}
+
+impl Heap {
+    fn allocate(&mut self, share: &Share, (began, ends): (u64, u64), done: &mut Replayed) {
+        let Heap { config, averages, budget, sizings } = self;
+        let index = share.thread as usize;
+        if sizings.len() <= index {
+            sizings.resize(index + 1, None);
+        }
+        // Out of its place while it runs, for a census walks over all.
+        let mut sizing = sizings[index].take().unwrap_or_else(|| Sizing::start(config, averages));
+        let (mut used, mut refills) = (0_u64, 0_u64);
+        while used < share.allocated {
+            let passed = used as f64 / share.allocated as f64;
+            let now = began + ((ends - began) as f64 * passed) as u64;
+            if budget.settle(config, &mut sizing, now) == Settlement::RunCensus {
+                budget.census(sizings.iter().flatten().chain([&sizing]).map(CensusEntry::from), now);
+            }
+            let Some(request) = sizing.request(config, OBJECT, usize::MAX, now) else { break };
+            sizing.granted(config, request.size, now);
+            let size = request.size as u64;
+            let dropped = share.dropped.min(sizing.refill_waste_limit() as u64).min(size - OBJECT as u64);
+            let holds = size - dropped;
+            // Behind so many refills they are all alike.
+            let times = if refills < MOST_REFILLS { 1 } else { (share.allocated - used).div_ceil(holds) };
+            refills += times;
+            used = used.saturating_add(holds.saturating_mul(times));
+            done.buffers = done.buffers.saturating_add(size.saturating_mul(times));
+            done.slow_waste = done.slow_waste.saturating_add(dropped.saturating_mul(times));
+            if used >= share.allocated {
+                // The last buffer is not dropped but taken away.
+                done.slow_waste -= dropped;
+                done.gc_waste = done.gc_waste.saturating_add(used - share.allocated + dropped);
+            }
+            done.largest = done.largest.max(size);
+        }
+        done.refills += refills;
+        sizings[index] = Some(sizing);
+    }
+
+    fn end_cycle(&mut self, cycle: &HeapCycle, shares: &[Share]) {
+        let mut allocated = vec![0; self.sizings.len()];
+        for share in shares {
+            allocated[share.thread as usize] += usize_of(share.allocated);
+        }
+        self.averages.end_cycle(cycle);
+        for (sizing, allocated) in self.sizings.iter_mut().zip(allocated) {
+            if let Some(sizing) = sizing {
+                let cycle = Cycle { used: cycle.used, capacity: cycle.capacity, allocated };
+                self.budget.end_cycle(&self.config, &self.averages, sizing, &cycle);
+            }
+        }
+        self.budget.forget_census();
+    }
+}
+
+/// Sizes of a log that is damaged may be anything.
+fn usize_of(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
