@@ -57,7 +57,11 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let file = arguments.json.as_deref().map(OutputFile::open).transpose().map_err(|error| failed(&error))?;
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
     let log = sources.read().map_err(|error| failed(&error))?;
-    let names = sources.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    let name = |path: &PathBuf| match path.to_str() {
+        Some("-") => "standard input".to_string(),
+        _ => path.display().to_string(),
+    };
+    let names: Vec<String> = sources.paths().iter().map(name).collect();
     if log.accounts().is_empty() && log.totals.collections == 0 {
         return Err(Failure::Failed(nothing(&log, &names)));
     }
@@ -241,7 +245,10 @@ fn sentences(log: &Log, shown: &[&Account]) -> String {
     const NAMED: usize = 8;
     let mut text = String::new();
     for (verdict, what) in [
-        (Verdict::ManyRefills, "starve: more than twice the refills aimed at between two collections"),
+        (
+            Verdict::ManyRefills,
+            &*format!("starve: more than twice the {} refills aimed at between two collections", target(log)),
+        ),
         (Verdict::ManySlowAllocations, "starve: more objects outside their buffers than buffers"),
         (Verdict::Hoards, "hoard: collections took a quarter of their buffers from them, unused"),
     ] {
@@ -253,7 +260,7 @@ fn sentences(log: &Log, shown: &[&Account]) -> String {
         if !who.is_empty() {
             let named = who.iter().take(NAMED).map(u64::to_string).collect::<Vec<_>>().join(", ");
             let more = if who.len() > NAMED { ", ..." } else { "" };
-            let _ = writeln!(text, "{} {what} ({}): {named}{more}", who.len(), target(log));
+            let _ = writeln!(text, "{} {what}: {named}{more}", who.len());
         }
     }
     if text.is_empty() { "no thread starves or hoards\n".into() } else { text }

@@ -26,6 +26,8 @@ mod line;
 mod log;
 mod replay;
 mod source;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod verdict;
 

@@ -3,7 +3,8 @@
 //! The decisions are the heap's own ([`allotment::tlab::sizing`]); what they are applied to is a model. In
 //! a cycle a thread allocates the bytes it did, evenly over the cycle's time; of each buffer it drops, as
 //! many bytes stay unused as on average in the log, at most what the sizing under trial tolerates; its last
-//! buffer is lost at the collection. Collections come when they came. So the replay does not know the
+//! buffer is lost at the collection; but that of the thread which allocated most, whose refill found no room and
+//! so began the collection, is then no larger than what it used. Collections come when they came. So the replay does not know the
 //! objects' sizes (objects that a buffer cannot hold, slow allocations) and not that an eden filled with
 //! waste is collected sooner: it compares sizings, and the row with the JVM's own settings beside what the
 //! log says shows how far it can be believed.
@@ -53,8 +54,10 @@ pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Repl
         let shares = &cycles.shares[from..end.shares];
         heap.budget.set_capacity(usize_of(end.capacity));
         let before = done.buffers;
+        let begins = shares.iter().map(|share| share.allocated).max();
         for share in shares {
-            heap.allocate(share, (began, end.ms), &mut done);
+            let began_it = begins == Some(share.allocated);
+            heap.allocate(share, began_it, (began, end.ms), &mut done);
         }
         let cycle = HeapCycle {
             used: usize_of(end.used),
@@ -87,7 +90,7 @@ struct Heap {
 }
 
 impl Heap {
-    fn allocate(&mut self, share: &Share, (began, ends): (u64, u64), done: &mut Replayed) {
+    fn allocate(&mut self, share: &Share, began_it: bool, (began, ends): (u64, u64), done: &mut Replayed) {
         let Heap { config, averages, budget, sizings } = self;
         let index = share.thread as usize;
         if sizings.len() <= index {
@@ -114,9 +117,14 @@ impl Heap {
             done.buffers = done.buffers.saturating_add(size.saturating_mul(times));
             done.slow_waste = done.slow_waste.saturating_add(dropped.saturating_mul(times));
             if used >= share.allocated {
-                // The last buffer is not dropped but taken away.
+                // The last buffer is not dropped but taken away, or ends where the eden does.
+                let left = used - share.allocated + dropped;
                 done.slow_waste -= dropped;
-                done.gc_waste = done.gc_waste.saturating_add(used - share.allocated + dropped);
+                if began_it {
+                    done.buffers -= left;
+                } else {
+                    done.gc_waste = done.gc_waste.saturating_add(left);
+                }
             }
             done.largest = done.largest.max(size);
         }
