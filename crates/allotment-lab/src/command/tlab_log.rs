@@ -89,11 +89,20 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     print(&text)
 }
 
+/// A few names whole, many by their first and last.
+fn named(names: &[String]) -> String {
+    const FEW: usize = 4;
+    match names {
+        [first, .., last] if names.len() > FEW => format!("{} files, {first} to {last}", names.len()),
+        _ => names.join(", "),
+    }
+}
+
 fn nothing(log: &Log, names: &[String]) -> String {
     format!(
         "no line about TLABs in {} ({} lines of something else, {} damaged); start the JVM with \
          -Xlog:gc+tlab=trace:file=tlab.log and give tlab.log",
-        names.join(", "),
+        named(names),
         log.skipped.foreign,
         log.skipped.damaged
     )
@@ -117,7 +126,7 @@ fn replayed(log: &Log, list: Vec<Candidate>) -> Vec<(Candidate, Replayed)> {
 
 fn heading(log: &Log, names: &[String]) -> String {
     let dialects: Vec<&str> = log.dialects().map(|dialect| dialect.name()).collect();
-    let mut text = format!("{}\n", names.join(", "));
+    let mut text = format!("{}\n", named(names));
     let _ = writeln!(text, "{} lines of a JDK {}", log.read, dialects.join(" and of one "));
     let skipped = log.skipped;
     if skipped.damaged + skipped.foreign > 0 {
@@ -272,7 +281,7 @@ fn replays(log: &Log, replayed: &[(Candidate, Replayed)]) -> String {
     }
     let mut table = table(&["Replayed", "Refills", "Largest", "Waste", "%", "gc", "slow", "JVM"]);
     for (candidate, done) in replayed {
-        let waste = done.gc_waste + done.slow_waste;
+        let waste = done.gc_waste.saturating_add(done.slow_waste);
         table.add_row(vec![
             candidate.name.clone(),
             done.refills.to_string(),

@@ -16,6 +16,7 @@ pub struct Skipped {
 
 /// The sums over the totals lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Sum {
     /// Collections.
     pub collections: u64,

@@ -112,7 +112,7 @@ impl Heap {
             let holds = size - dropped;
             // Behind so many refills they are all alike.
             let times = if refills < MOST_REFILLS { 1 } else { (share.allocated - used).div_ceil(holds) };
-            refills += times;
+            refills = refills.saturating_add(times);
             used = used.saturating_add(holds.saturating_mul(times));
             done.buffers = done.buffers.saturating_add(size.saturating_mul(times));
             done.slow_waste = done.slow_waste.saturating_add(dropped.saturating_mul(times));
@@ -128,14 +128,15 @@ impl Heap {
             }
             done.largest = done.largest.max(size);
         }
-        done.refills += refills;
+        done.refills = done.refills.saturating_add(refills);
         sizings[index] = Some(sizing);
     }
 
     fn end_cycle(&mut self, cycle: &HeapCycle, shares: &[Share]) {
-        let mut allocated = vec![0; self.sizings.len()];
+        let mut allocated = vec![0_usize; self.sizings.len()];
         for share in shares {
-            allocated[share.thread as usize] += usize_of(share.allocated);
+            let sum = &mut allocated[share.thread as usize];
+            *sum = sum.saturating_add(usize_of(share.allocated));
         }
         self.averages.end_cycle(cycle);
         for (sizing, allocated) in self.sizings.iter_mut().zip(allocated) {

@@ -220,7 +220,9 @@ fn model(dialect: Dialect, steps: &[(u8, u16)]) -> (String, BTreeMap<u64, Truth>
     };
     for &(thread, amount) in steps.iter().chain([&(0, 0)]) {
         if thread == 0 {
+            let mut refills = 0;
             for (id, mut truth) in std::mem::take(&mut open) {
+                refills += truth.refills;
                 truth.waste.gc = u64::from(amount);
                 let _ = write!(text, "[1.5s][trace][gc,tlab] GC(1) {}", line("gc", id, &truth));
                 let sum = sums.entry(id).or_default();
@@ -228,6 +230,10 @@ fn model(dialect: Dialect, steps: &[(u8, u16)]) -> (String, BTreeMap<u64, Truth>
                 sum.slow_allocations += truth.slow_allocations;
                 sum.waste.add(&truth.waste);
             }
+            let _ = writeln!(
+                text,
+                "[1.5s][debug][gc,tlab] GC(1) TLAB totals: thrds: 1  refills: {refills} max: 9 slow allocs: 0 max 0 waste:  0.0% gc: 0B max: 0B slow: 0B max: 0B"
+            );
             continue;
         }
         let truth = open.entry(u64::from(thread)).or_default();
@@ -259,6 +265,7 @@ proptest! {
             let truth = Truth { refills: account.refills, slow_allocations: account.slow_allocations, waste: account.waste };
             (account.thread.id, truth)
         }).collect();
+        prop_assert_eq!(log.missing_refills(), (!sums.is_empty()).then_some(0));
         prop_assert_eq!(found, sums);
         prop_assert_eq!(log.skipped.damaged, 0);
         prop_assert_eq!(log.skipped.foreign, if foreign { log.read } else { 0 });

@@ -1,0 +1,153 @@
+//! `allotment tlab-log` from the outside, on the logs of the JVMs that are installed and on what is no log.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn tlab_log(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.arg("tlab-log").args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn text(output: Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Feeds standard input.
+fn fed(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = tlab_log(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One that refuses its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+/// The `java` programs of this machine, each once.
+fn javas() -> BTreeSet<PathBuf> {
+    let homes = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter();
+    let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path());
+    let in_homes = homes.chain(installed).map(|home| home.join("bin/java"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|directory| directory.join("java"));
+    in_homes.chain(on_path).filter_map(|java| fs::canonicalize(java).ok()).collect()
+}
+
+const PROGRAM: &str = "
+public class Threads {
+    static Object[] kept = new Object[8];
+    public static void main(String[] arguments) throws Exception {
+        Thread[] threads = new Thread[8];
+        for (int i = 0; i < threads.length; i++) {
+            int me = i;
+            threads[i] = new Thread(() -> {
+                for (int n = 0; n < (me + 1) * 100_000; n++) {
+                    kept[me] = new byte[16 + (n * 31 + me) % (me == 7 ? 5000 : 200)];
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads) thread.join();
+    }
+}";
+
+/// Runs the program and returns its log's path; none if this `java` cannot.
+fn logged(java: &Path, collector: &str, directory: &Path) -> Option<PathBuf> {
+    let (source, log) = (directory.join("Threads.java"), directory.join("tlab.log"));
+    fs::write(&source, PROGRAM).unwrap();
+    let output = Command::new(java)
+        .args([&format!("-XX:+Use{collector}GC"), "-Xmx32m", "-XX:TieredStopAtLevel=1"])
+        .arg(format!("-Xlog:gc+tlab=trace:file={}::filecount=100,filesize=1m", log.display()))
+        .arg(&source)
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        println!("skipped {}: {}", java.display(), String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    Some(log)
+}
+
+/// Whatever a JVM's largest buffer is, the second of these takes many more than the last.
+const SIZES: &str = "--replay=TLABPolicy=hotspot;TLABSize=4k,ResizeTLAB=false;TLABSize=64k,ResizeTLAB=false;TLABPolicy=adaptive";
+
+#[test]
+fn logs_of_the_jvms_here_are_read() {
+    let javas = javas();
+    if javas.is_empty() {
+        println!("skipped: no java in JAVA_HOME, PATH or /usr/lib/jvm");
+    }
+    for (java, collector) in javas.iter().take(3).zip(["G1", "Parallel", "Serial"]) {
+        let directory = tempfile::tempdir().unwrap();
+        let Some(log) = logged(java, collector, directory.path()) else { continue };
+        let json = directory.path().join("out.json");
+        let name = log.to_str().unwrap();
+        let text = text(tlab_log(&[name, SIZES, "--json", json.to_str().unwrap()]).output().unwrap());
+        let found: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+        let lines = &found["lines"];
+        assert_eq!((&lines["damaged"], &lines["foreign"]), (&0.into(), &0.into()), "{text}");
+        // Every line of the collector's totals is the sum of the threads' lines, to the last refill.
+        assert!(!text.contains("lines are missing"), "{text}");
+        let threads = found["threads"].as_array().unwrap();
+        let sum = |key: &str| threads.iter().map(|thread| thread[key].as_u64().unwrap()).sum::<u64>();
+        assert!(sum("refills") >= found["totals"]["refills"].as_u64().unwrap(), "{text}");
+        assert!(sum("slowAllocations") >= found["totals"]["slowAllocations"].as_u64().unwrap());
+        // The last thread allocates 800000 arrays of 2.5 KB on average, outside its buffers included.
+        let most = threads.iter().map(|thread| thread["allocatedBytes"].as_u64().unwrap()).max().unwrap();
+        assert!((1_200_000_000..2_600_000_000).contains(&most), "{most}: {text}");
+        let replays = found["replay"].as_array().unwrap();
+        assert_eq!(replays[1]["flags"], "-XX:TLABSize=4k -XX:-ResizeTLAB");
+        let refills: Vec<u64> = replays.iter().map(|row| row["refills"].as_u64().unwrap()).collect();
+        assert!(refills[1] > 4 * refills[2] && refills.iter().all(|refills| *refills > 0), "{text}");
+        println!("{}, {collector}:\n{text}", java.display());
+    }
+}
+
+const LINES: &str = "\
+[0.1s][trace][gc,tlab] TLAB fill: thread: 0x7f [id: 9] capacity: 64K slow allocs: 0  refills: 1\n\
+[0.1s][trace][gc,tlab] TLAB fill: thread: 0x80 [id: 8] capacity: 32K slow allocs: 0  refills: 1\n";
+
+#[test]
+fn standard_input_limits_and_damage() {
+    let all = text(fed(&["-"], LINES.as_bytes()));
+    assert!(all.contains("\n9 ") && all.contains("\n8 ") && all.contains("\nall 2"), "{all}");
+    let top = text(fed(&["-", "--top", "1"], LINES.as_bytes()));
+    assert!(top.contains("\n9 ") && !top.contains("\n8 ") && top.contains("1 more threads"), "{top}");
+    let one = text(fed(&["-", "--thread", "8"], LINES.as_bytes()));
+    assert!(!one.contains("\n9 ") && one.contains("\n8 "), "{one}");
+    let by_address = text(fed(&["-", "--thread", "0x80"], LINES.as_bytes()));
+    assert_eq!(one, by_address);
+    let damaged = [LINES.as_bytes(), b"\xff\xfe\n[0.1s] TLAB fill: thread: 0x7f [id"].concat();
+    let damaged = text(fed(&["-"], &damaged));
+    assert!(damaged.contains("skipped 1 damaged lines and 1 about something else"), "{damaged}");
+}
+
+#[test]
+fn what_is_no_log_is_said_in_one_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let gone = directory.path().join("gone.log");
+    let gone = gone.to_str().unwrap();
+    for (arguments, input, code, hint) in [
+        (vec!["-"], "", 1, "-Xlog:gc+tlab=trace"),
+        (vec!["-"], "no log\n", 1, "1 lines of something else"),
+        (vec![gone], "", 1, "gone.log"),
+        (vec![directory.path().to_str().unwrap()], "", 1, "directory"),
+        (vec!["-", "--thread", "7"], LINES, 1, "thread 7 is not among the 2"),
+        (vec!["-", "--thread", "x"], "", 2, "its id"),
+        (vec!["-", "--replay=TLABSise=1"], "", 2, "TLABSize"),
+        (vec![], "", 2, "FILE"),
+    ] {
+        let output = fed(&arguments, input.as_bytes());
+        let line = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), line.lines().count()), (Some(code), 1), "{arguments:?}: {line}");
+        assert!(line.contains(hint) && output.stdout.is_empty(), "{arguments:?}: {line}");
+    }
+}
