@@ -8,12 +8,14 @@
 //! | [`format`](mod@format) | results, and how to write them |
 //! | [`machine`] | what the numbers were measured on |
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
+//! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
 //! | [`command`] | the command line |
 //!
 //! To add an experiment, see [`experiments`].
 
+pub mod coherence;
 pub mod command;
 pub mod experiments;
 pub mod format;

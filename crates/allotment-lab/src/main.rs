@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Command::Options => command::options(),
         Command::Asm(arguments) => command::asm(&arguments),
         Command::TlabLog(arguments) => command::tlab_log(&arguments),
+        Command::Simulate(simulation) => command::simulate(&simulation),
         Command::Fork => command::fork(experiments),
         Command::Told(text) => command::print(&text),
     });

@@ -1,6 +1,6 @@
 //! Reading the command line.
 
-use super::{AsmArguments, Failure, TlabLogArguments};
+use super::{AsmArguments, Failure, Simulation, TlabLogArguments};
 use crate::format::time;
 use crate::harness::{Baseline, Experiment, JmhMode, Kind, Pin, Selection, Settings};
 use clap::error::ErrorKind;
@@ -26,6 +26,8 @@ pub enum Command {
     Asm(Box<AsmArguments>),
     /// What a JVM's log of its buffers says.
     TlabLog(Box<TlabLogArguments>),
+    /// What another machine would do.
+    Simulate(Simulation),
     /// Be a fork of a run.
     Fork,
     /// Help or version, ready to print.
@@ -55,6 +57,9 @@ enum Verb {
     Asm(Box<AsmArguments>),
     /// Read a JVM's log of its TLABs (-Xlog:gc+tlab), and try other sizings on it.
     TlabLog(Box<TlabLogArguments>),
+    /// Simulate machines that are not at hand.
+    #[command(subcommand)]
+    Simulate(Simulation),
     /// Measure one case, read from standard input.
     #[command(hide = true)]
     Fork,
@@ -179,6 +184,7 @@ pub fn parse(
         Verb::Options => Ok(Command::Options),
         Verb::Asm(arguments) => Ok(Command::Asm(arguments)),
         Verb::TlabLog(arguments) => Ok(Command::TlabLog(arguments)),
+        Verb::Simulate(simulation) => Ok(Command::Simulate(simulation)),
         Verb::Fork => Ok(Command::Fork),
         Verb::Run(mut arguments) => {
             let run = matches.subcommand_matches("run");
@@ -270,8 +276,11 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Command::Told(text)),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment simulate") => {
+            Err(Failure::Usage("no simulation given; write allotment simulate coherence".into()))
+        }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, tune, machine, options, asm or tlab-log".into(),
+            "no command given; write allotment list, run, tune, machine, options, asm, tlab-log or simulate".into(),
         )),
         _ => {
             let before_usage = text.split("\nUsage:").next().unwrap_or_default();

@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod show;
 mod tlab_log;
+mod simulate;
 mod tune;
 
 pub use arguments::{Command, RunArguments, TuneArguments, parse};
@@ -18,4 +19,5 @@ pub use failure::Failure;
 pub use run::run;
 pub use show::{fork, list, machine, options, print};
 pub use tlab_log::{TlabLogArguments, tlab_log};
+pub use simulate::{CoherenceArguments, Simulation, simulate};
 pub use tune::tune;

@@ -1,0 +1,315 @@
+//! The caches of all cores, and the directory that orders their requests: what a request does, without its time.
+//!
+//! A request is done at once and whole, as the directory orders them: one per line at a time. The races that a
+//! processor has between a request's beginning and its place in that order are the [engine](super::engine)'s: it asks
+//! when the turn comes, so that an upgrade whose copy was taken away meanwhile is served as a miss.
+//!
+//! Shared lines leave a cache silently, as on x86; the directory's list of sharers may hold more cores than have one.
+
+use super::core_set::CoreSet;
+use super::counters::Counters;
+use super::latencies::Geometry;
+use super::private_cache::{Line, PrivateCache, WORDS};
+use super::protocol::{Protocol, State};
+use super::tags::Tags;
+
+/// What a core asks a line for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// To read.
+    Read,
+    /// To write.
+    Write,
+}
+
+/// Where a line came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supply {
+    /// The core's first cache.
+    L1,
+    /// Its second.
+    L2,
+    /// The core had the data, and others' copies were invalidated.
+    Upgrade,
+    /// The shared cache.
+    L3,
+    /// Another core's clean copy.
+    Forward,
+    /// Another core's modified copy (HITM).
+    Modified,
+    /// Memory.
+    Memory,
+}
+
+/// What the directory knows of a line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Home {
+    /// All that have a copy, and those that have evicted a shared one.
+    pub(super) sharers: CoreSet,
+    /// The one that answers: in state M, E, O or F.
+    pub(super) owner: Option<u16>,
+}
+
+/// All caches, and the memory behind them.
+#[derive(Clone, Debug)]
+pub struct Caches {
+    pub(super) protocol: Protocol,
+    pub(super) private: Vec<PrivateCache>,
+    pub(super) homes: Vec<Home>,
+    /// What the shared cache has of a line, or the memory.
+    pub(super) memory: Vec<Line>,
+    l3: Tags,
+    l3_dirty: Vec<bool>,
+    /// Copies that went since [`Caches::take_lost`].
+    lost: Vec<(u16, u32)>,
+    /// What was counted.
+    pub counters: Counters,
+}
+
+/// The line of an address.
+#[inline]
+pub(super) fn line_of(address: u64) -> u32 {
+    (address / 64) as u32
+}
+
+#[inline]
+fn word_of(address: u64) -> usize {
+    (address / 8) as usize % WORDS
+}
+
+impl Caches {
+    /// Empty caches for `cores` cores, at most 256, over `bytes` of zeroes.
+    pub fn new(protocol: Protocol, cores: usize, bytes: u64, geometry: &Geometry) -> Caches {
+        let lines = bytes.div_ceil(64) as usize;
+        let l3 = Tags::new(geometry.l3_lines, 16);
+        Caches {
+            protocol,
+            private: vec![PrivateCache::new(geometry); cores],
+            homes: vec![Home::default(); lines],
+            memory: vec![[0; WORDS]; lines],
+            l3_dirty: vec![false; l3.slots()],
+            l3,
+            lost: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// How a core holds the line of an address.
+    pub fn state(&self, core: usize, address: u64) -> State {
+        self.private[core].state(line_of(address))
+    }
+
+    /// Reads a word.
+    pub fn load(&mut self, core: usize, address: u64) -> (u64, Supply) {
+        let supply = self.acquire(core, line_of(address), Wanted::Read);
+        (self.read(core, address), supply)
+    }
+
+    /// Writes a word.
+    pub fn store(&mut self, core: usize, address: u64, value: u64) -> Supply {
+        let supply = self.acquire(core, line_of(address), Wanted::Write);
+        self.write(core, address, value);
+        supply
+    }
+
+    /// Makes a core's copy fit for what is wanted.
+    pub(super) fn acquire(&mut self, core: usize, line: u32, wanted: Wanted) -> Supply {
+        if let Some((_, supply)) = self.hit(core, line, wanted) {
+            return supply;
+        }
+        let supply = match wanted {
+            Wanted::Read => self.get_shared(core, line),
+            Wanted::Write => self.get_modified(core, line),
+        };
+        match (supply, wanted) {
+            (Supply::Upgrade, _) => self.counters.upgrades += 1,
+            (Supply::L3, _) => self.counters.l3_hits += 1,
+            (Supply::Forward, _) => self.counters.forwards += 1,
+            (Supply::Modified, Wanted::Read) => self.counters.read_hitm += 1,
+            (Supply::Modified, Wanted::Write) => self.counters.write_hitm += 1,
+            (Supply::Memory, _) => self.counters.memory_reads += 1,
+            (Supply::L1 | Supply::L2, _) => {}
+        }
+        debug_assert_eq!(self.check_line(line), Ok(()));
+        supply
+    }
+
+    /// The slot and the cache of a copy that is already fit.
+    #[inline]
+    pub(super) fn hit(&mut self, core: usize, line: u32, wanted: Wanted) -> Option<(usize, Supply)> {
+        let cache = &mut self.private[core];
+        let slot = cache.find(line)?;
+        if wanted == Wanted::Write && !cache.state_at(slot).is_writable() {
+            return None;
+        }
+        Some(if cache.touch(slot, line) {
+            self.counters.l1_hits += 1;
+            (slot, Supply::L1)
+        } else {
+            self.counters.l2_hits += 1;
+            (slot, Supply::L2)
+        })
+    }
+
+    /// Reads a word of a line that is there.
+    #[inline]
+    pub(super) fn read(&mut self, core: usize, address: u64) -> u64 {
+        let cache = &mut self.private[core];
+        let slot = cache.find(line_of(address)).expect("the line was acquired");
+        cache.data(slot)[word_of(address)]
+    }
+
+    /// Writes a word of a line that is there alone.
+    #[inline]
+    pub(super) fn write(&mut self, core: usize, address: u64, value: u64) {
+        let cache = &mut self.private[core];
+        let slot = cache.find(line_of(address)).expect("the line was acquired");
+        debug_assert!(cache.state_at(slot).is_writable());
+        cache.data(slot)[word_of(address)] = value;
+        if cache.state_at(slot) != State::Modified {
+            self.change(core, slot, State::Modified);
+        }
+    }
+
+    /// Copies that were invalidated or evicted since the last call, by core and line.
+    pub(super) fn take_lost(&mut self) -> Option<(u16, u32)> {
+        self.lost.pop()
+    }
+
+    /// A core gives up the line of an address, if it has it.
+    pub fn evict(&mut self, core: usize, address: u64) {
+        self.evict_line(core, line_of(address));
+    }
+
+    fn evict_line(&mut self, core: usize, line: u32) {
+        let Some(slot) = self.private[core].find(line) else { return };
+        let state = self.private[core].state_at(slot);
+        if state.is_dirty() {
+            self.write_back(core, slot, line);
+        }
+        let home = &mut self.homes[line as usize];
+        if state != State::Shared {
+            home.sharers.remove(core);
+            home.owner = None;
+        }
+        self.remove(core, slot, line);
+        debug_assert_eq!(self.check_line(line), Ok(()));
+    }
+
+    fn change(&mut self, core: usize, slot: usize, to: State) {
+        let from = self.private[core].state_at(slot);
+        self.counters.transitions[from as usize][to as usize] += 1;
+        self.private[core].set_state(slot, to);
+    }
+
+    fn remove(&mut self, core: usize, slot: usize, line: u32) {
+        self.change(core, slot, State::Invalid);
+        self.private[core].drop_line(slot);
+        self.lost.push((core as u16, line));
+    }
+
+    fn write_back(&mut self, core: usize, slot: usize, line: u32) {
+        self.memory[line as usize] = *self.private[core].data(slot);
+        self.counters.write_backs += 1;
+        self.keep_in_l3(line, true);
+    }
+
+    fn keep_in_l3(&mut self, line: u32, dirty: bool) {
+        if let Some(slot) = self.l3.find(line) {
+            self.l3.touch(slot);
+            self.l3_dirty[slot] |= dirty;
+            return;
+        }
+        let (slot, _) = self.l3.victim(line);
+        self.counters.memory_writes += u64::from(self.l3_dirty[slot]);
+        self.l3.put(slot, line);
+        self.l3_dirty[slot] = dirty;
+    }
+
+    /// A line of which no core has to be asked.
+    fn supply_of_home(&mut self, line: u32) -> (Supply, Line) {
+        let supply = if self.l3.find(line).is_some() { Supply::L3 } else { Supply::Memory };
+        self.keep_in_l3(line, false);
+        (supply, self.memory[line as usize])
+    }
+
+    fn fill(&mut self, core: usize, line: u32, state: State, data: Line) {
+        if let Some(victim) = self.private[core].victim(line) {
+            self.evict_line(core, victim);
+        }
+        self.counters.transitions[State::Invalid as usize][state as usize] += 1;
+        self.private[core].fill(line, state, data);
+    }
+
+    /// The owner, its slot and its state.
+    fn owner(&self, line: u32) -> Option<(usize, usize, State)> {
+        let owner = usize::from(self.homes[line as usize].owner?);
+        let slot = self.private[owner].find(line).expect("owners say when they evict");
+        Some((owner, slot, self.private[owner].state_at(slot)))
+    }
+
+    /// GetS: a copy to read.
+    fn get_shared(&mut self, core: usize, line: u32) -> Supply {
+        let reader = if self.protocol == Protocol::Mesif { State::Forward } else { State::Shared };
+        let (supply, state, data) = match self.owner(line) {
+            None => {
+                let (supply, data) = self.supply_of_home(line);
+                let alone = self.homes[line as usize].sharers.is_empty();
+                (supply, if alone { State::Exclusive } else { reader }, data)
+            }
+            Some((owner, slot, held)) => {
+                let data = *self.private[owner].data(slot);
+                match (held, self.protocol) {
+                    (State::Modified, Protocol::Moesi) => self.change(owner, slot, State::Owned),
+                    (State::Modified, _) => {
+                        self.write_back(owner, slot, line);
+                        self.change(owner, slot, State::Shared);
+                    }
+                    (State::Owned, _) => {}
+                    _ => self.change(owner, slot, State::Shared),
+                }
+                (if held.is_dirty() { Supply::Modified } else { Supply::Forward }, reader, data)
+            }
+        };
+        let stays = self.owner(line).filter(|&(_, _, state)| state == State::Owned);
+        let home = &mut self.homes[line as usize];
+        home.sharers.insert(core);
+        home.owner = match stays {
+            Some((owner, ..)) => Some(owner as u16),
+            None => (state != State::Shared).then_some(core as u16),
+        };
+        self.fill(core, line, state, data);
+        supply
+    }
+
+    /// GetM or Upg: the only copy.
+    fn get_modified(&mut self, core: usize, line: u32) -> Supply {
+        let own = self.private[core].find(line);
+        let (supply, data) = match (own, self.owner(line)) {
+            (Some(slot), _) => (Supply::Upgrade, *self.private[core].data(slot)),
+            (None, Some((owner, slot, held))) => {
+                let supply = if held.is_dirty() { Supply::Modified } else { Supply::Forward };
+                (supply, *self.private[owner].data(slot))
+            }
+            (None, None) => self.supply_of_home(line),
+        };
+        let mut others = self.homes[line as usize].sharers;
+        others.remove(core);
+        for other in others.iter() {
+            self.counters.invalidations += 1;
+            match self.private[other].find(line) {
+                Some(slot) => self.remove(other, slot, line),
+                None => self.counters.useless_invalidations += 1,
+            }
+        }
+        self.homes[line as usize] = Home { sharers: CoreSet::only(core), owner: Some(core as u16) };
+        match own {
+            Some(slot) => {
+                self.change(core, slot, State::Modified);
+                self.private[core].touch(slot, line);
+            }
+            None => self.fill(core, line, State::Modified, data),
+        }
+        supply
+    }
+}

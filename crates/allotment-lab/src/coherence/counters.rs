@@ -1,0 +1,63 @@
+//! What is counted, over all cores.
+
+use super::protocol::State;
+
+/// Sums since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// From which state to which a core's copy went.
+    pub transitions: [[u64; State::COUNT]; State::COUNT],
+    /// Loads, stores and locked instructions, those of the store buffer once.
+    pub memory_operations: u64,
+    /// Hits in a first cache.
+    pub l1_hits: u64,
+    /// Hits in a second.
+    pub l2_hits: u64,
+    /// Loads from the core's own store buffer.
+    pub forwarded_loads: u64,
+    /// Lines read from memory.
+    pub memory_reads: u64,
+    /// Modified lines that left the shared cache.
+    pub memory_writes: u64,
+    /// Lines that came from the shared cache.
+    pub l3_hits: u64,
+    /// Clean lines that came from another core.
+    pub forwards: u64,
+    /// Reads that found another core's modified copy.
+    pub read_hitm: u64,
+    /// Requests to write that did.
+    pub write_hitm: u64,
+    /// Requests to write with the data at hand.
+    pub upgrades: u64,
+    /// Messages that took a core's copy away.
+    pub invalidations: u64,
+    /// Such messages to cores that had evicted their copy silently.
+    pub useless_invalidations: u64,
+    /// Modified lines written to the shared cache.
+    pub write_backs: u64,
+    /// Locked instructions.
+    pub lock_loads: u64,
+    /// Compare-and-swaps that found another value.
+    pub failures: u64,
+    /// Cycles in which a core waited for data, for its store buffer to drain, or for a place in it.
+    pub stall_cycles: u64,
+    /// Those for a place in the store buffer.
+    pub buffer_full_cycles: u64,
+}
+
+impl Counters {
+    /// All changes of state.
+    pub fn all_transitions(&self) -> u64 {
+        self.transitions.iter().flatten().sum()
+    }
+
+    /// Reads and requests to write that found another core's modified copy.
+    pub fn hitm(&self) -> u64 {
+        self.read_hitm + self.write_hitm
+    }
+
+    /// Lines that passed from core to core.
+    pub fn transfers(&self) -> u64 {
+        self.hitm() + self.forwards
+    }
+}

@@ -1,0 +1,561 @@
+//! Time: what each core does when, and who gets a line first.
+//!
+//! Cores execute in order; a load or a locked instruction waits for its data, a store waits for a place in the store
+//! buffer only. The buffer drains in order, so the memory model is x86's total store order. The line of a buffered store
+//! is asked for at once, as processors do. A locked instruction waits until the buffer is empty, and nobody gets its line
+//! before it is over.
+//!
+//! A request travels to the directory, which hands out a line to one core at a time; the others queue for it. A request
+//! takes effect when its turn comes, and its core goes on when the data has arrived. Messages one by one, with all the states between, were refused: they
+//! triple the code, and move a race by some cycles.
+
+use super::caches::{Caches, Supply, Wanted, line_of};
+use super::latencies::{Geometry, Latencies};
+use super::program::{Program, Step};
+use super::protocol::Protocol;
+use clap::ValueEnum;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Who of those that queue for a line gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Arbitration {
+    /// Who came first.
+    Fifo,
+    /// Anyone, by the seed.
+    Random,
+    /// The core with the number nearest to the last one's, as on a ring.
+    Nearest,
+}
+
+/// An access as it became visible, for tests of what cores may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Performed {
+    /// The cycle.
+    pub time: u64,
+    /// Who.
+    pub core: usize,
+    /// What: a load (from the store buffer or not), a store that left the buffer, or a locked instruction.
+    pub step: Step,
+    /// What it read; for a store, what it wrote.
+    pub value: u64,
+    /// A load from the core's own store buffer.
+    pub forwarded: bool,
+}
+
+/// Numbers without a pattern: Steele, Lea and Flood's SplitMix (2014), which the same seed makes the same for good.
+#[derive(Clone, Debug)]
+pub(super) struct SplitMix(pub(super) u64);
+
+impl SplitMix {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % limit.max(1)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A core goes on.
+    Run(u16),
+    /// The store buffer's oldest store may go.
+    Drain(u16),
+    /// The oldest store has gone.
+    Drained(u16),
+    /// A line asked for ahead has come.
+    Filled(u16),
+    /// A request for a line reaches the directory.
+    Arrive(u32, Request),
+    /// A line may be handed out again.
+    Free(u32),
+}
+
+/// Time, number (so that events of a cycle happen in the order in which they were planned), what.
+type Event = Reverse<(u64, u64, What)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Purpose {
+    Step,
+    Drain,
+    Ahead,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Request {
+    core: u16,
+    purpose: Purpose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    No,
+    /// Until the store buffer is empty.
+    Empty,
+    /// Until it has a place.
+    Place,
+    /// Until the core's copy of a line is gone.
+    Copy(u32),
+}
+
+#[derive(Debug)]
+struct Core<P> {
+    program: P,
+    read: u64,
+    /// A step that was begun.
+    step: Option<Step>,
+    /// When it was.
+    since: u64,
+    waiting: Waiting,
+    buffer: VecDeque<(u64, u64)>,
+    /// A store has been written and still has its place in the buffer.
+    leaving: bool,
+    ahead: u32,
+    last_ahead: Option<u32>,
+    finished: Option<u64>,
+}
+
+/// Cores with their programs, and the caches between them.
+#[derive(Debug)]
+pub struct Engine<P> {
+    /// The caches, with what they count.
+    pub caches: Caches,
+    latencies: Latencies,
+    geometry: Geometry,
+    arbitration: Arbitration,
+    random: SplitMix,
+    cores: Vec<Core<P>>,
+    events: BinaryHeap<Event>,
+    planned: u64,
+    now: u64,
+    /// Until when a line is not handed out.
+    busy: Vec<u64>,
+    /// The queue for it, counted from 1; 0 if nobody queues. Else a `Free` is planned.
+    queue_of: Vec<u32>,
+    queues: Vec<VecDeque<Request>>,
+    /// Queues that no line has.
+    spare: Vec<u32>,
+    trace: Option<Vec<Performed>>,
+}
+
+impl<P: Program> Engine<P> {
+    /// One core for each program, at most 256, over `bytes` of zeroes. `seed` is for [`Arbitration::Random`].
+    pub fn new(
+        programs: Vec<P>,
+        bytes: u64,
+        protocol: Protocol,
+        latencies: Latencies,
+        geometry: Geometry,
+        arbitration: Arbitration,
+        seed: u64,
+    ) -> Engine<P> {
+        let caches = Caches::new(protocol, programs.len(), bytes, &geometry);
+        let lines = bytes.div_ceil(64) as usize;
+        let core = |program| Core {
+            program,
+            read: 0,
+            step: None,
+            since: 0,
+            waiting: Waiting::No,
+            buffer: VecDeque::with_capacity(geometry.store_buffer),
+            leaving: false,
+            ahead: 0,
+            last_ahead: None,
+            finished: None,
+        };
+        let mut engine = Engine {
+            caches,
+            latencies,
+            geometry,
+            arbitration,
+            random: SplitMix(seed),
+            cores: programs.into_iter().map(core).collect(),
+            events: BinaryHeap::new(),
+            planned: 0,
+            now: 0,
+            busy: vec![0; lines],
+            queue_of: vec![0; lines],
+            queues: Vec::new(),
+            spare: Vec::new(),
+            trace: None,
+        };
+        for core in 0..engine.cores.len() {
+            engine.plan(0, What::Run(core as u16));
+        }
+        engine
+    }
+
+    /// Keeps every access, in the order in which they became visible, for [`Engine::trace`].
+    pub fn record(&mut self) {
+        self.trace = Some(Vec::new());
+    }
+
+    /// What [`Engine::record`] kept.
+    pub fn trace(&self) -> &[Performed] {
+        self.trace.as_deref().unwrap_or_default()
+    }
+
+    /// A core's program.
+    pub fn program(&self, core: usize) -> &P {
+        &self.cores[core].program
+    }
+
+    /// When each core's program was over; `None` for one that waits for what never happens.
+    pub fn finished(&self) -> impl Iterator<Item = Option<u64>> {
+        self.cores.iter().map(|core| core.finished)
+    }
+
+    /// Executes all programs, until the last store is visible.
+    pub fn run(&mut self) {
+        while let Some(Reverse((time, _, what))) = self.events.pop() {
+            self.now = time;
+            match what {
+                What::Run(core) => self.advance(core.into()),
+                What::Drain(core) => self.drain(core.into()),
+                What::Drained(core) => self.drained(core.into()),
+                What::Filled(core) => self.cores[usize::from(core)].ahead -= 1,
+                What::Arrive(line, request) => self.arrive(line, request),
+                What::Free(line) => self.free(line),
+            }
+        }
+    }
+
+    fn plan(&mut self, time: u64, what: What) {
+        self.planned += 1;
+        self.events.push(Reverse((time, self.planned, what)));
+    }
+
+    /// Executes steps of a core while nothing else happens.
+    fn advance(&mut self, core: usize) {
+        loop {
+            let this = &mut self.cores[core];
+            let step = match this.step {
+                Some(step) => step,
+                None => {
+                    this.since = self.now;
+                    this.program.next(this.read)
+                }
+            };
+            this.step = Some(step);
+            let Some(end) = self.begin(core, step) else { return };
+            self.cores[core].step = None;
+            if self.events.peek().is_some_and(|Reverse((time, ..))| *time <= end) {
+                return self.plan(end, What::Run(core as u16));
+            }
+            self.now = end;
+        }
+    }
+
+    /// Begins a step, and says when it ends; nothing if something else has to happen first.
+    #[inline]
+    fn begin(&mut self, core: usize, step: Step) -> Option<u64> {
+        match step {
+            Step::Compute(cycles) => Some(self.now + cycles),
+            Step::Done => {
+                self.cores[core].finished = Some(self.now);
+                None
+            }
+            Step::Load(address) => self.load(core, address),
+            Step::WaitWhile(address, value) => {
+                let end = self.load(core, address)?;
+                self.park(core, line_of(address), value, end)
+            }
+            Step::Store(address, value) => self.buffer(core, address, value),
+            Step::CompareExchange { address, .. }
+            | Step::FetchAdd(address, _)
+            | Step::Exchange(address, _) => self.lock(core, address, step),
+        }
+    }
+
+    fn load(&mut self, core: usize, address: u64) -> Option<u64> {
+        let own = self.cores[core].buffer.iter().rev().find(|(other, _)| *other == address);
+        if let Some(&(_, value)) = own {
+            self.caches.counters.memory_operations += 1;
+            self.caches.counters.forwarded_loads += 1;
+            self.perform(core, Step::Load(address), value, true);
+            self.cores[core].read = value;
+            return Some(self.now + self.latencies.l1);
+        }
+        let line = line_of(address);
+        let Some((slot, supply)) = self.caches.hit(core, line, Wanted::Read) else {
+            self.ask(line, Request { core: core as u16, purpose: Purpose::Step });
+            return None;
+        };
+        let arrived = self.caches.private[core].ready(slot).max(self.now);
+        Some(self.loaded(core, address, arrived + self.latency(supply)))
+    }
+
+    /// Reads what has become readable, for a step that ends at `end`.
+    fn loaded(&mut self, core: usize, address: u64, end: u64) -> u64 {
+        let value = self.caches.read(core, address);
+        self.perform(core, Step::Load(address), value, false);
+        let this = &mut self.cores[core];
+        this.read = value;
+        self.caches.counters.memory_operations += 1;
+        self.caches.counters.stall_cycles += end.saturating_sub(this.since + self.latencies.l1);
+        // A step that waits for a value may read again.
+        this.since = end;
+        end
+    }
+
+    /// Lets a core wait that has read the value it waits to see go, for as long as its copy cannot change.
+    fn park(&mut self, core: usize, line: u32, value: u64, end: u64) -> Option<u64> {
+        if self.cores[core].read != value {
+            return Some(end);
+        }
+        self.cores[core].waiting = Waiting::Copy(line);
+        None
+    }
+
+    fn buffer(&mut self, core: usize, address: u64, value: u64) -> Option<u64> {
+        let this = &mut self.cores[core];
+        if this.buffer.len() + usize::from(this.leaving) == self.geometry.store_buffer {
+            this.waiting = Waiting::Place;
+            return None;
+        }
+        let waited = self.now - this.since;
+        this.buffer.push_back((address, value));
+        let first = this.buffer.len() == 1 && !this.leaving;
+        self.caches.counters.memory_operations += 1;
+        self.caches.counters.stall_cycles += waited;
+        self.caches.counters.buffer_full_cycles += waited;
+        if first {
+            self.plan(self.now + 1, What::Drain(core as u16));
+        } else {
+            self.ask_ahead(core, line_of(address));
+        }
+        Some(self.now + 1)
+    }
+
+    /// Asks for the line of a store that is not the oldest.
+    fn ask_ahead(&mut self, core: usize, line: u32) {
+        let this = &mut self.cores[core];
+        let cache = &self.caches.private[core];
+        if this.last_ahead == Some(line)
+            || this.ahead == self.geometry.fill_buffers
+            || cache.state(line).is_writable()
+        {
+            return;
+        }
+        this.ahead += 1;
+        this.last_ahead = Some(line);
+        self.ask(line, Request { core: core as u16, purpose: Purpose::Ahead });
+    }
+
+    fn drain(&mut self, core: usize) {
+        let Some(&(address, _)) = self.cores[core].buffer.front() else { return };
+        let line = line_of(address);
+        match self.caches.hit(core, line, Wanted::Write) {
+            Some((slot, _)) => {
+                let arrived = self.caches.private[core].ready(slot).max(self.now);
+                self.stored(core, arrived + 1);
+            }
+            None => self.ask(line, Request { core: core as u16, purpose: Purpose::Drain }),
+        }
+    }
+
+    /// Writes the oldest store; its place is free at `end`.
+    fn stored(&mut self, core: usize, end: u64) {
+        let this = &mut self.cores[core];
+        let Some((address, value)) = this.buffer.pop_front() else { return };
+        this.leaving = true;
+        self.caches.write(core, address, value);
+        self.perform(core, Step::Store(address, value), value, false);
+        self.plan(end, What::Drained(core as u16));
+    }
+
+    fn drained(&mut self, core: usize) {
+        let this = &mut self.cores[core];
+        this.leaving = false;
+        let wakes = match this.waiting {
+            Waiting::Place => true,
+            Waiting::Empty => this.buffer.is_empty(),
+            Waiting::No | Waiting::Copy(_) => false,
+        };
+        if wakes {
+            this.waiting = Waiting::No;
+            self.plan(self.now, What::Run(core as u16));
+        }
+        self.drain(core);
+    }
+
+    fn lock(&mut self, core: usize, address: u64, step: Step) -> Option<u64> {
+        if !self.cores[core].buffer.is_empty() || self.cores[core].leaving {
+            self.cores[core].waiting = Waiting::Empty;
+            return None;
+        }
+        let line = line_of(address);
+        let Some((slot, _)) = self.caches.hit(core, line, Wanted::Write) else {
+            self.ask(line, Request { core: core as u16, purpose: Purpose::Step });
+            return None;
+        };
+        let arrived = self.caches.private[core].ready(slot).max(self.now);
+        Some(self.locked(core, address, step, arrived))
+    }
+
+    /// Executes a locked instruction on a line that is at hand at `arrived`, and keeps the line until it is over.
+    fn locked(&mut self, core: usize, address: u64, step: Step, arrived: u64) -> u64 {
+        let value = self.caches.read(core, address);
+        let written = match step {
+            Step::CompareExchange { expected, new, .. } if value == expected => new,
+            Step::CompareExchange { .. } => {
+                self.caches.counters.failures += 1;
+                // A compare-and-swap that fails writes back what it read.
+                value
+            }
+            Step::FetchAdd(_, amount) => value.wrapping_add(amount),
+            Step::Exchange(_, new) => new,
+            _ => value,
+        };
+        self.caches.write(core, address, written);
+        self.perform(core, step, value, false);
+        let this = &mut self.cores[core];
+        this.read = value;
+        let counters = &mut self.caches.counters;
+        counters.memory_operations += 1;
+        counters.lock_loads += 1;
+        counters.stall_cycles += arrived - this.since;
+        // Others come before the core's next step, or it could keep the line for ever.
+        let over = arrived + self.latencies.lock;
+        let busy = &mut self.busy[line_of(address) as usize];
+        *busy = (*busy).max(over - 1);
+        over
+    }
+
+    fn perform(&mut self, core: usize, step: Step, value: u64, forwarded: bool) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(Performed { time: self.now, core, step, value, forwarded });
+        }
+    }
+
+    fn latency(&self, supply: Supply) -> u64 {
+        match supply {
+            Supply::L1 => self.latencies.l1,
+            Supply::L2 => self.latencies.l2,
+            Supply::Upgrade => self.latencies.upgrade,
+            Supply::L3 => self.latencies.l3,
+            Supply::Forward => self.latencies.forward,
+            Supply::Modified => self.latencies.hitm,
+            Supply::Memory => self.latencies.memory,
+        }
+    }
+
+    /// Cycles to the directory, of those that a request takes.
+    fn travel(&self) -> u64 {
+        self.latencies.l3 / 2
+    }
+
+    /// Asks the directory for a line.
+    fn ask(&mut self, line: u32, request: Request) {
+        self.plan(self.now + self.travel(), What::Arrive(line, request));
+    }
+
+    /// Serves a request now if the line is free, else in its turn.
+    fn arrive(&mut self, line: u32, request: Request) {
+        let index = line as usize;
+        if self.queue_of[index] == 0 {
+            if self.busy[index] <= self.now {
+                return self.serve(line, request);
+            }
+            self.queue_of[index] = self.spare.pop().unwrap_or_else(|| {
+                self.queues.push(VecDeque::new());
+                self.queues.len() as u32
+            });
+            self.plan(self.busy[index], What::Free(line));
+        }
+        self.queues[self.queue_of[index] as usize - 1].push_back(request);
+    }
+
+    fn free(&mut self, line: u32) {
+        let index = line as usize;
+        if self.busy[index] > self.now {
+            return self.plan(self.busy[index], What::Free(line));
+        }
+        let owner = self.caches.homes[index].owner.unwrap_or(0);
+        let number = self.queue_of[index];
+        let queue = &mut self.queues[number as usize - 1];
+        let place = match self.arbitration {
+            Arbitration::Fifo => 0,
+            Arbitration::Random => self.random.below(queue.len() as u64) as usize,
+            Arbitration::Nearest => {
+                let distance = |place: &usize| queue[*place].core.abs_diff(owner);
+                (0..queue.len()).min_by_key(distance).unwrap_or(0)
+            }
+        };
+        let request = queue.remove(place);
+        let empty = queue.is_empty();
+        if empty {
+            self.queue_of[index] = 0;
+            self.spare.push(number);
+        }
+        if let Some(request) = request {
+            self.serve(line, request);
+        }
+        if !empty {
+            self.plan(self.busy[index].max(self.now + 1), What::Free(line));
+        }
+    }
+
+    fn serve(&mut self, line: u32, request: Request) {
+        let core = usize::from(request.core);
+        let step = self.cores[core].step;
+        let reads = matches!(step, Some(Step::Load(_) | Step::WaitWhile(..)));
+        let wanted = if request.purpose == Purpose::Step && reads { Wanted::Read } else { Wanted::Write };
+        let supply = self.caches.acquire(core, line, wanted);
+        let hit = matches!(supply, Supply::L1 | Supply::L2);
+        let cache = &mut self.caches.private[core];
+        let slot = cache.find(line);
+        let before = if hit { slot.map_or(0, |slot| cache.ready(slot)) } else { 0 };
+        let travelled = if hit { 0 } else { self.travel() };
+        let arrived = before.max(self.now) + self.latency(supply).saturating_sub(travelled).max(1);
+        if !hit {
+            if let Some(slot) = slot {
+                self.caches.private[core].set_ready(slot, arrived);
+            }
+            self.busy[line as usize] = arrived + self.latencies.keep;
+        }
+        match (request.purpose, step) {
+            (Purpose::Drain, _) => self.stored(core, arrived + 1),
+            (Purpose::Ahead, _) => self.plan(arrived, What::Filled(request.core)),
+            (Purpose::Step, Some(Step::Load(address))) => {
+                let end = self.loaded(core, address, arrived);
+                self.end(core, end);
+            }
+            (Purpose::Step, Some(Step::WaitWhile(address, value))) => {
+                let end = self.loaded(core, address, arrived);
+                if let Some(end) = self.park(core, line, value, end) {
+                    self.end(core, end);
+                }
+            }
+            (Purpose::Step, Some(step)) => {
+                if let Step::CompareExchange { address, .. }
+                | Step::FetchAdd(address, _)
+                | Step::Exchange(address, _) = step
+                {
+                    let end = self.locked(core, address, step, arrived);
+                    self.end(core, end);
+                }
+            }
+            (Purpose::Step, None) => {}
+        }
+        self.wake(arrived);
+    }
+
+    fn end(&mut self, core: usize, time: u64) {
+        self.cores[core].step = None;
+        self.plan(time, What::Run(core as u16));
+    }
+
+    /// Lets those look again whose copies have gone.
+    fn wake(&mut self, time: u64) {
+        while let Some((core, line)) = self.caches.take_lost() {
+            let this = &mut self.cores[usize::from(core)];
+            if this.waiting == Waiting::Copy(line) {
+                this.waiting = Waiting::No;
+                self.plan(time, What::Run(core));
+            }
+        }
+    }
+}

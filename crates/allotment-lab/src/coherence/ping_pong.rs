@@ -1,0 +1,120 @@
+//! What handing over a line costs on the machine at hand: two threads on two CPUs write it in turn.
+
+use crate::machine::{pin_current_thread, time_stamp_counter};
+use crossbeam_utils::CachePadded;
+use std::io;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+/// A measurement of [`ping_pong`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandOver {
+    /// Nanoseconds from one CPU to the other, the best round's.
+    pub min_nanoseconds: f64,
+    /// The median round's.
+    pub median_nanoseconds: f64,
+    /// The best round's, in cycles of the time stamp counter, which are not a core's under another frequency.
+    pub min_cycles: f64,
+    /// The median round's.
+    pub median_cycles: f64,
+}
+
+/// Lets two threads, bound to these CPUs, write a line in turn: `rounds` times, at least once, `hands` hand-overs each.
+///
+/// # Errors
+/// A CPU is not allowed to this process.
+pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<HandOver> {
+    let (rounds, hands) = (rounds.max(1) as u64, hands.max(1));
+    let line = CachePadded::new(AtomicU64::new(0));
+    let (pinned, unpinned) = (Barrier::new(2), AtomicBool::new(false));
+    // Both know whether both are bound before one waits for the other.
+    let pin = |cpu| {
+        let done = pin_current_thread(cpu);
+        unpinned.fetch_or(done.is_err(), Ordering::SeqCst);
+        pinned.wait();
+        done.map(|()| !unpinned.load(Ordering::SeqCst))
+    };
+    let measured = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            if pin(cpus[1])? {
+                (0..rounds * hands).for_each(|turn| pass(&line, 2 * turn + 1));
+            }
+            Ok(())
+        });
+        let first = scope.spawn(|| {
+            let both = pin(cpus[0])?;
+            let time = |round: u64| {
+                let (start, counter) = (Instant::now(), time_stamp_counter());
+                (round * hands..(round + 1) * hands).for_each(|turn| pass(&line, 2 * turn));
+                let handed = 2.0 * hands as f64;
+                let cycles = time_stamp_counter().wrapping_sub(counter) as f64 / handed;
+                (start.elapsed().as_nanos() as f64 / handed, cycles)
+            };
+            Ok(if both { (0..rounds).map(time).collect() } else { Vec::new() })
+        });
+        let times: io::Result<Vec<_>> =
+            first.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
+        let other: io::Result<()> =
+            other.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
+        other.and(times)
+    });
+    Ok(summary(&measured?))
+}
+
+/// Waits for a turn and ends it. A thread that waits for long lets others run: there may be fewer CPUs than it seems.
+fn pass(line: &AtomicU64, turn: u64) {
+    let mut waited = 0_u32;
+    while line.load(Ordering::Acquire) != turn {
+        waited += 1;
+        if waited.is_multiple_of(100_000) {
+            thread::yield_now();
+        }
+    }
+    line.store(turn + 1, Ordering::Release);
+}
+
+fn summary(times: &[(f64, f64)]) -> HandOver {
+    let sorted = |of: fn(&(f64, f64)) -> f64| {
+        let mut values: Vec<f64> = times.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        (
+            values.first().copied().unwrap_or(f64::NAN),
+            values.get(values.len() / 2).copied().unwrap_or(f64::NAN),
+        )
+    };
+    let ((min_nanoseconds, median_nanoseconds), (min_cycles, median_cycles)) =
+        (sorted(|time| time.0), sorted(|time| time.1));
+    HandOver { min_nanoseconds, median_nanoseconds, min_cycles, median_cycles }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allotment::memory::topology::Topology;
+
+    #[test]
+    fn the_summary_is_the_least_and_the_median() {
+        let found = summary(&[(3.0, 30.0), (1.0, 50.0), (2.0, 40.0)]);
+        assert_eq!((found.min_nanoseconds, found.median_nanoseconds), (1.0, 2.0));
+        assert_eq!((found.min_cycles, found.median_cycles), (30.0, 40.0));
+    }
+
+    #[test]
+    fn two_threads_hand_a_line_over() {
+        let topology = Topology::detect();
+        let [first, .., last] = topology.cpus() else { return };
+        let found = ping_pong([first.number, last.number], 3, 100).unwrap();
+        assert!(
+            found.min_nanoseconds > 0.0 && found.min_nanoseconds <= found.median_nanoseconds,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_an_error() {
+        assert!(ping_pong([0, usize::MAX], 1, 1).is_err());
+        assert!(ping_pong([usize::MAX, 0], 1, 1).is_err());
+    }
+}

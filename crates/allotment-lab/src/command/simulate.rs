@@ -1,0 +1,289 @@
+//! `allotment simulate`: what machines would do that are not at hand.
+//!
+//! Everything simulated goes to standard output and is the same for the same arguments; how long it took, and whether
+//! something could not be measured, goes to standard error.
+
+use super::{Failure, print};
+use crate::coherence::{
+    Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario, ping_pong,
+};
+use crate::format::number;
+use crate::machine::placement;
+use allotment::memory::topology::Topology;
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+/// What `allotment simulate` can simulate.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum Simulation {
+    /// Caches under contention: the ways to allocate of the experiment `tlab` on up to 256 cores. A model.
+    Coherence(Box<CoherenceArguments>),
+}
+
+/// The arguments of `allotment simulate coherence`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct CoherenceArguments {
+    /// Numbers of cores, 1 to 256.
+    #[arg(long, value_delimiter = ',', value_name = "N,..", default_value = "1,2,4,8,16",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    cores: Vec<u16>,
+
+    /// How caches talk [default: all].
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    protocol: Vec<Protocol>,
+
+    /// How cores get memory [default: all].
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    pattern: Vec<Pattern>,
+
+    /// Objects that each core allocates.
+    #[arg(long, value_name = "N", default_value_t = 4000)]
+    operations: u64,
+
+    /// Bytes of an object: a multiple of 8.
+    #[arg(long, value_name = "BYTES", default_value = "16", value_parser = number::parse_size)]
+    size: u64,
+
+    /// Bytes of a core's buffer: a multiple of 8.
+    #[arg(long, value_name = "BYTES", default_value = "16k", value_parser = number::parse_size)]
+    buffer: u64,
+
+    /// When cores begin, and who wins at random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Who of those that queue for a line gets it.
+    #[arg(long, value_name = "WHO", default_value = "random")]
+    arbitration: Arbitration,
+
+    /// Whose latencies and sizes the defaults are.
+    #[arg(long, value_name = "MACHINE", default_value = "client")]
+    model: Model,
+
+    /// Measure what handing over a line costs here, and scale forward, hitm and upgrade to it.
+    #[arg(long)]
+    calibrate: bool,
+
+    #[command(flatten)]
+    latencies: LatencyArguments,
+}
+
+/// Latencies that are not the model's.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Latencies in cycles, instead of the model's")]
+struct LatencyArguments {
+    /// A hit in the first cache.
+    #[arg(long, value_name = "CYCLES")]
+    l1: Option<u64>,
+    /// A hit in the second.
+    #[arg(long, value_name = "CYCLES")]
+    l2: Option<u64>,
+    /// A clean line from the shared cache.
+    #[arg(long, value_name = "CYCLES")]
+    l3: Option<u64>,
+    /// A clean line from another core.
+    #[arg(long, value_name = "CYCLES")]
+    forward: Option<u64>,
+    /// A modified line from another core.
+    #[arg(long, value_name = "CYCLES")]
+    hitm: Option<u64>,
+    /// To invalidate others' copies.
+    #[arg(long, value_name = "CYCLES")]
+    upgrade: Option<u64>,
+    /// A line from memory.
+    #[arg(long, value_name = "CYCLES")]
+    memory: Option<u64>,
+    /// A locked instruction on a line at hand.
+    #[arg(long, value_name = "CYCLES")]
+    lock: Option<u64>,
+    /// How long a core keeps a line that it has just received.
+    #[arg(long, value_name = "CYCLES")]
+    keep: Option<u64>,
+}
+
+impl LatencyArguments {
+    fn over(&self, model: Latencies) -> Latencies {
+        Latencies {
+            l1: self.l1.unwrap_or(model.l1),
+            l2: self.l2.unwrap_or(model.l2),
+            l3: self.l3.unwrap_or(model.l3),
+            forward: self.forward.unwrap_or(model.forward),
+            hitm: self.hitm.unwrap_or(model.hitm),
+            upgrade: self.upgrade.unwrap_or(model.upgrade),
+            memory: self.memory.unwrap_or(model.memory),
+            lock: self.lock.unwrap_or(model.lock),
+            keep: self.keep.unwrap_or(model.keep),
+        }
+    }
+}
+
+/// A scenario that was run, and its outcome.
+type Run = (Scenario, Outcome);
+
+/// Simulates and prints a table.
+///
+/// # Errors
+/// [`Failure::Usage`] for numbers that cannot be simulated; [`Failure::Failed`] if threads cannot be bound for
+/// calibration; standard output is closed or full.
+pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
+    let Simulation::Coherence(arguments) = simulation;
+    let mut latencies = Latencies::of(arguments.model);
+    let mut source = format!("the defaults of `{}`", name(&arguments.model));
+    if arguments.calibrate {
+        (latencies, source) = calibrated(latencies, source)?;
+    }
+    let latencies = arguments.latencies.over(latencies);
+    let start = Instant::now();
+    let runs: Vec<Run> = arguments
+        .scenarios(latencies)
+        .into_iter()
+        .map(|scenario| Ok((scenario, scenario.run()?)))
+        .collect::<Result<_, crate::coherence::ScenarioError>>()
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let seconds = start.elapsed().as_secs_f64();
+    print(&text(&runs, arguments, &latencies, &source))?;
+    let operations: u64 = runs.iter().map(|(_, outcome)| outcome.counters.memory_operations).sum();
+    let millions = operations as f64 / 1e6;
+    // Nobody to tell is no reason to fail.
+    let _ = writeln!(
+        io::stderr(),
+        "{millions:.1} million memory operations in {seconds:.2} s, {:.1} million a second",
+        millions / seconds
+    );
+    Ok(())
+}
+
+fn name<T: ValueEnum>(value: &T) -> String {
+    value.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
+}
+
+/// All of them, if none was named.
+fn chosen<T: ValueEnum>(named: &[T]) -> Vec<T> {
+    if named.is_empty() { T::value_variants().to_vec() } else { named.to_vec() }
+}
+
+impl CoherenceArguments {
+    /// By cores, protocol and pattern, `tlab` first.
+    fn scenarios(&self, latencies: Latencies) -> Vec<Scenario> {
+        let mut patterns = chosen(&self.pattern);
+        if !patterns.contains(&Pattern::Tlab) {
+            // All others are compared with it.
+            patterns.insert(0, Pattern::Tlab);
+        }
+        let (protocols, geometry) = (chosen(&self.protocol), Geometry::of(self.model));
+        let mut scenarios = Vec::new();
+        for &cores in &self.cores {
+            for &protocol in &protocols {
+                scenarios.extend(patterns.iter().map(|&pattern| Scenario {
+                    pattern,
+                    protocol,
+                    cores: cores.into(),
+                    operations: self.operations,
+                    size: self.size,
+                    buffer: self.buffer,
+                    latencies,
+                    geometry,
+                    arbitration: self.arbitration,
+                    seed: self.seed,
+                }));
+            }
+        }
+        scenarios
+    }
+}
+
+/// Latencies for this machine, and where they come from.
+fn calibrated(defaults: Latencies, source: String) -> Result<(Latencies, String), Failure> {
+    let order = placement(Topology::detect().cpus());
+    let [first, second, ..] = order[..] else {
+        return Ok((defaults, format!("{source}: there is only one CPU here, so nothing to calibrate with")));
+    };
+    let measured = ping_pong([first, second], 9, 20_000).map_err(|error| {
+        Failure::Failed(format!("cannot bind threads to CPU {first} and {second}: {error}"))
+    })?;
+    let said = format!(
+        "{source}, scaled to a hand-over between CPU {first} and {second}: {:.1} ns or {:.0} cycles of the time stamp \
+         counter at least, {:.1} ns or {:.0} in the median of 9 rounds",
+        measured.min_nanoseconds, measured.min_cycles, measured.median_nanoseconds, measured.median_cycles
+    );
+    Ok((defaults.calibrated(measured.min_cycles), said))
+}
+
+/// What is simulated, and the table.
+fn text(runs: &[Run], arguments: &CoherenceArguments, latencies: &Latencies, source: &str) -> String {
+    let Latencies { l1, l2, l3, forward, hitm, upgrade, memory, lock, keep } = latencies;
+    let mut text = String::from(
+        "A model, not a measurement: read the order of the rows and the ratios, not the cycles.\n\n",
+    );
+    let _ = writeln!(
+        text,
+        "{} objects of {} bytes per core, buffers of {}, {} arbitration, seed {}",
+        arguments.operations,
+        arguments.size,
+        number::size(arguments.buffer),
+        name(&arguments.arbitration),
+        arguments.seed
+    );
+    let _ = writeln!(text, "latencies: {source}");
+    let _ = writeln!(
+        text,
+        "  l1 {l1}, l2 {l2}, l3 {l3}, forward {forward}, hitm {hitm}, upgrade {upgrade}, memory {memory}, \
+         lock {lock}, keep {keep} cycles\n"
+    );
+    text + &table(runs)
+}
+
+fn table(runs: &[Run]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.set_header([
+        "Pattern",
+        "Protocol",
+        "Cores",
+        "cycles/op",
+        "vs tlab",
+        "stalls/op",
+        "vs tlab",
+        "attempts",
+        "HITM/op",
+        "inval./op",
+        "upgr./op",
+        "trans./op",
+        "writeb./op",
+    ]);
+    let mut tlab: HashMap<(usize, String), (f64, f64)> = HashMap::new();
+    for (scenario, outcome) in runs {
+        let counters = &outcome.counters;
+        let per = |sum: u64| outcome.per_operation(sum);
+        let (cycles, stalls) = (outcome.cycles_per_operation(), per(counters.stall_cycles));
+        let machine = (scenario.cores, scenario.protocol.to_string());
+        if scenario.pattern == Pattern::Tlab {
+            tlab.insert(machine.clone(), (cycles, stalls));
+        }
+        let base = tlab.get(&machine).copied().unwrap_or((f64::NAN, f64::NAN));
+        table.add_row([
+            scenario.pattern.to_string(),
+            scenario.protocol.to_string(),
+            scenario.cores.to_string(),
+            format!("{cycles:.1}"),
+            format!("{:.2}x", cycles / base.0),
+            format!("{stalls:.1}"),
+            format!("{:.2}x", stalls / base.1),
+            format!("{:.2}", outcome.attempts_per_success()),
+            format!("{:.3}", per(counters.hitm())),
+            format!("{:.3}", per(counters.invalidations)),
+            format!("{:.3}", per(counters.upgrades)),
+            format!("{:.3}", per(counters.all_transitions())),
+            format!("{:.3}", per(counters.write_backs)),
+        ]);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(if index < 2 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+}
