@@ -9,6 +9,9 @@
 //! takes effect when its turn comes, and its core goes on when the data has arrived. Messages one by one, with all the states between, were refused: they
 //! triple the code, and move a race by some cycles.
 
+mod requests;
+mod stores;
+
 use super::caches::{Caches, Supply, Wanted, line_of};
 use super::latencies::{Geometry, Latencies};
 use super::program::{Program, Step};
@@ -309,78 +312,6 @@ impl<P: Program> Engine<P> {
         None
     }
 
-    fn buffer(&mut self, core: usize, address: u64, value: u64) -> Option<u64> {
-        let this = &mut self.cores[core];
-        if this.buffer.len() + usize::from(this.leaving) == self.geometry.store_buffer {
-            this.waiting = Waiting::Place;
-            return None;
-        }
-        let waited = self.now - this.since;
-        this.buffer.push_back((address, value));
-        let first = this.buffer.len() == 1 && !this.leaving;
-        self.caches.counters.memory_operations += 1;
-        self.caches.counters.stall_cycles += waited;
-        self.caches.counters.buffer_full_cycles += waited;
-        if first {
-            self.plan(self.now + 1, What::Drain(core as u16));
-        } else {
-            self.ask_ahead(core, line_of(address));
-        }
-        Some(self.now + 1)
-    }
-
-    /// Asks for the line of a store that is not the oldest.
-    fn ask_ahead(&mut self, core: usize, line: u32) {
-        let this = &mut self.cores[core];
-        let cache = &self.caches.private[core];
-        if this.last_ahead == Some(line)
-            || this.ahead == self.geometry.fill_buffers
-            || cache.state(line).is_writable()
-        {
-            return;
-        }
-        this.ahead += 1;
-        this.last_ahead = Some(line);
-        self.ask(line, Request { core: core as u16, purpose: Purpose::Ahead });
-    }
-
-    fn drain(&mut self, core: usize) {
-        let Some(&(address, _)) = self.cores[core].buffer.front() else { return };
-        let line = line_of(address);
-        match self.caches.hit(core, line, Wanted::Write) {
-            Some((slot, _)) => {
-                let arrived = self.caches.private[core].ready(slot).max(self.now);
-                self.stored(core, arrived + 1);
-            }
-            None => self.ask(line, Request { core: core as u16, purpose: Purpose::Drain }),
-        }
-    }
-
-    /// Writes the oldest store; its place is free at `end`.
-    fn stored(&mut self, core: usize, end: u64) {
-        let this = &mut self.cores[core];
-        let Some((address, value)) = this.buffer.pop_front() else { return };
-        this.leaving = true;
-        self.caches.write(core, address, value);
-        self.perform(core, Step::Store(address, value), value, false);
-        self.plan(end, What::Drained(core as u16));
-    }
-
-    fn drained(&mut self, core: usize) {
-        let this = &mut self.cores[core];
-        this.leaving = false;
-        let wakes = match this.waiting {
-            Waiting::Place => true,
-            Waiting::Empty => this.buffer.is_empty(),
-            Waiting::No | Waiting::Copy(_) => false,
-        };
-        if wakes {
-            this.waiting = Waiting::No;
-            self.plan(self.now, What::Run(core as u16));
-        }
-        self.drain(core);
-    }
-
     fn lock(&mut self, core: usize, address: u64, step: Step) -> Option<u64> {
         if !self.cores[core].buffer.is_empty() || self.cores[core].leaving {
             self.cores[core].waiting = Waiting::Empty;
@@ -439,123 +370,6 @@ impl<P: Program> Engine<P> {
             Supply::Forward => self.latencies.forward,
             Supply::Modified => self.latencies.hitm,
             Supply::Memory => self.latencies.memory,
-        }
-    }
-
-    /// Cycles to the directory, of those that a request takes.
-    fn travel(&self) -> u64 {
-        self.latencies.l3 / 2
-    }
-
-    /// Asks the directory for a line.
-    fn ask(&mut self, line: u32, request: Request) {
-        self.plan(self.now + self.travel(), What::Arrive(line, request));
-    }
-
-    /// Serves a request now if the line is free, else in its turn.
-    fn arrive(&mut self, line: u32, request: Request) {
-        let index = line as usize;
-        if self.queue_of[index] == 0 {
-            if self.busy[index] <= self.now {
-                return self.serve(line, request);
-            }
-            self.queue_of[index] = self.spare.pop().unwrap_or_else(|| {
-                self.queues.push(VecDeque::new());
-                self.queues.len() as u32
-            });
-            self.plan(self.busy[index], What::Free(line));
-        }
-        self.queues[self.queue_of[index] as usize - 1].push_back(request);
-    }
-
-    fn free(&mut self, line: u32) {
-        let index = line as usize;
-        if self.busy[index] > self.now {
-            return self.plan(self.busy[index], What::Free(line));
-        }
-        let owner = self.caches.homes[index].owner.unwrap_or(0);
-        let number = self.queue_of[index];
-        let queue = &mut self.queues[number as usize - 1];
-        let place = match self.arbitration {
-            Arbitration::Fifo => 0,
-            Arbitration::Random => self.random.below(queue.len() as u64) as usize,
-            Arbitration::Nearest => {
-                let distance = |place: &usize| queue[*place].core.abs_diff(owner);
-                (0..queue.len()).min_by_key(distance).unwrap_or(0)
-            }
-        };
-        let request = queue.remove(place);
-        let empty = queue.is_empty();
-        if empty {
-            self.queue_of[index] = 0;
-            self.spare.push(number);
-        }
-        if let Some(request) = request {
-            self.serve(line, request);
-        }
-        if !empty {
-            self.plan(self.busy[index].max(self.now + 1), What::Free(line));
-        }
-    }
-
-    fn serve(&mut self, line: u32, request: Request) {
-        let core = usize::from(request.core);
-        let step = self.cores[core].step;
-        let reads = matches!(step, Some(Step::Load(_) | Step::WaitWhile(..)));
-        let wanted = if request.purpose == Purpose::Step && reads { Wanted::Read } else { Wanted::Write };
-        let supply = self.caches.acquire(core, line, wanted);
-        let hit = matches!(supply, Supply::L1 | Supply::L2);
-        let cache = &mut self.caches.private[core];
-        let slot = cache.find(line);
-        let before = if hit { slot.map_or(0, |slot| cache.ready(slot)) } else { 0 };
-        let travelled = if hit { 0 } else { self.travel() };
-        let arrived = before.max(self.now) + self.latency(supply).saturating_sub(travelled).max(1);
-        if !hit {
-            if let Some(slot) = slot {
-                self.caches.private[core].set_ready(slot, arrived);
-            }
-            self.busy[line as usize] = arrived + self.latencies.keep;
-        }
-        match (request.purpose, step) {
-            (Purpose::Drain, _) => self.stored(core, arrived + 1),
-            (Purpose::Ahead, _) => self.plan(arrived, What::Filled(request.core)),
-            (Purpose::Step, Some(Step::Load(address))) => {
-                let end = self.loaded(core, address, arrived);
-                self.end(core, end);
-            }
-            (Purpose::Step, Some(Step::WaitWhile(address, value))) => {
-                let end = self.loaded(core, address, arrived);
-                if let Some(end) = self.park(core, line, value, end) {
-                    self.end(core, end);
-                }
-            }
-            (Purpose::Step, Some(step)) => {
-                if let Step::CompareExchange { address, .. }
-                | Step::FetchAdd(address, _)
-                | Step::Exchange(address, _) = step
-                {
-                    let end = self.locked(core, address, step, arrived);
-                    self.end(core, end);
-                }
-            }
-            (Purpose::Step, None) => {}
-        }
-        self.wake(arrived);
-    }
-
-    fn end(&mut self, core: usize, time: u64) {
-        self.cores[core].step = None;
-        self.plan(time, What::Run(core as u16));
-    }
-
-    /// Lets those look again whose copies have gone.
-    fn wake(&mut self, time: u64) {
-        while let Some((core, line)) = self.caches.take_lost() {
-            let this = &mut self.cores[usize::from(core)];
-            if this.waiting == Waiting::Copy(line) {
-                this.waiting = Waiting::No;
-                self.plan(time, What::Run(core));
-            }
         }
     }
 }

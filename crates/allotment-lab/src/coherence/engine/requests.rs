@@ -1,0 +1,125 @@
+//! Requests for lines: their way to the directory, whose turn it is, and what follows when it has come.
+
+use super::{Arbitration, Engine, Purpose, Request, Waiting, What};
+use crate::coherence::caches::{Supply, Wanted};
+use crate::coherence::program::{Program, Step};
+use std::collections::VecDeque;
+
+impl<P: Program> Engine<P> {
+    /// Cycles to the directory, of those that a request takes.
+    pub(super) fn travel(&self) -> u64 {
+        self.latencies.l3 / 2
+    }
+
+    /// Asks the directory for a line.
+    pub(super) fn ask(&mut self, line: u32, request: Request) {
+        self.plan(self.now + self.travel(), What::Arrive(line, request));
+    }
+
+    /// Serves a request now if the line is free, else in its turn.
+    pub(super) fn arrive(&mut self, line: u32, request: Request) {
+        let index = line as usize;
+        if self.queue_of[index] == 0 {
+            if self.busy[index] <= self.now {
+                return self.serve(line, request);
+            }
+            self.queue_of[index] = self.spare.pop().unwrap_or_else(|| {
+                self.queues.push(VecDeque::new());
+                self.queues.len() as u32
+            });
+            self.plan(self.busy[index], What::Free(line));
+        }
+        self.queues[self.queue_of[index] as usize - 1].push_back(request);
+    }
+
+    pub(super) fn free(&mut self, line: u32) {
+        let index = line as usize;
+        if self.busy[index] > self.now {
+            return self.plan(self.busy[index], What::Free(line));
+        }
+        let owner = self.caches.homes[index].owner.unwrap_or(0);
+        let number = self.queue_of[index];
+        let queue = &mut self.queues[number as usize - 1];
+        let place = match self.arbitration {
+            Arbitration::Fifo => 0,
+            Arbitration::Random => self.random.below(queue.len() as u64) as usize,
+            Arbitration::Nearest => {
+                let distance = |place: &usize| queue[*place].core.abs_diff(owner);
+                (0..queue.len()).min_by_key(distance).unwrap_or(0)
+            }
+        };
+        let request = queue.remove(place);
+        let empty = queue.is_empty();
+        if empty {
+            self.queue_of[index] = 0;
+            self.spare.push(number);
+        }
+        if let Some(request) = request {
+            self.serve(line, request);
+        }
+        if !empty {
+            self.plan(self.busy[index].max(self.now + 1), What::Free(line));
+        }
+    }
+
+    pub(super) fn serve(&mut self, line: u32, request: Request) {
+        let core = usize::from(request.core);
+        let step = self.cores[core].step;
+        let reads = matches!(step, Some(Step::Load(_) | Step::WaitWhile(..)));
+        let wanted = if request.purpose == Purpose::Step && reads { Wanted::Read } else { Wanted::Write };
+        let supply = self.caches.acquire(core, line, wanted);
+        let hit = matches!(supply, Supply::L1 | Supply::L2);
+        let cache = &mut self.caches.private[core];
+        let slot = cache.find(line);
+        let before = if hit { slot.map_or(0, |slot| cache.ready(slot)) } else { 0 };
+        let travelled = if hit { 0 } else { self.travel() };
+        let arrived = before.max(self.now) + self.latency(supply).saturating_sub(travelled).max(1);
+        if !hit {
+            if let Some(slot) = slot {
+                self.caches.private[core].set_ready(slot, arrived);
+            }
+            self.busy[line as usize] = arrived + self.latencies.keep;
+        }
+        match (request.purpose, step) {
+            (Purpose::Drain, _) => self.stored(core, arrived + 1),
+            (Purpose::Ahead, _) => self.plan(arrived, What::Filled(request.core)),
+            (Purpose::Step, Some(Step::Load(address))) => {
+                let end = self.loaded(core, address, arrived);
+                self.end(core, end);
+            }
+            (Purpose::Step, Some(Step::WaitWhile(address, value))) => {
+                let end = self.loaded(core, address, arrived);
+                if let Some(end) = self.park(core, line, value, end) {
+                    self.end(core, end);
+                }
+            }
+            (Purpose::Step, Some(step)) => {
+                if let Step::CompareExchange { address, .. }
+                | Step::FetchAdd(address, _)
+                | Step::Exchange(address, _) = step
+                {
+                    let end = self.locked(core, address, step, arrived);
+                    self.end(core, end);
+                }
+            }
+            (Purpose::Step, None) => {}
+        }
+        self.wake(arrived);
+    }
+
+    pub(super) fn end(&mut self, core: usize, time: u64) {
+        self.cores[core].step = None;
+        self.plan(time, What::Run(core as u16));
+    }
+
+    /// Lets those look again whose copies have gone.
+    pub(super) fn wake(&mut self, time: u64) {
+        while let Some((core, line)) = self.caches.take_lost() {
+            let this = &mut self.cores[usize::from(core)];
+            if this.waiting == Waiting::Copy(line) {
+                this.waiting = Waiting::No;
+                self.plan(time, What::Run(core));
+            }
+        }
+    }
+}
