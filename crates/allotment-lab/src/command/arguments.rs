@@ -280,7 +280,8 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
             Err(Failure::Usage("no simulation given; write allotment simulate coherence".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, tune, machine, options, asm, tlab-log or simulate".into(),
+            "no command given; write allotment list, run, tune, machine, options, asm, tlab-log or simulate"
+                .into(),
         )),
         _ => {
             let before_usage = text.split("\nUsage:").next().unwrap_or_default();

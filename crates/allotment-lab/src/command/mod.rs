@@ -9,8 +9,8 @@ mod failure;
 mod report;
 mod run;
 mod show;
-mod tlab_log;
 mod simulate;
+mod tlab_log;
 mod tune;
 
 pub use arguments::{Command, RunArguments, TuneArguments, parse};
@@ -18,6 +18,6 @@ pub use asm::{AsmArguments, asm};
 pub use failure::Failure;
 pub use run::run;
 pub use show::{fork, list, machine, options, print};
-pub use tlab_log::{TlabLogArguments, tlab_log};
 pub use simulate::{CoherenceArguments, Simulation, simulate};
+pub use tlab_log::{TlabLogArguments, tlab_log};
 pub use tune::tune;
