@@ -5,6 +5,7 @@
 //! large and an array of numbers live on. Its many depths were left out: a score for one is easier to read, and
 //! `--depth` asks for another. `crates/allotment-lab/peers/Trees.java` does the same on a Java virtual machine.
 
+mod node;
 mod shot;
 mod spans;
 mod tree;

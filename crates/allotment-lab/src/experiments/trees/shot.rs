@@ -5,8 +5,8 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::node::{Node, count, nodes};
 use super::tree;
-use super::tree::{Node, count, nodes};
 use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Worker, keep};
 use allotment::{Gc, Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
 use anyhow::{Context, bail};

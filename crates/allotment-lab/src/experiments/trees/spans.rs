@@ -6,7 +6,7 @@
 //! others wait for is delayed by no more than one allocation. Refused: a reservation for the subtree, which would not
 //! drop nodes once a collection, but whose every allocation asks whether it has lapsed.
 
-use super::tree::{NewNode, Node};
+use super::node::{NewNode, Node};
 use allotment::{Gc, Mutator};
 
 /// The highest tree that is made in a span: 127 nodes, 4 KiB. Twice as many levels made no difference.
@@ -45,7 +45,8 @@ fn bottom_up_in_span<'g>(mutator: &'g Mutator<'_>, depth: u64) -> Option<Gc<'g, 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::{bottom_up, count, nodes, top_down};
+    use super::super::node::{count, nodes};
+    use super::super::tree::{bottom_up, top_down};
     use super::SPAN_DEPTH;
     use allotment::{Heap, OutOfMemory, rebind, root};
 

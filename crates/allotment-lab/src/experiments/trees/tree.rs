@@ -1,23 +1,11 @@
-//! The tree, and the two ways of making it.
+//! The two ways of making a tree.
 //!
-//! Every node is 32 bytes: the header, two references and a number. Made from the top, a node exists before its
-//! children, which are stored into it; made from the bottom, it is initialised with them.
+//! Made from the top, a node exists before its children, which are stored into it; made from the bottom, it is initialised with
+//! them.
 
+use super::node::{NewNode, Node};
 use super::spans;
-use allotment::{Field, Gc, Local, Mutator, Object, OutOfMemory, alloc, rebind, ret, root};
-
-/// A node; a leaf has no children. The key is the height above the leaves.
-#[derive(Object)]
-pub(super) struct Node {
-    pub(super) left: Field<Option<Node>>,
-    pub(super) right: Field<Option<Node>>,
-    pub(super) key: u64,
-}
-
-/// Nodes of a tree with `depth` levels below its top.
-pub(super) const fn nodes(depth: u64) -> u64 {
-    (1 << (depth + 1)) - 1
-}
+use allotment::{Gc, Local, Mutator, OutOfMemory, alloc, rebind, ret, root};
 
 /// Makes a tree from its top; `SPANS`: small subtrees in a span ([`spans`]).
 ///
@@ -75,19 +63,9 @@ pub(super) fn bottom_up<'m, const SPANS: bool>(
     alloc!(mutator, NewNode { left: Some(left), right: Some(right), key: depth })
 }
 
-/// The number of nodes, where each has the key that its height asks for and two children or none; else nothing.
-pub(super) fn count(mutator: &Mutator<'_>, node: Gc<'_, Node>) -> Option<u64> {
-    match (node.left.load(mutator), node.right.load(mutator)) {
-        (None, None) => (node.key == 0).then_some(1),
-        (Some(left), Some(right)) if left.key + 1 == node.key && right.key + 1 == node.key => {
-            Some(1 + count(mutator, left)? + count(mutator, right)?)
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::node::{count, nodes};
     use super::*;
     use allotment::Heap;
 
