@@ -8,7 +8,7 @@ use crate::registers::check_general;
 use crate::sequence::{Part, Sequence, Target};
 use allotment::mutator::Hot;
 use iced_x86::Register;
-use iced_x86::code_asm::{byte_ptr, dword_ptr, qword_ptr};
+use iced_x86::code_asm::{AsmRegister64, byte_ptr, dword_ptr, qword_ptr};
 
 /// A store of a reference to a slot, at `base + displacement`.
 #[derive(Clone, Copy, Debug)]
@@ -98,13 +98,6 @@ impl Emitter {
         assembly.hot("the reference").mov(value, qword_ptr(base + load.displacement))?;
         if let Some(slow) = load.hook {
             slow.check(&[("the value", load.value)])?;
-            let (hook, done) = (assembly.mark(), assembly.mark());
-            let to = assembly.refer_to(hook);
-            let hot = assembly.hot("is the hook on?");
-            hot.cmp(dword_ptr(mutator + Hot::LOAD_HOOK_OFFSET), 0_i32)?;
-            hot.jne(to)?;
-            assembly.set(Part::Hot, done);
-            assembly.set(Part::Cold, hook);
             let call = Call {
                 target: Target::LoadHook,
                 arguments: &[load.mutator, load.base, load.value],
@@ -114,8 +107,7 @@ impl Emitter {
                 result: Some(load.value),
                 is_safepoint: false,
             };
-            slow.emit(&mut assembly, &call)?;
-            back_to(&mut assembly, done)?;
+            call_if_set(&mut assembly, mutator, Hot::LOAD_HOOK_OFFSET, "is the hook on?", &slow, &call)?;
         }
         assembly.finish(Some(load.value), Vec::new())
     }
@@ -129,13 +121,6 @@ impl Emitter {
         poll.slow.check(&[])?;
         let mutator = general(poll.mutator)?;
         let mut assembly = Assembly::new()?;
-        let (stop, go_on) = (assembly.mark(), assembly.mark());
-        let to = assembly.refer_to(stop);
-        let hot = assembly.hot("is a stop requested?");
-        hot.cmp(dword_ptr(mutator + Hot::REQUESTED_OFFSET), 0_i32)?;
-        hot.jne(to)?;
-        assembly.set(Part::Hot, go_on);
-        assembly.set(Part::Cold, stop);
         let call = Call {
             target: Target::Safepoint,
             arguments: &[poll.mutator],
@@ -145,8 +130,28 @@ impl Emitter {
             result: None,
             is_safepoint: true,
         };
-        poll.slow.emit(&mut assembly, &call)?;
-        back_to(&mut assembly, go_on)?;
+        let question = "is a stop requested?";
+        call_if_set(&mut assembly, mutator, Hot::REQUESTED_OFFSET, question, &poll.slow, &call)?;
         assembly.finish(None, Vec::new())
     }
+}
+
+/// Asks whether the 4 bytes at `offset` of the hot part are not 0, and calls out of line then.
+fn call_if_set(
+    assembly: &mut Assembly,
+    mutator: AsmRegister64,
+    offset: usize,
+    question: &'static str,
+    slow: &SlowCall<'_>,
+    call: &Call<'_>,
+) -> Result<(), EmitError> {
+    let (set, done) = (assembly.mark(), assembly.mark());
+    let to = assembly.refer_to(set);
+    let hot = assembly.hot(question);
+    hot.cmp(dword_ptr(mutator + offset), 0_i32)?;
+    hot.jne(to)?;
+    assembly.set(Part::Hot, done);
+    assembly.set(Part::Cold, set);
+    slow.emit(assembly, call)?;
+    back_to(assembly, done)
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod asm;
 mod failure;
+mod measuring;
 mod report;
 mod run;
 mod show;

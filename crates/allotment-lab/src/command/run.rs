@@ -1,21 +1,15 @@
 //! `allotment run`: choose, check everything that can be checked, measure, write, print.
 
+use super::measuring::{Measuring, end, say, usable_cpus, warn};
 use super::report::{Printed, tables};
 use super::{Failure, RunArguments, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
-use crate::format::time::rough;
 use crate::format::{OutputFile, Report};
-use crate::harness::{
-    Baseline, Case, Circumstances, Experiment, Interrupt, JmhMode, Outcome, Run, expand, run as measure,
-    warnings,
-};
-use crate::machine::{Machine, Noise, placement};
+use crate::harness::{Baseline, Case, Experiment, Interrupt, JmhMode, Outcome, expand};
+use crate::machine::Machine;
 use allotment::memory::topology::Topology;
-use anyhow::Context;
-use std::io::{self, Write};
 use std::path::Path;
-use std::time::Instant;
 
 /// Measures what `arguments` ask for.
 ///
@@ -27,27 +21,15 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let baselines: Vec<Option<Baseline>> =
         chosen.iter().map(|experiment| arguments.baseline(*experiment)).collect::<Result<_, _>>()?;
     let topology = Topology::detect();
-    let (cpus, usable) = usable_cpus(&topology);
+    let cpus = usable_cpus(&topology);
     let (cases, left_out) =
-        expand(&chosen, &arguments.selection(), usable).map_err(|error| Failure::Usage(error.to_string()))?;
+        expand(&chosen, &arguments.selection(), cpus.1).map_err(|error| Failure::Usage(error.to_string()))?;
     let files = Files::open(arguments)?;
     let settings = arguments.settings();
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
-    let say = |text: &str| {
-        if !arguments.quiet {
-            // Nobody to tell is no reason not to measure.
-            let _ = writeln!(io::stderr(), "{text}");
-        }
-    };
-    left_out.iter().for_each(|text| say(text));
-    let estimate = settings.describe_estimate(cases.iter().map(|case| case.jmh_mode));
-    say(&format!("{} cases x {} forks, {estimate}", cases.len(), settings.forks()));
-
-    let before = Noise::read(Path::new("/"));
-    let start = Instant::now();
-    let outcome = measure(&Run {
-        program: std::env::current_exe().context("cannot find this program's own file")?,
+    left_out.iter().for_each(|text| say(arguments.quiet, text));
+    let (outcome, circumstances) = Measuring {
         experiments,
         cases: &cases,
         settings: &settings,
@@ -55,9 +37,8 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         cpus: &cpus,
         quiet: arguments.quiet,
         interrupt: &interrupt,
-    });
-    say(&format!("measuring took {}", rough(start.elapsed())));
-    let circumstances = Circumstances { before, after: Noise::read(Path::new("/")), cpus: usable };
+    }
+    .measure()?;
 
     let report = report(&outcome, &machine, arguments);
     let written = files.write(&report);
@@ -69,31 +50,9 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         settings: &settings_text,
         outcome: &outcome,
     }));
-    for warning in warnings(&outcome, &circumstances) {
-        let _ = writeln!(io::stderr(), "warning: {warning}");
-    }
-    for complaint in &outcome.complaints {
-        let _ = writeln!(io::stderr(), "note: a fork said: {complaint}");
-    }
+    warn(&outcome, &circumstances);
     written?;
     end(&outcome, printed)
-}
-
-/// The CPUs in the order in which threads are bound to them, and how many threads make progress at once.
-pub(super) fn usable_cpus(topology: &Topology) -> (Vec<usize>, usize) {
-    let cpus = placement(topology.cpus());
-    let usable = topology.available_parallelism().min(cpus.len());
-    (cpus, usable)
-}
-
-/// The exit of a run: interrupted before failed before nobody reads.
-fn end(outcome: &Outcome, printed: Result<(), Failure>) -> Result<(), Failure> {
-    match outcome.failures.as_slice() {
-        _ if outcome.interrupted => Err(Failure::Interrupted),
-        [] => printed,
-        [only] => Err(Failure::Failed(only.clone())),
-        [first, rest @ ..] => Err(Failure::Failed(format!("{first} (and {} more)", rest.len()))),
-    }
 }
 
 /// The experiments of these names, each once.

@@ -22,7 +22,7 @@ use crate::mutator::{
 use crate::object::Shapes;
 use crate::options::{
     CollectorKind, OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
-    table::for_each_option,
+    rules::OF_PREFETCH, table::for_each_option,
 };
 use crate::region::{CardTable, Disposal, FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
 use crate::sync::Mutex;
@@ -194,7 +194,7 @@ impl HeapBuilder {
         let given = |id| matches!(self.options.origin(id), Origin::Given(_));
         if chosen.allocate_prefetch_distance == 0 {
             chosen.allocate_prefetch_style = PrefetchStyle::None.number();
-        } else if !PREFETCH_OPTIONS.into_iter().any(given) {
+        } else if !given(OptionId::AllocatePrefetchStyle) && !OF_PREFETCH.iter().copied().any(given) {
             chosen.allocate_prefetch_style = ours.style.number();
         }
         if !given(OptionId::AllocatePrefetchStepSize) {
@@ -331,16 +331,6 @@ impl HeapBuilder {
         Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options), history })
     }
 }
-
-/// The options of [`PrefetchSettings`].
-const PREFETCH_OPTIONS: [OptionId; 6] = [
-    OptionId::AllocatePrefetchStyle,
-    OptionId::AllocatePrefetchDistance,
-    OptionId::AllocatePrefetchLines,
-    OptionId::AllocateInstancePrefetchLines,
-    OptionId::AllocatePrefetchStepSize,
-    OptionId::AllocatePrefetchInstr,
-];
 
 /// The options as generated code takes them.
 pub(super) fn prefetch_settings(options: &Options) -> PrefetchSettings {

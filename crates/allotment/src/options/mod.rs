@@ -19,7 +19,7 @@ mod kinds;
 mod manual;
 mod nearest;
 mod origin;
-mod rules;
+pub(crate) mod rules;
 mod set;
 pub(crate) mod table;
 

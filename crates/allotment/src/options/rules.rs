@@ -40,8 +40,8 @@ const OF_BUFFERS: &[OptionId] = &[
     OptionId::AllocatePrefetchInstr,
 ];
 
-/// What only generated code that prefetches looks at.
-const OF_PREFETCH: &[OptionId] = &[
+/// What only generated code that prefetches looks at, beside the style.
+pub(crate) const OF_PREFETCH: &[OptionId] = &[
     OptionId::AllocatePrefetchDistance,
     OptionId::AllocatePrefetchLines,
     OptionId::AllocateInstancePrefetchLines,

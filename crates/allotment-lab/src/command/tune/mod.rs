@@ -8,25 +8,19 @@
 mod decision;
 mod questions;
 
-use super::run::usable_cpus;
+use super::measuring::{Measuring, end, usable_cpus, warn};
 use super::{Failure, TuneArguments, print};
 use crate::format::json::to_json;
-use crate::format::time::rough;
 use crate::format::{OutputFile, Report};
-use crate::harness::{
-    Case, Circumstances, Experiment, Interrupt, JmhMode, Pin, Run, Settings, run, warnings,
-};
-use crate::machine::{Machine, Noise};
+use crate::harness::{Experiment, Interrupt, JmhMode, Pin, Settings};
+use crate::machine::Machine;
 use allotment::memory::Processor;
 use allotment::memory::topology::Topology;
 use allotment::options::ENVIRONMENT_VARIABLE;
-use anyhow::Context;
 use decision::{Finding, decide};
-use questions::questions;
+use questions::{cases, questions};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Measures, and prints what it recommends.
 ///
@@ -40,30 +34,14 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
         )));
     }
     let topology = Topology::detect();
-    let (cpus, usable) = usable_cpus(&topology);
-    let questions = questions(&topology, &Processor::detect(), usable);
-    let mut cases: Vec<Case> = Vec::new();
-    for case in questions.iter().flat_map(|question| question.cases()) {
-        if !cases.contains(&case) {
-            cases.push(case);
-        }
-    }
+    let cpus = usable_cpus(&topology);
+    let questions = questions(&topology, &Processor::detect(), cpus.1);
+    let cases = cases(&questions);
     let file = arguments.json.as_deref().map(OutputFile::open).transpose();
     let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
     let interrupt = Interrupt::install()?;
     let settings = settings(arguments.forks);
-    let estimate = settings.describe_estimate(cases.iter().map(|case| case.jmh_mode));
-    let say = |text: &str| {
-        if !arguments.quiet {
-            // Nobody to tell is no reason not to measure.
-            let _ = writeln!(io::stderr(), "{text}");
-        }
-    };
-    say(&format!("{} cases x {} forks, {estimate}", cases.len(), settings.forks()));
-    let before = Noise::read(Path::new("/"));
-    let start = Instant::now();
-    let outcome = run(&Run {
-        program: std::env::current_exe().context("cannot find this program's own file")?,
+    let (outcome, circumstances) = Measuring {
         experiments,
         cases: &cases,
         settings: &settings,
@@ -71,9 +49,8 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
         cpus: &cpus,
         quiet: arguments.quiet,
         interrupt: &interrupt,
-    });
-    say(&format!("measuring took {}", rough(start.elapsed())));
-    let circumstances = Circumstances { before, after: Noise::read(Path::new("/")), cpus: usable };
+    }
+    .measure()?;
     let written = file.map(|file| -> anyhow::Result<()> {
         let report = Report {
             rows: outcome.rows.clone(),
@@ -86,15 +63,9 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
     let findings: Vec<Finding> = questions.iter().map(|question| decide(question, &outcome.rows)).collect();
     let text = text(&findings, &settings.describe(JmhMode::Throughput));
     let printed = if outcome.interrupted { Ok(()) } else { print(&text) };
-    for warning in warnings(&outcome, &circumstances) {
-        let _ = writeln!(io::stderr(), "warning: {warning}");
-    }
+    warn(&outcome, &circumstances);
     written.transpose()?;
-    match outcome.failures.first() {
-        _ if outcome.interrupted => Err(Failure::Interrupted),
-        Some(failure) => Err(Failure::Failed(failure.clone())),
-        None => printed,
-    }
+    end(&outcome, printed)
 }
 
 /// A minute for some thirty cases.
@@ -154,12 +125,7 @@ mod tests {
     #[test]
     fn it_takes_about_a_minute() {
         let questions = questions(&Topology::detect(), &Processor::detect(), 2);
-        let mut cases: Vec<Case> = Vec::new();
-        for case in questions.iter().flat_map(|question| question.cases()) {
-            if !cases.contains(&case) {
-                cases.push(case);
-            }
-        }
+        let cases = cases(&questions);
         let planned = settings(None).estimate(cases.iter().map(|case| case.jmh_mode));
         assert!((30..90).contains(&planned.as_secs()), "{planned:?} for {} cases", cases.len());
     }

@@ -63,6 +63,17 @@ impl Question {
     }
 }
 
+/// The cases of all questions, each once.
+pub(super) fn cases(questions: &[Question]) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for case in questions.iter().flat_map(Question::cases) {
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    cases
+}
+
 /// All questions, for a machine of which `threads` CPUs can be used.
 pub(super) fn questions(topology: &Topology, processor: &Processor, threads: usize) -> Vec<Question> {
     let l2 = topology.l2_bytes().unwrap_or(1 << 20);

@@ -30,7 +30,7 @@ const DEARER: f32 = 1.03;
 pub(super) struct Cache {
     near_ns: Average,
     far_ns: Average,
-    /// Collections on one side, since both were compared.
+    /// Collections since all was measured anew.
     waited: u32,
 }
 
