@@ -25,9 +25,9 @@ use super::padded::{Padded, TIME_WEIGHT};
 use super::settings::{Machine, Settings};
 use crate::tlab::sizing::Average;
 
-/// Bytes of eden for each thread: 16 of the smallest buffers. A collection takes what threads have not used of their buffers, half
-/// of one each on average; that is then 3 % of eden.
-const THREAD_BYTES: usize = 16 * (16 << 10);
+/// Bytes of eden for each thread: 32 of the smallest buffers. A collection takes what threads have not used of their buffers, half
+/// of one each on average; that is then 1.6 % of eden.
+const THREAD_BYTES: usize = 32 * (16 << 10);
 
 /// Shrinks an eden of more than this many times what throughput needs.
 const FAR: usize = 2;

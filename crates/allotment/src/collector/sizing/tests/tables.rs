@@ -63,8 +63,8 @@ fn eden_begins_with_what_caches_cores_and_threads_need() {
     for (l2, l3, region, threads, new, eden) in [
         (2 * MIB, 64 * MIB, 512 * KIB, 1, 0, 2),   // half of L2
         (2 * MIB, 64 * MIB, 512 * KIB, 2, 0, 4),   // for each of two cores
-        (2 * MIB, 64 * MIB, 512 * KIB, 8, 0, 4),   // there are two cores
-        (2 * MIB, 64 * MIB, 512 * KIB, 90, 0, 45), // 256 KiB for each thread
+        (2 * MIB, 64 * MIB, 512 * KIB, 4, 0, 4),   // there are two cores
+        (2 * MIB, 64 * MIB, 512 * KIB, 90, 0, 90), // 512 KiB for each thread
         (512 * KIB, 64 * MIB, 512 * KIB, 2, 0, 4), // two regions for each core
         (512 * KIB, MIB, 512 * KIB, 2, 0, 2),      // which a small L3 does not hold
         (2 * MIB, 0, 4 * MIB, 2, 0, 2),
