@@ -170,7 +170,7 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let workers = self.gang.ready(inner.decision.workers);
+        let workers = self.gang.ready(inner.sizing.workers(eden_regions));
         let roots = full::Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),

@@ -16,8 +16,6 @@ pub struct Decision {
     pub tenuring_threshold: u8,
     /// Whether the next collection is a full one.
     pub full: bool,
-    /// Threads for the next young collection; at least 1.
-    pub workers: usize,
     /// Bytes that may stay young in the next young collection; what is beyond becomes old.
     pub survivor_limit_bytes: usize,
     /// Why something is not as it was; empty if all is.
@@ -168,13 +166,12 @@ impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "next {}: eden {}, capacity {}, tenuring {}, survivors {}k, workers {}",
+            "next {}: eden {}, capacity {}, tenuring {}, survivors {}k",
             if self.full { "full" } else { "young" },
             self.eden_regions,
             self.capacity_regions,
             self.tenuring_threshold,
             self.survivor_limit_bytes / 1024,
-            self.workers,
         )?;
         for (index, reason) in self.reasons.iter().enumerate() {
             write!(f, "{}{reason}", if index == 0 { " [" } else { "; " })?;

@@ -103,6 +103,13 @@ impl Sizing {
         Eden::least(&self.settings, &self.machine, threads)
     }
 
+    /// Threads for a young collection of an eden of so many regions, by what it is expected to do.
+    #[must_use]
+    pub fn workers(&self, eden_regions: usize) -> usize {
+        let work = self.survival.work_bytes(eden_regions, &self.machine);
+        (1 + work / WORK_BYTES).min(self.machine.workers.max(1))
+    }
+
     /// The sizes until the next collection, after the one that is `done`.
     #[must_use]
     pub fn after(&mut self, done: &Collection) -> Decision {
@@ -141,7 +148,7 @@ impl Sizing {
         failure: Option<Reason>,
     ) -> Decision {
         let (settings, machine) = (self.settings, self.machine);
-        let workers = self.workers();
+        let workers = self.workers(self.eden.wish());
         let reserve = |survival: &Survival, eden| survival.reserve(eden, &machine, workers);
 
         let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish()));
@@ -177,7 +184,6 @@ impl Sizing {
             capacity_regions: self.heap.capacity(),
             tenuring_threshold: self.tenuring.threshold(),
             full,
-            workers,
             survivor_limit_bytes: limit,
             reasons,
         }
@@ -190,10 +196,5 @@ impl Sizing {
             bytes => regions.min(self.machine.regions_of(bytes)),
         };
         (young / SURVIVORS).max(1) * self.machine.geometry.region_bytes()
-    }
-
-    /// Threads for the next young collection, by what it is expected to do.
-    fn workers(&self) -> usize {
-        (1 + self.survival.work_bytes() / WORK_BYTES).min(self.machine.workers.max(1))
     }
 }

@@ -34,7 +34,7 @@ impl Survival {
     /// Takes in a young collection.
     pub(super) fn observe(&mut self, done: &Collection, machine: &Machine) {
         let copied = done.survivor_bytes() + done.promoted_bytes + done.failed_bytes;
-        let young = self.young_bytes + done.eden_regions.saturating_mul(machine.geometry.region_bytes());
+        let young = self.young_with(done.eden_regions, machine);
         self.young_bytes = done.survivor_bytes();
         self.survived.sample(self.young_bytes as f32);
         self.promoted.sample((done.promoted_bytes + done.failed_bytes) as f32);
@@ -54,15 +54,21 @@ impl Survival {
         self.survived.padded() as usize
     }
 
-    /// Bytes that the next young collection is expected to copy or to look at.
-    pub(super) fn work_bytes(&self) -> usize {
-        (self.survived.average() + self.promoted.average() + self.scanned.average()) as usize
+    /// Bytes that a young collection of an eden of `eden` regions is expected to copy or to look at: as many as usual, or, of an eden
+    /// that has become larger (since threads came), the usual share.
+    pub(super) fn work_bytes(&self, eden: usize, machine: &Machine) -> usize {
+        let share = self.share.average() * self.young_with(eden, machine) as f32;
+        ((self.survived.average() + self.promoted.average()).max(share) + self.scanned.average()) as usize
+    }
+
+    /// Bytes of the young generation with an eden of `eden` regions.
+    fn young_with(&self, eden: usize, machine: &Machine) -> usize {
+        eden.saturating_mul(machine.geometry.region_bytes()).saturating_add(self.young_bytes)
     }
 
     /// Regions that a young collection with `workers` needs for its copies if eden has `eden` regions.
     pub(super) fn reserve(&self, eden: usize, machine: &Machine, workers: usize) -> usize {
-        let region = machine.geometry.region_bytes();
-        let young = eden.saturating_mul(region).saturating_add(self.young_bytes);
+        let young = self.young_with(eden, machine);
         let share = if self.share.known() { self.share.padded().min(1.0) } else { UNKNOWN_SHARE };
         let by_share = young as f32 * share;
         let bytes = by_share.max(self.survived.padded() + self.promoted.padded()).min(young as f32) as usize;

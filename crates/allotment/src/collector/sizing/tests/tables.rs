@@ -205,8 +205,18 @@ fn workers_follow_the_work() {
         let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
         let mut sizing = Sizing::new(settings(""), machine);
         let done = Collection { promoted_bytes: copied, scanned_bytes: scanned, ..young() };
-        assert_eq!(sizing.after(&done).workers, workers, "{copied} {scanned}");
+        let eden = sizing.after(&done).eden_regions;
+        assert_eq!(sizing.workers(eden.min(4)), workers, "{copied} {scanned}");
     }
+}
+
+#[test]
+fn an_eden_that_threads_have_made_larger_has_workers_for_it() {
+    let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
+    let mut sizing = Sizing::new(settings(""), machine);
+    // 100 KiB of 2 MiB survive; of 250 MiB it may be 12.
+    let _ = sizing.after(&Collection { promoted_bytes: 100 * KIB, ..young() });
+    assert_eq!((sizing.workers(4), sizing.workers(10), sizing.workers(500)), (1, 1, 4));
 }
 
 /// The thresholds after many collections in which `rate(age)` of each age survive, and an old byte costs so many copies.
