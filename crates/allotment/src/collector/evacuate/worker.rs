@@ -31,6 +31,10 @@ pub(super) const OLD: usize = 2;
 /// its turn in a short queue (Cher, Hosking and Vitek, ASPLOS 2004).
 const AHEAD: usize = 8;
 
+/// Slots from which on an array is one entry of the stack instead of one for each: so much can be given to another worker at once,
+/// and its referents are fetched when their turn is near.
+const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
+
 /// Entries after which a worker looks whether another one has none.
 const LOOK_AROUND: u32 = 64;
 
@@ -273,9 +277,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         unsafe {
             for_each_fixed_slot(address, shape, |slot, kind| self.meet(slot, kind, old));
             if let Some(tail) = tail_slots(address, shape) {
-                if tail.length > chunk_slots(tail.length) {
-                    self.scan_chunk(address, 0);
-                } else {
+                let entry = Entry::Chunk { array: address, number: 0 }.encode();
+                if tail.length < ONE_ENTRY || !self.stack.push(entry) {
                     (0..tail.length).for_each(|index| self.meet(tail.start.add(index), tail.kind, old));
                 }
             }
@@ -345,15 +348,22 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// The same for a root slot, if it is strong: who visits roots may show a copy of a slot, so it cannot wait; weak ones
-    /// are visited again.
+    /// Updates a root slot, if it is strong: who visits roots may show a copy of a slot, so it cannot wait; weak ones are visited
+    /// again. What it leads to waits for that of other roots: of little at a time nothing could be given to other workers.
     ///
     /// # Safety
     /// - As for [`meet`](Self::meet).
     pub(super) unsafe fn meet_root(&mut self, slot: *mut u64, kind: SlotKind) {
         if kind == SlotKind::Strong {
             // SAFETY: the caller's predicate.
-            unsafe { self.meet_at_once(slot, kind, 0) };
+            unsafe {
+                if self.is_for_now(slot, kind, 0) {
+                    self.update(slot, 0);
+                }
+            }
+            if self.stack.is_deep() {
+                self.drain_own();
+            }
         }
     }
 

@@ -168,6 +168,12 @@ impl WorkStack<'_> {
         }
     }
 
+    /// Whether there is so much that no more should be added before it is done: half a piece.
+    #[inline(always)]
+    pub(crate) fn is_deep(&self) -> bool {
+        self.top.len() * 2 >= self.top.capacity()
+    }
+
     /// Whether somebody idles: a hint, and cheap.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
