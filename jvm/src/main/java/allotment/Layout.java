@@ -1,0 +1,78 @@
+package allotment;
+
+import java.io.OutputStream;
+import java.io.PrintStream;
+import org.openjdk.jol.info.ClassLayout;
+import org.openjdk.jol.vm.VM;
+import org.openjdk.jol.vm.VirtualMachine;
+
+/**
+ * What objects take on this virtual machine, by JOL: a workload whose objects have other sizes than those it stands beside would
+ * measure something else, and says so before it begins.
+ *
+ * <p>JOL is kept from attaching to the process, which takes seconds and more rights than a benchmark should need: offsets of
+ * fields, which it has without, are all that is asked. What it says about that on standard output is dropped, since that belongs
+ * to JMH.
+ */
+final class Layout {
+    private static final VirtualMachine MACHINE = quietly();
+
+    private Layout() {}
+
+    private static VirtualMachine quietly() {
+        for (String way : new String[] {"jol.skipInstallAttach", "jol.skipDynamicAttach", "jol.skipHotspotSAAttach"}) {
+            System.setProperty(way, "true");
+        }
+        PrintStream out = System.out;
+        System.setOut(new PrintStream(OutputStream.nullOutputStream()));
+        try {
+            return VM.current();
+        } finally {
+            System.setOut(out);
+        }
+    }
+
+    /** Bytes of an object of {@code type}, header and padding included. */
+    static long bytes(Class<?> type) {
+        return ClassLayout.parseClass(type).instanceSize();
+    }
+
+    /** Bytes of {@code object}, which may be an array. */
+    static long bytes(Object object) {
+        return ClassLayout.parseInstance(object).instanceSize();
+    }
+
+    /** Bytes before the first element of an array of {@code element}: 16, and 12 with compact headers. */
+    static int arrayBase(Class<?> element) {
+        return MACHINE.arrayBaseOffset(element.getName());
+    }
+
+    /** Bytes of a reference in an array. */
+    static int referenceBytes() {
+        return MACHINE.arrayIndexScale(Object.class.getName());
+    }
+
+    /** Bytes of an object's header, as this machine is set: 12, and 8 with compact headers. */
+    static int headerBytes() {
+        return MACHINE.objectHeaderSize();
+    }
+
+    /**
+     * Demands that objects of {@code type} have {@code bytes} bytes.
+     *
+     * @throws IllegalStateException if they have not; says how many they have, and what decides that
+     */
+    static void demand(Class<?> type, long bytes) {
+        long found = bytes(type);
+        if (found != bytes) {
+            throw wrong(type.getSimpleName() + " of " + bytes + " bytes wanted, " + found + " found");
+        }
+    }
+
+    /** What is wrong, and what of the machine's settings decides it. */
+    static IllegalStateException wrong(String what) {
+        return new IllegalStateException(what + ": headers have " + headerBytes() + " bytes and references " + referenceBytes()
+                + " here; 12 or 8 (-XX:+UseCompactObjectHeaders) and 4 are expected, so a heap below 32g,"
+                + " -XX:+UseCompressedOops and -XX:+UseCompressedClassPointers");
+    }
+}
