@@ -43,7 +43,7 @@ final class Random {
     /** Sattolo's: whoever goes on from each place to the one it names comes through all of them. */
     void shuffleToOneCycle(int[] values) {
         for (int last = values.length - 1; last >= 1; last--) {
-            swap(values, last, (int) Long.remainderUnsigned(draw(), last));
+            swap(values, last, below(last));
         }
     }
 
