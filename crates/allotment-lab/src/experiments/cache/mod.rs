@@ -18,8 +18,8 @@ mod verdict;
 
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, SecondaryValue, Thread};
+use crate::machine::free_memory;
 use crate::walk::{Mapping, Pages};
-use allotment::memory::limit::available_memory;
 use anyhow::bail;
 
 /// The experiment `cache`.
@@ -140,9 +140,9 @@ impl Experiment for Cache {
             }
         }
         let total = set.saturating_mul(case.threads);
-        if total > SMALL_TOTAL && total > available_memory().bytes / 2 {
+        if total > SMALL_TOTAL && total > free_memory() {
             return Some(format!(
-                "{} threads that walk {set} bytes each take over half of the memory",
+                "{} threads that walk {set} bytes each are more than there is memory free",
                 case.threads
             ));
         }
