@@ -9,6 +9,7 @@
 //! | [`machine`] | what the numbers were measured on |
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
+//! | `walk` | memory that threads walk to keep caches busy |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
 //! | [`command`] | the command line |
@@ -23,3 +24,4 @@ pub mod harness;
 pub mod machine;
 pub mod statistics;
 pub mod tlab_log;
+mod walk;

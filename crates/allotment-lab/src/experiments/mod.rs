@@ -20,6 +20,7 @@
 //!   collections) a [`Probe`](crate::harness::Probe) looks at between iterations.
 
 mod api;
+mod cache;
 mod clock;
 mod collectors;
 mod emitted;
@@ -28,7 +29,6 @@ mod heap_use;
 mod lists;
 pub(crate) mod options;
 mod prefetch;
-mod random;
 mod sizes;
 mod storm;
 mod tlab;
@@ -37,6 +37,7 @@ mod trees;
 mod weak;
 
 pub use api::Api;
+pub use cache::Cache;
 pub use clock::Clock;
 pub use graph::Graph;
 pub use lists::Lists;
@@ -52,7 +53,7 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Prefetch, &Options, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Clock]
+    &[&Tlab, &TlabSize, &Prefetch, &Options, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Cache, &Clock]
 }
 
 #[cfg(test)]

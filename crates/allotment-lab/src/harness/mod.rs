@@ -12,6 +12,7 @@
 
 mod axis;
 mod bench;
+mod cache_size;
 mod case;
 mod compare;
 mod experiment;
@@ -23,6 +24,7 @@ mod interrupt;
 mod iteration;
 mod jmh_mode;
 mod meeting;
+pub mod neighbours;
 mod progress;
 mod protocol;
 mod runner;
@@ -40,6 +42,7 @@ pub use experiment::{Baseline, Experiment, Mode};
 pub use grid::{GridError, Selection, expand};
 pub use interrupt::Interrupt;
 pub use jmh_mode::{JmhMode, TimeUnit};
+pub use neighbours::Neighbours;
 pub use protocol::{Order, run_fork};
 pub use runner::{Outcome, Run, run};
 pub use settings::{Pin, Plan, Settings};

@@ -5,11 +5,14 @@
 //! forks one after the other, as JMH does, was refused: the drift of a shared machine over minutes is
 //! larger than many effects of interest.
 
-use super::fork_process::{self, End};
+use super::axis::label;
+use super::fork_process::{self, End, Fork};
 use super::gather::Gathered;
+use super::neighbours::{Company, Left, Neighbours};
 use super::progress::Progress;
+use super::protocol::IterationRecord;
 use super::settings::START;
-use super::{Axis, Case, Experiment, Interrupt, Order, Pin, Settings};
+use super::{Axis, Case, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
 use crate::format::ScoreRow;
 use std::path::PathBuf;
 use std::process::Command;
@@ -84,17 +87,22 @@ pub fn run(run: &Run<'_>) -> Outcome {
             parent: std::process::id(),
         };
         let silence = case.plan.time.max(case.plan.warmup_time) + run.timeout;
+        let company = company(run, &case.case);
         let mut command = Command::new(&run.program);
         command.arg("fork");
         let mut shown = Duration::ZERO;
-        let ended = fork_process::run(command, &order, silence, run.interrupt, &mut |record| {
-            let time = if record.warmup { order.plan.warmup_time } else { order.plan.time };
-            progress.advance(time);
-            shown += time;
-        });
+        let mut ended = match &company {
+            Ok(_) => fork_process::run(command, &order, silence, run.interrupt, &mut |record| {
+                let time = if record.warmup { order.plan.warmup_time } else { order.plan.time };
+                progress.advance(time);
+                shown += time;
+            }),
+            Err(_) => Fork { iterations: vec![], end: End::Finished, complaints: String::new() },
+        };
         progress.advance(planned.saturating_sub(shown));
-        let mut measured = ended.iterations;
+        let mut measured = std::mem::take(&mut ended.iterations);
         measured.retain(|record| !record.warmup);
+        part(company, &mut measured, &mut ended.end);
         match ended.end {
             End::Finished => {
                 if !ended.complaints.trim().is_empty() {
@@ -128,6 +136,37 @@ pub fn run(run: &Run<'_>) -> Outcome {
     outcome
 }
 
+/// The neighbours of a case, walking; none if it has none.
+fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, Left> {
+    let Some(neighbours) = Neighbours::of(case) else { return Ok(None) };
+    let mut command = Command::new(&run.program);
+    command.arg("neighbour");
+    let cpus = neighbour_bindings(run.settings.pin, case.threads, neighbours.threads, run.cpus);
+    Company::start(command, neighbours, cpus, run.timeout, run.interrupt).map(Some)
+}
+
+/// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is one value for each fork; what
+/// was measured beside neighbours that were not there is dropped.
+fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationRecord>, end: &mut End) {
+    match company.and_then(|company| company.map(Company::leave).transpose()) {
+        Ok(rate) => {
+            let rate = rate.map(|rate| SecondaryValue::average("neighbours.rate", "lines/us", rate));
+            if let (Some(rate), Some(first)) = (rate, measured.first_mut()) {
+                first.secondary.push(rate);
+            }
+        }
+        Err(left) => {
+            measured.clear();
+            if *end == End::Finished {
+                *end = match left {
+                    Left::Interrupted => End::Interrupted,
+                    Left::Failed(text) => End::Failed(text),
+                };
+            }
+        }
+    }
+}
+
 /// The axes of a case's experiment.
 fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
     let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
@@ -136,11 +175,8 @@ fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
 
 /// A case with all its coordinates as people read them, for messages.
 fn describe(case: &Case, axes: &[Axis]) -> String {
-    let label = |name: &str, value: &str| {
-        axes.iter().find(|axis| axis.name == name).map_or(value.into(), |axis| axis.label(value))
-    };
     let params: String =
-        case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(name, value))).collect();
+        case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(axes, name, value))).collect();
     format!("{} ({params}threads = {}, {})", case.benchmark(), case.threads, case.jmh_mode)
 }
 
@@ -159,6 +195,11 @@ fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
         Pin::Never => false,
     };
     (0..threads).map(|thread| bound.then(|| cpus[thread % cpus.len()])).collect()
+}
+
+/// For each neighbour the CPU it is bound to: those behind the measuring threads', and only if there are enough for both.
+fn neighbour_bindings(pin: Pin, threads: usize, neighbours: usize, cpus: &[usize]) -> Vec<Option<usize>> {
+    bindings(pin, threads + neighbours, cpus).split_off(threads)
 }
 
 #[cfg(test)]
@@ -188,6 +229,9 @@ mod tests {
         assert_eq!(bindings(Pin::Always, 3, &[3, 5]), [Some(3), Some(5), Some(3)]);
         assert_eq!(bindings(Pin::Never, 1, &[3, 5]), [None]);
         assert_eq!(bindings(Pin::Always, 1, &[]), [None]);
+        assert_eq!(neighbour_bindings(Pin::Auto, 1, 1, &[3, 5]), [Some(5)]);
+        assert_eq!(neighbour_bindings(Pin::Auto, 1, 2, &[3, 5]), [None; 2]);
+        assert_eq!(neighbour_bindings(Pin::Always, 1, 2, &[3, 5]), [Some(5), Some(3)]);
     }
 
     proptest! {
