@@ -11,6 +11,7 @@
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
+//! | [`report`] | what results say, as pages with charts |
 //! | [`command`] | the command line |
 //!
 //! To add an experiment, see [`experiments`].
@@ -21,5 +22,6 @@ pub mod experiments;
 pub mod format;
 pub mod harness;
 pub mod machine;
+pub mod report;
 pub mod statistics;
 pub mod tlab_log;
