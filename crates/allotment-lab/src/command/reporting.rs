@@ -5,8 +5,8 @@
 
 use super::{Failure, print};
 use crate::format::json::to_json;
-use crate::format::{OutputFile, Report, number, read_json};
 use crate::format::phrase::factor;
+use crate::format::{OutputFile, Report, number, read_json};
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
 use crate::report::{Change, Changes, Document, Source, changes, html, markdown};
@@ -168,7 +168,8 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     }
     print(&table(&found))?;
     let Some(most) = arguments.fail_on_slower else { return Ok(()) };
-    let slower = || found.both.iter().filter(|one| one.change == Change::Slower && one.slower_percent() > most);
+    let slower =
+        || found.both.iter().filter(|one| one.change == Change::Slower && one.slower_percent() > most);
     let worst = slower().max_by(|a, b| a.slower_percent().total_cmp(&b.slower_percent()));
     worst.map_or(Ok(()), |worst| {
         Err(Failure::Failed(format!(

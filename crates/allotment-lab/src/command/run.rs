@@ -132,9 +132,9 @@ impl Files {
         let all = [("--json", &files.json), ("--csv", &files.csv), ("--report", &files.report)];
         for (index, (flag, file)) in all.iter().enumerate() {
             let path = file.as_ref().map(OutputFile::path);
-            let same = all[..index].iter().find(|(_, other)| {
-                path.is_some() && other.as_ref().map(OutputFile::path) == path
-            });
+            let same = all[..index]
+                .iter()
+                .find(|(_, other)| path.is_some() && other.as_ref().map(OutputFile::path) == path);
             if let (Some((other, _)), Some(path)) = (same, path) {
                 let path = path.display();
                 return Err(Failure::Usage(format!(

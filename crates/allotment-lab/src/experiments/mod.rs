@@ -29,6 +29,7 @@ mod lists;
 pub(crate) mod options;
 mod prefetch;
 mod random;
+mod saying;
 mod sizes;
 mod storm;
 mod tlab;

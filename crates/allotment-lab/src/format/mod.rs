@@ -6,6 +6,7 @@
 //! neither.
 
 mod columns;
+pub mod coordinates;
 pub mod csv;
 pub mod json;
 pub mod number;

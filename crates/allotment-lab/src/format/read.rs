@@ -175,8 +175,7 @@ fn entry(result: Outcome) -> Entry {
             secondary.push(metric(label, fields, values));
         }
     }
-    let parameter =
-        |(name, value): (String, String)| Parameter { name, label: value.clone(), value };
+    let parameter = |(name, value): (String, String)| Parameter { name, label: value.clone(), value };
     Entry {
         row: ScoreRow {
             benchmark: result.benchmark,
@@ -215,8 +214,10 @@ fn is_percentile(label: &str) -> bool {
 }
 
 fn metric(label: String, fields: Fields, values: u64) -> Metric {
-    let made = |combine, samples| Metric { label: label.clone(), unit: fields.score_unit.clone(), combine, samples };
-    let close = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()) || (a.is_nan() && b.is_nan());
+    let made =
+        |combine, samples| Metric { label: label.clone(), unit: fields.score_unit.clone(), combine, samples };
+    let close =
+        |a: f64, b: f64| a == b || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()) || (a.is_nan() && b.is_nan());
     if fields.raw_data_histogram.iter().flatten().any(|counts| !counts.is_empty()) {
         let sorted = |counts: &Vec<(Number, u64)>| {
             let mut counts: Vec<Weighted> = counts.iter().map(|&(value, times)| (value.0, times)).collect();
@@ -231,7 +232,8 @@ fn metric(label: String, fields: Fields, values: u64) -> Metric {
         fields.raw_data.iter().map(|fork| fork.iter().map(|value| value.0).collect()).collect();
     let score = fields.score.0;
     // Sums and maxima have the interval from the score to the score, and no error.
-    let exact = fields.score_error.0.is_nan() && fields.score_confidence.iter().all(|end| close(end.0, score));
+    let exact =
+        fields.score_error.0.is_nan() && fields.score_confidence.iter().all(|end| close(end.0, score));
     let candidates: &[Combine] =
         if exact { &[Combine::Sum, Combine::Maximum, Combine::Average] } else { &[Combine::Average] };
     for &combine in candidates.iter().filter(|_| forks.iter().any(|fork| !fork.is_empty())) {
@@ -338,9 +340,9 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Report;
     use super::super::json::to_json;
     use super::super::result::examples;
-    use super::super::Report;
     use super::*;
     use proptest::prelude::*;
 
@@ -427,7 +429,10 @@ mod tests {
             ),
         ] {
             let error = read(text).unwrap_err().to_string();
-            assert!(error.contains(hint) && error.contains("JMH result file was expected"), "{text}: {error}");
+            assert!(
+                error.contains(hint) && error.contains("JMH result file was expected"),
+                "{text}: {error}"
+            );
         }
         assert_eq!(read("[]"), Ok(vec![]));
     }

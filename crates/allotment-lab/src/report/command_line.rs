@@ -1,7 +1,7 @@
 //! The command that measures the same again, from rows alone: files need not come from the command line that
 //! is at hand, and a page about one experiment should repeat that one only.
 
-use super::coordinates::{mode, value};
+use crate::format::coordinates::{mode, value};
 use crate::format::time::iteration_time;
 use crate::format::{Entry, ScoreRow};
 use crate::harness::{Experiment, JVM, Settings};
@@ -61,7 +61,8 @@ impl Plan {
 /// Grids are whole, so a command may measure points between those that rows of several runs have.
 pub(super) fn commands(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<String> {
     // The JVM's own times are the command's business.
-    let ours: Vec<&Entry> = entries.iter().filter(|entry| value(&entry.row, JVM).is_none()).copied().collect();
+    let ours: Vec<&Entry> =
+        entries.iter().filter(|entry| value(&entry.row, JVM).is_none()).copied().collect();
     let explain = |settings: &Settings| {
         ours.iter().all(|entry| Plan::planned(settings, &entry.row) == Some(Plan::of(&entry.row)))
     };
@@ -136,7 +137,8 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
         Some(jvm.split_once('-').map_or(jvm.clone(), |(_, collector)| collector.to_string()))
     }));
     if !programs.is_empty() {
-        let _ = write!(text, " --jvm {} --jvm-collector {}", quoted(&programs.join(",")), collectors.join(","));
+        let _ =
+            write!(text, " --jvm {} --jvm-collector {}", quoted(&programs.join(",")), collectors.join(","));
     }
     text
 }

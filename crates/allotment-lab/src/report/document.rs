@@ -1,7 +1,7 @@
 //! All that was measured, by experiment.
 
-use super::coordinates::group;
 use super::section::Section;
+use crate::format::coordinates::group;
 use crate::format::{Entry, Origin, Parameter, ScoreRow};
 use crate::harness::Experiment;
 
@@ -88,7 +88,11 @@ fn joined(sources: Vec<Source>) -> Vec<Entry> {
         for mut entry in source.entries {
             if twice {
                 let name = source.name.clone();
-                entry.row.parameters.push(Parameter { name: "file".into(), label: name.clone(), value: name });
+                entry.row.parameters.push(Parameter {
+                    name: "file".into(),
+                    label: name.clone(),
+                    value: name,
+                });
             }
             all.push(entry);
         }

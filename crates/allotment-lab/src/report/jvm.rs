@@ -1,9 +1,9 @@
 //! Ours against a JVM: for any experiment that has rows of one.
 
 use crate::format::ScoreRow;
+use crate::format::coordinates::{mode, value};
 use crate::format::phrase::{Better, ratios};
 use crate::harness::JVM;
-use crate::report::coordinates::{mode, value};
 use crate::statistics::Ratio;
 
 /// A sentence for each mode and each JVM: our row over the JVM's at equal coordinates.
@@ -29,9 +29,11 @@ fn beside(ours: &ScoreRow, theirs: &ScoreRow) -> bool {
         && ours.jmh_mode == theirs.jmh_mode
         && ours.primary.unit == theirs.primary.unit
         && ours.threads == theirs.threads
-        && theirs.parameters.iter().filter(|parameter| parameter.name != JVM).all(|parameter| {
-            value(ours, &parameter.name).is_none_or(|(own, _)| own == parameter.value)
-        })
+        && theirs
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.name != JVM)
+            .all(|parameter| value(ours, &parameter.name).is_none_or(|(own, _)| own == parameter.value))
 }
 
 #[cfg(test)]

@@ -36,7 +36,9 @@ fn table(table: &Table) -> String {
     if !table.constant.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&table.constant));
     }
-    let line = |cells: &mut dyn Iterator<Item = String>| format!("|{}\n", cells.map(|cell| format!(" {cell} |")).collect::<String>());
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        format!("|{}\n", cells.map(|cell| format!(" {cell} |")).collect::<String>())
+    };
     text += &line(&mut table.header.iter().map(|title| plain(&title.text)));
     text += &format!(
         "|{}\n",

@@ -6,7 +6,6 @@
 //! | `section` | what is said of an experiment: charts, verdicts, table, command |
 //! | `command_line` | the command that measures the same again |
 //! | `jvm` | ours against a JVM, for any experiment |
-//! | `coordinates` | where rows lie, and what varies |
 //! | [`chart`] | charts as data, chosen from rows, drawn as SVG |
 //! | `table` | rows as cells |
 //! | `html`, `markdown` | the two forms of a document |
@@ -19,7 +18,6 @@
 mod changes;
 pub mod chart;
 mod command_line;
-mod coordinates;
 mod document;
 mod html;
 mod jvm;

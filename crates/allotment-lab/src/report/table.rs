@@ -1,7 +1,7 @@
 //! Rows as cells: scores with their errors and ratios, and apart from them whatever else was counted.
 
 use super::chart::choose::Scored;
-use super::coordinates::{MODE, mode, value, varying};
+use crate::format::coordinates::{MODE, mode, value, varying};
 use crate::format::phrase::{Effect, factor};
 use crate::format::{ScoreRow, number};
 
@@ -53,7 +53,7 @@ impl Places {
             }
         }
         if let Some(first) = rows.first()
-            && !names.iter().any(|name| name == super::coordinates::THREADS)
+            && !names.iter().any(|name| name == crate::format::coordinates::THREADS)
         {
             constants.push(format!("threads = {}", first.threads));
         }
@@ -162,10 +162,14 @@ mod tests {
         let ratio = Ratio { low: 1.1, value: 1.25, high: 1.4 };
         let table = scores(&[scored(&first, None), scored(&second, Some(ratio))], Some("mode=bare"));
         let titles: Vec<&str> = table.header.iter().map(|title| title.text.as_str()).collect();
-        let expected = ["mode", "threads", "measured", "values", "score", "error", "unit", "against mode=bare"];
+        let expected =
+            ["mode", "threads", "measured", "values", "score", "error", "unit", "against mode=bare"];
         assert_eq!(titles, expected);
         assert_eq!(table.constant, "size = 64k");
-        assert_eq!(table.rows[1], ["tlab", "4", "thrpt", "4*", "2.000", "± 0.500", "ops/us", "1.25× ± 0.15 ▲"]);
+        assert_eq!(
+            table.rows[1],
+            ["tlab", "4", "thrpt", "4*", "2.000", "± 0.500", "ops/us", "1.25× ± 0.15 ▲"]
+        );
         assert_eq!(table.rows[0][7], "");
     }
 

@@ -7,10 +7,10 @@
 
 use super::{Axis, COLOURS, Chart, Look, Point, Scale, Series};
 use crate::format::ScoreRow;
+use crate::format::coordinates::{Coordinate, MODE, mode, number as parsed, value, varying};
 use crate::format::number;
 use crate::format::phrase::{self, Better};
 use crate::harness::{Baseline, Charts, JVM};
-use crate::report::coordinates::{Coordinate, MODE, mode, number as parsed, value, varying};
 use crate::statistics::Ratio;
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ const MOST_CHARTS: usize = 24;
 /// With more combinations than these, coordinates of few values become series.
 const MANY_PANELS: usize = 12;
 
-/// More bars than these in a chart are divided.
-const MOST_BARS: usize = 40;
+/// A chart of bars has the bars of one combination; several, if they are no more than these together.
+const MOST_BARS: usize = 12;
 
 /// Charts that belong together: of one unit, with one legend.
 #[derive(Clone, Debug, PartialEq)]
@@ -286,9 +286,11 @@ fn lines(rows: &[Scored<'_>], along: &str, names: &Names) -> Vec<Series> {
     for scored in rows {
         let (look, name) = (names.look(scored.row), names.whole(scored.row));
         let x = value(scored.row, along).and_then(|(value, _)| parsed(&value)).unwrap_or(f64::NAN);
-        let series = found
-            .entry((look.colour, look.dash, name.clone()))
-            .or_insert_with(|| Series { name, look, points: Vec::new() });
+        let series = found.entry((look.colour, look.dash, name.clone())).or_insert_with(|| Series {
+            name,
+            look,
+            points: Vec::new(),
+        });
         series.points.push(point(scored, x));
     }
     let mut series: Vec<Series> = found.into_values().collect();
@@ -333,7 +335,13 @@ fn bar_chart(
         _ => String::new(),
     };
     let y = Axis { label: y_label(unit), scale: y_scale(&series, 60.0) };
-    Chart { title, x: Axis { label: String::new(), scale: Scale::Words(words) }, ticks: Vec::new(), y, series }
+    Chart {
+        title,
+        x: Axis { label: String::new(), scale: Scale::Words(words) },
+        ticks: Vec::new(),
+        y,
+        series,
+    }
 }
 
 fn y_label(unit: &str) -> String {
@@ -382,7 +390,8 @@ mod tests {
     }
 
     fn of(rows: &[ScoreRow], wanted: Charts, baseline: Option<&Baseline>) -> Vec<Group> {
-        let scored = |row| Scored { row, score: row.primary.score(), error: row.primary.error(), ratio: None };
+        let scored =
+            |row| Scored { row, score: row.primary.score(), error: row.primary.error(), ratio: None };
         charts(&rows.iter().map(scored).collect::<Vec<_>>(), wanted, baseline)
     }
 
@@ -427,8 +436,10 @@ mod tests {
         let mut rows = grid();
         rows.push(row("malloc", &[], 1, 5.0));
         let charts = of(&rows, Charts::default(), None).remove(0).charts;
-        let malloc: Vec<bool> =
-            charts.iter().map(|c| c.series.iter().any(|s| s.name == "malloc" && s.points[0].x.is_nan())).collect();
+        let malloc: Vec<bool> = charts
+            .iter()
+            .map(|c| c.series.iter().any(|s| s.name == "malloc" && s.points[0].x.is_nan()))
+            .collect();
         assert_eq!(malloc, [true, false], "it was measured with one thread");
     }
 
@@ -451,12 +462,7 @@ mod tests {
             charts[0].series.iter().map(|s| (s.name.as_str(), s.look.colour, s.look.dash)).collect();
         assert_eq!(
             looks,
-            [
-                ("bare", 0, 0),
-                ("tlab", 1, 0),
-                ("tlab, JDK 25 parallel", 1, 1),
-                ("tlab, JDK 17 g1", 1, 2)
-            ]
+            [("bare", 0, 0), ("tlab", 1, 0), ("tlab, JDK 25 parallel", 1, 1), ("tlab, JDK 17 g1", 1, 2)]
         );
     }
 

@@ -2,7 +2,7 @@
 
 use super::scale::{Range, short};
 use super::svg::{LINE, WIDTH, escape, width};
-use super::{Chart, Point, Series, marks};
+use super::{Chart, Point, Scale, Series, marks};
 use std::fmt::Write;
 
 /// Height of the plot itself.
@@ -33,7 +33,7 @@ impl Plane {
 /// Draws below `top`; where it ends.
 pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let points = || chart.series.iter().flat_map(|series| &series.points);
-    let heights = points().flat_map(|point| [point.y, point.low, point.high]);
+    let heights = points().flat_map(|point| point.extent(chart.y.scale == Scale::Log));
     let y = Range::of(&chart.y.scale, heights).rounded();
     let x = Range::between(&chart.x.scale, points().map(|point| point.x));
     let ticks: Vec<(f64, String)> = y.ticks().into_iter().map(|tick| (tick, short(tick))).collect();
@@ -113,7 +113,7 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
     }
     for point in along.iter().chain(&across) {
         let x = if point.x.is_finite() { plane.x(point.x) } else { plane.right - PAD + 2.0 };
-        if point.low.is_finite() && point.high.is_finite() && point.low < point.high {
+        if point.has_error() {
             let (low, high) = (plane.y(point.low), plane.y(point.high));
             let _ = write!(
                 out,
@@ -123,8 +123,13 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
             );
         }
         marks::marker(out, look, x, plane.y(point.y));
-        let _ =
-            write!(out, "<title>{}: {}</title>{}", escape(&series.name), escape(&point.label), marks::marker_end(look));
+        let _ = write!(
+            out,
+            "<title>{}: {}</title>{}",
+            escape(&series.name),
+            escape(&point.label),
+            marks::marker_end(look)
+        );
     }
     out.push_str("</g>");
 }

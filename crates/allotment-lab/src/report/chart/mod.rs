@@ -13,8 +13,8 @@ mod marks;
 mod scale;
 mod svg;
 
-pub use svg::{STYLE, legend_swatch, standalone, svg};
 pub(super) use svg::{COLOURS_DARK, COLOURS_LIGHT};
+pub use svg::{STYLE, legend_swatch, standalone, svg};
 
 /// What the axis of a chart means.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +84,20 @@ pub struct Point {
     pub high: f64,
     /// The score in words.
     pub label: String,
+}
+
+impl Point {
+    /// What an axis should show of it. With logarithms not all of an interval that reaches far down: it would
+    /// take the room of all others.
+    fn extent(&self, log: bool) -> [f64; 3] {
+        let low = if log && self.low < self.y / 4.0 { self.y } else { self.low };
+        [self.y, low, self.high]
+    }
+
+    /// Whether there is an interval to draw.
+    fn has_error(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite() && self.low < self.high
+    }
 }
 
 /// Colours besides the ink: the colour-blind-safe palette of Okabe and Ito ("Color Universal Design", 2008)

@@ -16,9 +16,8 @@ impl Range {
     pub(super) fn of(scale: &Scale, values: impl Iterator<Item = f64>) -> Range {
         let log = *scale == Scale::Log;
         let shown = values.filter(|value| value.is_finite() && (!log || *value > 0.0));
-        let (low, high) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (low, high) = shown
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         match (log, low <= high) {
             (true, true) if low < high => Range { log, low, high },
             (true, true) => Range { log, low: low / 2.0, high: high * 2.0 },
@@ -137,9 +136,15 @@ mod tests {
 
     #[test]
     fn short_numbers() {
-        for (value, text) in
-            [(0.0, "0"), (0.05, "0.05"), (2.5, "2.5"), (1200.0, "1200"), (2.5e6, "2.5M"), (0.00002, "2e-5"), (1e13, "1e13")]
-        {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.05, "0.05"),
+            (2.5, "2.5"),
+            (1200.0, "1200"),
+            (2.5e6, "2.5M"),
+            (0.00002, "2e-5"),
+            (1e13, "1e13"),
+        ] {
             assert_eq!(short(value), text);
         }
     }

@@ -102,13 +102,8 @@ fn legend(out: &mut String, chart: &Chart, top: f64) -> f64 {
             if index == 0 {
                 swatch(out, series.look, x, y + 7.0);
             }
-            let _ = write!(
-                out,
-                "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                x + SWATCH,
-                y + 11.0,
-                escape(line)
-            );
+            let _ =
+                write!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + SWATCH, y + 11.0, escape(line));
             x += wide;
         }
     }
@@ -124,8 +119,7 @@ pub fn legend_swatch(look: Look) -> String {
 
 fn swatch(out: &mut String, look: Look, x: f64, y: f64) {
     let (colour, dash) = (marks::colour(look), marks::dash(look));
-    let _ =
-        write!(out, "<g class=\"{colour}\"><path class=\"line\"{dash} d=\"M{x:.1} {y:.1}h24\"/>");
+    let _ = write!(out, "<g class=\"{colour}\"><path class=\"line\"{dash} d=\"M{x:.1} {y:.1}h24\"/>");
     marks::marker(out, look, x + 12.0, y);
     let _ = write!(out, "{}</g>", marks::marker_end(look));
 }

@@ -1,46 +1,46 @@
 //! Where rows lie: mode, threads and parameters under one name, and which of them vary.
 
-use crate::format::ScoreRow;
+use super::ScoreRow;
 
 /// The name of the coordinate that is the benchmark's last part.
-pub(super) const MODE: &str = "mode";
+pub const MODE: &str = "mode";
 
 /// The name of the number of threads.
-pub(super) const THREADS: &str = "threads";
+pub const THREADS: &str = "threads";
 
 /// A coordinate and the values that rows have in it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Coordinate {
+pub struct Coordinate {
     /// `mode`, `threads` or a parameter's name.
-    pub(super) name: String,
+    pub name: String,
     /// Distinct values with their labels: numbers ascending, otherwise as they first appear.
-    pub(super) values: Vec<(String, String)>,
+    pub values: Vec<(String, String)>,
 }
 
 impl Coordinate {
     /// The values as numbers; none if one of them is not.
-    pub(super) fn numbers(&self) -> Option<Vec<f64>> {
+    pub fn numbers(&self) -> Option<Vec<f64>> {
         self.values.iter().map(|(value, _)| number(value)).collect()
     }
 }
 
 /// A value as a number.
-pub(super) fn number(value: &str) -> Option<f64> {
+pub fn number(value: &str) -> Option<f64> {
     value.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// The experiment of a row, or the class of a foreign one.
-pub(super) fn group(row: &ScoreRow) -> &str {
+pub fn group(row: &ScoreRow) -> &str {
     row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(group, _)| group)
 }
 
 /// The mode of a row, or the method of a foreign one.
-pub(super) fn mode(row: &ScoreRow) -> &str {
+pub fn mode(row: &ScoreRow) -> &str {
     row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(_, mode)| mode)
 }
 
 /// The value of a row and how it is shown; none where the row lacks the coordinate.
-pub(super) fn value(row: &ScoreRow, name: &str) -> Option<(String, String)> {
+pub fn value(row: &ScoreRow, name: &str) -> Option<(String, String)> {
     let same = |text: &str| Some((text.to_string(), text.to_string()));
     match name {
         MODE => same(mode(row)),
@@ -53,7 +53,7 @@ pub(super) fn value(row: &ScoreRow, name: &str) -> Option<(String, String)> {
 }
 
 /// All coordinates of which at least two values occur: the mode, parameters in their order, threads.
-pub(super) fn varying(rows: &[&ScoreRow]) -> Vec<Coordinate> {
+pub fn varying(rows: &[&ScoreRow]) -> Vec<Coordinate> {
     let mut names = vec![MODE.to_string()];
     for parameter in rows.iter().flat_map(|row| &row.parameters) {
         if !names.contains(&parameter.name) {
@@ -85,15 +85,12 @@ fn coordinate(rows: &[&ScoreRow], name: String) -> Coordinate {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Parameter, examples};
     use super::*;
-    use crate::format::{Parameter, examples};
 
     fn row(mode: &str, size: Option<&str>, threads: usize) -> ScoreRow {
-        let parameter = |value: &str| Parameter {
-            name: "size".into(),
-            value: value.into(),
-            label: format!("{value} B"),
-        };
+        let parameter =
+            |value: &str| Parameter { name: "size".into(), value: value.into(), label: format!("{value} B") };
         ScoreRow {
             benchmark: format!("org.Alloc.{mode}"),
             threads,
