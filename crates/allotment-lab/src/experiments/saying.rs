@@ -151,7 +151,7 @@ pub(super) mod tests {
         assert_eq!(
             contrast(&rows, "mode", "tlab", "cas", THREADS).unwrap(),
             "tlab against cas, 1 thread: 2.00 to 3.00 times as fast; 2 threads: no difference beyond the error \
-             (1.00 ±0.03)."
+             (1.00, within 0.99 to 1.01)."
         );
         assert_eq!(contrast(&rows, "mode", "tlab", "lock", THREADS), None);
         let own = scaling(&rows, "cas").unwrap();

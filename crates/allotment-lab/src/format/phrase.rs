@@ -64,12 +64,17 @@ pub fn factor(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// `1.93 times as fast (±0.10)`, or that there is no difference beyond the error.
+/// The ends of a ratio's interval: `1.83 to 2.03`. It is not symmetric about the value, so `±` would be wrong.
+pub fn interval(ratio: &Ratio) -> String {
+    format!("{} to {}", factor(ratio.low), factor(ratio.high))
+}
+
+/// `1.93 times as fast (1.83 to 2.03)`, or that there is no difference beyond the error.
 pub fn ratio(ratio: &Ratio, better: Better) -> String {
-    let error = factor(ratio.error());
+    let within = interval(ratio);
     match Effect::of(ratio) {
-        Effect::Above | Effect::Below => format!("{} {} (±{error})", factor(ratio.value), better.times()),
-        Effect::None => format!("no difference beyond the error ({} ±{error})", factor(ratio.value)),
+        Effect::Above | Effect::Below => format!("{} {} ({within})", factor(ratio.value), better.times()),
+        Effect::None => format!("no difference beyond the error ({}, within {within})", factor(ratio.value)),
         Effect::Unknown => {
             format!("{} {}, of unknown error", factor(ratio.value), better.times())
         }
@@ -112,9 +117,12 @@ mod tests {
     #[test]
     fn one_ratio() {
         let higher = Better::of("ops/us");
-        assert_eq!(ratio(&of(1.8, 1.9, 2.0), higher), "1.90 times as fast (±0.10)");
-        assert_eq!(ratio(&of(0.4, 0.5, 0.6), Better::of("ns/op")), "0.50 times the time (±0.10)");
-        assert_eq!(ratio(&of(0.9, 1.0, 1.1), higher), "no difference beyond the error (1.00 ±0.10)");
+        assert_eq!(ratio(&of(1.8, 1.9, 2.0), higher), "1.90 times as fast (1.80 to 2.00)");
+        assert_eq!(ratio(&of(0.4, 0.5, 0.6), Better::of("ns/op")), "0.50 times the time (0.40 to 0.60)");
+        assert_eq!(
+            ratio(&of(0.9, 1.0, 1.1), higher),
+            "no difference beyond the error (1.00, within 0.90 to 1.10)"
+        );
         assert_eq!(ratio(&of(f64::NAN, 12.34, f64::NAN), higher), "12.3 times as fast, of unknown error");
     }
 
@@ -124,7 +132,7 @@ mod tests {
         let unknown = of(f64::NAN, 300.4, f64::NAN);
         for (all, expected) in [
             (vec![], ""),
-            (vec![fast], "1.90 times as fast (±0.10)"),
+            (vec![fast], "1.90 times as fast (1.80 to 2.00)"),
             (vec![fast, fast], "1.90 times as fast"),
             (vec![fast, of(2.0, 3.0, 4.0)], "1.90 to 3.00 times as fast"),
             (vec![slow, fast, equal], "0.50 to 1.90 times as fast, beyond the error in 2 of 3"),

@@ -24,6 +24,8 @@ pub struct Document {
     pub origins: Vec<Origin>,
     /// How many rows there are.
     pub rows: usize,
+    /// What is said of all of it, below the title.
+    pub about: String,
 }
 
 impl Document {
@@ -55,7 +57,16 @@ impl Document {
             let experiment = experiments.iter().find(|experiment| experiment.name() == *name);
             Section::of(name, experiment.copied(), &own)
         };
-        Document { sections: names.iter().map(section).collect(), origins, rows: entries.len() }
+        let sections: Vec<Section> = names.iter().map(section).collect();
+        let counted =
+            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let about = format!(
+            "{} of {}. Errors are half of the 99.9 % confidence interval; a difference is said only where the \
+             whole interval of a ratio shows it.",
+            counted(entries.len(), "row"),
+            counted(sections.len(), "experiment")
+        );
+        Document { sections, origins, rows: entries.len(), about }
     }
 }
 

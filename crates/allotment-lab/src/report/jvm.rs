@@ -65,7 +65,7 @@ mod tests {
         ];
         let expected = [
             "tlab here against JDK 25 parallel: 0.50 to 1.50 times as fast, beyond the error in 2 of 2.",
-            "tlab here against JDK 17 g1: 2.00 times as fast (±0.00).",
+            "tlab here against JDK 17 g1: 2.00 times as fast (2.00 to 2.00).",
         ];
         assert_eq!(verdicts(&rows), expected);
         assert_eq!(verdicts(&rows[..2]), [""; 0]);

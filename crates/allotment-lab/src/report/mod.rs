@@ -8,6 +8,7 @@
 //! | `jvm` | ours against a JVM, for any experiment |
 //! | [`chart`] | charts as data, chosen from rows, drawn as SVG |
 //! | `table` | rows as cells |
+//! | `tlab_log` | what a JVM's log says of its TLABs, as a document |
 //! | `html`, `markdown` | the two forms of a document |
 //! | `changes` | two files, row by row |
 //!
@@ -24,6 +25,7 @@ mod jvm;
 mod markdown;
 mod section;
 mod table;
+mod tlab_log;
 
 pub use changes::{Change, Changes, changes};
 pub use document::{Document, Source};
@@ -31,3 +33,4 @@ pub use html::html;
 pub use markdown::markdown;
 pub use section::{Section, verdicts};
 pub use table::Table;
+pub use tlab_log::tlab_log_document;

@@ -2,7 +2,7 @@
 
 use super::chart::choose::Scored;
 use crate::format::coordinates::{MODE, mode, value, varying};
-use crate::format::phrase::{Effect, factor};
+use crate::format::phrase::{Effect, factor, interval};
 use crate::format::{ScoreRow, number};
 
 /// Text in rows and columns.
@@ -103,9 +103,11 @@ pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
                     Effect::Below => " ▼",
                     Effect::None | Effect::Unknown => "",
                 };
-                let error = ratio.error();
-                let error = if error.is_nan() { String::new() } else { format!(" ± {}", factor(error)) };
-                format!("{}×{error}{mark}", factor(ratio.value))
+                let within = match Effect::of(&ratio) {
+                    Effect::Unknown => String::new(),
+                    _ => format!(" ({})", interval(&ratio)),
+                };
+                format!("{}×{within}{mark}", factor(ratio.value))
             }));
         }
         cells
@@ -168,7 +170,7 @@ mod tests {
         assert_eq!(table.constant, "size = 64k");
         assert_eq!(
             table.rows[1],
-            ["tlab", "4", "thrpt", "4*", "2.000", "± 0.500", "ops/us", "1.25× ± 0.15 ▲"]
+            ["tlab", "4", "thrpt", "4*", "2.000", "± 0.500", "ops/us", "1.25× (1.10 to 1.40) ▲"]
         );
         assert_eq!(table.rows[0][7], "");
     }
@@ -182,7 +184,7 @@ mod tests {
         assert_eq!(titles[..3], ["mode", "gc.alloc.rate, MB/sec", "gc.count, counts"]);
         assert!(titles.contains(&"p0.99, ns/op"));
         assert_eq!((table.rows[0][1].as_str(), table.rows[1][1].as_str()), ("3814.700", ""));
-        let bare = ScoreRow { secondary: vec![], ..plain };
+        let bare = ScoreRow { secondary: vec![], ..plain.clone() };
         assert_eq!(metrics(&[scored(&bare)]), None);
     }
 }

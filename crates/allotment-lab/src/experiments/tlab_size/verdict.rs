@@ -51,7 +51,7 @@ fn enough(rows: &[&ScoreRow]) -> Option<String> {
     let enough = (0..rows.len()).rev().find(|&index| shows(index)).map_or(0, |index| index + 1);
     let span = format!("{} against {}: {}", label(first), label(last), ratio(&whole, Better::Lower));
     Some(match enough {
-        0 => format!("refills show with no size, not even with {} ({span}).", label(first)),
+        0 => format!("refills show with no size beyond the error, not even with {} ({span}).", label(first)),
         index if index + 1 == rows.len() => {
             format!(
                 "refills show up to {}; {} is the largest tried ({span}).",

@@ -16,8 +16,7 @@ const BAR: f64 = 7.0;
 pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let Scale::Words(words) = &chart.x.scale else { return top };
     let log = chart.y.scale == Scale::Log;
-    let points = || chart.series.iter().flat_map(|series| &series.points);
-    let range = Range::of(&chart.y.scale, points().flat_map(|point| point.extent(log)));
+    let range = Range::of(&chart.y.scale, chart.extent().into_iter());
     let range = if log { range.rounded() } else { range };
     let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.label));
     let mut y = top + LINE + 4.0;
@@ -80,7 +79,7 @@ fn bar(out: &mut String, name: &str, look: Look, point: &Point, range: &Range, l
     if log {
         let (left, right) = (0.0, WIDTH);
         let _ = write!(out, "<path class=\"grid\" d=\"M{left} {middle:.1}H{right}\"/>");
-        error(out, point, range, middle, log);
+        error(out, point, range, middle);
         marks::marker(out, look, place(range, finite), middle);
         let _ = write!(out, "{title}{}", marks::marker_end(look));
     } else {
@@ -92,20 +91,20 @@ fn bar(out: &mut String, name: &str, look: Look, point: &Point, range: &Range, l
             zero.min(end),
             (end - zero).abs().max(0.5)
         );
-        error(out, point, range, middle, log);
+        error(out, point, range, middle);
     }
     y + BAR + 7.0
 }
 
-fn error(out: &mut String, point: &Point, range: &Range, middle: f64, log: bool) {
+fn error(out: &mut String, point: &Point, range: &Range, middle: f64) {
     if !point.has_error() {
         return;
     }
     let (low, high) = (place(range, point.low), place(range, point.high));
     let _ = write!(out, "<path class=\"err\" d=\"M{low:.1} {middle:.1}H{high:.1}");
     for (end, at) in [(point.low, low), (point.high, high)] {
-        // An interval that reaches to zero has no end on a logarithmic axis.
-        if !log || end > 0.0 {
+        // An interval that goes on beyond the chart has no end in it.
+        if range.shows(end) {
             let _ = write!(out, "M{at:.1} {:.1}v5", middle - 2.5);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::scale::{Range, short};
 use super::svg::{LINE, WIDTH, escape, width};
-use super::{Chart, Point, Scale, Series, marks};
+use super::{Chart, Point, Series, marks};
 use std::fmt::Write;
 
 /// Height of the plot itself.
@@ -33,8 +33,7 @@ impl Plane {
 /// Draws below `top`; where it ends.
 pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let points = || chart.series.iter().flat_map(|series| &series.points);
-    let heights = points().flat_map(|point| point.extent(chart.y.scale == Scale::Log));
-    let y = Range::of(&chart.y.scale, heights).rounded();
+    let y = Range::of(&chart.y.scale, chart.extent().into_iter()).rounded();
     let x = Range::between(&chart.x.scale, points().map(|point| point.x));
     let ticks: Vec<(f64, String)> = y.ticks().into_iter().map(|tick| (tick, short(tick))).collect();
     let widest = ticks.iter().map(|(_, text)| width(text)).fold(0.0, f64::max);
@@ -114,13 +113,17 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
     for point in along.iter().chain(&across) {
         let x = if point.x.is_finite() { plane.x(point.x) } else { plane.right - PAD + 2.0 };
         if point.has_error() {
-            let (low, high) = (plane.y(point.low), plane.y(point.high));
             let _ = write!(
                 out,
-                "<path class=\"err\" d=\"M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h5M{:.1} {high:.1}h5\"/>",
-                x - 2.5,
-                x - 2.5
+                "<path class=\"err\" d=\"M{x:.1} {:.1}V{:.1}",
+                plane.y(point.low),
+                plane.y(point.high)
             );
+            // An interval that goes on beyond the chart has no end in it.
+            for end in [point.low, point.high].into_iter().filter(|end| plane.y.shows(*end)) {
+                let _ = write!(out, "M{:.1} {:.1}h5", x - 2.5, plane.y(end));
+            }
+            out.push_str("\"/>");
         }
         marks::marker(out, look, x, plane.y(point.y));
         let _ = write!(

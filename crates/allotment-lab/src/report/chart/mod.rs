@@ -86,14 +86,23 @@ pub struct Point {
     pub label: String,
 }
 
-impl Point {
-    /// What an axis should show of it. With logarithms not all of an interval that reaches far down: it would
-    /// take the room of all others.
-    fn extent(&self, log: bool) -> [f64; 3] {
-        let low = if log && self.low < self.y / 4.0 { self.y } else { self.low };
-        [self.y, low, self.high]
+impl Chart {
+    /// What the axis of scores must show: the scores, and of their intervals as much as leaves the scores most of the
+    /// room. An interval can be many times as long as all scores are high; then its end is not in the chart.
+    fn extent(&self) -> Vec<f64> {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let finite = || points().map(|point| point.y).filter(|y| y.is_finite());
+        let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(0.0, f64::max));
+        let (floor, ceiling) = match self.y.scale {
+            Scale::Log => (least / 3.0, most * 3.0),
+            Scale::Linear | Scale::Words(_) => (least.min(0.0), most * 1.6),
+        };
+        let ends = points().flat_map(|point| [point.low.max(floor), point.high.min(ceiling)]);
+        finite().chain(ends.filter(|end| end.is_finite())).collect()
     }
+}
 
+impl Point {
     /// Whether there is an interval to draw.
     fn has_error(&self) -> bool {
         self.low.is_finite() && self.high.is_finite() && self.low < self.high

@@ -46,6 +46,11 @@ impl Range {
         Range { low: (self.low / step).floor() * step, high: (self.high / step).ceil() * step, ..self }
     }
 
+    /// Whether a value lies on the axis, and not beyond its ends.
+    pub(super) fn shows(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     /// Where a value lies, from 0 to 1; what lies outside is put at the end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high, value) = if self.log {
