@@ -12,6 +12,7 @@
 //! | `walk` | memory that threads walk to keep caches busy |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
+//! | [`report`] | what results say, as pages with charts |
 //! | [`command`] | the command line |
 //!
 //! To add an experiment, see [`experiments`].
@@ -22,6 +23,7 @@ pub mod experiments;
 pub mod format;
 pub mod harness;
 pub mod machine;
+pub mod report;
 pub mod statistics;
 pub mod tlab_log;
 mod walk;

@@ -9,6 +9,8 @@ fn main() -> ExitCode {
     let done = command::parse(std::env::args_os(), experiments).and_then(|chosen| match chosen {
         Command::List => command::list(experiments),
         Command::Run(arguments) => command::run(&arguments, experiments),
+        Command::Report(arguments) => command::report(&arguments, experiments),
+        Command::Compare(arguments) => command::compare_files(&arguments),
         Command::Tune(arguments) => command::tune(&arguments, experiments),
         Command::Machine => command::machine(),
         Command::Options => command::options(),

@@ -1,6 +1,6 @@
 //! Reading the command line.
 
-use super::{AsmArguments, Failure, Simulation, TlabLogArguments};
+use super::{AsmArguments, CompareArguments, Failure, ReportArguments, Simulation, TlabLogArguments};
 use crate::format::time;
 use crate::harness::neighbours::{NEIGHBOURS, NONE};
 use crate::harness::{Baseline, Experiment, JmhMode, Kind, Neighbours, Pin, Selection, Settings};
@@ -17,6 +17,10 @@ pub enum Command {
     List,
     /// Measure.
     Run(Box<RunArguments>),
+    /// Make a page of results.
+    Report(ReportArguments),
+    /// Compare results.
+    Compare(CompareArguments),
     /// Recommend options for this machine.
     Tune(TuneArguments),
     /// What machine this is.
@@ -50,6 +54,10 @@ enum Verb {
     List,
     /// Run experiments and print their scores.
     Run(Box<RunArguments>),
+    /// Make a page with charts and verdicts of result files.
+    Report(ReportArguments),
+    /// Compare two result files row by row.
+    Compare(CompareArguments),
     /// Measure for a minute, and recommend options for this machine.
     Tune(TuneArguments),
     /// Describe this machine: caches, pages, clock, counters, limits.
@@ -90,7 +98,7 @@ pub struct TuneArguments {
 /// The arguments of `allotment run`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RunArguments {
-    /// Names of experiments; `allotment list` shows them.
+    /// Names of experiments, or `all` of them; `allotment list` shows them.
     #[arg(required = true, value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
 
@@ -162,6 +170,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
+    /// Write a page with charts and verdicts, as `allotment report` makes it.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
     /// No progress and no estimate on standard error.
     #[arg(long)]
     pub quiet: bool,
@@ -189,6 +201,8 @@ pub fn parse(
     };
     match line.verb {
         Verb::List => Ok(Command::List),
+        Verb::Report(arguments) => Ok(Command::Report(arguments)),
+        Verb::Compare(arguments) => Ok(Command::Compare(arguments)),
         Verb::Tune(arguments) => Ok(Command::Tune(arguments)),
         Verb::Machine => Ok(Command::Machine),
         Verb::Options => Ok(Command::Options),
@@ -291,7 +305,7 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
             Err(Failure::Usage("no simulation given; write allotment simulate coherence".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, tune, machine, options, asm, tlab-log or simulate"
+            "no command given; write allotment list, run, report, compare, tune, machine, options, asm, tlab-log or simulate"
                 .into(),
         )),
         _ => {

@@ -1,8 +1,8 @@
 //! What a run prints on standard output: the settings, a table per experiment, and what is missing from it.
 
-use crate::format::{Report, ScoreRow, text_table};
-use crate::harness::neighbours::{self, NEIGHBOURS};
+use crate::format::{Comparison, Report, ScoreRow, text_table};
 use crate::harness::{Baseline, Experiment, Outcome, compare};
+use crate::report::verdicts;
 use std::fmt::Write;
 
 /// Everything that is printed of a run.
@@ -35,11 +35,8 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         let comparison = baseline.as_ref().map(|baseline| compare(&rows, baseline));
         let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
         let _ = writeln!(text, "\n{}\n", experiment.question());
-        let beside = baseline.as_ref().is_some_and(|baseline| baseline.coordinate == NEIGHBOURS);
-        let verdicts = |found| {
-            if beside { neighbours::verdicts(&rows, found) } else { experiment.verdicts(&rows, found) }
-        };
-        let verdicts = comparison.as_ref().map(verdicts).unwrap_or_default();
+        let none = || Comparison { baseline: String::new(), ratios: vec![None; rows.len()] };
+        let verdicts = verdicts(*experiment, &rows, &comparison.clone().unwrap_or_else(none));
         text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref());
         for verdict in verdicts {
             let _ = writeln!(text, "{verdict}");

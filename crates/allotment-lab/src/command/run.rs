@@ -2,6 +2,7 @@
 
 use super::measuring::{Measuring, end, say, usable_cpus, warn};
 use super::report::{Printed, tables};
+use super::reporting::write_report;
 use super::{Failure, RunArguments, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
@@ -42,7 +43,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     .measure()?;
 
     let report = report(&outcome, &machine, arguments);
-    let written = files.write(&report);
+    let written = files.write(&report, experiments);
     let settings_text = settings_lines(&cases, |mode| settings.describe(mode));
     let printed = print(&tables(&Printed {
         report: &report,
@@ -56,13 +57,20 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     end(&outcome, printed)
 }
 
+/// All of them, by one word.
+const ALL: &str = "all";
+
 /// The experiments of these names, each once.
 fn named<'a>(
     names: &[String],
     experiments: &[&'a dyn Experiment],
 ) -> Result<Vec<&'a dyn Experiment>, Failure> {
     let mut chosen: Vec<&dyn Experiment> = Vec::new();
-    for name in names {
+    let expand = |name: &'_ String| match name.as_str() {
+        ALL => experiments.iter().map(|experiment| experiment.name().to_string()).collect(),
+        one => vec![one.to_string()],
+    };
+    for name in &names.iter().flat_map(expand).collect::<Vec<_>>() {
         let Some(&found) = experiments.iter().find(|experiment| experiment.name() == name) else {
             let nearest = experiments
                 .iter()
@@ -72,7 +80,7 @@ fn named<'a>(
                 Some((distance, nearest)) if distance <= nearest.len() / 2 => {
                     format!("did you mean `{nearest}`?")
                 }
-                _ => "see allotment list".into(),
+                _ => "see allotment list, or write all".into(),
             };
             return Err(Failure::Usage(format!("there is no experiment `{name}`; {hint}")));
         };
@@ -110,9 +118,13 @@ fn settings_lines(cases: &[Case], describe: impl Fn(JmhMode) -> String) -> Vec<S
     lines
 }
 
+/// What reaches the heaps of experiments from outside.
+const OPTIONS: &str = "ALLOTMENT_OPTIONS";
+
 fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Report {
     let mut circumstances = machine.pairs();
     circumstances.push(format!("pin={:?}", arguments.pin).to_lowercase());
+    circumstances.extend(std::env::var(OPTIONS).ok().map(|options| format!("{OPTIONS}={options}")));
     let program =
         std::env::current_exe().map_or_else(|_| "allotment".into(), |path| path.display().to_string());
     Report { rows: outcome.rows.clone(), program, version: env!("CARGO_PKG_VERSION").into(), circumstances }
@@ -122,6 +134,7 @@ fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Rep
 struct Files {
     json: Option<OutputFile>,
     csv: Option<OutputFile>,
+    report: Option<OutputFile>,
 }
 
 impl Files {
@@ -130,24 +143,32 @@ impl Files {
         let files = Files {
             json: arguments.json.as_deref().map(open).transpose()?,
             csv: arguments.csv.as_deref().map(open).transpose()?,
+            report: arguments.report.as_deref().map(open).transpose()?,
         };
-        if let (Some(json), Some(csv)) = (&files.json, &files.csv)
-            && json.path() == csv.path()
-        {
-            let path = json.path().display();
-            return Err(Failure::Usage(format!(
-                "--json and --csv both name `{path}`; they need a file each"
-            )));
+        let all = [("--json", &files.json), ("--csv", &files.csv), ("--report", &files.report)];
+        for (index, (flag, file)) in all.iter().enumerate() {
+            let path = file.as_ref().map(OutputFile::path);
+            let same = all[..index]
+                .iter()
+                .find(|(_, other)| path.is_some() && other.as_ref().map(OutputFile::path) == path);
+            if let (Some((other, _)), Some(path)) = (same, path) {
+                let path = path.display();
+                return Err(Failure::Usage(format!(
+                    "{other} and {flag} both name `{path}`; they need a file each"
+                )));
+            }
         }
         Ok(files)
     }
 
-    fn write(self, report: &Report) -> Result<(), Failure> {
+    fn write(self, report: &Report, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
         let json = self.json.map(|file| -> anyhow::Result<()> { Ok(file.write(&to_json(report)?)?) });
         let csv = self.csv.map(|file| -> anyhow::Result<()> { Ok(file.write(to_csv(report).as_bytes())?) });
-        // Both are tried before either's error is told.
+        let page = self.report.map(|file| write_report(file, report, experiments));
+        // All are tried before one's error is told.
         json.transpose()?;
         csv.transpose()?;
+        page.transpose()?;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Failure, print};
 use crate::format::OutputFile;
+use crate::report::{html, tlab_log_document};
 use crate::tlab_log::{
     Account, BUILT_IN, Candidate, Log, Replayed, Sources, Verdict, Waste, replay, verdicts,
 };
@@ -34,6 +35,10 @@ pub struct TlabLogArguments {
     /// Write all of it as JSON, every thread included.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+
+    /// Write a page with charts: sizes over time, refills, waste, and the replay.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 fn thread(text: &str) -> Result<u64, String> {
@@ -55,6 +60,8 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let candidates = candidates.map_err(|error| Failure::Usage(format!("--replay: {error}")))?;
     let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
     let file = arguments.json.as_deref().map(OutputFile::open).transpose().map_err(|error| failed(&error))?;
+    let page =
+        arguments.report.as_deref().map(OutputFile::open).transpose().map_err(|error| failed(&error))?;
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
     let log = sources.read().map_err(|error| failed(&error))?;
     let name = |path: &PathBuf| match path.to_str() {
@@ -82,6 +89,12 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
         file.write(text.as_bytes()).map_err(|error| failed(&error))?;
     }
     let mut text = heading(&log, &names);
+    if let Some(page) = page {
+        let (said, replayed) = (sentences(&log, &shown), replayed.as_deref().unwrap_or_default());
+        let about = text.trim_end().replace('\n', "; ");
+        let document = tlab_log_document(&log, &about, said.lines(), replayed);
+        page.write(html(&document, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
+    }
     text += &threads(&log, &shown, arguments.top);
     if let Some(replayed) = &replayed {
         text += &replays(&log, replayed);

@@ -4,6 +4,9 @@
 //! the harness takes its times with. With one read per call the loop is part of the score, with 64 it is
 //! not; the difference is the loop.
 
+use super::saying::{contrast, ours};
+use crate::format::coordinates::{mode, value};
+use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, Probe, SecondaryValue, Worker,
     keep_value,
@@ -12,6 +15,11 @@ use crate::machine::time_stamp_counter;
 use anyhow::bail;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Instant;
+
+/// ` (±0.2)`, if it is known.
+fn error_of(error: f64) -> String {
+    if error.is_nan() { String::new() } else { format!(" (±{error:.1})") }
+}
 
 /// The experiment `clock`.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +53,22 @@ impl Experiment for Clock {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::mode("monotonic"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        let rows = ours(rows);
+        let read = rows.iter().filter(|row| mode(row) == "monotonic" && row.jmh_mode == "avgt");
+        let most =
+            read.max_by_key(|row| value(row, "reads").and_then(|(reads, _)| reads.parse::<u64>().ok()));
+        let cost = most.map(|row| {
+            let (score, unit) = (row.primary.score(), row.primary.unit.trim_end_matches("/op"));
+            format!(
+                "Reading the clock takes {score:.1} {unit}{}; what takes less than ten times that is timed in loops only.",
+                error_of(row.primary.error())
+            )
+        });
+        let tsc = contrast(&rows, "mode", "tsc", "monotonic", "reads");
+        cost.into_iter().chain(tsc).collect()
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -29,6 +29,7 @@ mod heap_use;
 mod lists;
 pub(crate) mod options;
 mod prefetch;
+mod saying;
 mod sizes;
 mod storm;
 mod tlab;

@@ -12,6 +12,9 @@ use serde_json::ser::PrettyFormatter;
 /// The release whose format is written; viewers look at it to know the spelling of labels.
 const JMH_VERSION: &str = "1.37";
 
+/// The `vmName` of our rows, by which they are told from those of a JVM.
+pub(super) const VM_NAME: &str = "allotment";
+
 /// Label of the secondary metric that marks a row with missing iterations; its score is their number.
 pub const INCOMPLETE: &str = "incomplete";
 
@@ -91,7 +94,7 @@ fn entry<'a>(report: &'a Report, row: &'a ScoreRow) -> Entry<'a> {
         jvm: &report.program,
         jvm_args: &report.circumstances,
         jdk_version: "n/a",
-        vm_name: "allotment",
+        vm_name: VM_NAME,
         vm_version: &report.version,
         warmup_iterations: row.warmup_iterations,
         warmup_time: iteration_time(row.warmup_time),
@@ -117,6 +120,7 @@ fn fields(metric: &Metric) -> Fields {
             let pairs = |one: &Vec<Weighted>| one.iter().map(|&(value, n)| (Number(value), n)).collect();
             raw_data_histogram = Some(forks.iter().map(|fork| fork.iter().map(pairs).collect()).collect());
         }
+        Samples::Stated(_) => raw_data = Some(Vec::new()),
     }
     Fields {
         score: Number(metric.score()),

@@ -6,15 +6,19 @@
 //! neither.
 
 mod columns;
+pub mod coordinates;
 pub mod csv;
 pub mod json;
 pub mod number;
 mod output;
+pub mod phrase;
+mod read;
 mod result;
 mod table;
 pub mod time;
 
 pub use output::{OutputError, OutputFile};
+pub use read::{Entry, Origin, ReadError, read_json};
 #[cfg(test)]
 pub(crate) use result::examples;
 pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};

@@ -26,6 +26,8 @@ pub enum Samples {
     Values(Vec<Vec<f64>>),
     /// One histogram per iteration, each sorted by value.
     Histograms(Vec<Vec<Vec<Weighted>>>),
+    /// What a file says of values that it does not hold.
+    Stated(Summary),
 }
 
 /// A named series of values with its unit, e.g. `gc.alloc.rate.norm` in `B/op`.
@@ -48,6 +50,7 @@ impl Metric {
         match &self.samples {
             Samples::Values(_) => Summary::of(&self.pooled_values()),
             Samples::Histograms(_) => Summary::of_weighted(&self.pooled_histogram()),
+            Samples::Stated(summary) => *summary,
         }
     }
 
@@ -82,6 +85,7 @@ impl Metric {
                 let pooled = self.pooled_histogram();
                 JMH_PERCENTILES.map(|(_, p)| percentile(&pooled, p))
             }
+            Samples::Stated(_) => [f64::NAN; 10],
         }
     }
 
@@ -92,6 +96,7 @@ impl Metric {
             Samples::Histograms(forks) => {
                 forks.iter().map(|fork| Summary::of_weighted(&pool(fork.iter()))).collect()
             }
+            Samples::Stated(_) => Vec::new(),
         };
         means.iter().filter(|fork| fork.count > 0).map(|fork| fork.mean).collect()
     }
@@ -99,13 +104,13 @@ impl Metric {
     fn pooled_values(&self) -> Vec<f64> {
         match &self.samples {
             Samples::Values(forks) => forks.concat(),
-            Samples::Histograms(_) => Vec::new(),
+            Samples::Histograms(_) | Samples::Stated(_) => Vec::new(),
         }
     }
 
     fn pooled_histogram(&self) -> Vec<Weighted> {
         match &self.samples {
-            Samples::Values(_) => Vec::new(),
+            Samples::Values(_) | Samples::Stated(_) => Vec::new(),
             Samples::Histograms(forks) => pool(forks.iter().flatten()),
         }
     }

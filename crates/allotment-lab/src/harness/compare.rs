@@ -5,14 +5,15 @@ use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
 
 /// Compares each row with its baseline: the row with the baseline's value in its coordinate that agrees in
-/// everything else. An axis that the baseline does not have (its mode lacks it) need not agree.
+/// everything else. An axis that the baseline does not have (its mode lacks it) need not agree. A row of a
+/// JVM is a baseline for rows of the same JVM only.
 pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
+    let baselines: Vec<&ScoreRow> = rows.iter().filter(|row| is_baseline(row, baseline)).collect();
     let ratio = |row: &ScoreRow| {
         if is_baseline(row, baseline) {
             return None;
         }
-        let against =
-            rows.iter().find(|other| is_baseline(other, baseline) && agree(row, other, baseline))?;
+        let against = baselines.iter().find(|other| agree(row, other, baseline))?;
         Some(Ratio::of(&row.primary.summary(), &against.primary.summary()))
     };
     Comparison {
@@ -20,6 +21,9 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
         ratios: rows.iter().map(ratio).collect(),
     }
 }
+
+/// The parameter that only rows measured on a JVM have; its value is which.
+pub const JVM: &str = "jvm";
 
 fn is_baseline(row: &ScoreRow, baseline: &Baseline) -> bool {
     let (experiment, mode) = names(row);
@@ -34,7 +38,7 @@ fn agree(row: &ScoreRow, other: &ScoreRow, baseline: &Baseline) -> bool {
     let free = |coordinate: &str| baseline.coordinate == coordinate;
     let same_parameters = other.parameters.iter().filter(|p| !free(&p.name)).all(|p| {
         let own = row.parameters.iter().find(|own| own.name == p.name);
-        own.is_none_or(|own| own.value == p.value)
+        own.map_or(p.name != JVM, |own| own.value == p.value)
     });
     names(row).0 == names(other).0
         && (free("mode") || names(row).1 == names(other).1)
@@ -92,6 +96,19 @@ mod tests {
         let threads = Baseline { coordinate: "threads".into(), value: "1".into() };
         assert_eq!(ratios(&rows, &threads), [None, Some(1.5), None]);
         assert_eq!(ratios(&rows, &Baseline::axis("size", "16")), [None, None, Some(3.0)]);
+    }
+
+    #[test]
+    fn a_jvm_is_no_baseline_for_us_and_we_are_one_for_it() {
+        let on_jvm = |mode: &str, score| {
+            let mut row = row(mode, 1, None, score);
+            row.parameters.push(Parameter { name: JVM.into(), value: "25-g1".into(), label: String::new() });
+            row
+        };
+        let rows = [on_jvm("shared", 8.0), row("tlab", 1, None, 2.0), on_jvm("tlab", 4.0)];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, None, Some(0.5)]);
+        let rows = [row("shared", 1, None, 8.0), on_jvm("tlab", 4.0)];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, Some(0.5)]);
     }
 
     #[test]

@@ -49,6 +49,11 @@ pub trait Experiment: Sync {
         Vec::new()
     }
 
+    /// What its charts should show, where the choice by the numbers of values is a bad one.
+    fn charts(&self) -> Charts {
+        Charts::default()
+    }
+
     /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does. Such
     /// points are left out.
     fn nonsense(&self, _case: &Case) -> Option<String> {
@@ -72,6 +77,15 @@ pub struct Mode {
     pub what: &'static str,
     /// What is computed unless the user asks for something else.
     pub jmh_modes: &'static [JmhMode],
+}
+
+/// How the rows of an experiment become charts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Charts {
+    /// `threads` or the axis that runs along x; none for the one with the most values.
+    pub along: Option<&'static str>,
+    /// Whether each mode has charts of its own, because its scores mean something else.
+    pub by_mode: bool,
 }
 
 /// Which rows are the baselines: those with this value in this coordinate. Another row is compared with the

@@ -2,6 +2,7 @@
 
 use super::account::{Account, announced};
 use super::cycles::Cycles;
+use super::history::History;
 use super::line::{Dialect, Line, Request, ThreadId, Waste, parse, time};
 use std::collections::{BTreeSet, HashMap};
 
@@ -61,6 +62,8 @@ pub struct Log {
     pub target: Option<u64>,
     /// What a replay is fed with.
     pub cycles: Cycles,
+    /// The sizes that threads desired, over time.
+    pub history: History,
     dialects: BTreeSet<Dialect>,
     request: Option<Request>,
 }
@@ -92,6 +95,9 @@ impl Log {
                 self.collected = self.collected.saturating_add(gc.refills);
                 let index = self.index(gc.thread);
                 let closed = self.accounts[index].gc(&gc);
+                if let (Some(size), Some(time)) = (gc.desired, time(line)) {
+                    self.history.add(index, time, size);
+                }
                 // A log has fewer threads than this, or the index would not fit in memory.
                 self.cycles.gc(index as u32, &gc, closed);
             }
@@ -100,6 +106,9 @@ impl Log {
                 self.target = resize.target.or(self.target);
                 let index = self.index(resize.thread);
                 self.accounts[index].desires(resize.to);
+                if let Some(time) = time(line) {
+                    self.history.add(index, time, resize.to);
+                }
                 self.cycles.resize(&resize);
             }
             Line::Totals(totals) => {

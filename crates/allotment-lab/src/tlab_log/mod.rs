@@ -9,6 +9,7 @@
 //! | `log` | what all lines add up to |
 //! | `verdict` | which threads starve, which hoard |
 //! | `cycles` | who allocated how much between two collections |
+//! | `history` | the sizes that threads desired, over time |
 //! | `candidate`, `replay` | what other sizings would have done with that |
 //!
 //! The log is read once, as bytes, and what is kept is a few numbers per thread, so that a pipe and a log of
@@ -22,6 +23,7 @@
 mod account;
 mod candidate;
 mod cycles;
+mod history;
 mod line;
 mod log;
 mod replay;
@@ -34,6 +36,7 @@ mod verdict;
 pub use account::{Account, Sizes};
 pub use candidate::{BUILT_IN, Candidate};
 pub use cycles::Cycles;
+pub use history::History;
 pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
 pub use log::{Log, Skipped, Sum};
 pub use replay::{Replayed, replay};

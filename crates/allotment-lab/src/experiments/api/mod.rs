@@ -19,7 +19,9 @@ mod slots;
 mod stop;
 mod tree;
 
-use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, TimeUnit};
+use super::saying::{all_against, ours};
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, TimeUnit};
 use anyhow::bail;
 
 /// The experiment `api`.
@@ -119,6 +121,14 @@ impl Experiment for Api {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("way", "raw"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        all_against(&ours(rows), "way", "raw", "order")
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { by_mode: true, ..Charts::default() }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

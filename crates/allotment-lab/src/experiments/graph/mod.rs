@@ -11,7 +11,10 @@ mod part;
 mod vertex;
 
 use super::collectors::{COLLECTOR, refusal};
-use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError};
+use super::saying::{all_against, contrast, ours, values};
+use crate::format::coordinates::value;
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError};
 
 /// The experiment `graph`.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +54,29 @@ impl Experiment for Graph {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        let rows = ours(rows);
+        let mut said = all_against(&rows, "collector", "mark-compact", "factor");
+        let tight = values(&rows, "factor").into_iter().next();
+        for (collector, _) in values(&rows, "collector") {
+            let own: Vec<ScoreRow> = rows
+                .iter()
+                .filter(|row| value(row, "collector").is_some_and(|(v, _)| v == collector))
+                .cloned()
+                .collect();
+            let (Some((tight, _)), Some((wide, _))) = (&tight, values(&own, "factor").pop()) else {
+                continue;
+            };
+            let sentence = contrast(&own, "factor", &wide, tight, "live");
+            said.extend(sentence.map(|sentence| format!("{collector}: {sentence}")));
+        }
+        said
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("factor"), ..Charts::default() }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

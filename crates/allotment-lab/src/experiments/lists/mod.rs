@@ -9,8 +9,10 @@ mod queue;
 mod shot;
 
 use super::collectors::{COLLECTOR, refusal};
+use super::saying::{all_against, contrast, of_mode, ours};
+use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
 use anyhow::bail;
 use node::BYTES;
@@ -71,6 +73,17 @@ impl Experiment for Lists {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        let rows = ours(rows);
+        let mut said = all_against(&rows, "collector", "mark-compact", "nodes");
+        said.extend(contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector"));
+        said
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { by_mode: true, ..Charts::default() }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -6,6 +6,8 @@
 //! of 256 until another takes its place. `allotment tune` measures with it.
 
 use super::heap_use::HeapUse;
+use super::saying::{all_against, ours};
+use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, Worker, keep,
 };
@@ -66,6 +68,10 @@ impl Experiment for Options {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("set", DEFAULTS))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        all_against(&ours(rows), "set", DEFAULTS, "threads")
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -15,9 +15,11 @@ mod operation;
 mod plan;
 mod shot;
 mod start;
+mod verdict;
 
 use super::collectors::COLLECTOR;
-use crate::harness::{Axis, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use plan::HeapPlan;
 
 /// The experiment `storm`.
@@ -66,6 +68,14 @@ impl Experiment for Storm {
     /// Who measures; the mutators are a parameter.
     fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
         vec![1]
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        verdict::verdicts(rows)
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("mutators"), ..Charts::default() }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -16,11 +16,13 @@ mod library;
 mod limits;
 mod malloc;
 mod shared;
+mod verdict;
 mod widest;
 
 use super::collectors::COLLECTOR;
 use super::sizes::{self, WithSize};
-use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
 use anyhow::bail;
 
@@ -106,6 +108,14 @@ impl Experiment for Tlab {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::mode("bare"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        verdict::verdicts(rows)
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("threads"), ..Charts::default() }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -11,9 +11,11 @@
 
 mod plan;
 mod shot;
+mod verdict;
 
 use super::sizes::{self, WithSize};
-use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use allotment::memory::limit::available_memory;
 use anyhow::anyhow;
 use plan::HeapPlan;
@@ -75,6 +77,14 @@ impl Experiment for TlabSize {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::mode("adaptive"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        verdict::verdicts(rows)
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("tlab"), ..Charts::default() }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -11,8 +11,10 @@ mod spans;
 mod tree;
 
 use super::collectors::{COLLECTOR, refusal};
+use super::saying::{all_against, contrast, ours, scaling};
+use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
 
 /// The experiment `trees`.
@@ -63,6 +65,18 @@ impl Experiment for Trees {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        let rows = ours(rows);
+        let mut said = all_against(&rows, "collector", "mark-compact", "heap");
+        said.extend(contrast(&rows, "mode", "spans", "build", "collector"));
+        said.extend(["build", "spans"].iter().filter_map(|mode| scaling(&rows, mode)));
+        said
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("heap"), ..Charts::default() }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -15,6 +15,8 @@ mod witness;
 
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
+use super::saying::{contrast, ours, place};
+use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ParameterError, Probe,
     SecondaryValue,
@@ -82,6 +84,15 @@ impl Experiment for Weak {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::mode("field"))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        let rows = ours(rows);
+        let found = rows.iter().filter_map(|row| {
+            let hits = row.secondary.iter().find(|metric| metric.label == "hits")?;
+            Some(format!("{}: {:.1} % of lookups found a value.", place(row, &rows, &[]), hits.score()))
+        });
+        contrast(&rows, "mode", "root", "field", "collector").into_iter().chain(found).collect()
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -1,0 +1,239 @@
+//! `allotment report` and `allotment compare`: what result files say; also `allotment run --report`.
+//!
+//! A run's own report goes through the same files' format as any other: what is written and read again is what
+//! a reader of the file would get, and there is one way to a page and not two.
+
+use super::{Failure, print};
+use crate::format::json::to_json;
+use crate::format::phrase::factor;
+use crate::format::{OutputFile, Report, number, read_json};
+use crate::harness::Experiment;
+use crate::report::chart::standalone;
+use crate::report::{Change, Changes, Document, Source, changes, html, markdown};
+use anyhow::Context;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::fmt::Write;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The arguments of `allotment report`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ReportArguments {
+    /// JSON files of `allotment run --json` or of JMH (-rf json); `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// The page: HTML with charts, in one file.
+    #[arg(long, short = 'o', value_name = "FILE", required_unless_present_any = ["markdown", "svg"])]
+    pub output: Option<PathBuf>,
+
+    /// Write each chart as an SVG file into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+
+    /// Write the verdicts and tables as Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+
+    /// The page's title.
+    #[arg(long, value_name = "TEXT", default_value = TITLE)]
+    pub title: String,
+}
+
+const TITLE: &str = "allotment report";
+
+/// The arguments of `allotment compare`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct CompareArguments {
+    /// The JSON file to compare with.
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+
+    /// The JSON file that is compared.
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+
+    /// Exit with 1 if a row is slower beyond the error, and by more than this many percent.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_on_slower: Option<f64>,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').parse().ok();
+    number
+        .filter(|percent: &f64| percent.is_finite() && *percent >= 0.0)
+        .ok_or_else(|| format!("`{text}` is no percentage; write a number from 0 on, such as 5"))
+}
+
+/// Reads result files and writes what they say.
+///
+/// # Errors
+/// [`Failure::Usage`] if two outputs are one file; [`Failure::Failed`] if a file cannot be read or written, is no
+/// result file, or if there are no results in any.
+pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+    if arguments.output.is_some() && arguments.output == arguments.markdown {
+        return Err(Failure::Usage("-o and --markdown name the same file; they need a file each".into()));
+    }
+    let open = |path: &PathBuf| OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()));
+    let page = arguments.output.as_ref().map(open).transpose()?;
+    let text = arguments.markdown.as_ref().map(open).transpose()?;
+    let sources = arguments.files.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
+    let document = Document::of(sources, experiments);
+    if document.rows == 0 {
+        let names: Vec<String> = arguments.files.iter().map(|path| path.display().to_string()).collect();
+        return Err(Failure::Failed(format!("there are no results in {}", names.join(", "))));
+    }
+    let written = page.map(|file| write_page(file, &document, &arguments.title)).transpose();
+    let text = text.map(|file| file.write(markdown(&document, &arguments.title).as_bytes())).transpose();
+    let charts = arguments.svg.as_ref().map(|directory| write_charts(directory, &document)).transpose();
+    // All are tried before an error of one is told.
+    written?;
+    text.map_err(|error| Failure::Failed(error.to_string()))?;
+    charts?;
+    Ok(())
+}
+
+/// Writes the report of a run into a file that was opened before it.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn write_report(
+    file: OutputFile,
+    report: &Report,
+    experiments: &[&dyn Experiment],
+) -> Result<(), Failure> {
+    let text = to_json(report).context("cannot write the results as JSON")?;
+    let entries = read_json(&String::from_utf8_lossy(&text)).context("cannot read the results again")?;
+    write_page(file, &Document::of(vec![Source { name: TITLE.into(), entries }], experiments), TITLE)
+}
+
+fn write_page(file: OutputFile, document: &Document, title: &str) -> Result<(), Failure> {
+    let page = html(document, title)?;
+    file.write(page.as_bytes()).map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// `tlab-1.svg`, `tlab-2.svg` and so on, for each experiment.
+fn write_charts(directory: &Path, document: &Document) -> Result<(), Failure> {
+    let failed = |path: &Path, error: &dyn std::error::Error| {
+        Failure::Failed(format!("cannot write `{}`: {error}", path.display()))
+    };
+    fs::create_dir_all(directory).map_err(|error| failed(directory, &error))?;
+    for section in &document.sections {
+        let charts = section.groups.iter().flat_map(|group| &group.charts);
+        for (index, chart) in charts.enumerate() {
+            let path = directory.join(format!("{}-{}.svg", file_name(&section.name), index + 1));
+            let file = OutputFile::open(&path).map_err(|error| Failure::Failed(error.to_string()))?;
+            file.write(standalone(chart).as_bytes()).map_err(|error| Failure::Failed(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    name.chars().map(plain).collect::<String>().trim_start_matches('.').to_string()
+}
+
+/// Reads a file.
+fn source(path: &Path) -> Result<Source, Failure> {
+    let name = if path == Path::new("-") { "standard input".to_string() } else { path.display().to_string() };
+    let failed = |error: &dyn std::error::Error| Failure::Failed(format!("cannot read `{name}`: {error}"));
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    } else {
+        bytes = fs::read(path).map_err(|error| failed(&error))?;
+    }
+    let text = String::from_utf8(bytes).map_err(|error| failed(&error))?;
+    let entries = read_json(&text).map_err(|error| Failure::Failed(format!("`{name}`: {error}")))?;
+    Ok(Source { name, entries })
+}
+
+/// Compares two result files row by row.
+///
+/// # Errors
+/// [`Failure::Failed`] if a file cannot be read, if they have no row in common, or if a row is slower than
+/// `--fail-on-slower` allows, after the table has been printed.
+pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
+    let (old, new) = (source(&arguments.old)?, source(&arguments.new)?);
+    let found = changes(&old.entries, &new.entries);
+    if found.both.is_empty() {
+        return Err(Failure::Failed(format!(
+            "`{}` and `{}` have no row in common: rows are the same if benchmark, mode, unit, threads and \
+             parameters are",
+            arguments.old.display(),
+            arguments.new.display()
+        )));
+    }
+    print(&table(&found))?;
+    let Some(most) = arguments.fail_on_slower else { return Ok(()) };
+    let slower =
+        || found.both.iter().filter(|one| one.change == Change::Slower && one.slower_percent() > most);
+    let worst = slower().max_by(|a, b| a.slower_percent().total_cmp(&b.slower_percent()));
+    worst.map_or(Ok(()), |worst| {
+        Err(Failure::Failed(format!(
+            "{} of {} rows are slower by more than {most} %, {} most, by {:.1} %",
+            slower().count(),
+            found.both.len(),
+            worst.new.full_name(),
+            worst.slower_percent()
+        )))
+    })
+}
+
+fn table(found: &Changes) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.set_header(["Row", "Old", "Error", "New", "Error", "Units", "New/old", "", "Change"]);
+    for one in &found.both {
+        let (old, new) = (&one.old.primary, &one.new.primary);
+        let (before, after) = (old.score(), new.score());
+        let interval = if one.ratio.low.is_nan() {
+            String::new()
+        } else {
+            format!("{}..{}", factor(one.ratio.low), factor(one.ratio.high))
+        };
+        table.add_row([
+            one.new.full_name(),
+            number::score(before),
+            number::error(before, old.error()),
+            number::score(after),
+            number::error(after, new.error()),
+            new.unit.clone(),
+            format!("{}x", factor(one.ratio.value)),
+            interval,
+            match one.change {
+                Change::Faster => "faster",
+                Change::Slower => "SLOWER",
+                Change::Same => "",
+                Change::Unknown => "?",
+            }
+            .into(),
+        ]);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        let left = matches!(index, 0 | 5 | 8);
+        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    let mut text: String = table.lines().map(|line| line.trim_end().to_string() + "\n").collect();
+    text.push('\n');
+    for name in &found.only_old {
+        let _ = writeln!(text, "only old: {name}");
+    }
+    for name in &found.only_new {
+        let _ = writeln!(text, "only new: {name}");
+    }
+    let count = |change| found.both.iter().filter(|one| one.change == change).count();
+    let _ = writeln!(
+        text,
+        "{} rows: {} faster, {} slower, {} without a difference beyond the error, {} with too few values",
+        found.both.len(),
+        count(Change::Faster),
+        count(Change::Slower),
+        count(Change::Same),
+        count(Change::Unknown)
+    );
+    text
+}

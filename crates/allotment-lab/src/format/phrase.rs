@@ -1,0 +1,145 @@
+//! Ratios as half-sentences: what differs, by how much, and whether it does beyond the error.
+//!
+//! All verdicts are made of these, so that none claims more than its numbers do: a difference is one that the
+//! whole interval of a ratio shows. Several ratios become one phrase with their range, since nobody reads a
+//! dozen sentences; how many of them are beyond their errors is said with it.
+
+use crate::statistics::Ratio;
+
+/// Which scores are the better ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Operations per time.
+    Higher,
+    /// Time per operation.
+    Lower,
+}
+
+impl Better {
+    /// Of scores in a unit as JMH spells it: `ops/us` is better when higher, `ns/op` when lower.
+    pub fn of(unit: &str) -> Better {
+        if unit.starts_with("ops/") { Better::Higher } else { Better::Lower }
+    }
+
+    const fn times(self) -> &'static str {
+        match self {
+            Better::Higher => "times as fast",
+            Better::Lower => "times the time",
+        }
+    }
+}
+
+/// Which way a ratio lies, if the whole of its interval does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// All of it above 1.
+    Above,
+    /// All of it below 1.
+    Below,
+    /// 1 lies in it.
+    None,
+    /// There is no interval: too few values.
+    Unknown,
+}
+
+impl Effect {
+    /// Of a ratio.
+    pub fn of(ratio: &Ratio) -> Effect {
+        match ratio {
+            ratio if ratio.low.is_nan() || ratio.high.is_nan() => Effect::Unknown,
+            ratio if ratio.low > 1.0 => Effect::Above,
+            ratio if ratio.high < 1.0 => Effect::Below,
+            _ => Effect::None,
+        }
+    }
+}
+
+/// A ratio with as many digits as help: `0.97`, `12.3`, `140`.
+pub fn factor(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size < 10.0 => 2,
+        size if size < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$}")
+}
+
+/// The ends of a ratio's interval: `1.83 to 2.03`. It is not symmetric about the value, so `±` would be wrong.
+pub fn interval(ratio: &Ratio) -> String {
+    format!("{} to {}", factor(ratio.low), factor(ratio.high))
+}
+
+/// `1.93 times as fast (1.83 to 2.03)`, or that there is no difference beyond the error.
+pub fn ratio(ratio: &Ratio, better: Better) -> String {
+    let within = interval(ratio);
+    match Effect::of(ratio) {
+        Effect::Above | Effect::Below => format!("{} {} ({within})", factor(ratio.value), better.times()),
+        Effect::None => format!("no difference beyond the error ({}, within {within})", factor(ratio.value)),
+        Effect::Unknown => {
+            format!("{} {}, of unknown error", factor(ratio.value), better.times())
+        }
+    }
+}
+
+/// One phrase for several ratios: `2.90 to 6.41 times as fast`, and of how many that is beyond the error
+/// where it is not of all. Empty for none.
+pub fn ratios(all: &[Ratio], better: Better) -> String {
+    if let [only] = all {
+        return ratio(only, better);
+    }
+    let (low, high) = range(all.iter().map(|ratio| ratio.value));
+    let (low, high) = (factor(low), factor(high));
+    let range = if low == high { low } else { format!("{low} to {high}") };
+    let count = |effect| all.iter().filter(|ratio| Effect::of(ratio) == effect).count();
+    let (above, below, unknown) = (count(Effect::Above), count(Effect::Below), count(Effect::Unknown));
+    match all.len() {
+        0 => String::new(),
+        n if above == n || below == n => format!("{range} {}", better.times()),
+        n if unknown == n => format!("{range} {}, of unknown error", better.times()),
+        n if above + below == 0 => format!("no difference beyond the error in any of {n} ({range})"),
+        n => format!("{range} {}, beyond the error in {} of {n}", better.times(), above + below),
+    }
+}
+
+/// The least and the largest of values; NaN for none.
+pub fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::NAN, f64::NAN), |(low, high), value| (value.min(low), value.max(high)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(low: f64, value: f64, high: f64) -> Ratio {
+        Ratio { low, value, high }
+    }
+
+    #[test]
+    fn one_ratio() {
+        let higher = Better::of("ops/us");
+        assert_eq!(ratio(&of(1.8, 1.9, 2.0), higher), "1.90 times as fast (1.80 to 2.00)");
+        assert_eq!(ratio(&of(0.4, 0.5, 0.6), Better::of("ns/op")), "0.50 times the time (0.40 to 0.60)");
+        assert_eq!(
+            ratio(&of(0.9, 1.0, 1.1), higher),
+            "no difference beyond the error (1.00, within 0.90 to 1.10)"
+        );
+        assert_eq!(ratio(&of(f64::NAN, 12.34, f64::NAN), higher), "12.3 times as fast, of unknown error");
+    }
+
+    #[test]
+    fn several_ratios() {
+        let (fast, equal, slow) = (of(1.8, 1.9, 2.0), of(0.9, 1.0, 1.1), of(0.4, 0.5, 0.6));
+        let unknown = of(f64::NAN, 300.4, f64::NAN);
+        for (all, expected) in [
+            (vec![], ""),
+            (vec![fast], "1.90 times as fast (1.80 to 2.00)"),
+            (vec![fast, fast], "1.90 times as fast"),
+            (vec![fast, of(2.0, 3.0, 4.0)], "1.90 to 3.00 times as fast"),
+            (vec![slow, fast, equal], "0.50 to 1.90 times as fast, beyond the error in 2 of 3"),
+            (vec![equal, equal], "no difference beyond the error in any of 2 (1.00)"),
+            (vec![unknown, unknown], "300 times as fast, of unknown error"),
+        ] {
+            assert_eq!(ratios(&all, Better::Higher), expected);
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! Reads JMH's JSON result files: those of [`super::json`], and JMH's own of any release.
+//!
+//! A file that was written here and is read here gives the rows that were written. Three things are not in a
+//! file and are found again: whether a metric is a mean, a sum or a maximum (whichever of the raw values is
+//! the score), the rows of percentiles (dropped, since they follow from the histogram), and how a parameter
+//! is shown (whoever knows its axis says so). Fields that a release does not have get a default; only what a
+//! row cannot do without must be there. Reading into `serde_json::Value` was refused: its errors could not say
+//! at which line they are.
+
+use super::json::INCOMPLETE;
+use super::{Combine, Metric, Parameter, Samples, ScoreRow, time};
+use crate::statistics::{CONFIDENCE, Summary, Weighted, t_quantile};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// A row of a file, and what measured it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The row. Labels of parameters are their values.
+    pub row: ScoreRow,
+    /// What measured it.
+    pub origin: Origin,
+}
+
+/// What measured a row, in JMH's words. Empty where a release does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// `jvm`: path of the program.
+    pub program: String,
+    /// `jvmArgs`: of our files the machine and the settings, one `key=value` each; of others the JVM's flags.
+    pub arguments: Vec<String>,
+    /// `jdkVersion`; `n/a` in our files.
+    pub jdk_version: String,
+    /// `vmName`; `allotment` in our files.
+    pub vm_name: String,
+    /// `vmVersion`.
+    pub vm_version: String,
+}
+
+impl Origin {
+    /// Whether the row is one of ours and not a JVM's.
+    pub fn is_ours(&self) -> bool {
+        self.vm_name == super::json::VM_NAME
+    }
+
+    /// The value of a circumstance of ours; none for a JVM.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        if !self.is_ours() {
+            return None;
+        }
+        self.arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// Why a text is not read. Says where, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing is in it.
+    #[error("it is empty; a JMH result file is an array of objects, such as `allotment run --json` writes")]
+    Empty,
+    /// It ends too early.
+    #[error(
+        "it ends at line {line}, column {column} in the middle of a result; it was cut off, write it again"
+    )]
+    Truncated {
+        /// Counted from one.
+        line: usize,
+        /// Counted from one.
+        column: usize,
+    },
+    /// It is something else.
+    #[error("line {line}, column {column}: {what}; a JMH result file was expected, as -rf json writes it")]
+    Foreign {
+        /// Counted from one.
+        line: usize,
+        /// Counted from one, or 0 for the line as a whole.
+        column: usize,
+        /// What is wrong there.
+        what: String,
+    },
+}
+
+/// Reads all rows of a file.
+///
+/// # Errors
+/// The text is empty, ends too early, is no JSON, or is not JMH's.
+pub fn read_json(text: &str) -> Result<Vec<Entry>, ReadError> {
+    if text.trim().is_empty() {
+        return Err(ReadError::Empty);
+    }
+    let results: Vec<Outcome> = serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        // A number that is cut off is no number; only its place tells.
+        let last = text.trim_end().lines().last().unwrap_or_default();
+        if error.is_eof() || (line == text.trim_end().lines().count() && column >= last.len() && line > 1) {
+            return ReadError::Truncated { line, column };
+        }
+        let what = error.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default().to_string();
+        ReadError::Foreign { line, column, what }
+    })?;
+    Ok(results.into_iter().map(entry).collect())
+}
+
+/// One object of a file. What is optional here is missing in some release.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome {
+    benchmark: String,
+    mode: String,
+    #[serde(default = "one")]
+    threads: usize,
+    #[serde(default = "one_fork")]
+    forks: u32,
+    #[serde(default)]
+    jvm: String,
+    #[serde(default)]
+    jvm_args: Vec<String>,
+    #[serde(default)]
+    jdk_version: String,
+    #[serde(default)]
+    vm_name: String,
+    #[serde(default)]
+    vm_version: String,
+    #[serde(default)]
+    warmup_iterations: u32,
+    #[serde(default)]
+    warmup_time: Time,
+    #[serde(default)]
+    measurement_iterations: u32,
+    #[serde(default)]
+    measurement_time: Time,
+    #[serde(default)]
+    params: Ordered<String>,
+    primary_metric: Fields,
+    #[serde(default)]
+    secondary_metrics: Ordered<Fields>,
+}
+
+const fn one() -> usize {
+    1
+}
+
+const fn one_fork() -> u32 {
+    1
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields {
+    score: Number,
+    #[serde(default)]
+    score_error: Number,
+    #[serde(default)]
+    score_confidence: [Number; 2],
+    score_unit: String,
+    #[serde(default)]
+    raw_data: Vec<Vec<Number>>,
+    #[serde(default)]
+    raw_data_histogram: Vec<Vec<Vec<(Number, u64)>>>,
+}
+
+fn entry(result: Outcome) -> Entry {
+    let values = u64::from(result.forks) * u64::from(result.measurement_iterations);
+    let primary = metric(String::new(), result.primary_metric, values);
+    let sampled = matches!(primary.samples, Samples::Histograms(_));
+    let (mut secondary, mut missing) = (Vec::new(), 0);
+    for (label, fields) in result.secondary_metrics.0 {
+        let label = plain_label(&label, &result.benchmark);
+        if label == INCOMPLETE {
+            missing = fields.score.0 as u32;
+        } else if !(sampled && is_percentile(&label)) {
+            secondary.push(metric(label, fields, values));
+        }
+    }
+    let parameter = |(name, value): (String, String)| Parameter { name, label: value.clone(), value };
+    Entry {
+        row: ScoreRow {
+            benchmark: result.benchmark,
+            jmh_mode: result.mode,
+            threads: result.threads,
+            parameters: result.params.0.into_iter().map(parameter).collect(),
+            forks: result.forks,
+            warmup_iterations: result.warmup_iterations,
+            warmup_time: result.warmup_time.0,
+            iterations: result.measurement_iterations,
+            time: result.measurement_time.0,
+            primary,
+            secondary,
+            missing,
+        },
+        origin: Origin {
+            program: result.jvm,
+            arguments: result.jvm_args,
+            jdk_version: result.jdk_version,
+            vm_name: result.vm_name,
+            vm_version: result.vm_version,
+        },
+    }
+}
+
+/// The label without the middle dot of releases before 1.37 and without the benchmark's name before it.
+fn plain_label(label: &str, benchmark: &str) -> String {
+    let method = benchmark.rsplit('.').next().unwrap_or_default();
+    let label = label.strip_prefix(method).filter(|rest| rest.starts_with([':', '·'])).unwrap_or(label);
+    label.trim_start_matches([':', '·']).replace('·', "")
+}
+
+/// `p0.50`, `p1.00`: what JMH adds to a row in sample mode.
+fn is_percentile(label: &str) -> bool {
+    label.strip_prefix('p').is_some_and(|rest| rest.parse::<f64>().is_ok())
+}
+
+fn metric(label: String, fields: Fields, values: u64) -> Metric {
+    let made =
+        |combine, samples| Metric { label: label.clone(), unit: fields.score_unit.clone(), combine, samples };
+    let close =
+        |a: f64, b: f64| a == b || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()) || (a.is_nan() && b.is_nan());
+    if fields.raw_data_histogram.iter().flatten().any(|counts| !counts.is_empty()) {
+        let sorted = |counts: &Vec<(Number, u64)>| {
+            let mut counts: Vec<Weighted> = counts.iter().map(|&(value, times)| (value.0, times)).collect();
+            counts.sort_by(|a, b| a.0.total_cmp(&b.0));
+            counts
+        };
+        let forks = fields.raw_data_histogram.iter();
+        let forks = forks.map(|fork| fork.iter().map(sorted).collect()).collect();
+        return made(Combine::Average, Samples::Histograms(forks));
+    }
+    let forks: Vec<Vec<f64>> =
+        fields.raw_data.iter().map(|fork| fork.iter().map(|value| value.0).collect()).collect();
+    let score = fields.score.0;
+    // Sums and maxima have the interval from the score to the score, and no error.
+    let exact =
+        fields.score_error.0.is_nan() && fields.score_confidence.iter().all(|end| close(end.0, score));
+    let candidates: &[Combine] =
+        if exact { &[Combine::Sum, Combine::Maximum, Combine::Average] } else { &[Combine::Average] };
+    for &combine in candidates.iter().filter(|_| forks.iter().any(|fork| !fork.is_empty())) {
+        let found = made(combine, Samples::Values(forks.clone()));
+        if close(found.score(), score) {
+            return found;
+        }
+    }
+    made(Combine::Average, Samples::Stated(stated(score, fields.score_error.0, values)))
+}
+
+/// The summary of values that are not there: as many as were measured, so deviating that their error is this.
+fn stated(mean: f64, error: f64, count: u64) -> Summary {
+    let freedom = count.saturating_sub(1) as f64;
+    let deviation = error * (count as f64).sqrt() / t_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0, freedom);
+    Summary { count, mean, deviation, error, min: f64::NAN, max: f64::NAN }
+}
+
+/// A number that may be none.
+#[derive(Clone, Copy)]
+struct Number(f64);
+
+impl Default for Number {
+    fn default() -> Number {
+        Number(f64::NAN)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
+        struct Any;
+        impl Visitor<'_> for Any {
+            type Value = Number;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, or one of the strings NaN, +INF, -INF")
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
+                Ok(Number(value))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
+                Ok(Number(value as f64))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
+                Ok(Number(value as f64))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+                match text {
+                    "NaN" => Ok(Number(f64::NAN)),
+                    "+INF" | "INF" | "Infinity" => Ok(Number(f64::INFINITY)),
+                    "-INF" | "-Infinity" => Ok(Number(f64::NEG_INFINITY)),
+                    other => Err(E::invalid_value(serde::de::Unexpected::Str(other), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// The time of an iteration.
+#[derive(Default)]
+struct Time(Duration);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let days = text.strip_suffix(" day").map(|days| format!("{days} hr"));
+        match (text.as_str(), days) {
+            // Releases differ in how they spell that there is none.
+            ("single-shot" | "N/A" | "", _) => Ok(Time(Duration::ZERO)),
+            (_, Some(days)) => time::parse(&days).map(|time| Time(time * 24)).map_err(D::Error::custom),
+            (text, None) => time::parse(text).map(Time).map_err(D::Error::custom),
+        }
+    }
+}
+
+/// An object whose order is kept.
+struct Ordered<V>(Vec<(String, V)>);
+
+impl<V> Default for Ordered<V> {
+    fn default() -> Ordered<V> {
+        Ordered(Vec::new())
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ordered<V>, D::Error> {
+        struct Map<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Map<V> {
+            type Value = Ordered<V>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered<V>, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Ordered(pairs))
+            }
+        }
+        deserializer.deserialize_map(Map(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Report;
+    use super::super::json::to_json;
+    use super::super::result::examples;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Vec<Entry>, ReadError> {
+        read_json(text)
+    }
+
+    fn written(report: &Report) -> String {
+        String::from_utf8(to_json(report).unwrap()).unwrap()
+    }
+
+    /// As a file holds it: labels are values.
+    fn plain(mut row: ScoreRow) -> ScoreRow {
+        row.parameters.iter_mut().for_each(|parameter| parameter.label = parameter.value.clone());
+        row
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut report = examples::report();
+        report.rows[0].missing = 2;
+        let entries = read(&written(&report)).unwrap();
+        let rows: Vec<ScoreRow> = entries.iter().map(|entry| entry.row.clone()).collect();
+        assert_eq!(rows, report.rows.iter().cloned().map(plain).collect::<Vec<_>>());
+        let origin = &entries[0].origin;
+        assert!(origin.is_ours());
+        assert_eq!((origin.program.as_str(), origin.vm_version.as_str()), ("/bin/allotment", "0.1.0"));
+        assert_eq!(origin.fact("cpu"), Some("A \"fast\" one"));
+        assert_eq!(origin.fact("cp"), None);
+    }
+
+    const OLD: &str = r#"[ { "benchmark" : "org.A.b", "mode" : "avgt", "threads" : 1, "forks" : 1,
+        "warmupTime" : "1 day", "measurementIterations" : 3, "measurementTime" : "single-shot",
+        "primaryMetric" : { "score" : 2.0E0, "scoreError" : "NaN", "scoreConfidence" : ["NaN", "+INF"],
+            "scoreUnit" : "ns/op", "rawData" : [ [1.0, 3.0], [] ] },
+        "secondaryMetrics" : {
+            "·gc.count" : { "score" : 5.0, "scoreError" : "NaN", "scoreConfidence" : [5.0, 5.0],
+                "scoreUnit" : "counts", "rawData" : [ [2.0, 3.0] ] },
+            "b:·gc.max" : { "score" : 3.0, "scoreError" : "NaN", "scoreConfidence" : [3.0, 3.0],
+                "scoreUnit" : "counts", "rawData" : [ [2.0, 3.0] ] },
+            "odd" : { "score" : 7.0, "scoreError" : 1.5, "scoreUnit" : "x", "rawData" : [ [1.0, 2.0] ] },
+            "bare" : { "score" : 9.0, "scoreError" : 12.924, "scoreUnit" : "x", "rawData" : [] } } } ]"#;
+
+    #[test]
+    fn an_old_releases_file_is_read() {
+        let entry = read(OLD).unwrap().remove(0);
+        assert!(!entry.origin.is_ours() && entry.origin.fact("cpu").is_none());
+        assert_eq!(entry.row.warmup_time, Duration::from_secs(86_400));
+        assert_eq!(entry.row.time, Duration::ZERO);
+        assert_eq!(entry.row.primary.samples, Samples::Values(vec![vec![1.0, 3.0], vec![]]));
+        let found: Vec<_> =
+            entry.row.secondary.iter().map(|m| (m.label.as_str(), m.combine, m.score())).collect();
+        let expected = [
+            ("gc.count", Combine::Sum, 5.0),
+            ("gc.max", Combine::Maximum, 3.0),
+            ("odd", Combine::Average, 7.0),
+            ("bare", Combine::Average, 9.0),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(entry.row.secondary[2].error(), 1.5, "what the file says, where its values do not");
+        let bare = entry.row.secondary[3].summary();
+        assert!((bare.deviation - 12.924 * 3f64.sqrt() / 31.599).abs() < 1e-3, "{bare:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_with_its_place() {
+        assert_eq!(read(" \n"), Err(ReadError::Empty));
+        let whole = written(&examples::report());
+        for length in 1..whole.trim_end().len() {
+            if let Some(cut) = whole.get(..length) {
+                let error = read(cut).unwrap_err();
+                assert!(matches!(error, ReadError::Truncated { line: 1.., .. }), "{length}: {error}");
+            }
+        }
+        for (text, hint) in [
+            ("{}", "expected a sequence"),
+            ("[\n{}]", "line 2, column 2: missing field `benchmark`"),
+            ("benchmark,mode\n", "line 1"),
+            ("[1]", "line 1, column 2"),
+            (r#"[{"benchmark": "a", "mode": "b", "warmupTime": "soon"}]"#, "`soon` is not a time"),
+            (
+                r#"[{"benchmark": "a", "mode": "b", "primaryMetric": {"score": "x"}}]"#,
+                "one of the strings NaN",
+            ),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(
+                error.contains(hint) && error.contains("JMH result file was expected"),
+                "{text}: {error}"
+            );
+        }
+        assert_eq!(read("[]"), Ok(vec![]));
+    }
+
+    fn metrics() -> impl Strategy<Value = Metric> {
+        let values = prop::collection::vec(prop::collection::vec(1.0f64..1e3, 0..4), 1..4);
+        let combine = prop_oneof![Just(Combine::Average), Just(Combine::Sum), Just(Combine::Maximum)];
+        ("[a-z.]{1,8}", combine, values).prop_filter_map("without values", |(label, combine, values)| {
+            let count = values.iter().map(Vec::len).sum::<usize>();
+            // Of one value sum and maximum are the same.
+            let combine = if count == 1 && combine == Combine::Maximum { Combine::Sum } else { combine };
+            let samples = Samples::Values(values);
+            (count > 0).then_some(Metric { label, unit: "u".into(), combine, samples })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_row_survives_the_file(
+            primary in metrics(), secondary in prop::collection::vec(metrics(), 0..3),
+            params in prop::collection::btree_map("[a-z]{1,5}", ".*", 0..3),
+            threads in 1usize..1000, missing in 0u32..9, time in 0u64..100_000_000_000,
+        ) {
+            let mut row = examples::row();
+            row.primary = Metric { label: String::new(), combine: Combine::Average, ..primary };
+            row.secondary = secondary;
+            row.secondary.iter_mut().enumerate().for_each(|(index, metric)| metric.label += &format!("{index}"));
+            let parameter = |(name, value): (String, String)| Parameter { name, label: value.clone(), value };
+            row.parameters = params.into_iter().map(parameter).collect();
+            (row.threads, row.missing, row.time) = (threads, missing, Duration::from_nanos(time));
+            let report = Report { rows: vec![row.clone()], ..examples::report() };
+            let entries = read(&written(&report)).unwrap();
+            prop_assert_eq!(&entries[0].row, &row);
+        }
+
+        #[test]
+        fn no_text_panics(text in ".*") {
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Two files, row by row: what became faster, what slower, and what is in one only.
+
+use crate::format::phrase::Better;
+use crate::format::{Entry, ScoreRow};
+use crate::statistics::{Ratio, differ};
+use std::collections::HashMap;
+
+/// Which way a row changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Faster, beyond the error.
+    Faster,
+    /// Slower, beyond the error.
+    Slower,
+    /// No difference beyond the error.
+    Same,
+    /// Too few values to say.
+    Unknown,
+}
+
+/// A row that is in both files.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// The old row.
+    pub old: ScoreRow,
+    /// The new row.
+    pub new: ScoreRow,
+    /// New over old.
+    pub ratio: Ratio,
+    /// What that means.
+    pub change: Change,
+}
+
+impl Changed {
+    /// By how many percent it is slower: what is missing of operations per time, or more time per operation.
+    /// Negative if it is faster.
+    pub fn slower_percent(&self) -> f64 {
+        match Better::of(&self.new.primary.unit) {
+            Better::Higher => (1.0 - self.ratio.value) * 100.0,
+            Better::Lower => (self.ratio.value - 1.0) * 100.0,
+        }
+    }
+}
+
+/// The rows of two files.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Those that both have, in the order of the new file.
+    pub both: Vec<Changed>,
+    /// Those of the old file alone.
+    pub only_old: Vec<String>,
+    /// Those of the new file alone.
+    pub only_new: Vec<String>,
+}
+
+/// Finds rows with equal benchmark, mode, unit, threads and parameters. Rows that occur several times in a file
+/// are matched in their order.
+pub fn changes(old: &[Entry], new: &[Entry]) -> Changes {
+    let mut known: HashMap<String, Vec<&ScoreRow>> = HashMap::new();
+    for entry in old.iter().rev() {
+        known.entry(key(&entry.row)).or_default().push(&entry.row);
+    }
+    let mut found = Changes::default();
+    for entry in new {
+        let Some(old) = known.get_mut(&key(&entry.row)).and_then(Vec::pop) else {
+            found.only_new.push(entry.row.full_name());
+            continue;
+        };
+        let (before, after) = (old.primary.summary(), entry.row.primary.summary());
+        let ratio = Ratio::of(&after, &before);
+        let higher = Better::of(&entry.row.primary.unit) == Better::Higher;
+        let change = match differ(&after, &before) {
+            None => Change::Unknown,
+            Some(false) => Change::Same,
+            Some(true) if (after.mean > before.mean) == higher => Change::Faster,
+            Some(true) => Change::Slower,
+        };
+        found.both.push(Changed { old: old.clone(), new: entry.row.clone(), ratio, change });
+    }
+    for entry in old {
+        let left = known.get_mut(&key(&entry.row));
+        if left.is_some_and(|rows| rows.pop().is_some()) {
+            found.only_old.push(entry.row.full_name());
+        }
+    }
+    found
+}
+
+/// All coordinates, whatever the order of the parameters.
+fn key(row: &ScoreRow) -> String {
+    let mut parameters: Vec<(&str, &str)> =
+        row.parameters.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
+    parameters.sort_unstable();
+    format!(
+        "{:?}",
+        (row.benchmark.as_str(), row.jmh_mode.as_str(), row.primary.unit.as_str(), row.threads, parameters)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Combine, Origin, examples};
+
+    fn entry(benchmark: &str, unit: &str, values: &[f64]) -> Entry {
+        let primary = examples::metric("", unit, Combine::Average, &[values]);
+        let row = ScoreRow { benchmark: benchmark.into(), primary, ..examples::row() };
+        Entry { row, origin: Origin::default() }
+    }
+
+    #[test]
+    fn rows_are_matched_and_judged() {
+        let old = [
+            entry("a", "ops/us", &[10.0, 10.1, 9.9]),
+            entry("b", "ns/op", &[10.0, 10.1, 9.9]),
+            entry("c", "ns/op", &[10.0, 15.0, 5.0]),
+            entry("d", "ns/op", &[10.0]),
+            entry("gone", "ns/op", &[1.0]),
+        ];
+        let new = [
+            entry("d", "ns/op", &[10.0]),
+            entry("b", "ns/op", &[15.0, 15.1, 14.9]),
+            entry("a", "ops/us", &[15.0, 15.1, 14.9]),
+            entry("c", "ns/op", &[11.0, 15.0, 5.0]),
+            entry("a", "ns/op", &[1.0]),
+        ];
+        let found = changes(&old, &new);
+        let all: Vec<_> = found.both.iter().map(|one| (one.new.benchmark.as_str(), one.change)).collect();
+        let expected =
+            [("d", Change::Unknown), ("b", Change::Slower), ("a", Change::Faster), ("c", Change::Same)];
+        assert_eq!(all, expected);
+        assert!((found.both[1].slower_percent() - 50.0).abs() < 1e-9);
+        assert!((found.both[2].slower_percent() + 50.0).abs() < 1e-9);
+        assert_eq!((found.only_old.len(), found.only_new.len()), (1, 1), "another unit is another row");
+        assert!(found.only_old[0].starts_with("gone"));
+    }
+
+    #[test]
+    fn rows_that_occur_twice_are_matched_in_order() {
+        let (first, second) = (entry("a", "ns/op", &[1.0; 3]), entry("a", "ns/op", &[2.0; 3]));
+        let found = changes(&[first.clone(), second.clone()], &[first.clone(), second]);
+        assert!(found.both.iter().all(|one| one.ratio.value == 1.0));
+        assert_eq!(changes(&[first.clone(), first.clone()], &[first]).only_old.len(), 1);
+    }
+}

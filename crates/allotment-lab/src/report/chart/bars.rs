@@ -1,0 +1,132 @@
+//! A chart of bars: scores of things that have no order. Each bar lies below its name and value, so that names
+//! may be long and the page narrow.
+//!
+//! Where values differ by more than a bar can show, they are points on a logarithmic axis instead: the length
+//! of a bar without a zero would mean nothing.
+
+use super::scale::{Range, short};
+use super::svg::{LINE, WIDTH, escape, width, wrapped};
+use super::{Chart, Look, Point, Scale, Series, marks};
+use std::fmt::Write;
+
+/// Height of a bar.
+const BAR: f64 = 7.0;
+
+/// Draws below `top`; where it ends.
+pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
+    let Scale::Words(words) = &chart.x.scale else { return top };
+    let log = chart.y.scale == Scale::Log;
+    let range = Range::of(&chart.y.scale, chart.extent().into_iter());
+    let range = if log { range.rounded() } else { range };
+    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.label));
+    let mut y = top + LINE + 4.0;
+    // A group for each series, wherever its bars lie.
+    let mut groups: Vec<String> = chart.series.iter().map(start).collect();
+    let first = y;
+    for (index, word) in words.iter().enumerate() {
+        if words.len() > 1 {
+            for line in wrapped(word, WIDTH / 7.4) {
+                y += LINE;
+                let _ = write!(out, "<text class=\"title\" x=\"0\" y=\"{:.1}\">{}</text>", y, escape(&line));
+            }
+            y += 5.0;
+        }
+        for (series, group) in chart.series.iter().zip(&mut groups) {
+            for point in series.points.iter().filter(|point| point.x == index as f64) {
+                y = bar(group, &series.name, series.look, point, &range, log, y);
+            }
+        }
+        y += 5.0;
+    }
+    if log {
+        y = axis(out, &range, first, y);
+    }
+    for group in groups {
+        out.push_str(&group);
+        out.push_str("</g>");
+    }
+    y + 2.0
+}
+
+fn start(series: &Series) -> String {
+    format!("<g class=\"series {}\" data-name=\"{}\">", marks::colour(series.look), escape(&series.name))
+}
+
+/// Where a value lies; all of the width, less what a marker takes.
+fn place(range: &Range, value: f64) -> f64 {
+    5.0 + range.place(value) * (WIDTH - 14.0)
+}
+
+/// A bar with its name and value above it; where it ends.
+fn bar(out: &mut String, name: &str, look: Look, point: &Point, range: &Range, log: bool, top: f64) -> f64 {
+    let mut y = top;
+    let names = wrapped(name, (WIDTH - width(&point.label) - 10.0) / 6.7);
+    for (index, line) in names.iter().enumerate() {
+        y += LINE;
+        let _ = write!(out, "<text class=\"name\" x=\"0\" y=\"{:.1}\">{}</text>", y - 3.0, escape(line));
+        if index == 0 {
+            let _ = write!(
+                out,
+                "<text x=\"{WIDTH}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                y - 3.0,
+                escape(&point.label)
+            );
+        }
+    }
+    let middle = y + BAR / 2.0;
+    let title = format!("<title>{}: {}</title>", escape(name), escape(&point.label));
+    let finite = if point.y.is_finite() { point.y } else { 0.0 };
+    if log {
+        let (left, right) = (0.0, WIDTH);
+        let _ = write!(out, "<path class=\"grid\" d=\"M{left} {middle:.1}H{right}\"/>");
+        error(out, point, range, middle);
+        marks::marker(out, look, place(range, finite), middle);
+        let _ = write!(out, "{title}{}", marks::marker_end(look));
+    } else {
+        let (zero, end) = (place(range, 0.0), place(range, finite));
+        let class = if look.dash == 0 { "bar" } else { "bar hollow" };
+        let _ = write!(
+            out,
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{BAR}\">{title}</rect>",
+            zero.min(end),
+            (end - zero).abs().max(0.5)
+        );
+        error(out, point, range, middle);
+    }
+    y + BAR + 7.0
+}
+
+fn error(out: &mut String, point: &Point, range: &Range, middle: f64) {
+    if !point.has_error() {
+        return;
+    }
+    let (low, high) = (place(range, point.low), place(range, point.high));
+    let _ = write!(out, "<path class=\"err\" d=\"M{low:.1} {middle:.1}H{high:.1}");
+    for (end, at) in [(point.low, low), (point.high, high)] {
+        // An interval that goes on beyond the chart has no end in it.
+        if range.shows(end) {
+            let _ = write!(out, "M{at:.1} {:.1}v5", middle - 2.5);
+        }
+    }
+    out.push_str("\"/>");
+}
+
+/// Lines and numbers of a logarithmic axis below all points; where it ends.
+fn axis(out: &mut String, range: &Range, top: f64, bottom: f64) -> f64 {
+    let mut free = 0.0;
+    for tick in range.ticks() {
+        let (at, text) = (place(range, tick), short(tick));
+        let half = width(&text) / 2.0;
+        let middle = at.clamp(half, WIDTH - half);
+        let _ = write!(out, "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>");
+        if middle - half >= free {
+            let _ = write!(
+                out,
+                "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>",
+                bottom + LINE - 2.0
+            );
+            free = middle + half + 5.0;
+        }
+    }
+    bottom + LINE
+}

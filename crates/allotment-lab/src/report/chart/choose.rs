@@ -1,0 +1,502 @@
+//! From rows to charts: what runs along x, what is a series, what gets a chart of its own.
+//!
+//! The coordinate with the most numbers runs along x; what is compared (the mode, the baseline's coordinate,
+//! the JVM) becomes series; each combination of what is left gets a chart beside the others. A row that lacks
+//! a coordinate belongs to all of its values: a line across, and in every chart. Without a coordinate of at
+//! least three numbers there is nothing to draw a line along, and bars say it better.
+
+use super::{Axis, COLOURS, Chart, Look, Point, Scale, Series};
+use crate::format::ScoreRow;
+use crate::format::coordinates::{Coordinate, MODE, mode, number as parsed, value, varying};
+use crate::format::number;
+use crate::format::phrase::{self, Better};
+use crate::harness::{Baseline, Charts, JVM};
+use crate::statistics::Ratio;
+use std::collections::BTreeMap;
+
+/// More charts than these of one kind nobody looks at; the table has all rows.
+const MOST_CHARTS: usize = 24;
+
+/// With more combinations than these, coordinates of few values become series.
+const MANY_PANELS: usize = 12;
+
+/// A chart of bars has the bars of one combination; several, if they are no more than these together.
+const MOST_BARS: usize = 12;
+
+/// Charts that belong together: of one unit, with one legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What the charts show; empty if there is only one group.
+    pub title: String,
+    /// The charts.
+    pub charts: Vec<Chart>,
+    /// Charts that were too many.
+    pub left_out: usize,
+}
+
+/// A row with what was computed of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Scored<'a> {
+    /// The row.
+    pub row: &'a ScoreRow,
+    /// Its score.
+    pub score: f64,
+    /// The error of it; NaN if unknown.
+    pub error: f64,
+    /// Against its baseline, if it has one.
+    pub ratio: Option<Ratio>,
+}
+
+/// The charts of an experiment's rows.
+pub fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Baseline>) -> Vec<Group> {
+    let mut parts: Vec<(Vec<&str>, Vec<Scored<'_>>)> = Vec::new();
+    for &scored in rows {
+        let row = scored.row;
+        let own = if wanted.by_mode { mode(row) } else { "" };
+        let key = vec![own, row.jmh_mode.as_str(), row.primary.unit.as_str()];
+        match parts.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, part)) => part.push(scored),
+            None => parts.push((key, vec![scored])),
+        }
+    }
+    let several = parts.len() > 1;
+    let title = |key: &[&str]| match key {
+        [own, _, _] if !own.is_empty() => (*own).to_string(),
+        [_, jmh_mode, _] if several => way(jmh_mode).to_string(),
+        _ => String::new(),
+    };
+    parts.iter().map(|(key, part)| group(part, title(key), wanted, baseline)).collect()
+}
+
+/// JMH's modes in words.
+fn way(jmh_mode: &str) -> &str {
+    match jmh_mode {
+        "thrpt" => "throughput",
+        "avgt" => "average time",
+        "sample" => "time of single calls",
+        "ss" => "single shots",
+        other => other,
+    }
+}
+
+/// What each coordinate does.
+struct Plan {
+    /// What runs along x, if anything does.
+    along: Option<Coordinate>,
+    /// What is compared.
+    series: Vec<String>,
+    /// What has charts of its own.
+    panels: Vec<Coordinate>,
+}
+
+impl Plan {
+    fn of(rows: &[&ScoreRow], wanted: Charts, baseline: Option<&Baseline>) -> Plan {
+        let mut all = varying(rows);
+        let compared = |name: &str| {
+            name == MODE || name == JVM || baseline.is_some_and(|baseline| baseline.coordinate == name)
+        };
+        let numbers = |one: &Coordinate| one.numbers().is_some();
+        let named = all.iter().position(|one| wanted.along == Some(one.name.as_str()) && numbers(one));
+        let most = || {
+            let free = all.iter().enumerate().filter(|(_, one)| !compared(&one.name) && numbers(one));
+            // Of equals the first: experiments name what they are about first.
+            let most = free.rev().max_by_key(|(_, one)| one.values.len())?;
+            (most.1.values.len() > 2).then_some(most.0)
+        };
+        let along = named.or_else(most).map(|index| all.remove(index));
+        let (series, mut panels): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| compared(&one.name));
+        let mut series: Vec<String> = series.into_iter().map(|one| one.name).collect();
+        while panels.iter().map(|one| one.values.len()).product::<usize>() > MANY_PANELS {
+            let fewest = panels.iter().enumerate().filter(|(_, one)| one.values.len() <= 3);
+            let Some((index, _)) = fewest.min_by_key(|(_, one)| one.values.len()) else { break };
+            series.push(panels.remove(index).name);
+        }
+        Plan { along, series, panels }
+    }
+
+    /// The combinations of the panels' values, as far as rows have them.
+    fn titles(&self, rows: &[Scored<'_>]) -> Vec<Vec<(String, String)>> {
+        let mut found: Vec<Vec<(String, String)>> = Vec::new();
+        for scored in rows {
+            let place = self.panels.iter().map(|one| value(scored.row, &one.name));
+            if let Some(place) = place.collect::<Option<Vec<_>>>()
+                && !found.contains(&place)
+            {
+                found.push(place);
+            }
+        }
+        let rank = |place: &Vec<(String, String)>| -> Vec<Option<usize>> {
+            let of = |(one, own): (&Coordinate, &(String, String))| one.values.iter().position(|v| v == own);
+            self.panels.iter().zip(place).map(of).collect()
+        };
+        found.sort_by_key(rank);
+        // Rows none of which has all of the coordinates have one chart together.
+        if found.is_empty() { vec![Vec::new()] } else { found }
+    }
+
+    fn belongs(&self, row: &ScoreRow, place: &[(String, String)]) -> bool {
+        self.panels
+            .iter()
+            .zip(place)
+            .all(|(one, wanted)| value(row, &one.name).is_none_or(|own| own == *wanted))
+    }
+}
+
+fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&Baseline>) -> Group {
+    let plain: Vec<&ScoreRow> = rows.iter().map(|scored| scored.row).collect();
+    let plan = Plan::of(&plain, wanted, baseline);
+    let names = Names::of(&plain, &plan.series, baseline);
+    let places = plan.titles(rows);
+    let unit = rows.first().map_or("", |scored| scored.row.primary.unit.as_str());
+    let mut charts = Vec::new();
+    match &plan.along {
+        Some(along) => {
+            for place in &places {
+                for part in names.parts() {
+                    let inside = |row: &ScoreRow| plan.belongs(row, place) && part.contains(&names.main(row));
+                    let own: Vec<Scored<'_>> = rows.iter().filter(|s| inside(s.row)).copied().collect();
+                    let series = lines(&own, &along.name, &names);
+                    if !series.is_empty() {
+                        charts.push(line_chart(unit, spelled(&plan.panels, place), along, series));
+                    }
+                }
+            }
+        }
+        None => {
+            let most = (MOST_BARS / names.all.len().max(1)).max(1);
+            for places in places.chunks(most) {
+                charts.push(bar_chart(unit, &plan, places, rows, &names));
+            }
+        }
+    }
+    let left_out = charts.len().saturating_sub(MOST_CHARTS);
+    charts.truncate(MOST_CHARTS);
+    Group { title, charts, left_out }
+}
+
+/// `size = 16, threads = 2`
+fn spelled(panels: &[Coordinate], place: &[(String, String)]) -> String {
+    let one = |(panel, (_, label)): (&Coordinate, &(String, String))| format!("{} = {label}", panel.name);
+    panels.iter().zip(place).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The names of series, and how each looks.
+struct Names {
+    series: Vec<String>,
+    /// Names without the JVM, in order of appearance; the baseline first if there is one.
+    all: Vec<String>,
+    has_baseline: bool,
+    jvms: Vec<String>,
+}
+
+impl Names {
+    fn of(rows: &[&ScoreRow], series: &[String], baseline: Option<&Baseline>) -> Names {
+        let mut names =
+            Names { series: series.to_vec(), all: Vec::new(), has_baseline: false, jvms: Vec::new() };
+        let is_baseline = |row: &ScoreRow| {
+            let coordinate = baseline.map_or("", |baseline| baseline.coordinate.as_str());
+            let known = series.iter().any(|name| name == coordinate);
+            known && value(row, coordinate).is_some_and(|(own, _)| baseline.is_some_and(|b| b.value == own))
+        };
+        let mut first: Option<String> = None;
+        for row in rows {
+            let name = names.main(row);
+            if first.is_none() && is_baseline(row) {
+                first = Some(name.clone());
+            }
+            if !names.all.contains(&name) {
+                names.all.push(name);
+            }
+            if let Some((_, jvm)) = value(row, JVM)
+                && !names.jvms.contains(&jvm)
+            {
+                names.jvms.push(jvm);
+            }
+        }
+        if let Some(first) = first {
+            names.has_baseline = true;
+            names.all.retain(|name| *name != first);
+            names.all.insert(0, first);
+        }
+        names
+    }
+
+    /// The name without the JVM.
+    fn main(&self, row: &ScoreRow) -> String {
+        let part = |name: &String| {
+            let (_, label) = value(row, name).filter(|_| name != JVM)?;
+            Some(if name == MODE { label } else { format!("{name} {label}") })
+        };
+        let parts: Vec<String> = self.series.iter().filter_map(part).collect();
+        if parts.is_empty() { mode(row).to_string() } else { parts.join(", ") }
+    }
+
+    fn whole(&self, row: &ScoreRow) -> String {
+        match value(row, JVM) {
+            Some((_, jvm)) => format!("{}, JDK {}", self.main(row), jvm.replacen('-', " ", 1)),
+            None => self.main(row),
+        }
+    }
+
+    /// The series of one chart, few enough for the colours; the baseline is in all.
+    fn parts(&self) -> Vec<Vec<String>> {
+        let (first, others) = self.all.split_at(usize::from(self.has_baseline));
+        if others.is_empty() {
+            return vec![first.to_vec()];
+        }
+        // Parts of equal length, rather than the last with what is left.
+        let count = others.len().div_ceil(COLOURS);
+        let each = others.len().div_ceil(count);
+        others.chunks(each).map(|part| [first, part].concat()).collect()
+    }
+
+    fn look(&self, row: &ScoreRow) -> Look {
+        let main = self.main(row);
+        let part = self.parts().into_iter().find(|part| part.contains(&main)).unwrap_or_default();
+        let index = part.iter().position(|name| *name == main).unwrap_or(0);
+        let jvm = value(row, JVM).and_then(|(_, jvm)| self.jvms.iter().position(|known| *known == jvm));
+        let colour = if self.has_baseline { index } else { index + 1 };
+        Look { colour, dash: jvm.map_or(0, |index| index + 1) }
+    }
+}
+
+fn point(scored: &Scored<'_>, x: f64) -> Point {
+    let row = scored.row;
+    let ratio = scored.ratio.map(|ratio| format!(" · {}×", phrase::factor(ratio.value)));
+    Point {
+        x,
+        y: scored.score,
+        low: scored.score - scored.error,
+        high: scored.score + scored.error,
+        label: format!(
+            "{}{} {}{}",
+            number::score(scored.score),
+            match number::error(scored.score, scored.error) {
+                error if error.is_empty() => error,
+                error => format!(" {error}"),
+            },
+            row.primary.unit,
+            ratio.unwrap_or_default()
+        ),
+    }
+}
+
+fn lines(rows: &[Scored<'_>], along: &str, names: &Names) -> Vec<Series> {
+    let mut found: BTreeMap<(usize, usize, String), Series> = BTreeMap::new();
+    for scored in rows {
+        let (look, name) = (names.look(scored.row), names.whole(scored.row));
+        let x = value(scored.row, along).and_then(|(value, _)| parsed(&value)).unwrap_or(f64::NAN);
+        let series = found.entry((look.colour, look.dash, name.clone())).or_insert_with(|| Series {
+            name,
+            look,
+            points: Vec::new(),
+        });
+        series.points.push(point(scored, x));
+    }
+    let mut series: Vec<Series> = found.into_values().collect();
+    series.iter_mut().for_each(|one| one.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    series
+}
+
+fn line_chart(unit: &str, title: String, along: &Coordinate, series: Vec<Series>) -> Chart {
+    let values = along.numbers().unwrap_or_default();
+    let labels = along.values.iter().map(|(_, label)| label.clone());
+    let ticks = values.iter().copied().zip(labels).collect();
+    Chart {
+        title,
+        x: Axis { label: along.name.clone(), scale: x_scale(&values) },
+        ticks,
+        y: Axis { label: y_label(unit), scale: y_scale(&series, 30.0) },
+        series,
+    }
+}
+
+fn bar_chart(
+    unit: &str,
+    plan: &Plan,
+    places: &[Vec<(String, String)>],
+    rows: &[Scored<'_>],
+    names: &Names,
+) -> Chart {
+    let words: Vec<String> = places.iter().map(|place| spelled(&plan.panels, place)).collect();
+    let mut series: Vec<Series> = Vec::new();
+    for (index, place) in places.iter().enumerate() {
+        for scored in rows.iter().filter(|scored| plan.belongs(scored.row, place)) {
+            let (look, name) = (names.look(scored.row), names.whole(scored.row));
+            let point = point(scored, index as f64);
+            match series.iter_mut().find(|known| known.name == name) {
+                Some(known) => known.points.push(point),
+                None => series.push(Series { name, look, points: vec![point] }),
+            }
+        }
+    }
+    let title = match words.as_slice() {
+        [only] => only.clone(),
+        _ => String::new(),
+    };
+    let y = Axis { label: y_label(unit), scale: y_scale(&series, 60.0) };
+    Chart {
+        title,
+        x: Axis { label: String::new(), scale: Scale::Words(words) },
+        ticks: Vec::new(),
+        y,
+        series,
+    }
+}
+
+fn y_label(unit: &str) -> String {
+    let better = match Better::of(unit) {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+    };
+    format!("{unit}, {better}")
+}
+
+/// By logarithms where values double or span much.
+fn x_scale(values: &[f64]) -> Scale {
+    let doubling = values.windows(2).all(|pair| pair[1] >= pair[0] * 1.9);
+    let wide = match (values.first(), values.last()) {
+        (Some(first), Some(last)) => *first > 0.0 && (doubling || last / first >= 8.0),
+        _ => false,
+    };
+    if wide && values.len() > 1 { Scale::Log } else { Scale::Linear }
+}
+
+/// By logarithms where the largest score is more than `most` times the least.
+fn y_scale(series: &[Series], most: f64) -> Scale {
+    let values = || series.iter().flat_map(|one| &one.points).map(|point| point.y).filter(|y| y.is_finite());
+    let (low, high) = phrase::range(values());
+    if low > 0.0 && high / low > most { Scale::Log } else { Scale::Linear }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Combine, Parameter, examples};
+
+    fn row(mode: &str, params: &[(&str, &str)], threads: usize, score: f64) -> ScoreRow {
+        let parameter = |(name, value): &(&str, &str)| Parameter {
+            name: (*name).into(),
+            value: (*value).into(),
+            label: (*value).into(),
+        };
+        ScoreRow {
+            benchmark: format!("tlab.{mode}"),
+            threads,
+            parameters: params.iter().map(parameter).collect(),
+            primary: examples::metric("", "ops/us", Combine::Average, &[&[score; 3]]),
+            ..examples::row()
+        }
+    }
+
+    fn of(rows: &[ScoreRow], wanted: Charts, baseline: Option<&Baseline>) -> Vec<Group> {
+        let scored =
+            |row| Scored { row, score: row.primary.score(), error: row.primary.error(), ratio: None };
+        charts(&rows.iter().map(scored).collect::<Vec<_>>(), wanted, baseline)
+    }
+
+    /// Two modes, three sizes, two numbers of threads.
+    fn grid() -> Vec<ScoreRow> {
+        let mut rows = Vec::new();
+        for mode in ["tlab", "bare"] {
+            for size in ["144", "16", "64"] {
+                for threads in [1, 2] {
+                    rows.push(row(mode, &[("size", size)], threads, 10.0));
+                }
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn the_coordinate_with_most_numbers_runs_along() {
+        let groups = of(&grid(), Charts::default(), Some(&Baseline::mode("bare")));
+        assert_eq!(groups.len(), 1);
+        let charts = &groups[0].charts;
+        let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!(titles, ["threads = 1", "threads = 2"]);
+        assert_eq!((charts[0].x.label.as_str(), &charts[0].x.scale), ("size", &Scale::Log));
+        let series: Vec<_> = charts[0].series.iter().map(|s| (s.name.as_str(), s.look.colour)).collect();
+        assert_eq!(series, [("bare", 0), ("tlab", 1)], "the baseline is first, in ink");
+        let xs: Vec<f64> = charts[0].series[0].points.iter().map(|point| point.x).collect();
+        assert_eq!(xs, [16.0, 64.0, 144.0]);
+    }
+
+    #[test]
+    fn an_experiment_may_say_what_runs_along() {
+        let wanted = Charts { along: Some("threads"), by_mode: true };
+        let groups = of(&grid(), wanted, None);
+        assert_eq!(groups.iter().map(|group| group.title.as_str()).collect::<Vec<_>>(), ["tlab", "bare"]);
+        assert_eq!(groups[0].charts.len(), 3);
+        assert_eq!(groups[0].charts[0].x.label, "threads");
+    }
+
+    #[test]
+    fn a_row_without_the_coordinate_is_a_line_across_in_every_chart() {
+        let mut rows = grid();
+        rows.push(row("malloc", &[], 1, 5.0));
+        let charts = of(&rows, Charts::default(), None).remove(0).charts;
+        let malloc: Vec<bool> = charts
+            .iter()
+            .map(|c| c.series.iter().any(|s| s.name == "malloc" && s.points[0].x.is_nan()))
+            .collect();
+        assert_eq!(malloc, [true, false], "it was measured with one thread");
+    }
+
+    #[test]
+    fn without_numbers_there_are_bars() {
+        let rows = [row("a", &[], 1, 1.0), row("b", &[], 1, 2.0), row("b", &[], 2, 3.0)];
+        let chart = of(&rows, Charts::default(), None).remove(0).charts.remove(0);
+        assert_eq!(chart.x.scale, Scale::Words(vec!["threads = 1".into(), "threads = 2".into()]));
+        assert_eq!(chart.series.iter().map(|series| series.points.len()).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(chart.y.scale, Scale::Linear);
+    }
+
+    #[test]
+    fn rows_of_a_jvm_have_our_colour_and_a_dash() {
+        let mut rows = grid();
+        rows.push(row("tlab", &[("size", "16"), ("jvm", "25-parallel")], 1, 5.0));
+        rows.push(row("tlab", &[("size", "16"), ("jvm", "17-g1")], 1, 5.0));
+        let charts = of(&rows, Charts::default(), Some(&Baseline::mode("bare"))).remove(0).charts;
+        let looks: Vec<_> =
+            charts[0].series.iter().map(|s| (s.name.as_str(), s.look.colour, s.look.dash)).collect();
+        assert_eq!(
+            looks,
+            [("bare", 0, 0), ("tlab", 1, 0), ("tlab, JDK 25 parallel", 1, 1), ("tlab, JDK 17 g1", 1, 2)]
+        );
+    }
+
+    #[test]
+    fn many_series_are_divided_and_the_baseline_is_in_each() {
+        let mut rows = Vec::new();
+        for mode in 0..9 {
+            for threads in [1, 2, 4] {
+                rows.push(row(&format!("m{mode}"), &[], threads, 1.0));
+            }
+        }
+        let charts = of(&rows, Charts::default(), Some(&Baseline::mode("m3"))).remove(0).charts;
+        assert_eq!(charts.iter().map(|chart| chart.series.len()).collect::<Vec<_>>(), [5, 5]);
+        assert!(charts.iter().all(|chart| chart.series[0].name == "m3"));
+        assert!(charts.iter().flat_map(|c| &c.series).all(|s| s.look.colour <= COLOURS));
+    }
+
+    #[test]
+    fn many_combinations_become_series_and_the_rest_is_counted() {
+        let mut rows = Vec::new();
+        for a in 0..9 {
+            for b in 0..9 {
+                for c in ["on", "off"] {
+                    for x in 0..10 {
+                        let values = [a.to_string(), b.to_string(), x.to_string()];
+                        let params = [("a", &*values[0]), ("b", &*values[1]), ("c", c), ("x", &*values[2])];
+                        rows.push(row("m", &params, 1, 1.0));
+                    }
+                }
+            }
+        }
+        let group = of(&rows, Charts::default(), None).remove(0);
+        assert_eq!((group.charts.len(), group.left_out), (MOST_CHARTS, 81 - MOST_CHARTS));
+        let names: Vec<&str> = group.charts[0].series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!(names, ["c on", "c off"]);
+    }
+}

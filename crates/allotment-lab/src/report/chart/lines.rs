@@ -1,0 +1,138 @@
+//! A chart of lines: scores along a number, with error bars.
+
+use super::scale::{Range, short};
+use super::svg::{LINE, WIDTH, escape, width};
+use super::{Chart, Point, Series, marks};
+use std::fmt::Write;
+
+/// Height of the plot itself.
+const PLOT: f64 = 190.0;
+
+/// Between the axes' ends and the first and last point.
+const PAD: f64 = 12.0;
+
+/// From values to places.
+struct Plane {
+    x: Range,
+    y: Range,
+    left: f64,
+    right: f64,
+    top: f64,
+}
+
+impl Plane {
+    fn x(&self, value: f64) -> f64 {
+        self.left + PAD + self.x.place(value) * (self.right - self.left - 2.0 * PAD)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.top + (1.0 - self.y.place(value)) * PLOT
+    }
+}
+
+/// Draws below `top`; where it ends.
+pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    let y = Range::of(&chart.y.scale, chart.extent().into_iter()).rounded();
+    let x = Range::between(&chart.x.scale, points().map(|point| point.x));
+    let ticks: Vec<(f64, String)> = y.ticks().into_iter().map(|tick| (tick, short(tick))).collect();
+    let widest = ticks.iter().map(|(_, text)| width(text)).fold(0.0, f64::max);
+    let plane = Plane { x, y, left: widest + 6.0, right: WIDTH - 2.0, top: top + LINE + 6.0 };
+    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.label));
+    for (tick, text) in &ticks {
+        let at = plane.y(*tick);
+        let _ = write!(
+            out,
+            "<path class=\"grid\" d=\"M{:.1} {at:.1}H{:.1}\"/><text x=\"{widest:.1}\" y=\"{:.1}\" \
+             text-anchor=\"end\">{text}</text>",
+            plane.left,
+            plane.right,
+            at + 4.0
+        );
+    }
+    let bottom = plane.top + PLOT;
+    let _ = write!(out, "<path class=\"axis\" d=\"M{:.1} {bottom:.1}H{:.1}\"/>", plane.left, plane.right);
+    x_ticks(out, chart, &plane, bottom);
+    let _ = write!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+        (plane.left + plane.right) / 2.0,
+        bottom + 2.0 * LINE + 4.0,
+        escape(&chart.x.label)
+    );
+    for one in &chart.series {
+        series(out, one, &plane);
+    }
+    bottom + 2.0 * LINE + 10.0
+}
+
+/// Ticks whose text does not touch the one before.
+fn x_ticks(out: &mut String, chart: &Chart, plane: &Plane, bottom: f64) {
+    let chosen: Vec<(f64, String)> = match chart.ticks.as_slice() {
+        [] => plane.x.ticks().into_iter().map(|tick| (tick, short(tick))).collect(),
+        given => given.to_vec(),
+    };
+    let mut free = 0.0;
+    for (tick, text) in chosen.iter().filter(|(tick, _)| tick.is_finite()) {
+        let half = width(text) / 2.0;
+        let at = plane.x(*tick);
+        // At the edges text is moved inward: it must not be cut.
+        let middle = at.clamp(half, WIDTH - half);
+        let _ = write!(out, "<path class=\"axis\" d=\"M{at:.1} {bottom:.1}v4\"/>");
+        if middle - half >= free {
+            let _ = write!(
+                out,
+                "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                bottom + LINE + 2.0,
+                escape(text)
+            );
+            free = middle + half + 5.0;
+        }
+    }
+}
+
+fn series(out: &mut String, series: &Series, plane: &Plane) {
+    let look = series.look;
+    let (colour, dash) = (marks::colour(look), marks::dash(look));
+    let _ = write!(out, "<g class=\"series {colour}\" data-name=\"{}\">", escape(&series.name));
+    let (along, across): (Vec<&Point>, Vec<&Point>) =
+        series.points.iter().filter(|point| point.y.is_finite()).partition(|point| point.x.is_finite());
+    if !along.is_empty() {
+        let _ = write!(out, "<path class=\"line\"{dash} d=\"");
+        for (index, point) in along.iter().enumerate() {
+            let start = if index == 0 { 'M' } else { 'L' };
+            let _ = write!(out, "{start}{:.1} {:.1}", plane.x(point.x), plane.y(point.y));
+        }
+        out.push_str("\"/>");
+    }
+    for point in &across {
+        let end = plane.right - PAD + 2.0;
+        let at = plane.y(point.y);
+        let _ = write!(out, "<path class=\"line\"{dash} d=\"M{:.1} {at:.1}H{end:.0}\"/>", plane.left);
+    }
+    for point in along.iter().chain(&across) {
+        let x = if point.x.is_finite() { plane.x(point.x) } else { plane.right - PAD + 2.0 };
+        if point.has_error() {
+            let _ = write!(
+                out,
+                "<path class=\"err\" d=\"M{x:.1} {:.1}V{:.1}",
+                plane.y(point.low),
+                plane.y(point.high)
+            );
+            // An interval that goes on beyond the chart has no end in it.
+            for end in [point.low, point.high].into_iter().filter(|end| plane.y.shows(*end)) {
+                let _ = write!(out, "M{:.1} {:.1}h5", x - 2.5, plane.y(end));
+            }
+            out.push_str("\"/>");
+        }
+        marks::marker(out, look, x, plane.y(point.y));
+        let _ = write!(
+            out,
+            "<title>{}: {}</title>{}",
+            escape(&series.name),
+            escape(&point.label),
+            marks::marker_end(look)
+        );
+    }
+    out.push_str("</g>");
+}

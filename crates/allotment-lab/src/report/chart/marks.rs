@@ -1,0 +1,78 @@
+//! Markers and lines of series: colour, shape and dash.
+
+use super::Look;
+use std::fmt::Write;
+
+/// The class that gives a series its colour.
+pub(super) fn colour(look: Look) -> String {
+    match look.colour {
+        0 => "ink".into(),
+        colour => format!("c{}", (colour - 1) % super::COLOURS + 1),
+    }
+}
+
+/// The attribute for the line of a series, with a blank before it if there is one.
+pub(super) const fn dash(look: Look) -> &'static str {
+    match look.dash {
+        0 => "",
+        1 => " stroke-dasharray=\"6 3\"",
+        2 => " stroke-dasharray=\"2 3\"",
+        3 => " stroke-dasharray=\"8 3 2 3\"",
+        _ => " stroke-dasharray=\"1 2\"",
+    }
+}
+
+/// A marker with its centre at (x, y): a shape for each colour, hollow where the line is dashed.
+pub(super) fn marker(out: &mut String, look: Look, x: f64, y: f64) {
+    let class = if look.dash == 0 { "m" } else { "m hollow" };
+    let shape = look.colour % (super::COLOURS + 1);
+    let _ = match shape {
+        0 => write!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\">"),
+        1 => write!(
+            out,
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"6.2\" height=\"6.2\">",
+            x - 3.1,
+            y - 3.1
+        ),
+        shape => {
+            write!(out, "<path class=\"{class}\" d=\"{}\">", outline(shape, x, y))
+        }
+    };
+}
+
+/// The end of the element that [`marker`] began.
+pub(super) const fn marker_end(look: Look) -> &'static str {
+    match look.colour % (super::COLOURS + 1) {
+        0 => "</circle>",
+        1 => "</rect>",
+        _ => "</path>",
+    }
+}
+
+fn outline(shape: usize, x: f64, y: f64) -> String {
+    let corners: &[(f64, f64)] = match shape {
+        2 => &[(0.0, -4.2), (4.0, 3.0), (-4.0, 3.0)],
+        3 => &[(0.0, -4.4), (4.4, 0.0), (0.0, 4.4), (-4.4, 0.0)],
+        4 => &[(0.0, 4.2), (4.0, -3.0), (-4.0, -3.0)],
+        5 => &[
+            (-1.4, -4.0),
+            (1.4, -4.0),
+            (1.4, -1.4),
+            (4.0, -1.4),
+            (4.0, 1.4),
+            (1.4, 1.4),
+            (1.4, 4.0),
+            (-1.4, 4.0),
+            (-1.4, 1.4),
+            (-4.0, 1.4),
+            (-4.0, -1.4),
+            (-1.4, -1.4),
+        ],
+        _ => &[(-4.0, -2.0), (0.0, -4.4), (4.0, -2.0), (4.0, 2.4), (0.0, 4.4), (-4.0, 2.4)],
+    };
+    let mut path = String::new();
+    for (index, (dx, dy)) in corners.iter().enumerate() {
+        let _ = write!(path, "{}{:.1} {:.1}", if index == 0 { 'M' } else { 'L' }, x + dx, y + dy);
+    }
+    path + "Z"
+}

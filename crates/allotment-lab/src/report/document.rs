@@ -1,0 +1,148 @@
+//! All that was measured, by experiment.
+
+use super::section::Section;
+use crate::format::coordinates::group;
+use crate::format::{Entry, Origin, Parameter, ScoreRow};
+use crate::harness::Experiment;
+
+/// The rows of a file.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What the file is called; told where two files have the same row.
+    pub name: String,
+    /// Its rows.
+    pub entries: Vec<Entry>,
+}
+
+/// What a report says.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// A section for each experiment that has rows, known ones first, in the order in which they are listed; then
+    /// foreign benchmarks by their classes.
+    pub sections: Vec<Section>,
+    /// What measured, each once.
+    pub origins: Vec<Origin>,
+    /// How many rows there are.
+    pub rows: usize,
+    /// What is said of all of it, below the title.
+    pub about: String,
+}
+
+impl Document {
+    /// Sorts the rows of all files, and computes what is said of them.
+    pub fn of(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Document {
+        let mut entries = joined(sources);
+        let mut origins: Vec<Origin> = Vec::new();
+        for entry in &mut entries {
+            if !origins.contains(&entry.origin) {
+                origins.push(entry.origin.clone());
+            }
+            if let Some(experiment) = known(&entry.row, experiments) {
+                relabel(&mut entry.row, experiment);
+            }
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for experiment in experiments {
+            if entries.iter().any(|entry| group(&entry.row) == experiment.name()) {
+                names.push(experiment.name());
+            }
+        }
+        for entry in &entries {
+            if !names.contains(&group(&entry.row)) {
+                names.push(group(&entry.row));
+            }
+        }
+        let section = |name: &&str| {
+            let own: Vec<&Entry> = entries.iter().filter(|entry| group(&entry.row) == *name).collect();
+            let experiment = experiments.iter().find(|experiment| experiment.name() == *name);
+            Section::of(name, experiment.copied(), &own)
+        };
+        let sections: Vec<Section> = names.iter().map(section).collect();
+        let counted =
+            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let about = format!(
+            "{} of {}. Errors are half of the 99.9 % confidence interval; a difference is said only where the \
+             whole interval of a ratio shows it.",
+            counted(entries.len(), "row"),
+            counted(sections.len(), "experiment")
+        );
+        Document { sections, origins, rows: entries.len(), about }
+    }
+}
+
+fn known<'a>(row: &ScoreRow, experiments: &[&'a dyn Experiment]) -> Option<&'a dyn Experiment> {
+    experiments.iter().find(|experiment| experiment.name() == group(row)).copied()
+}
+
+/// Values as people read them, which files do not hold.
+fn relabel(row: &mut ScoreRow, experiment: &dyn Experiment) {
+    for parameter in &mut row.parameters {
+        if let Some(axis) = experiment.axes().iter().find(|axis| axis.name == parameter.name) {
+            parameter.label = axis.label(&parameter.value);
+        }
+    }
+}
+
+/// The rows of all files. If a row is in two of them, the file is one more parameter of all rows: nothing else
+/// tells these two apart.
+fn joined(sources: Vec<Source>) -> Vec<Entry> {
+    let key = |row: &ScoreRow| row.full_name();
+    let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    let mut twice = false;
+    for (index, source) in sources.iter().enumerate() {
+        for entry in &source.entries {
+            twice |= *seen.entry(key(&entry.row)).or_insert(index) != index;
+        }
+    }
+    let mut all = Vec::new();
+    for source in sources {
+        for mut entry in source.entries {
+            if twice {
+                let name = source.name.clone();
+                entry.row.parameters.push(Parameter {
+                    name: "file".into(),
+                    label: name.clone(),
+                    value: name,
+                });
+            }
+            all.push(entry);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments;
+    use crate::format::examples;
+
+    fn source(name: &str, benchmarks: &[&str]) -> Source {
+        let entry = |benchmark: &&str| Entry {
+            row: ScoreRow { benchmark: (*benchmark).into(), ..examples::row() },
+            origin: Origin { vm_name: name.into(), ..Origin::default() },
+        };
+        Source { name: name.into(), entries: benchmarks.iter().map(entry).collect() }
+    }
+
+    #[test]
+    fn sections_come_in_the_order_of_experiments_and_foreign_ones_last() {
+        let sources = vec![source("a", &["org.X.y", "clock.tsc"]), source("b", &["tlab.tlab"])];
+        let document = Document::of(sources, experiments::all());
+        let names: Vec<&str> = document.sections.iter().map(|section| section.name.as_str()).collect();
+        assert_eq!(names, ["tlab", "clock", "org.X"]);
+        assert_eq!((document.origins.len(), document.rows), (2, 3));
+        assert!(document.sections[0].question.is_some() && document.sections[2].question.is_none());
+        let constant = &document.sections[0].table.constant;
+        assert_eq!(constant, "size = 64k, threads = 4", "sizes as people read them, and no file");
+    }
+
+    #[test]
+    fn the_file_tells_apart_what_nothing_else_does() {
+        let sources = vec![source("a", &["clock.tsc"]), source("b", &["clock.tsc"])];
+        let document = Document::of(sources, experiments::all());
+        assert_eq!(document.sections[0].table.header[1].text, "file");
+        let same = Document::of(vec![source("a", &["clock.tsc", "clock.tsc"])], experiments::all());
+        assert!(same.sections[0].table.header.iter().all(|title| title.text != "file"));
+    }
+}

@@ -1,0 +1,73 @@
+//! Ours against a JVM: for any experiment that has rows of one.
+
+use crate::format::ScoreRow;
+use crate::format::coordinates::{mode, value};
+use crate::format::phrase::{Better, ratios};
+use crate::harness::JVM;
+use crate::statistics::Ratio;
+
+/// A sentence for each mode and each JVM: our row over the JVM's at equal coordinates.
+pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
+    let mut found: Vec<(String, Better, Vec<Ratio>)> = Vec::new();
+    for theirs in rows {
+        let Some((jvm, _)) = value(theirs, JVM) else { continue };
+        let Some(ours) = rows.iter().find(|row| beside(row, theirs)) else { continue };
+        let ratio = Ratio::of(&ours.primary.summary(), &theirs.primary.summary());
+        let name = format!("{} here against JDK {}", mode(ours), jvm.replacen('-', " ", 1));
+        match found.iter_mut().find(|(known, _, _)| *known == name) {
+            Some((_, _, all)) => all.push(ratio),
+            None => found.push((name, Better::of(&ours.primary.unit), vec![ratio])),
+        }
+    }
+    found.iter().map(|(name, better, all)| format!("{name}: {}.", ratios(all, *better))).collect()
+}
+
+/// Whether `ours` was measured here at the coordinates of a JVM's row.
+fn beside(ours: &ScoreRow, theirs: &ScoreRow) -> bool {
+    value(ours, JVM).is_none()
+        && ours.benchmark == theirs.benchmark
+        && ours.jmh_mode == theirs.jmh_mode
+        && ours.primary.unit == theirs.primary.unit
+        && ours.threads == theirs.threads
+        && theirs
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.name != JVM)
+            .all(|parameter| value(ours, &parameter.name).is_none_or(|(own, _)| own == parameter.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Combine, Parameter, examples};
+
+    fn row(size: &str, jvm: Option<&str>, score: f64) -> ScoreRow {
+        let parameter = |(name, value): (&str, &str)| Parameter {
+            name: name.into(),
+            value: value.into(),
+            label: value.into(),
+        };
+        let mut parameters = vec![parameter(("size", size))];
+        parameters.extend(jvm.map(|jvm| parameter((JVM, jvm))));
+        let primary = examples::metric("", "ops/us", Combine::Average, &[&[score; 3]]);
+        ScoreRow { benchmark: "tlab.tlab".into(), parameters, primary, ..examples::row() }
+    }
+
+    #[test]
+    fn rows_are_compared_at_equal_coordinates() {
+        let rows = [
+            row("16", None, 30.0),
+            row("64", None, 10.0),
+            row("16", Some("25-parallel"), 20.0),
+            row("64", Some("25-parallel"), 20.0),
+            row("16", Some("17-g1"), 15.0),
+            row("144", Some("17-g1"), 15.0),
+        ];
+        let expected = [
+            "tlab here against JDK 25 parallel: 0.50 to 1.50 times as fast, beyond the error in 2 of 2.",
+            "tlab here against JDK 17 g1: 2.00 times as fast (2.00 to 2.00).",
+        ];
+        assert_eq!(verdicts(&rows), expected);
+        assert_eq!(verdicts(&rows[..2]), [""; 0]);
+    }
+}

@@ -1,0 +1,86 @@
+//! A document as Markdown: verdicts, tables and commands, without charts.
+
+use super::{Document, Table};
+use std::fmt::Write;
+
+/// The text.
+pub fn markdown(document: &Document, title: &str) -> String {
+    let mut text = format!("# {}\n", plain(title));
+    for section in &document.sections {
+        let _ = writeln!(text, "\n## {}\n", plain(&section.name));
+        if let Some(question) = &section.question {
+            let _ = writeln!(text, "*{}*\n", plain(question));
+        }
+        for verdict in &section.verdicts {
+            let _ = writeln!(text, "- {}", plain(verdict));
+        }
+        for line in &section.incomplete {
+            let _ = writeln!(text, "- \\* {}", plain(line));
+        }
+        if !section.verdicts.is_empty() || !section.incomplete.is_empty() {
+            text.push('\n');
+        }
+        text += &table(&section.table);
+        for command in &section.commands {
+            let _ = writeln!(text, "\n```sh\n{command}\n```");
+        }
+        for origin in &section.origins {
+            let _ = writeln!(text, "\n{}", plain(&origin.summary()));
+        }
+    }
+    text
+}
+
+fn table(table: &Table) -> String {
+    let mut text = String::new();
+    if !table.constant.is_empty() {
+        let _ = writeln!(text, "{}\n", plain(&table.constant));
+    }
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        format!("|{}\n", cells.map(|cell| format!(" {cell} |")).collect::<String>())
+    };
+    text += &line(&mut table.header.iter().map(|title| plain(&title.text)));
+    text += &format!(
+        "|{}\n",
+        table.header.iter().map(|title| if title.number { "--:|" } else { "---|" }).collect::<String>()
+    );
+    for row in &table.rows {
+        text += &line(&mut row.iter().map(|cell| plain(cell)));
+    }
+    text
+}
+
+/// Text that means nothing to Markdown and stays in its line.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for character in text.chars() {
+        match character {
+            '|' | '*' | '_' | '`' | '<' | '[' | '\\' => {
+                plain.push('\\');
+                plain.push(character);
+            }
+            control if control.is_control() => plain.push(' '),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+    use super::*;
+    use crate::experiments;
+    use crate::format::{Entry, Origin, ScoreRow, examples};
+
+    #[test]
+    fn tables_are_aligned_and_cells_stay_cells() {
+        let row = ScoreRow { benchmark: "org.X.a|b".into(), missing: 1, ..examples::row() };
+        let entry = Entry { row, origin: Origin::default() };
+        let source = Source { name: "x".into(), entries: vec![entry] };
+        let text = markdown(&Document::of(vec![source], experiments::all()), "a *title*");
+        assert!(text.starts_with("# a \\*title\\*\n\n## org.X\n"), "{text}");
+        assert!(text.contains("| mode | measured |") && text.contains("|---|---|--:|"), "{text}");
+        assert!(text.contains("| a\\|b | thrpt | 4\\* | 250.000 |"), "{text}");
+    }
+}

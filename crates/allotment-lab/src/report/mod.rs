@@ -1,0 +1,36 @@
+//! Reports: result files as a page that can be read without anything else, and as Markdown.
+//!
+//! | module | is |
+//! |---|---|
+//! | `document` | rows of all files, by experiment |
+//! | `section` | what is said of an experiment: charts, verdicts, table, command |
+//! | `command_line` | the command that measures the same again |
+//! | `jvm` | ours against a JVM, for any experiment |
+//! | [`chart`] | charts as data, chosen from rows, drawn as SVG |
+//! | `table` | rows as cells |
+//! | `tlab_log` | what a JVM's log says of its TLABs, as a document |
+//! | `html`, `markdown` | the two forms of a document |
+//! | `changes` | two files, row by row |
+//!
+//! The page is an askama template, because a page is easier to read as a page than as a program that writes
+//! one, and because askama escapes what comes from files. It has no script: charts are SVG, what a pointer
+//! shows is SVG's own titles, and light and dark are the style sheet's.
+
+mod changes;
+pub mod chart;
+mod command_line;
+mod document;
+mod html;
+mod jvm;
+mod markdown;
+mod section;
+mod table;
+mod tlab_log;
+
+pub use changes::{Change, Changes, changes};
+pub use document::{Document, Source};
+pub use html::html;
+pub use markdown::markdown;
+pub use section::{Section, verdicts};
+pub use table::Table;
+pub use tlab_log::tlab_log_document;

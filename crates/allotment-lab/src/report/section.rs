@@ -1,0 +1,84 @@
+//! What is said of an experiment.
+
+use super::chart::choose::{Group, Scored, charts};
+use super::command_line::commands;
+use super::jvm;
+use super::table::{self, Table};
+use crate::format::{Comparison, Entry, Origin, ScoreRow};
+use crate::harness::neighbours::{self, NEIGHBOURS};
+use crate::harness::{Baseline, Charts, Experiment, compare};
+
+/// A part of a report.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The experiment, or the class of foreign benchmarks.
+    pub name: String,
+    /// What it answers; none for foreign benchmarks.
+    pub question: Option<String>,
+    /// What its rows say, a sentence each.
+    pub verdicts: Vec<String>,
+    /// Its charts.
+    pub groups: Vec<Group>,
+    /// Its scores.
+    pub table: Table,
+    /// What else was counted.
+    pub metrics: Option<Table>,
+    /// What measures the same again; several where rows were measured in several ways.
+    pub commands: Vec<String>,
+    /// What measured it.
+    pub origins: Vec<Origin>,
+    /// Rows with missing iterations.
+    pub incomplete: Vec<String>,
+}
+
+impl Section {
+    /// Of the rows of an experiment, or of a foreign class.
+    pub(super) fn of(name: &str, experiment: Option<&dyn Experiment>, entries: &[&Entry]) -> Section {
+        let rows: Vec<ScoreRow> = entries.iter().map(|entry| entry.row.clone()).collect();
+        let baseline = experiment.and_then(|experiment| experiment.baseline());
+        let comparison = match &baseline {
+            Some(baseline) => compare(&rows, baseline),
+            None => Comparison { baseline: String::new(), ratios: vec![None; rows.len()] },
+        };
+        let pairs = rows.iter().zip(&comparison.ratios);
+        let scored: Vec<Scored<'_>> = pairs.map(|(row, ratio)| scored(row, *ratio)).collect();
+        let wanted = experiment.map_or(Charts::default(), |experiment| experiment.charts());
+        let mut origins: Vec<Origin> = Vec::new();
+        for entry in entries {
+            if !origins.contains(&entry.origin) {
+                origins.push(entry.origin.clone());
+            }
+        }
+        let missing = |row: &ScoreRow| {
+            let all = row.iterations * row.forks;
+            format!("{}: {} of {all} iterations are missing", row.full_name(), row.missing)
+        };
+        Section {
+            name: name.into(),
+            question: experiment.map(|experiment| experiment.question().into()),
+            verdicts: experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default(),
+            groups: charts(&scored, wanted, baseline.as_ref()),
+            table: table::scores(&scored, baseline.as_ref().map(|_| comparison.baseline.as_str())),
+            metrics: table::metrics(&scored),
+            commands: experiment.map(|one| commands(one, entries)).unwrap_or_default(),
+            origins,
+            incomplete: rows.iter().filter(|row| row.missing > 0).map(missing).collect(),
+        }
+    }
+}
+
+fn scored(row: &ScoreRow, ratio: Option<crate::statistics::Ratio>) -> Scored<'_> {
+    Scored { row, score: row.primary.score(), error: row.primary.error(), ratio }
+}
+
+/// What an experiment says of its rows, and how they compare with a JVM's where some were measured on one. Of rows that were measured
+/// beside neighbours it is what these do to them.
+pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+    let has_company = |row: &ScoreRow| row.parameters.iter().any(|parameter| parameter.name == NEIGHBOURS);
+    if rows.iter().any(has_company) {
+        return neighbours::verdicts(rows, &compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE)));
+    }
+    let mut all = experiment.verdicts(rows, comparison);
+    all.extend(jvm::verdicts(rows));
+    all
+}

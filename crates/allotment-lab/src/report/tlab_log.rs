@@ -1,0 +1,214 @@
+//! What a JVM's log says of its TLABs, as a document: the same charts as a report of results has.
+
+use super::chart::choose::Group;
+use super::chart::{Axis, COLOURS, Chart, Look, Point, Scale, Series};
+use super::table::Title;
+use super::{Document, Section, Table};
+use crate::tlab_log::{Account, Candidate, Log, Replayed, Waste};
+
+/// Threads in a chart of bars.
+const MOST_BARS: usize = 15;
+
+/// The document: one section. `about` is what the log is, `verdicts` who starves or hoards.
+pub fn tlab_log_document<'a>(
+    log: &Log,
+    about: &str,
+    verdicts: impl Iterator<Item = &'a str>,
+    replayed: &[(Candidate, Replayed)],
+) -> Document {
+    let mut order: Vec<usize> = (0..log.accounts().len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(log.accounts()[index].allocated));
+    let threads: Vec<(usize, &Account)> =
+        order.iter().map(|&index| (index, &log.accounts()[index])).collect();
+    let mut charts = vec![sizes(log, &threads), refills(&threads), waste(&threads)];
+    charts.retain(|chart| chart.series.iter().any(|series| !series.points.is_empty()));
+    let group = |title: &str, charts| Group { title: title.into(), charts, left_out: 0 };
+    let mut groups = vec![group("Threads that allocated most", charts)];
+    if !replayed.is_empty() {
+        groups.push(group("The same allocation under other settings, replayed", replays(replayed)));
+    }
+    let section = Section {
+        name: "TLABs".into(),
+        question: Some("Which threads starve, which hoard, and what would other sizes have done?".into()),
+        verdicts: verdicts.map(String::from).collect(),
+        groups,
+        table: table(&threads),
+        metrics: None,
+        commands: Vec::new(),
+        origins: Vec::new(),
+        incomplete: Vec::new(),
+    };
+    let rows = section.table.rows.len();
+    Document { sections: vec![section], origins: Vec::new(), rows, about: about.into() }
+}
+
+fn name(account: &Account) -> String {
+    format!("thread {}", account.thread.id)
+}
+
+/// A size with three digits and a binary unit.
+fn bytes(bytes: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (bytes, 0);
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = if unit == 0 || value >= 99.95 { 0 } else { 1 };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+fn point(x: f64, y: f64, label: String) -> Point {
+    Point { x, y, low: f64::NAN, high: f64::NAN, label }
+}
+
+/// Desired sizes along the time since the first of them.
+fn sizes(log: &Log, threads: &[(usize, &Account)]) -> Chart {
+    let known = |index: usize| log.history.of(index);
+    let start = threads.iter().filter_map(|(index, _)| Some(known(*index).first()?.0)).min().unwrap_or(0);
+    let with_history = threads.iter().filter(|(index, _)| !known(*index).is_empty());
+    let series = |(place, (index, account)): (usize, &(usize, &Account))| Series {
+        name: name(account),
+        look: Look { colour: place + 1, dash: 0 },
+        points: known(*index)
+            .iter()
+            .map(|&(time, size)| {
+                let seconds = time.saturating_sub(start) as f64 / 1e9;
+                let kib = size as f64 / 1024.0;
+                point(seconds, kib, format!("{} at {seconds:.3} s", bytes(size as f64)))
+            })
+            .collect(),
+    };
+    Chart {
+        title: "Desired size over time".into(),
+        x: Axis { label: "seconds since the first".into(), scale: Scale::Linear },
+        ticks: Vec::new(),
+        y: Axis { label: "KiB".into(), scale: Scale::Log },
+        series: with_history.take(COLOURS).enumerate().map(series).collect(),
+    }
+}
+
+/// Bars for the first threads.
+fn bars(title: &str, unit: &str, words: Vec<String>, series: Vec<Series>) -> Chart {
+    Chart {
+        title: title.into(),
+        x: Axis { label: String::new(), scale: Scale::Words(words) },
+        ticks: Vec::new(),
+        y: Axis { label: unit.into(), scale: Scale::Linear },
+        series,
+    }
+}
+
+fn refills(threads: &[(usize, &Account)]) -> Chart {
+    let series = |(_, account): &(usize, &Account)| {
+        let label = format!("{} of {}", account.refills, bytes(account.buffers as f64));
+        Series {
+            name: name(account),
+            look: Look { colour: 1, dash: 0 },
+            points: vec![point(0.0, account.refills as f64, label)],
+        }
+    };
+    let series = threads.iter().take(MOST_BARS).map(series).collect();
+    bars("Refills", "buffers", vec![String::new()], series)
+}
+
+/// What was wasted, by why.
+fn waste(threads: &[(usize, &Account)]) -> Chart {
+    let wasteful: Vec<&Account> = threads
+        .iter()
+        .map(|(_, account)| *account)
+        .filter(|account| account.waste.sum() > 0)
+        .take(MOST_BARS / 3)
+        .collect();
+    let kinds: [(&str, fn(&Waste) -> u64); 3] = [
+        ("taken away by collections", |waste| waste.gc),
+        ("dropped for a new buffer", |waste| waste.slow),
+        ("dropped by fast refills", |waste| waste.fast),
+    ];
+    let series = |(index, (kind, of)): (usize, &(&str, fn(&Waste) -> u64))| Series {
+        name: (*kind).into(),
+        look: Look { colour: index + 1, dash: 0 },
+        points: wasteful
+            .iter()
+            .enumerate()
+            .filter(|(_, account)| of(&account.waste) > 0)
+            .map(|(place, account)| {
+                let part = of(&account.waste) as f64;
+                let percent = part / (account.buffers as f64).max(1.0) * 100.0;
+                point(place as f64, part / 1024.0, format!("{}, {percent:.1} %", bytes(part)))
+            })
+            .collect(),
+    };
+    let mut series: Vec<Series> = kinds.iter().enumerate().map(series).collect();
+    series.retain(|one| !one.points.is_empty());
+    bars("Waste", "KiB, and percent of the buffers", wasteful.iter().map(|one| name(one)).collect(), series)
+}
+
+/// A bar for each candidate: refills, and waste.
+fn replays(replayed: &[(Candidate, Replayed)]) -> Vec<Chart> {
+    let chart = |title: &str, unit: &str, of: &dyn Fn(&Replayed) -> (f64, String)| {
+        let series = replayed.iter().map(|(candidate, done)| {
+            let (value, label) = of(done);
+            Series {
+                name: candidate.name.clone(),
+                look: Look { colour: 1, dash: 0 },
+                points: vec![point(0.0, value, label)],
+            }
+        });
+        bars(title, unit, vec![String::new()], series.collect())
+    };
+    vec![
+        chart("Refills", "buffers", &|done| (done.refills as f64, done.refills.to_string())),
+        chart("Waste", "percent of the buffers", &|done| {
+            let waste = done.gc_waste.saturating_add(done.slow_waste) as f64;
+            let percent = waste / (done.buffers as f64).max(1.0) * 100.0;
+            (percent, format!("{percent:.1} %, {}", bytes(waste)))
+        }),
+    ]
+}
+
+fn table(threads: &[(usize, &Account)]) -> Table {
+    let header = ["refills", "outside buffers", "allocated", "waste", "least size", "largest size"];
+    let header = [Title::text("thread")].into_iter().chain(header.map(Title::number)).collect();
+    let cells = |(_, account): &(usize, &Account)| {
+        let size = |of: Option<u64>| of.map_or(String::new(), |size| bytes(size as f64));
+        vec![
+            account.thread.id.to_string(),
+            account.refills.to_string(),
+            account.slow_allocations.to_string(),
+            bytes(account.allocated as f64),
+            bytes(account.waste.sum() as f64),
+            size(account.sizes.map(|sizes| sizes.min)),
+            size(account.sizes.map(|sizes| sizes.max)),
+        ]
+    };
+    Table { constant: String::new(), header, rows: threads.iter().map(cells).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_shown_by_what_they_allocated() {
+        let mut log = Log::default();
+        for line in [
+            "[1.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f01 [id: 7] desired_size: 64KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 3 waste  1.0% gc: 1000B slow: 100B fast: 0B",
+            "[2.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f01 [id: 7] desired_size: 128KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 3 waste  1.0% gc: 1000B slow: 100B fast: 0B",
+            "[2.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f02 [id: 8] desired_size: 512KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 9 waste  1.0% gc: 1000B slow: 0B fast: 0B",
+        ] {
+            log.line(line.as_bytes(), true);
+        }
+        log.finish();
+        let document = tlab_log_document(&log, "a log", ["1 starves"].into_iter(), &[]);
+        let section = &document.sections[0];
+        assert_eq!(section.table.rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["8", "7"]);
+        let [sizes, refills, waste] = &section.groups[0].charts[..] else { panic!("{section:?}") };
+        assert_eq!(sizes.series[1].name, "thread 7");
+        let points: Vec<_> = sizes.series[1].points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(points, [(0.0, 64.0), (1.0, 128.0)]);
+        assert_eq!(refills.series[0].points[0].y, 9.0);
+        assert_eq!(waste.series.len(), 2, "nothing was wasted by fast refills");
+        assert_eq!(section.groups.len(), 1, "nothing was replayed");
+    }
+}

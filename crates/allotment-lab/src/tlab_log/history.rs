@@ -1,0 +1,69 @@
+//! The sizes that threads desired, over time: for a chart, so a few points for each thread are enough.
+//!
+//! A thread whose points are too many loses every other one and from then on keeps every other one of those that come,
+//! and so on: what is kept spans all of the log, however long it is, and its memory has a bound. Keeping the
+//! last ones was refused: a size that is sought is most interesting at the beginning.
+
+/// Points of a thread at which half of them go.
+const MOST_POINTS: usize = 256;
+
+/// The points of all threads.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    threads: Vec<Points>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Points {
+    kept: Vec<(u64, u64)>,
+    /// Of how many that come one is kept, less one.
+    every: usize,
+    passed: usize,
+}
+
+impl History {
+    /// A thread desires a size, in bytes, at a time in ns.
+    pub(super) fn add(&mut self, thread: usize, time: u64, size: u64) {
+        if self.threads.len() <= thread {
+            self.threads.resize_with(thread + 1, Points::default);
+        }
+        let points = &mut self.threads[thread];
+        if points.passed < points.every {
+            points.passed += 1;
+            return;
+        }
+        points.passed = 0;
+        points.kept.push((time, size));
+        if points.kept.len() == MOST_POINTS {
+            let mut index = 0;
+            points.kept.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            points.every = points.every * 2 + 1;
+        }
+    }
+
+    /// The points of a thread, by its place among the log's accounts: times in ns, sizes in bytes.
+    pub fn of(&self, thread: usize) -> &[(u64, u64)] {
+        self.threads.get(thread).map_or(&[], |points| &points.kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_history_is_thinned_evenly() {
+        let mut history = History::default();
+        (0..10_000).for_each(|time| history.add(3, time, time * 2));
+        let kept = history.of(3);
+        assert!((MOST_POINTS / 2 - 1..MOST_POINTS).contains(&kept.len()), "{}", kept.len());
+        assert_eq!(kept[0], (0, 0));
+        let gap = kept[1].0;
+        assert!(kept.windows(2).all(|pair| pair[1].0 - pair[0].0 == gap), "{kept:?}");
+        assert!(kept.last().unwrap().0 + gap >= 10_000 - gap);
+        assert!(history.of(0).is_empty() && history.of(9).is_empty());
+    }
+}

@@ -1,0 +1,176 @@
+//! `allotment report` and `allotment compare`, from the outside.
+
+use allotment_lab::command::parse;
+use allotment_lab::experiments;
+use allotment_lab::format::Samples;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+mod pages;
+
+fn allotment(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).args(arguments).output().unwrap()
+}
+
+/// The exit code and the one line on standard error.
+fn failure(arguments: &[&str]) -> (i32, String) {
+    let output = allotment(arguments);
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(line.lines().count(), 1, "{arguments:?}: {line}");
+    (output.status.code().unwrap(), line)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A directory with the results of [`pages::rows`] in `r.json`.
+fn results() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.json");
+    fs::write(&path, pages::json(&pages::rows())).unwrap();
+    (directory, path)
+}
+
+#[test]
+fn a_report_is_written_in_all_forms() {
+    let (directory, results) = results();
+    let (page, markdown, charts) =
+        (directory.path().join("r.html"), directory.path().join("r.md"), directory.path().join("charts/svg"));
+    let output = allotment(&[
+        "report",
+        text(&results),
+        "-o",
+        text(&page),
+        "--markdown",
+        text(&markdown),
+        "--svg",
+        text(&charts),
+        "--title",
+        "A <title>",
+    ]);
+    assert!(output.status.success(), "{output:?}");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("<title>A &#60;title&#62;</title>"), "askama escapes");
+    for foreign in ["<script", "http://", "https://", "url(", "@import", "onerror"] {
+        let found = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!found.contains(foreign), "a page needs nothing else: {foreign}");
+    }
+    for expected in ["tlab against cas", "org.foreign.Bench", "id=\"tlab\"", "here against JDK 25 parallel"] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    let markdown = fs::read_to_string(markdown).unwrap();
+    assert!(markdown.starts_with("# A \\<title>\n\n## tlab\n"), "{markdown}");
+    let mut files: Vec<String> =
+        fs::read_dir(charts).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files.first().map(String::as_str), Some("api-1.svg"));
+    assert_eq!(files.len(), page.matches("<figure>").count());
+}
+
+#[test]
+fn the_commands_of_a_report_can_be_read() {
+    let (directory, results) = results();
+    let markdown = directory.path().join("r.md");
+    assert!(allotment(&["report", text(&results), "--markdown", text(&markdown)]).status.success());
+    let markdown = fs::read_to_string(markdown).unwrap();
+    let commands: Vec<&str> = markdown.lines().filter(|line| line.starts_with("allotment run")).collect();
+    assert!(commands.len() >= 3, "{markdown}");
+    // The flags of JVMs are not those of this test's rows.
+    for command in commands.iter().filter(|command| !command.contains("--jvm")) {
+        let words = command.split_whitespace().map(OsString::from);
+        assert!(parse(words, experiments::all()).is_ok(), "{command}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_place() {
+    let (directory, results) = results();
+    let whole = fs::read_to_string(&results).unwrap();
+    let page = directory.path().join("r.html");
+    for (name, contents, hint) in [
+        ("empty", "", "is empty"),
+        ("cut", &whole[..whole.len() / 2], "in the middle of a result"),
+        ("foreign", "{\"a\": 1}", "expected a sequence"),
+        ("none", "[]", "there are no results"),
+        ("csv", "\"Benchmark\",\"Mode\"\n", "line 1, column 1"),
+    ] {
+        let path = directory.path().join(name);
+        fs::write(&path, contents).unwrap();
+        let (code, line) = failure(&["report", text(&path), "-o", text(&page)]);
+        assert_eq!(code, 1);
+        assert!(line.contains(text(&path)) && line.contains(hint), "{line}");
+        assert!(!page.exists(), "nothing is left where nothing could be written");
+    }
+    fs::write(directory.path().join("bytes"), [0xff, 0xfe]).unwrap();
+    assert!(
+        failure(&["report", text(&directory.path().join("bytes")), "-o", text(&page)]).1.contains("utf-8")
+    );
+    assert!(failure(&["report", "/no/such.json", "-o", text(&page)]).1.contains("/no/such.json"));
+    assert_eq!(failure(&["report", text(&results)]).0, 2, "it asks for an output");
+    assert_eq!(failure(&["report", text(&results), "-o", "x", "--markdown", "x"]).0, 2);
+    assert!(failure(&["report", text(&results), "-o", "/dev/full"]).1.contains("cannot write `/dev/full`"));
+    assert!(failure(&["report", text(&results), "-o", "/no/such/r.html"]).1.contains("/no/such/r.html"));
+}
+
+#[test]
+fn the_rows_of_two_files_are_compared() {
+    let (directory, old) = results();
+    let new = directory.path().join("new.json");
+    let mut rows = pages::rows();
+    rows.retain(|row| !row.benchmark.starts_with("api."));
+    let slow = rows.iter_mut().find(|row| row.benchmark == "tlab.tlab").unwrap();
+    let Samples::Values(forks) = &mut slow.primary.samples else { panic!("{slow:?}") };
+    forks.iter_mut().flatten().for_each(|value| *value *= 0.5);
+    fs::write(&new, pages::json(&rows)).unwrap();
+
+    let output = allotment(&["compare", text(&old), text(&new)]);
+    assert!(output.status.success(), "{output:?}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(table.matches("SLOWER").count(), 1, "{table}");
+    assert!(table.contains("only old: api.") && table.contains(" 1 slower, "), "{table}");
+
+    let limited = |limit: &str| allotment(&["compare", text(&old), text(&new), "--fail-on-slower", limit]);
+    assert!(limited("60").status.success());
+    let failed = limited("40%");
+    assert_eq!(failed.status.code(), Some(1));
+    let line = String::from_utf8(failed.stderr).unwrap();
+    assert!(line.contains("by more than 40 %, tlab.tlab") && line.contains("by 50.0 %"), "{line}");
+    assert!(!failed.stdout.is_empty(), "the table comes first");
+
+    assert_eq!(failure(&["compare", text(&old), text(&new), "--fail-on-slower", "-1"]).0, 2);
+    let other = directory.path().join("other.json");
+    fs::write(&other, pages::json(&pages::rows()[..1])).unwrap();
+    fs::write(&new, pages::json(&rows[3..4])).unwrap();
+    let (code, line) = failure(&["compare", text(&other), text(&new)]);
+    assert!(code == 1 && line.contains("no row in common"), "{line}");
+}
+
+#[test]
+fn a_run_writes_its_report_and_opens_it_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("r.html");
+    let short =
+        ["run", "clock", "--quick", "--forks=1", "--iterations=3", "--warmup-iterations=0", "--time=5ms"];
+    let more = ["--mode=tsc,monotonic", "--threads=1", "--report", text(&page)];
+    let output = allotment(&[&short[..], &more[..]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let text_of = fs::read_to_string(&page).unwrap();
+    assert!(text_of.contains("Reading the clock takes") && text_of.contains("allotment run clock"));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.contains("\nReading the clock takes"), "the table has the same verdicts: {printed}");
+
+    let (code, line) = failure(&["run", "all", "--quick", "--report", "/no/such/r.html"]);
+    assert!(code == 1 && line.contains("/no/such/r.html"), "{line}");
+    let same = text(&page);
+    let (code, line) = failure(&["run", "clock", "--csv", same, "--report", same]);
+    assert!(code == 2 && line.contains("--csv and --report both name"), "{line}");
+    let (code, line) = failure(&["run", "all", "--mode", "no-such-mode"]);
+    assert!(
+        code == 2 && line.contains("collected") && line.contains("tsc"),
+        "all have their modes told: {line}"
+    );
+}

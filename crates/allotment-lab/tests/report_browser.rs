@@ -1,0 +1,163 @@
+//! A report in a browser: on a phone and on a desk, on light and on dark paper.
+//!
+//! Chromium without a head loads a page that holds the report in a frame of the width in question (its own
+//! window has a minimum), looks at the frame with a script, and prints what it found. A protocol over a socket was
+//! refused: one look needs no conversation. Without a browser the test says so and passes; with
+//! `ALLOTMENT_REQUIRE_BROWSER=1`, as `.ci/run` sets it, it fails.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+mod pages;
+
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
+fn browser() -> Option<&'static str> {
+    let works = |name: &&&str| {
+        let version = Command::new(name).arg("--version").stdin(Stdio::null()).output();
+        version.is_ok_and(|output| output.status.success())
+    };
+    let found = BROWSERS.iter().find(works).copied();
+    let required = std::env::var("ALLOTMENT_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
+    assert!(found.is_some() || !required, "none of {BROWSERS:?} is installed, and one is required");
+    found
+}
+
+/// What the script finds in the frame; a list of complaints for each kind.
+const SCRIPT: &str = r#"
+const frame = document.querySelector("iframe");
+const found = { errors: [], overflow: [], cut: [], series: [], faint: [], charts: 0, points: 0, texts: 0 };
+function look() {
+  const view = frame.contentWindow, page = frame.contentDocument;
+  view.addEventListener("error", event => found.errors.push(String(event.message)));
+  found.width = view.innerWidth;
+  found.scripts = page.scripts.length;
+  found.alerts = page.querySelectorAll("b, script").length;
+  if (page.documentElement.scrollWidth > view.innerWidth)
+    found.overflow.push("page: " + page.documentElement.scrollWidth);
+  page.querySelectorAll("details").forEach(one => one.open = true);
+  if (page.documentElement.scrollWidth > view.innerWidth)
+    found.overflow.push("page, unfolded: " + page.documentElement.scrollWidth);
+  const paper = view.getComputedStyle(page.documentElement).backgroundColor;
+  found.paper = paper;
+  const light = colour => { const [r, g, b] = colour.match(/[\d.]+/g).map(Number).map(v => { v /= 255;
+    return v <= 0.03928 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4); }); return 0.2126*r + 0.7152*g + 0.0722*b; };
+  const contrast = (a, b) => { const [x, y] = [light(a), light(b)].sort((m, n) => n - m); return (x + 0.05) / (y + 0.05); };
+  for (const chart of page.querySelectorAll("figure > svg.chart")) {
+    found.charts++;
+    const series = chart.querySelectorAll(".series"), marks = chart.querySelectorAll(".m, .bar");
+    if (series.length != chart.dataset.series) found.series.push(chart.getAttribute("aria-label"));
+    if (marks.length != chart.dataset.points) found.series.push("points of " + chart.getAttribute("aria-label"));
+    found.points += marks.length;
+    for (const one of series) {
+      const colour = view.getComputedStyle(one).color;
+      if (contrast(colour, paper) < 1.9) found.faint.push(one.dataset.name + " " + colour);
+    }
+    const legend = chart.parentElement.querySelectorAll(".legend li");
+    if (!chart.classList.contains("bars") && legend.length != series.length)
+      found.series.push("legend of " + chart.getAttribute("aria-label"));
+    const box = chart.getBoundingClientRect();
+    for (const text of chart.querySelectorAll("text")) {
+      found.texts++;
+      const own = text.getBoundingClientRect();
+      if (own.left < box.left - 0.7 || own.right > box.right + 0.7 || own.top < box.top - 0.7 || own.bottom > box.bottom + 0.7)
+        found.cut.push(text.textContent);
+      if (own.height < 9) found.cut.push("too small: " + text.textContent);
+      if (contrast(view.getComputedStyle(text).fill, paper) < 4.5) found.faint.push(text.textContent);
+    }
+  }
+  for (const box of page.querySelectorAll("figure, .scroll, pre, summary, li, p, h1, h2, h3")) {
+    const own = box.getBoundingClientRect();
+    if (own.right > view.innerWidth + 0.7 && !box.closest(".scroll")) found.overflow.push(box.tagName + ": " + box.textContent.slice(0, 60));
+  }
+  document.title = "done";
+  document.body.innerHTML = "<pre id=found></pre>";
+  document.getElementById("found").textContent = "FOUND" + JSON.stringify(found) + "END";
+}
+"#;
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;")
+}
+
+fn unescape(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+fn looked_at(browser: &str, directory: &Path, report: &str, width: u32, dark: bool) -> Value {
+    let frame = directory.join(format!("frame-{width}-{dark}.html"));
+    // The report is an attribute and not a file, for files are strangers to each other.
+    let page = format!(
+        "<!doctype html><meta charset=utf-8><body><script>{SCRIPT}</script>\
+         <iframe style=\"width:{width}px;height:800px;border:0\" srcdoc=\"{}\"></iframe>\
+         <script>document.querySelector('iframe').addEventListener('load', () => {{ try {{ look() }} \
+         catch (error) {{ document.body.textContent = 'FAILED ' + error }} }})</script></body>",
+        escape(report)
+    );
+    // The frame is looked up when it is there.
+    fs::write(
+        &frame,
+        page.replace("const frame = document.querySelector(\"iframe\");\n", "").replace(
+            "const view = frame.contentWindow",
+            "const frame = document.querySelector(\"iframe\"); const view = frame.contentWindow",
+        ),
+    )
+    .unwrap();
+    let profile = directory.join(format!("profile-{width}-{dark}"));
+    let scheme = if dark { "0" } else { "1" };
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-extensions"])
+        .args(["--virtual-time-budget=20000", "--window-size=1400,900", "--dump-dom"])
+        .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(format!("file://{}", frame.display()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found = text.split_once("FOUND").and_then(|(_, rest)| rest.split_once("END"));
+    let (found, _) = found.unwrap_or_else(|| {
+        let tail: String = text.chars().rev().take(400).collect::<Vec<_>>().into_iter().rev().collect();
+        panic!("the browser told nothing: {tail} {}", String::from_utf8_lossy(&output.stderr))
+    });
+    serde_json::from_str(&unescape(found)).unwrap()
+}
+
+#[test]
+fn a_report_is_whole_on_phones_and_desks_in_light_and_dark() {
+    let Some(browser) = browser() else {
+        println!("skipped: none of {BROWSERS:?} is installed");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let (results, page) = (directory.path().join("r.json"), directory.path().join("r.html"));
+    let rows = pages::rows();
+    fs::write(&results, pages::json(&rows)).unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_allotment"))
+        .args(["report", results.to_str().unwrap(), "-o", page.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+    let report = fs::read_to_string(page).unwrap();
+    let mut papers = Vec::new();
+    for width in [390, 1280] {
+        for dark in [false, true] {
+            let found = looked_at(browser, directory.path(), &report, width, dark);
+            for complaint in ["errors", "overflow", "cut", "series", "faint"] {
+                let none = found[complaint].as_array().is_some_and(Vec::is_empty);
+                assert!(none, "{width} px, dark {dark}: {complaint}: {:#}", found[complaint]);
+            }
+            assert_eq!(found["width"], width, "the frame is as wide as it should be");
+            assert_eq!((&found["scripts"], &found["alerts"]), (&0.into(), &0.into()), "nothing got in");
+            let drawn = found["points"].as_u64().unwrap() as usize;
+            assert!(drawn >= rows.len(), "every row is in a chart: {drawn} of {}", rows.len());
+            assert!(found["charts"].as_u64() > Some(5) && found["texts"].as_u64() > Some(100), "{found:#}");
+            papers.push(found["paper"].as_str().unwrap().to_string());
+        }
+    }
+    assert_eq!((&papers[0], &papers[1]), (&papers[2], &papers[3]));
+    assert_ne!(papers[0], papers[1], "dark paper is another");
+}
