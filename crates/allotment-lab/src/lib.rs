@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`statistics`] | mean, error, percentiles, ratios |
 //! | [`format`](mod@format) | results, and how to write them |
+//! | [`counters`] | what processor and system count while a thread works |
 //! | [`machine`] | what the numbers were measured on |
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
@@ -17,6 +18,7 @@
 
 pub mod coherence;
 pub mod command;
+pub mod counters;
 pub mod experiments;
 pub mod format;
 pub mod harness;
