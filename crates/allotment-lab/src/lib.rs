@@ -10,6 +10,7 @@
 //! | [`machine`] | what the numbers were measured on |
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
+//! | [`profile`] | where the time of measured code goes: samples, symbols, disassembly |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
 //! | [`command`] | the command line |
@@ -23,5 +24,6 @@ pub mod experiments;
 pub mod format;
 pub mod harness;
 pub mod machine;
+pub mod profile;
 pub mod statistics;
 pub mod tlab_log;

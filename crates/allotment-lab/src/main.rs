@@ -11,6 +11,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => command::run(&arguments, experiments),
         Command::Tune(arguments) => command::tune(&arguments, experiments),
         Command::Machine => command::machine(),
+        Command::Counters => command::counters(),
         Command::Options => command::options(),
         Command::Asm(arguments) => command::asm(&arguments),
         Command::TlabLog(arguments) => command::tlab_log(&arguments),

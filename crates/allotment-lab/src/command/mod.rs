@@ -5,6 +5,7 @@
 
 mod arguments;
 mod asm;
+mod counters;
 mod failure;
 mod measuring;
 mod report;
@@ -16,6 +17,7 @@ mod tune;
 
 pub use arguments::{Command, RunArguments, TuneArguments, parse};
 pub use asm::{AsmArguments, asm};
+pub use counters::counters;
 pub use failure::Failure;
 pub use run::run;
 pub use show::{fork, list, machine, options, print};

@@ -68,7 +68,8 @@ impl Event {
 
     /// An event of the processor by its code: `r21d0`, for an off-core event `r1b7:10003c0002`.
     pub fn coded(text: &str) -> Option<Event> {
-        let (config, config1) = text.strip_prefix('r')?.split_once(':').unwrap_or((text.strip_prefix('r')?, "0"));
+        let (config, config1) =
+            text.strip_prefix('r')?.split_once(':').unwrap_or((text.strip_prefix('r')?, "0"));
         let hexadecimal = |digits: &str| {
             let plain = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_hexdigit());
             plain.then(|| u64::from_str_radix(digits, 16).ok()).flatten()

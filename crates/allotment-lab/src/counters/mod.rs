@@ -33,7 +33,7 @@ mod usage;
 
 pub use attribute::{Attribute, Sampled};
 pub use event::Event;
-pub use perf_event::{Group, open};
+pub use perf_event::{Group, open, start, stop};
 pub use plan::{Plan, Planned, UnknownCounter, here, plan};
 pub use processor::Family;
 pub use proof::{Expected, trial};

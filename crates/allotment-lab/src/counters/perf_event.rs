@@ -30,14 +30,7 @@ pub fn open(
     // SAFETY: the kernel reads as many bytes as the structure's size field says, which is the live array's size; the other
     // arguments are plain numbers.
     let descriptor = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            words.as_ptr(),
-            this_thread,
-            any_cpu,
-            group,
-            CLOSE_ON_EXEC,
-        )
+        libc::syscall(libc::SYS_perf_event_open, words.as_ptr(), this_thread, any_cpu, group, CLOSE_ON_EXEC)
     };
     if descriptor < 0 {
         return Err(Refusal::last());
@@ -50,7 +43,7 @@ pub fn open(
 ///
 /// # Errors
 /// What the system says.
-pub(crate) fn start(leader: &impl AsRawFd) -> io::Result<()> {
+pub fn start(leader: &impl AsRawFd) -> io::Result<()> {
     control(leader, ENABLE)
 }
 
@@ -58,7 +51,7 @@ pub(crate) fn start(leader: &impl AsRawFd) -> io::Result<()> {
 ///
 /// # Errors
 /// What the system says.
-pub(crate) fn stop(leader: &impl AsRawFd) -> io::Result<()> {
+pub fn stop(leader: &impl AsRawFd) -> io::Result<()> {
     control(leader, DISABLE)
 }
 
@@ -109,7 +102,8 @@ impl Group {
         stop(&self.leader)?;
         let mut bytes = vec![0; (3 + self.events) * 8];
         self.leader.read_exact(&mut bytes)?;
-        let mut words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or([0; 8])));
+        let mut words =
+            bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or([0; 8])));
         let mut next = || words.next().unwrap_or(0);
         // Number of events, times, a count each.
         let (_, enabled, running) = (next(), next(), next());

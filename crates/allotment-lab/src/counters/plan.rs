@@ -81,14 +81,17 @@ pub fn plan(
                 let here = family.map_or("this processor".into(), |family| family.to_string());
                 lines.push(format!("counters: no event of {here} is known for {name}"));
             }
-            Wanted::Event(event, _) if plan.groups.iter().flatten().any(|known| known.label == event.label) => {}
+            Wanted::Event(event, _)
+                if plan.groups.iter().flatten().any(|known| known.label == event.label) => {}
             Wanted::Event(event, expected) => {
                 asked_of_processor |= !event.attribute.is_software();
                 match trial(std::slice::from_ref(&event)) {
                     Err(refusal) => refused.add(refusal, event),
                     Ok(readings) => match readings.iter().try_for_each(|reading| expected.judge(reading)) {
                         Ok(()) => add(&mut plan.groups, event, trial),
-                        Err(why) => lines.push(format!("counters: {} is not trusted here: {why}", event.label)),
+                        Err(why) => {
+                            lines.push(format!("counters: {} is not trusted here: {why}", event.label))
+                        }
                     },
                 }
             }
@@ -145,9 +148,9 @@ fn add(
     trial: &mut dyn FnMut(&[Event]) -> Result<Vec<Reading>, Refusal>,
 ) {
     let software = event.attribute.is_software();
-    let last = groups.iter_mut().rfind(|group| {
-        group.first().is_some_and(|first| first.attribute.is_software() == software)
-    });
+    let last = groups
+        .iter_mut()
+        .rfind(|group| group.first().is_some_and(|first| first.attribute.is_software() == software));
     if let Some(group) = last {
         group.push(event.clone());
         if trial(group).is_ok() {

@@ -38,7 +38,10 @@ fn without_counters_one_line_says_so_and_software_counts() {
         let planned = plan(&list("auto"), Some(Family::Zen3), &mut refuse(number)).unwrap();
         let [line] = &planned.lines[..] else { panic!("{:?}", planned.lines) };
         assert!(line.starts_with("counters: none here: ") && line.contains(reason), "{line}");
-        assert!(line.contains("counted in software instead: cpu-migrations, task-clock, minor-faults"), "{line}");
+        assert!(
+            line.contains("counted in software instead: cpu-migrations, task-clock, minor-faults"),
+            "{line}"
+        );
         assert!(line.ends_with(", steal"), "{line}");
         assert_eq!(planned.plan.usage, Usage::ALL);
         assert!(planned.plan.groups.iter().flatten().all(|event| event.attribute.is_software()));
@@ -55,7 +58,8 @@ fn what_was_asked_for_by_name_is_replaced_too_and_only_then() {
 
 #[test]
 fn events_that_do_not_fit_take_turns() {
-    let planned = plan(&list("cycles,instructions,branches,branch-misses,cycles"), None, &mut counters(3)).unwrap();
+    let planned =
+        plan(&list("cycles,instructions,branches,branch-misses,cycles"), None, &mut counters(3)).unwrap();
     let sizes: Vec<usize> = planned.plan.groups.iter().map(Vec::len).collect();
     assert_eq!((sizes, planned.lines), (vec![3, 1], vec![]));
     assert_eq!(
@@ -67,8 +71,12 @@ fn events_that_do_not_fit_take_turns() {
 #[test]
 fn what_the_system_counts_does_not_wait_for_the_processor() {
     let planned = plan(&list("cycles,cpu-migrations,instructions"), None, &mut counters(9)).unwrap();
-    let labels: Vec<Vec<&str>> =
-        planned.plan.groups.iter().map(|group| group.iter().map(|event| event.label.as_str()).collect()).collect();
+    let labels: Vec<Vec<&str>> = planned
+        .plan
+        .groups
+        .iter()
+        .map(|group| group.iter().map(|event| event.label.as_str()).collect())
+        .collect();
     assert_eq!(labels, [vec!["cycles", "instructions"], vec!["cpu-migrations"]]);
 }
 
@@ -109,7 +117,10 @@ fn some_that_are_missing_are_named_with_the_reason() {
     };
     let planned = plan(&list("LLC-loads,cycles,LLC-load-misses"), None, &mut trial).unwrap();
     let [line] = &planned.lines[..] else { panic!("{:?}", planned.lines) };
-    assert!(line.starts_with("counters: not counted here: LLC-loads, LLC-load-misses (the processor"), "{line}");
+    assert!(
+        line.starts_with("counters: not counted here: LLC-loads, LLC-load-misses (the processor"),
+        "{line}"
+    );
     assert_eq!(planned.plan.usage, []);
 }
 

@@ -43,7 +43,10 @@ impl Expected {
         if (self.least..=self.most).contains(&each) {
             Ok(())
         } else {
-            Err(format!("it counted {each:.2} per locked addition, where {} to {} are due", self.least, self.most))
+            Err(format!(
+                "it counted {each:.2} per locked addition, where {} to {} are due",
+                self.least, self.most
+            ))
         }
     }
 }

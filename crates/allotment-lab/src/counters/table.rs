@@ -339,7 +339,10 @@ const ROWS: &[Row] = &[
         "fill-buffers-full",
         "times at which a load found no fill buffer",
         Expected::CYCLES,
-        &[(HASWELLS, code("l1d_pend_miss.fb_full", 0x0100_0248)), (LAKES, code("l1d_pend_miss.fb_full", 0x0248))],
+        &[
+            (HASWELLS, code("l1d_pend_miss.fb_full", 0x0100_0248)),
+            (LAKES, code("l1d_pend_miss.fb_full", 0x0248)),
+        ],
     ),
     row(
         "l1-misses-pending",
@@ -347,7 +350,12 @@ const ROWS: &[Row] = &[
         Expected::ANY,
         &[(INTEL, code("l1d_pend_miss.pending", 0x0148))],
     ),
-    row("l2-rfo", "requests for ownership at L2", Expected::SELDOM, &[(INTEL, code("l2_rqsts.all_rfo", 0xE224))]),
+    row(
+        "l2-rfo",
+        "requests for ownership at L2",
+        Expected::SELDOM,
+        &[(INTEL, code("l2_rqsts.all_rfo", 0xE224))],
+    ),
     row(
         "l2-rfo-misses",
         "requests for ownership that missed L2",

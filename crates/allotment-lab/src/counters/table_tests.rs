@@ -104,7 +104,9 @@ fn names_are_one_quantitys_and_codes_one_events() {
             assert_eq!(name, name.to_lowercase());
         }
     }
-    for family in [Haswell, HaswellServer, Skylake, SkylakeServer, IceLakeServer, SapphireRapids, Zen2, Zen3, Zen4] {
+    for family in
+        [Haswell, HaswellServer, Skylake, SkylakeServer, IceLakeServer, SapphireRapids, Zen2, Zen3, Zen4]
+    {
         let mut codes = HashSet::new();
         for code in rows().iter().filter_map(|row| row.on(family)) {
             assert!(codes.insert((code.config, code.config1)), "{family}: {} twice", code.name);

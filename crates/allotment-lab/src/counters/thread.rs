@@ -62,7 +62,9 @@ mod tests {
         for pages in [100, 200] {
             counters.start().unwrap();
             fresh_pages(pages);
-            let [faults, time] = counters.stop().unwrap()[..] else { panic!("two of three are the thread's") };
+            let [faults, time] = counters.stop().unwrap()[..] else {
+                panic!("two of three are the thread's")
+            };
             assert!((pages as u64..pages as u64 + 20).contains(&faults.count), "{faults:?}");
             assert!(time.count > 0);
         }

@@ -85,7 +85,8 @@ impl Snapshot {
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
         let clock = clock_gettime(ClockId::ThreadCPUTime);
         let nanoseconds = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
-        let counts = [usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw].map(|count| count as u64);
+        let counts =
+            [usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw].map(|count| count as u64);
         Snapshot { counts: [nanoseconds, counts[0], counts[1], counts[2], counts[3]] }
     }
 

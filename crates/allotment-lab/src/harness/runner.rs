@@ -81,6 +81,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
             case: case.case.clone(),
             plan: case.plan,
             cpus: bindings(run.settings.pin, case.case.threads, run.cpus),
+            watch: run.settings.watch.clone(),
             parent: std::process::id(),
         };
         let silence = case.plan.time.max(case.plan.warmup_time) + run.timeout;
@@ -129,13 +130,13 @@ pub fn run(run: &Run<'_>) -> Outcome {
 }
 
 /// The axes of a case's experiment.
-fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
+pub(super) fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
     let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
     experiment.map_or(&[], |experiment| experiment.axes())
 }
 
 /// A case with all its coordinates as people read them, for messages.
-fn describe(case: &Case, axes: &[Axis]) -> String {
+pub(super) fn describe(case: &Case, axes: &[Axis]) -> String {
     let label = |name: &str, value: &str| {
         axes.iter().find(|axis| axis.name == name).map_or(value.into(), |axis| axis.label(value))
     };
@@ -152,7 +153,7 @@ fn interleaved(forks: u32, cases: usize) -> impl Iterator<Item = (u32, usize)> {
 }
 
 /// For each thread the CPU it is bound to.
-fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
+pub(super) fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     let bound = match pin {
         Pin::Auto => threads <= cpus.len(),
         Pin::Always => !cpus.is_empty(),

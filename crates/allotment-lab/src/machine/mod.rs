@@ -13,7 +13,7 @@ mod x86_64;
 
 pub use clock::read_cost;
 pub use description::{Machine, placement};
-pub use linux::{die_with_parent, hardware_counters, pin_current_thread};
-pub use noise::Noise;
+pub use linux::{die_with_parent, pin_current_thread, raise_open_files};
+pub use noise::{Noise, stolen_milliseconds};
 pub use resident::Resident;
 pub use x86_64::time_stamp_counter;
