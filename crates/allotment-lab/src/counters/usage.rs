@@ -106,7 +106,7 @@ impl Snapshot {
 
 /// Touches so many pages that nobody has touched, and returns their number.
 #[cfg(test)]
-pub(super) fn fresh_pages(pages: usize) -> usize {
+pub(crate) fn fresh_pages(pages: usize) -> usize {
     let bytes = pages * allotment::memory::page_size();
     // SAFETY: a new mapping, which touches no other.
     let memory = unsafe {

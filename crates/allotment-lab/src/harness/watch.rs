@@ -90,7 +90,7 @@ impl Watcher {
     /// What could not be started, stopped or read.
     pub(super) fn seen(&mut self) -> anyhow::Result<Seen> {
         match self.failed.take() {
-            Some(error) => Err(error).context("cannot read the counters"),
+            Some(error) => Err(error).context("cannot count or sample"),
             None => Ok(std::mem::take(&mut self.seen)),
         }
     }

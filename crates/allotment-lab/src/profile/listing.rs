@@ -140,7 +140,7 @@ mod tests {
             "2:",
             "add rax, 5",
             "dec rax",
-            "cmp rax, 90",
+            "cmp rax, 91",
             "jne 2b",
             "ret"
         )
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn hot_instructions_have_their_share_and_a_context() {
-        assert_eq!(known(), 90);
+        assert_eq!(known(), 91);
         let image = Image::of_this_process();
         // 7 bytes and 12 of one byte; then the addition and what follows it.
         let mut samples = samples(&[(19, 60), (23, 30)]);

@@ -90,10 +90,10 @@ impl Profile {
     /// What was run and what the percentages do not show, lines with ends.
     pub(super) fn summary(&self) -> String {
         let mut text = format!(
-            "profile: {} samples by {} in {} of one thread, eden {}",
+            "profile: {} samples in {} of one thread by {}, eden {}",
             self.samples(),
-            self.clock,
             rough(self.time),
+            self.clock,
             number::size(self.eden as u64)
         );
         if let Some(length) = self.length {
