@@ -183,7 +183,7 @@ fn a_profile_is_below_the_table_and_not_in_the_files() {
     let (table, profile) =
         text.split_once("\nprofile of clock.tsc (reads = 64, threads = 1, avgt)\n").unwrap();
     assert!(table.contains("Benchmark"), "{text}");
-    assert!(profile.contains(" samples by ") && profile.contains("hottest regions"), "{profile}");
+    assert!(profile.contains(" samples by ") && profile.contains("hottest functions"), "{profile}");
     assert!(profile.contains("rdtsc"), "{profile}");
 
     allotment().args(short).args(long).arg("--json").arg(&without).output().unwrap();

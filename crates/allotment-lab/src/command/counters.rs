@@ -44,14 +44,14 @@ pub fn counters() -> Result<(), Failure> {
     for row in rows() {
         let Some(code) = row.on(family) else { continue };
         let mark = if row.auto { "*" } else { " " };
+        let (status, why) = proven(code, row.expected);
         let _ = writeln!(
             text,
-            "{mark} {:<20} {:<14} {}; {}: {}",
+            "{mark} {:<20} {:<15} {status:<9} {}: {}{why}",
             row.quantity,
             written(code),
-            row.what,
             code.name,
-            proven(code, row.expected)
+            row.what
         );
     }
     print(&text)
@@ -70,15 +70,13 @@ fn status(event: Option<Event>) -> &'static str {
     if event.is_some_and(|event| trial(&[event]).is_ok()) { "here" } else { "not here" }
 }
 
-/// Whether an event by code counts what it is to count.
-fn proven(code: Code, expected: Expected) -> String {
-    let Some(event) = Event::coded(&written(code)) else { return "not here".into() };
-    match trial(&[event]) {
-        Err(_) => "not here".into(),
-        Ok(readings) => match readings.iter().try_for_each(|reading| expected.judge(reading)) {
-            Ok(()) => "here".into(),
-            Err(why) => format!("not trusted: {why}"),
-        },
+/// Whether an event by code counts what it is to count; if it counts something else, what.
+fn proven(code: Code, expected: Expected) -> (&'static str, String) {
+    let tried = Event::coded(&written(code)).and_then(|event| trial(&[event]).ok());
+    match tried.map(|readings| readings.iter().try_for_each(|reading| expected.judge(reading))) {
+        None => ("not here", String::new()),
+        Some(Ok(())) => ("here", String::new()),
+        Some(Err(why)) => ("untrusted", format!("; {why}")),
     }
 }
 

@@ -74,12 +74,23 @@ impl Image {
         })
     }
 
-    /// The function and the line of source that an address comes from, inlined ones told apart: `alloc.rs:214`.
+    /// The line of source that an address comes from: `alloc.rs:214`. Of inlined functions the innermost that is not of Rust's
+    /// own library, whose lines (`cell.rs`, `atomic.rs`) say nothing of the program.
     pub fn line(&self, address: u64) -> Option<String> {
         self.in_file(address, |loader, bias| {
-            let location = loader.find_location(address - bias).ok()??;
-            let file = Path::new(location.file?).file_name()?.to_str()?.to_string();
-            Some(location.line.map_or(file.clone(), |line| format!("{file}:{line}")))
+            let mut frames = loader.find_frames(address - bias).ok()?;
+            let mut found = None;
+            while let Ok(Some(frame)) = frames.next() {
+                let Some(location) = frame.location else { continue };
+                let (Some(file), Some(line)) = (location.file, location.line) else { continue };
+                let name = Path::new(file).file_name()?.to_str()?;
+                let place = Some(format!("{name}:{line}"));
+                if !file.contains("/library/") {
+                    return place;
+                }
+                found = found.or(place);
+            }
+            found
         })
     }
 

@@ -1,18 +1,19 @@
 //! The hottest code as people read it, in the way of JMH's `perfasm`.
 //!
 //! Regions with more than a tenth of all samples are printed, instruction by instruction with their share, ten lines of
-//! context around them; then a table of the twenty hottest, and what is left.
+//! context around them; then a table of the twenty hottest functions, and what is left.
 
 use super::regions::{Region, regions};
 use super::{Clock, Image, Samples};
 use allotment_jit::{Disassembled, disassemble};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The share from which a region is printed.
 const HOT: f64 = 0.1;
 /// Lines in front of a region and behind it.
 const CONTEXT: usize = 10;
-/// Regions in the table.
+/// Functions in the table.
 const TOP: usize = 20;
 /// The most bytes behind a region that are disassembled for context: an instruction has at most 15.
 const BEHIND: u64 = CONTEXT as u64 * 15;
@@ -38,25 +39,36 @@ pub fn listing(samples: &Samples, clock: Clock, image: &Image) -> String {
         let _ = writeln!(text, "\n{:>6}  {}", percent(share(region.samples)), place(image, region.first));
         text += &instructions(samples, image, region, total);
     }
-    let _ = writeln!(text, "\nhottest regions");
-    for region in found.iter().take(TOP) {
-        let _ = writeln!(
-            text,
-            "{:>6}  {}, {} bytes",
-            percent(share(region.samples)),
-            place(image, region.first),
-            region.last - region.first + 1
-        );
+    text += "\nhottest functions\n";
+    let functions = functions(&found, image);
+    for (name, count) in functions.iter().take(TOP) {
+        let _ = writeln!(text, "{:>6}  {name}", percent(share(*count)));
     }
-    let rest: u64 = found.iter().skip(TOP).map(|region| region.samples).sum();
+    let rest: u64 = functions.iter().skip(TOP).map(|(_, count)| count).sum();
     if rest > 0 {
-        let _ = writeln!(text, "{:>6}  {} colder regions", percent(share(rest)), found.len() - TOP);
+        let _ = writeln!(text, "{:>6}  {} colder functions", percent(share(rest)), functions.len() - TOP);
     }
     if samples.kernel > 0 {
         let _ = writeln!(text, "{:>6}  the kernel", percent(share(samples.kernel)));
     }
     text += "a sample shows at the instruction behind the one that takes the time\n";
     text
+}
+
+/// The functions of the regions with their samples, hottest first. What has no name is together what it is part of.
+fn functions(regions: &[Region], image: &Image) -> Vec<(String, u64)> {
+    let mut counts: HashMap<String, u64> = HashMap::new();
+    for region in regions {
+        let origin = image.origin(region.first);
+        let name = match image.symbol(region.first) {
+            Some(symbol) => format!("{}, in {origin}", symbol.name),
+            None => format!("without a name, in {origin}"),
+        };
+        *counts.entry(name).or_insert(0) += region.samples;
+    }
+    let mut functions: Vec<(String, u64)> = counts.into_iter().collect();
+    functions.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
+    functions
 }
 
 fn percent(share: f64) -> String {
@@ -172,7 +184,10 @@ mod tests {
         assert_eq!(lines.iter().filter(|line| line.contains("  nop")).count(), CONTEXT, "{text}");
         assert!(!text.contains("mov rax, 7"), "{text}");
         assert!(text.contains("  ret\n") && text.contains(" 10.0%  the kernel\n"), "{text}");
-        assert!(text.contains(", 5 bytes\n"), "{text}");
+        assert!(
+            lines.iter().any(|line| line.starts_with(" 90.0%  ") && line.contains("::known, in ")),
+            "{text}"
+        );
     }
 
     #[test]
@@ -181,7 +196,7 @@ mod tests {
         (0..5).for_each(|_| samples.add(8));
         let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process());
         assert_eq!(text.matches("code that is gone").count(), 1, "{text}");
-        assert!(text.contains("  5.0%  0x8, in code that is gone, 1 bytes"), "{text}");
+        assert!(text.contains("  5.0%  without a name, in code that is gone\n"), "{text}");
     }
 
     #[test]
