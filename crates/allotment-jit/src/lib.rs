@@ -9,7 +9,7 @@
 //! | call a function that allocates | [`Emitter::stub`], [`CodeBuffer`] |
 //! | paste the sequence into a compiler's own code | [`Emitter::allocate`], [`Sequence::link`] |
 //! | store, load, poll | [`Emitter::store`], [`Emitter::load`], [`Emitter::poll`] |
-//! | see what was emitted | [`Sequence::lines`] |
+//! | see what was emitted | [`Sequence::lines`]; of other code, [`disassemble`] |
 //! | see it in `perf report` | [`Code::publish`] |
 //! | build the same with Cranelift | the module `cranelift`, behind the feature of that name |
 //!
@@ -35,7 +35,7 @@ pub use code::{Code, CodeBuffer, CodeError, Function, FunctionId};
 pub use emitter::{Emitter, Load, LoadHook, Poll, Site, SlowCall, Store};
 pub use error::EmitError;
 pub use iced_x86::Register;
-pub use listing::Line;
+pub use listing::{Disassembled, Line, disassemble};
 pub use perf_map::PerfMap;
 pub use registers::Registers;
 pub use sequence::{Note, Part, Relocation, RelocationKind, Safepoint, Sequence, Target};

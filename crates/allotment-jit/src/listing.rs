@@ -28,23 +28,8 @@ impl Sequence {
 
     fn part_lines(&self, part: Part) -> Vec<Line> {
         let code = if part == Part::Hot { self.hot() } else { self.cold() };
-        let mut formatter = IntelFormatter::new();
-        let options = formatter.options_mut();
-        options.set_uppercase_hex(false);
-        options.set_hex_prefix("0x");
-        options.set_hex_suffix("");
-        options.set_space_after_operand_separator(true);
-        options.set_space_between_memory_add_operators(true);
-        options.set_small_hex_numbers_in_decimal(true);
-        options.set_branch_leading_zeros(false);
-        options.set_displacement_leading_zeros(false);
-        let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
-        let mut lines = Vec::new();
-        while decoder.can_decode() {
-            let instruction = decoder.decode();
+        let line = |(instruction, mut assembly): (Instruction, String)| {
             let offset = instruction.ip() as usize;
-            let mut assembly = String::new();
-            formatter.format(&instruction, &mut assembly);
             if let Some(name) = self.target_name(part, &instruction)
                 && let Some(space) = assembly.rfind(' ')
             {
@@ -52,15 +37,15 @@ impl Sequence {
                 assembly.push_str(&name);
             }
             let note = self.notes().iter().find(|note| (note.part, note.offset) == (part, offset));
-            lines.push(Line {
+            Line {
                 part,
                 offset,
                 bytes: code[offset..offset + instruction.len()].to_vec(),
                 assembly,
                 note: note.map_or("", |note| note.text),
-            });
-        }
-        lines
+            }
+        };
+        decoded(code, 0).map(line).collect()
     }
 
     /// What the instruction jumps to or loads the address of.
@@ -70,8 +55,8 @@ impl Sequence {
             self.relocations().iter().find(|one| one.part == part && within.contains(&one.offset));
         let Some(relocation) = relocation else {
             // A jump within its part.
-            let near = instruction.op_count() == 1 && instruction.op0_kind() == OpKind::NearBranch64;
-            return near.then(|| place(part, instruction.near_branch_target() as usize));
+            return is_near_branch(instruction)
+                .then(|| place(part, instruction.near_branch_target() as usize));
         };
         Some(match relocation.target {
             Target::Inside(part, offset) => place(part, offset),
@@ -85,6 +70,64 @@ impl Sequence {
             }
         })
     }
+}
+
+/// An instruction of code that is no sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disassembled {
+    /// Where it is.
+    pub address: u64,
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// In Intel's syntax.
+    pub assembly: String,
+    /// Where it jumps to or what it calls, if it says so itself.
+    pub target: Option<u64>,
+}
+
+/// The instructions of code that begins at `address`, written as [`Sequence::lines`] writes them.
+///
+/// ```
+/// let code = [0x48, 0x01, 0xF8, 0xEB, 0xFB];
+/// let [add, jump] = &allotment_jit::disassemble(&code, 0x1000)[..] else { panic!() };
+/// assert_eq!((add.assembly.as_str(), add.address), ("add rax, rdi", 0x1000));
+/// assert_eq!((jump.address, jump.target), (0x1003, Some(0x1000)));
+/// ```
+pub fn disassemble(code: &[u8], address: u64) -> Vec<Disassembled> {
+    let line = |(instruction, assembly): (Instruction, String)| Disassembled {
+        address: instruction.ip(),
+        bytes: instruction.len(),
+        assembly,
+        target: is_near_branch(&instruction).then(|| instruction.near_branch_target()),
+    };
+    decoded(code, address).map(line).collect()
+}
+
+/// Instructions with their text.
+fn decoded(code: &[u8], address: u64) -> impl Iterator<Item = (Instruction, String)> {
+    let mut formatter = IntelFormatter::new();
+    let options = formatter.options_mut();
+    options.set_uppercase_hex(false);
+    options.set_hex_prefix("0x");
+    options.set_hex_suffix("");
+    options.set_space_after_operand_separator(true);
+    options.set_space_between_memory_add_operators(true);
+    options.set_small_hex_numbers_in_decimal(true);
+    options.set_branch_leading_zeros(false);
+    options.set_displacement_leading_zeros(false);
+    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+    std::iter::from_fn(move || {
+        decoder.can_decode().then(|| {
+            let instruction = decoder.decode();
+            let mut assembly = String::new();
+            formatter.format(&instruction, &mut assembly);
+            (instruction, assembly)
+        })
+    })
+}
+
+fn is_near_branch(instruction: &Instruction) -> bool {
+    instruction.op_count() == 1 && instruction.op0_kind() == OpKind::NearBranch64
 }
 
 fn place(part: Part, offset: usize) -> String {

@@ -6,10 +6,12 @@
 //! |---|---|
 //! | [`statistics`] | mean, error, percentiles, ratios |
 //! | [`format`](mod@format) | results, and how to write them |
+//! | [`counters`] | what processor and system count while a thread works |
 //! | [`machine`] | what the numbers were measured on |
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
 //! | `walk` | memory that threads walk to keep caches busy |
+//! | [`profile`] | where the time of measured code goes: samples, symbols, disassembly |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
 //! | [`report`] | what results say, as pages with charts |
@@ -19,10 +21,12 @@
 
 pub mod coherence;
 pub mod command;
+pub mod counters;
 pub mod experiments;
 pub mod format;
 pub mod harness;
 pub mod machine;
+pub mod profile;
 pub mod report;
 pub mod statistics;
 pub mod tlab_log;

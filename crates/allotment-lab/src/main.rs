@@ -13,6 +13,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => command::compare_files(&arguments),
         Command::Tune(arguments) => command::tune(&arguments, experiments),
         Command::Machine => command::machine(),
+        Command::Counters => command::counters(),
         Command::Options => command::options(),
         Command::Asm(arguments) => command::asm(&arguments),
         Command::TlabLog(arguments) => command::tlab_log(&arguments),

@@ -136,6 +136,66 @@ fn a_run_prints_a_table_and_writes_both_files() {
 }
 
 #[test]
+fn counters_are_listed_and_counted_or_replaced_with_a_reason() {
+    let listed = stdout(&["counters"]);
+    assert!(listed.starts_with("the processor's counters can"), "{listed}");
+    assert!(listed.contains("* minor-faults") && listed.contains("L1-dcache-load-misses"), "{listed}");
+    let here = listed.starts_with("the processor's counters can be had");
+
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let output = allotment().args(SHORT).arg("--counters").arg("--json").arg(&json).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    let none = table.contains("# counters: none here: ") && table.contains("counted in software instead: ");
+    assert_eq!(none, !here, "{table}");
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    for entry in &entries {
+        let metrics = &entry["secondaryMetrics"];
+        for (label, unit) in [("minor-faults", "#/op"), ("task-clock", "ns/op"), ("steal", "ms")] {
+            assert_eq!(metrics[label]["scoreUnit"], unit, "{label}");
+        }
+        // The thread ran most of its window: within it, it waits for nothing.
+        let (busy, all) = (metrics["task-clock"]["score"].as_f64(), entry["primaryMetric"]["score"].as_f64());
+        assert!(busy.unwrap() > 0.0 && all.unwrap() > 0.0);
+        assert_eq!(metrics["cycles"].is_object(), here);
+    }
+
+    let plain = stdout(&SHORT);
+    assert!(!plain.contains("minor-faults") && !plain.contains("counters"), "{plain}");
+    let (code, line) = failure(&["run", "clock", "--counters=cyles"]);
+    assert_eq!(code, 2);
+    assert!(line.contains("--counters: there is no counter `cyles`; did you mean `cycles`?"), "{line}");
+}
+
+#[test]
+fn a_profile_is_below_the_table_and_not_in_the_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let (with, without) = (directory.path().join("with.json"), directory.path().join("without.json"));
+    let long = ["--time=200ms", "--mode=tsc"];
+    let short =
+        SHORT.iter().filter(|argument| !argument.starts_with("--time=") && !argument.starts_with("--mode="));
+    let mut command = allotment();
+    command.args(short.clone()).args(long).arg("--profile").arg("--json").arg(&with);
+    let profiled = command.output().unwrap();
+    assert!(profiled.status.success(), "{profiled:?}");
+    let text = String::from_utf8(profiled.stdout).unwrap();
+    let (table, profile) =
+        text.split_once("\nprofile of clock.tsc (reads = 64, threads = 1, avgt)\n").unwrap();
+    assert!(table.contains("Benchmark"), "{text}");
+    assert!(profile.contains(" samples by ") && profile.contains("hottest functions"), "{profile}");
+    assert!(profile.contains("rdtsc"), "{profile}");
+
+    allotment().args(short).args(long).arg("--json").arg(&without).output().unwrap();
+    let keys = |path: &Path| -> Vec<String> {
+        let entries: Vec<Value> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        let metrics = entries[0]["secondaryMetrics"].as_object().unwrap().keys().cloned();
+        entries[0].as_object().unwrap().keys().cloned().chain(metrics).collect()
+    };
+    assert_eq!(keys(&with), keys(&without));
+}
+
+#[test]
 fn experiments_run_together_and_share_flags() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("r.json");

@@ -3,7 +3,7 @@
 use super::{AsmArguments, CompareArguments, Failure, ReportArguments, Simulation, TlabLogArguments};
 use crate::format::time;
 use crate::harness::neighbours::{NEIGHBOURS, NONE};
-use crate::harness::{Baseline, Experiment, JmhMode, Kind, Neighbours, Pin, Selection, Settings};
+use crate::harness::{Baseline, Experiment, JmhMode, Kind, Neighbours, Pin, Selection, Settings, Watch};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -25,6 +25,8 @@ pub enum Command {
     Tune(TuneArguments),
     /// What machine this is.
     Machine,
+    /// What can be counted on it.
+    Counters,
     /// Which options the heap has.
     Options,
     /// What an allocation becomes.
@@ -62,6 +64,8 @@ enum Verb {
     Tune(TuneArguments),
     /// Describe this machine: caches, pages, clock, counters, limits.
     Machine,
+    /// List what can be counted here: events by name and code, and why others cannot.
+    Counters,
     /// Print the heap's options, their values and where these come from.
     Options,
     /// Print the machine code of an allocation, next to HotSpot's.
@@ -162,6 +166,14 @@ pub struct RunArguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub pin: Pin,
 
+    /// Count events per operation: auto, names or codes, as `allotment counters` lists them.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    pub counters: Option<Vec<String>>,
+
+    /// Sample one more process per case, and print the hottest instructions.
+    #[arg(long)]
+    pub profile: bool,
+
     /// Write the results as JMH writes its JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -205,6 +217,7 @@ pub fn parse(
         Verb::Compare(arguments) => Ok(Command::Compare(arguments)),
         Verb::Tune(arguments) => Ok(Command::Tune(arguments)),
         Verb::Machine => Ok(Command::Machine),
+        Verb::Counters => Ok(Command::Counters),
         Verb::Options => Ok(Command::Options),
         Verb::Asm(arguments) => Ok(Command::Asm(arguments)),
         Verb::TlabLog(arguments) => Ok(Command::TlabLog(arguments)),
@@ -305,7 +318,7 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
             Err(Failure::Usage("no simulation given; write allotment simulate coherence".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, report, compare, tune, machine, options, asm, tlab-log or simulate"
+            "no command given; write allotment list, run, report, compare, tune, machine, counters, options, asm, tlab-log or simulate"
                 .into(),
         )),
         _ => {
@@ -339,6 +352,7 @@ impl RunArguments {
             iterations: self.iterations,
             time: self.time,
             pin: self.pin,
+            watch: Watch::default(),
         }
     }
 

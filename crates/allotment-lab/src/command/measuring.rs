@@ -3,7 +3,9 @@
 
 use super::Failure;
 use crate::format::time::rough;
-use crate::harness::{Case, Circumstances, Experiment, Interrupt, Outcome, Run, Settings, run, warnings};
+use crate::harness::{
+    Case, Circumstances, Experiment, Interrupt, Outcome, Profiled, Run, Settings, profile, run, warnings,
+};
 use crate::machine::{Noise, placement};
 use allotment::memory::topology::Topology;
 use anyhow::Context;
@@ -31,23 +33,36 @@ impl Measuring<'_> {
     /// # Errors
     /// The program's own file is not found.
     pub(super) fn measure(&self) -> Result<(Outcome, Circumstances), Failure> {
-        let (cpus, usable) = self.cpus;
+        let (_, usable) = self.cpus;
         let estimate = self.settings.describe_estimate(self.cases.iter().map(|case| case.jmh_mode));
         say(self.quiet, &format!("{} cases x {} forks, {estimate}", self.cases.len(), self.settings.forks()));
         let before = Noise::read(Path::new("/"));
         let start = Instant::now();
-        let outcome = run(&Run {
+        let outcome = run(&self.run()?);
+        say(self.quiet, &format!("measuring took {}", rough(start.elapsed())));
+        Ok((outcome, Circumstances { before, after: Noise::read(Path::new("/")), cpus: *usable }))
+    }
+
+    /// Profiles the same cases.
+    ///
+    /// # Errors
+    /// The program's own file is not found.
+    pub(super) fn profile(&self) -> Result<Vec<Profiled>, Failure> {
+        say(self.quiet, &format!("profiling {} cases in a process each", self.cases.len()));
+        Ok(profile(&self.run()?))
+    }
+
+    fn run(&self) -> Result<Run<'_>, Failure> {
+        Ok(Run {
             program: std::env::current_exe().context("cannot find this program's own file")?,
             experiments: self.experiments,
             cases: self.cases,
             settings: self.settings,
             timeout: self.timeout,
-            cpus,
+            cpus: &self.cpus.0,
             quiet: self.quiet,
             interrupt: self.interrupt,
-        });
-        say(self.quiet, &format!("measuring took {}", rough(start.elapsed())));
-        Ok((outcome, Circumstances { before, after: Noise::read(Path::new("/")), cpus: *usable }))
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod asm;
+mod counters;
 mod failure;
 mod measuring;
 mod report;
@@ -17,6 +18,7 @@ mod tune;
 
 pub use arguments::{Command, RunArguments, TuneArguments, parse};
 pub use asm::{AsmArguments, asm};
+pub use counters::counters;
 pub use failure::Failure;
 pub use reporting::{CompareArguments, ReportArguments, compare_files, report};
 pub use run::run;

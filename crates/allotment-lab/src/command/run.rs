@@ -3,11 +3,13 @@
 use super::measuring::{Measuring, end, say, usable_cpus, warn};
 use super::report::{Printed, tables};
 use super::reporting::write_report;
-use super::{Failure, RunArguments, print};
+use super::{Failure, RunArguments, counters, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
 use crate::format::{OutputFile, Report};
-use crate::harness::{Baseline, Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, expand};
+use crate::harness::{
+    Baseline, Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, Profiled, Settings, expand,
+};
 use crate::machine::{Machine, free_memory};
 use allotment::memory::topology::Topology;
 use std::path::Path;
@@ -27,11 +29,12 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         expand(&chosen, &arguments.selection(), cpus.1).map_err(|error| Failure::Usage(error.to_string()))?;
     let cases = beside(arguments.neighbours, cases)?;
     let files = Files::open(arguments)?;
-    let settings = arguments.settings();
+    let (watch, watched) = counters::watch(arguments)?;
+    let settings = Settings { watch, ..arguments.settings() };
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
     left_out.iter().for_each(|text| say(arguments.quiet, text));
-    let (outcome, circumstances) = Measuring {
+    let measuring = Measuring {
         experiments,
         cases: &cases,
         settings: &settings,
@@ -39,19 +42,22 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         cpus: &cpus,
         quiet: arguments.quiet,
         interrupt: &interrupt,
-    }
-    .measure()?;
+    };
+    let (outcome, circumstances) = measuring.measure()?;
+    let profiled = if arguments.profile && !outcome.interrupted { measuring.profile()? } else { Vec::new() };
 
     let report = report(&outcome, &machine, arguments);
     let written = files.write(&report, experiments);
-    let settings_text = settings_lines(&cases, |mode| settings.describe(mode));
-    let printed = print(&tables(&Printed {
+    let mut settings_text = settings_lines(&cases, |mode| settings.describe(mode));
+    settings_text.extend(watched);
+    let tables = tables(&Printed {
         report: &report,
         experiments: &chosen,
         baselines: &baselines,
         settings: &settings_text,
         outcome: &outcome,
-    }));
+    });
+    let printed = print(&(tables + &profiles(&profiled)));
     warn(&outcome, &circumstances);
     written?;
     end(&outcome, printed)
@@ -59,6 +65,15 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
 
 /// All of them, by one word.
 const ALL: &str = "all";
+
+/// Where the time of each case went.
+fn profiles(profiled: &[Profiled]) -> String {
+    let text = |Profiled { case, text }: &Profiled| match text {
+        Ok(text) => format!("\nprofile of {case}\n{text}"),
+        Err(why) => format!("\nno profile of {case}: {why}\n"),
+    };
+    profiled.iter().map(text).collect()
+}
 
 /// The experiments of these names, each once.
 fn named<'a>(

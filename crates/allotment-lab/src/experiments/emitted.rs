@@ -12,8 +12,8 @@
 use crate::harness::Worker;
 use allotment::mutator::{Hot, Mark, Mutator};
 use allotment_jit::{
-    Allocation, Code, CodeBuffer, EmitError, Emitter, FunctionId, Initialise, Part, Register, Registers,
-    Sequence, Site, SlowCall, Target,
+    Allocation, Code, CodeBuffer, EmitError, Emitter, FunctionId, Initialise, Part, PerfMap, Register,
+    Registers, Sequence, Site, SlowCall, Target,
 };
 use anyhow::Context;
 use iced_x86::code_asm::registers::gpr64::{r12, r13, r14, r15, rax, rbx, rcx, rdi, rdx, rsi};
@@ -140,6 +140,10 @@ impl EmittedLoop {
         let mut buffer = CodeBuffer::default();
         let function = buffer.add("allocation_loop", whole);
         let code = buffer.finish(|_| None).context("the loop cannot be made")?;
+        if PerfMap::path().exists() {
+            // Somebody profiles. Without its name the loop is an address.
+            let _ = PerfMap::open().and_then(|mut map| code.publish(&mut map));
+        }
         Ok(EmittedLoop { code, function, entry })
     }
 

@@ -8,12 +8,15 @@ use super::gate::Gate;
 use super::iteration::{Measured as MeasuredWorker, Round, single};
 use super::protocol::{IterationRecord, Measured};
 use super::sampler::Sampler;
+use super::watch::{self, Seen, Watch, Watcher};
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
-use crate::machine::pin_current_thread;
+use crate::machine::{pin_current_thread, raise_open_files, stolen_milliseconds};
+use crate::profile::{Clock, Image, Samples, listing};
 use anyhow::{Context, anyhow, bail};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,8 +26,10 @@ pub struct Bench<'a> {
     case: &'a Case,
     plan: Plan,
     cpus: &'a [Option<usize>],
+    watch: Watch,
     report: &'a mut dyn FnMut(IterationRecord) -> anyhow::Result<()>,
     iterations_done: u32,
+    profile: Option<String>,
 }
 
 impl<'a> Bench<'a> {
@@ -35,7 +40,17 @@ impl<'a> Bench<'a> {
         cpus: &'a [Option<usize>],
         report: &'a mut dyn FnMut(IterationRecord) -> anyhow::Result<()>,
     ) -> Bench<'a> {
-        Bench { case, plan, cpus, report, iterations_done: 0 }
+        Bench { case, plan, cpus, watch: Watch::default(), report, iterations_done: 0, profile: None }
+    }
+
+    /// The same bench, with something watched.
+    pub(super) fn watching(self, watch: &Watch) -> Bench<'a> {
+        Bench { watch: watch.clone(), ..self }
+    }
+
+    /// Where the time of measured windows went, if that was watched.
+    pub(super) fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
     }
 
     /// How many iterations, warm-up included, have been reported.
@@ -113,7 +128,12 @@ impl<'a> Bench<'a> {
             rounds: (0..count).map(|_| Round::default()).collect(),
             gate: Gate::default(),
             iteration_time: self.plan.time,
+            watch: self.watch.clone(),
         };
+        if self.watch.counters.is_some() {
+            // A file for each thread and event.
+            raise_open_files().context("cannot raise the limit on open files")?;
+        }
         let (sender, receiver) = channel();
         thread::scope(|scope| {
             for index in 0..stage.threads {
@@ -151,9 +171,11 @@ impl<'a> Bench<'a> {
             let Note::Built = next(receiver)? else { bail!("a thread measured before all were set up") };
         }
         let mut left = 0;
+        let mut sampled: Option<(Samples, Clock)> = None;
         for (index, round) in stage.rounds.iter().enumerate() {
             let warmup = index < self.plan.warmup_iterations as usize;
             probe.before();
+            let stolen = self.stolen();
             let start = Instant::now();
             stage.gate.open(index);
             if stage.jmh_mode != JmhMode::SingleShot {
@@ -177,15 +199,28 @@ impl<'a> Bench<'a> {
                 }
             }
             let time = start.elapsed();
-            let record = self.record(warmup, &parts, time, probe)?;
+            for (samples, clock) in
+                parts.iter().filter(|_| !warmup).filter_map(|part| part.seen.samples.as_ref())
+            {
+                sampled.get_or_insert_with(|| (Samples::default(), *clock)).0.merge(samples);
+            }
+            let stolen = stolen.and_then(|before| Some(self.stolen()? - before));
+            let record = self.record(warmup, &parts, time, stolen, probe)?;
             (self.report)(record)?;
             self.iterations_done += 1;
         }
+        // Now, while the code is still there that threads have made.
+        self.profile = sampled.map(|(samples, clock)| listing(&samples, clock, &Image::of_this_process()));
         while left < stage.threads {
             let Note::Left = next(receiver)? else { bail!("a thread measured once more than it was told") };
             left += 1;
         }
         Ok(())
+    }
+
+    /// Milliseconds that the hypervisor has taken, if that is watched and known.
+    fn stolen(&self) -> Option<f64> {
+        self.watch.counters.as_ref().and_then(|_| stolen_milliseconds(Path::new("/")))
     }
 
     /// All threads' parts as one record.
@@ -194,6 +229,7 @@ impl<'a> Bench<'a> {
         warmup: bool,
         parts: &[Part],
         time: Duration,
+        stolen: Option<f64>,
         probe: &mut dyn Probe,
     ) -> anyhow::Result<IterationRecord> {
         if let Some(idle) = parts.iter().find(|part| part.share.measured_operations == 0) {
@@ -227,6 +263,10 @@ impl<'a> Bench<'a> {
         };
         let mut secondary = over_threads(parts);
         secondary.extend(probe.after(&iteration));
+        if let Some(plan) = &self.watch.counters {
+            let readings = parts.iter().map(|part| &part.seen.readings[..]);
+            secondary.extend(watch::metrics(plan, readings, iteration.measured_operations, stolen));
+        }
         secondary.retain(|metric| metric.value.is_finite());
         let calls = shares().map(|share| share.calls).min().unwrap_or(0);
         let call = shares().map(|share| nanoseconds(share) / share.calls as f64).sum::<f64>() / threads;
@@ -276,6 +316,7 @@ struct Part {
     share: Share,
     samples: Vec<(u64, u64)>,
     secondary: Vec<SecondaryValue>,
+    seen: Seen,
 }
 
 fn next(receiver: &Receiver<Note>) -> anyhow::Result<Note> {
@@ -293,6 +334,7 @@ struct Stage {
     rounds: Vec<Round>,
     gate: Gate,
     iteration_time: Duration,
+    watch: Watch,
 }
 
 impl Stage {
@@ -341,6 +383,7 @@ impl Stage {
         worker: &mut dyn MeasuredWorker,
     ) -> anyhow::Result<()> {
         let mut sampler = Sampler::new(self.iteration_time, thread.index as u32 + 1);
+        let mut watcher = Watcher::new(&self.watch)?;
         let _ = sender.send(Note::Built);
         for (index, round) in self.rounds.iter().enumerate() {
             if !idle(worker, || self.gate.wait(index))? {
@@ -352,15 +395,20 @@ impl Stage {
             }
             let all_ready = || drop(sender.send(Note::AllReady));
             let share = match self.jmh_mode {
-                JmhMode::SingleShot => single(worker),
-                JmhMode::SampleTime => round.sample(worker, self.threads, &mut sampler, all_ready),
-                JmhMode::Throughput | JmhMode::AverageTime => round.count(worker, self.threads, all_ready),
+                JmhMode::SingleShot => single(worker, &mut watcher),
+                JmhMode::SampleTime => {
+                    round.sample(worker, self.threads, &mut watcher, &mut sampler, all_ready)
+                }
+                JmhMode::Throughput | JmhMode::AverageTime => {
+                    round.count(worker, self.threads, &mut watcher, all_ready)
+                }
             };
             let sampled = self.jmh_mode == JmhMode::SampleTime;
             let samples = if sampled { sampler.counts() } else { Vec::new() };
             worker.finish()?;
             let secondary = worker.metrics(&share);
-            let _ = sender.send(Note::Measured(Box::new(Part { share, samples, secondary })));
+            let seen = watcher.seen()?;
+            let _ = sender.send(Note::Measured(Box::new(Part { share, samples, secondary, seen })));
         }
         Ok(())
     }

@@ -95,11 +95,12 @@ fn rates_add_up_over_threads_and_times_do_not() {
             },
             samples: vec![],
             secondary: vec![],
+            seen: Seen::default(),
         };
         let mut report = |_| Ok(());
         let bench = Bench::new(&case, SHORT, &[], &mut report);
         let parts = [part(300, 100), part(100, 200)];
-        let record = bench.record(false, &parts, Duration::from_secs(1), &mut NoProbe).unwrap();
+        let record = bench.record(false, &parts, Duration::from_secs(1), None, &mut NoProbe).unwrap();
         assert_eq!((record.calls, record.nanoseconds_per_call), (2, 75.0));
         match record.measured {
             Measured::Value(value) => value,
@@ -345,4 +346,67 @@ fn a_scene_that_fails_or_does_not_play_is_told() {
         Ok(())
     });
     assert!(deaf.contains("thread 2 of 2: its scene ended"), "{deaf}");
+}
+
+#[test]
+fn counters_are_divided_by_the_windows_operations() {
+    use crate::counters::Usage;
+
+    /// Touches a fresh page for each of its operations.
+    struct Toucher;
+
+    impl Worker for Toucher {
+        fn batch(&mut self) -> u64 {
+            crate::counters::fresh_pages(256) as u64
+        }
+    }
+
+    let watch = Watch {
+        counters: Some(crate::counters::Plan {
+            groups: vec![],
+            usage: vec![Usage::MinorFaults, Usage::TaskClock, Usage::Steal],
+        }),
+        profile: false,
+    };
+    let mut records = Vec::new();
+    let mut report = |record| {
+        records.push(record);
+        Ok(())
+    };
+    let case = case(JmhMode::AverageTime, 2);
+    Bench::new(&case, SHORT, &[None, None], &mut report).watching(&watch).measure(|_| Ok(Toucher)).unwrap();
+    assert_eq!(records.len(), 3);
+    for record in &records {
+        let labels: Vec<&str> = record.secondary.iter().map(|value| value.label.as_str()).collect();
+        assert_eq!(labels, ["minor-faults", "task-clock", "steal"]);
+        let faults = record.secondary[0].value;
+        assert!((1.0..1.1).contains(&faults), "{faults}");
+        assert!(record.secondary[1].value > 0.0 && record.secondary[2].value >= 0.0);
+    }
+}
+
+#[test]
+fn a_profile_is_of_the_measured_code() {
+    struct Spinner;
+
+    impl Worker for Spinner {
+        fn batch(&mut self) -> u64 {
+            spin_for_the_profile();
+            1
+        }
+    }
+
+    #[inline(never)]
+    fn spin_for_the_profile() {
+        (0..10_000_u64).for_each(|number| _ = std::hint::black_box(number));
+    }
+
+    let watch = Watch { counters: None, profile: true };
+    let plan = Plan { time: Duration::from_millis(200), ..SHORT };
+    let case = case(JmhMode::AverageTime, 1);
+    let mut report = |_| Ok(());
+    let mut bench = Bench::new(&case, plan, &[None], &mut report).watching(&watch);
+    bench.measure(|_| Ok(Spinner)).unwrap();
+    let text = bench.profile().unwrap();
+    assert!(text.contains(" samples by ") && text.contains("spin_for_the_profile+0x"), "{text}");
 }

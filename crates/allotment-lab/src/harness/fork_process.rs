@@ -28,10 +28,19 @@ pub(super) enum End {
 pub(super) struct Fork {
     /// Its reports, in order.
     pub(super) iterations: Vec<IterationRecord>,
+    /// Where its time went, if that was asked for.
+    pub(super) profile: Option<String>,
     /// How it ended.
     pub(super) end: End,
     /// The end of what it wrote to standard error.
     pub(super) complaints: String,
+}
+
+impl Fork {
+    /// One that has reported nothing.
+    pub(super) fn silent(end: End) -> Fork {
+        Fork { iterations: Vec::new(), profile: None, end, complaints: String::new() }
+    }
 }
 
 /// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called for each iteration.
@@ -42,8 +51,7 @@ pub(super) fn run(
     interrupt: &Interrupt,
     heard: &mut dyn FnMut(&IterationRecord),
 ) -> Fork {
-    let failed =
-        |text: String| Fork { iterations: vec![], end: End::Failed(text), complaints: String::new() };
+    let failed = |text: String| Fork::silent(End::Failed(text));
     // A group of its own keeps the terminal's interrupt from it: the parent decides when it ends.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = match command.spawn() {
@@ -60,7 +68,8 @@ pub(super) fn run(
     }
     let lines = read_lines(&mut child);
     let complaints = read_complaints(&mut child);
-    let (iterations, mut end) = listen(&lines, silence, interrupt, heard);
+    let mut profile = None;
+    let (iterations, mut end) = listen(&lines, silence, interrupt, heard, &mut profile);
     if end != Some(Ok(())) {
         let _ = child.kill();
     }
@@ -81,7 +90,7 @@ pub(super) fn run(
         }
         _ => End::Finished,
     };
-    Fork { iterations, end, complaints }
+    Fork { iterations, profile, end, complaints }
 }
 
 /// Gathers messages until the last one. None if the child ended before it.
@@ -90,6 +99,7 @@ fn listen(
     silence: Duration,
     interrupt: &Interrupt,
     heard: &mut dyn FnMut(&IterationRecord),
+    profile: &mut Option<String>,
 ) -> (Vec<IterationRecord>, Option<Result<(), End>>) {
     let mut iterations = Vec::new();
     let mut last = Instant::now();
@@ -112,6 +122,7 @@ fn listen(
                 heard(&record);
                 iterations.push(record);
             }
+            Ok(Message::Profile(text)) => *profile = Some(text),
             Ok(Message::Finished) => return (iterations, Some(Ok(()))),
             Ok(Message::Failed(text)) => return (iterations, Some(Err(End::Failed(text)))),
             Err(_) => {
@@ -182,6 +193,7 @@ mod tests {
             case: case(JmhMode::Throughput, 1),
             plan: Settings::default().plan(JmhMode::Throughput),
             cpus: vec![],
+            watch: Default::default(),
             parent: std::process::id(),
         };
         let mut command = Command::new("/bin/sh");
@@ -254,6 +266,7 @@ mod tests {
             case: case(JmhMode::Throughput, 1),
             plan: Settings::default().plan(JmhMode::Throughput),
             cpus: vec![],
+            watch: Default::default(),
             parent: 0,
         };
         let never = Interrupt::never();

@@ -11,6 +11,7 @@
 
 use super::meeting::Meeting;
 use super::sampler::Sampler;
+use super::watch::Watcher;
 use super::{Share, Worker};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -69,11 +70,12 @@ impl Round {
         &self,
         worker: &mut dyn Measured,
         threads: usize,
+        watcher: &mut Watcher,
         all_ready: impl FnOnce(),
         window: impl FnOnce(&mut dyn Measured, &AtomicBool) -> Share,
     ) -> Share {
         let before = self.work_until_all(&self.ready, threads, worker, all_ready);
-        let mut share = window(worker, &self.done);
+        let mut share = watcher.around(|| window(worker, &self.done));
         let after = self.work_until_all(&self.stopped, threads, worker, || ());
         share.all_operations = before + share.measured_operations + after;
         share
@@ -81,8 +83,14 @@ impl Round {
 
     /// Throughput and average time: as many calls as fit. `all_ready` is called by the last thread to get
     /// ready.
-    pub(super) fn count(&self, worker: &mut dyn Measured, threads: usize, all_ready: impl FnOnce()) -> Share {
-        self.phases(worker, threads, all_ready, |worker, done| worker.counted(done))
+    pub(super) fn count(
+        &self,
+        worker: &mut dyn Measured,
+        threads: usize,
+        watcher: &mut Watcher,
+        all_ready: impl FnOnce(),
+    ) -> Share {
+        self.phases(worker, threads, watcher, all_ready, |worker, done| worker.counted(done))
     }
 
     /// Sampling: the same, with some calls timed.
@@ -90,20 +98,23 @@ impl Round {
         &self,
         worker: &mut dyn Measured,
         threads: usize,
+        watcher: &mut Watcher,
         sampler: &mut Sampler,
         all_ready: impl FnOnce(),
     ) -> Share {
         sampler.start_iteration();
-        self.phases(worker, threads, all_ready, |worker, done| worker.sampled(done, sampler))
+        self.phases(worker, threads, watcher, all_ready, |worker, done| worker.sampled(done, sampler))
     }
 }
 
 /// Single shot: one call, with nothing before and after it but the meeting.
-pub(super) fn single(worker: &mut dyn Measured) -> Share {
-    let start = Instant::now();
-    let operations = worker.batch();
-    let time = start.elapsed();
-    Share { measured_operations: operations, all_operations: operations, calls: 1, time }
+pub(super) fn single(worker: &mut dyn Measured, watcher: &mut Watcher) -> Share {
+    watcher.around(|| {
+        let start = Instant::now();
+        let operations = worker.batch();
+        let time = start.elapsed();
+        Share { measured_operations: operations, all_operations: operations, calls: 1, time }
+    })
 }
 
 /// A worker with its measured loops, which are compiled for it. All else of the harness sees a worker through

@@ -4,8 +4,9 @@
 //! Text and not a binary encoding, so that `allotment fork` can be run by hand, and so that a stray print in
 //! an experiment is seen as what it is.
 
-use super::{Bench, Case, Experiment, Plan, SecondaryValue};
+use super::{Bench, Case, Experiment, Plan, SecondaryValue, Watch};
 use crate::machine::die_with_parent;
+use allotment_jit::PerfMap;
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -19,6 +20,9 @@ pub struct Order {
     pub plan: Plan,
     /// For each thread the CPU it is bound to, if any.
     pub cpus: Vec<Option<usize>>,
+    /// What is watched besides the clock.
+    #[serde(default)]
+    pub watch: Watch,
     /// Process id of the parent, without which the fork is not to live on.
     pub parent: u32,
 }
@@ -29,6 +33,8 @@ pub struct Order {
 pub(super) enum Message {
     /// An iteration is over.
     Iteration(IterationRecord),
+    /// Where the time of measured windows went, in lines with ends.
+    Profile(String),
     /// All are.
     Finished,
     /// The fork gives up; the text says why.
@@ -95,12 +101,35 @@ fn measure(
     let Some(experiment) = experiments.iter().find(|experiment| experiment.name() == name) else {
         bail!("there is no experiment `{name}`");
     };
+    let names = order.watch.profile.then(NamesOfMadeCode::new);
     let mut report = |record| send(&Message::Iteration(record));
-    let mut bench = Bench::new(&order.case, order.plan, &order.cpus, &mut report);
+    let mut bench = Bench::new(&order.case, order.plan, &order.cpus, &mut report).watching(&order.watch);
     experiment.run(&order.case, &mut bench)?;
     let (done, wanted) = (bench.iterations_done(), order.plan.warmup_iterations + order.plan.iterations);
     if done != wanted {
         bail!("experiment `{name}` measured {done} iterations instead of {wanted}");
     }
-    Ok(())
+    drop(names);
+    match bench.profile().map(String::from) {
+        Some(profile) => send(&Message::Profile(profile)),
+        None => Ok(()),
+    }
+}
+
+/// While there is this, experiments that make code give it names, in the perf map of the process.
+struct NamesOfMadeCode;
+
+impl NamesOfMadeCode {
+    fn new() -> NamesOfMadeCode {
+        // Without it there are addresses instead of names.
+        let _ = PerfMap::open();
+        NamesOfMadeCode
+    }
+}
+
+impl Drop for NamesOfMadeCode {
+    fn drop(&mut self) {
+        // Nobody reads it when the process has ended.
+        let _ = std::fs::remove_file(PerfMap::path());
+    }
 }

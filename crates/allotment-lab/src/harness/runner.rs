@@ -84,6 +84,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
             case: case.case.clone(),
             plan: case.plan,
             cpus: bindings(run.settings.pin, case.case.threads, run.cpus),
+            watch: run.settings.watch.clone(),
             parent: std::process::id(),
         };
         let silence = case.plan.time.max(case.plan.warmup_time) + run.timeout;
@@ -97,7 +98,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
                 progress.advance(time);
                 shown += time;
             }),
-            Err(_) => Fork { iterations: vec![], end: End::Finished, complaints: String::new() },
+            Err(_) => Fork::silent(End::Finished),
         };
         progress.advance(planned.saturating_sub(shown));
         let mut measured = std::mem::take(&mut ended.iterations);
@@ -168,13 +169,13 @@ fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationReco
 }
 
 /// The axes of a case's experiment.
-fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
+pub(super) fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
     let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
     experiment.map_or(&[], |experiment| experiment.axes())
 }
 
 /// A case with all its coordinates as people read them, for messages.
-fn describe(case: &Case, axes: &[Axis]) -> String {
+pub(super) fn describe(case: &Case, axes: &[Axis]) -> String {
     let params: String =
         case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(axes, name, value))).collect();
     format!("{} ({params}threads = {}, {})", case.benchmark(), case.threads, case.jmh_mode)
@@ -188,7 +189,7 @@ fn interleaved(forks: u32, cases: usize) -> impl Iterator<Item = (u32, usize)> {
 }
 
 /// For each thread the CPU it is bound to.
-fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
+pub(super) fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     let bound = match pin {
         Pin::Auto => threads <= cpus.len(),
         Pin::Always => !cpus.is_empty(),

@@ -4,7 +4,7 @@
 //! five iterations give fifteen values, beyond which the t quantile hardly falls. The settings are printed
 //! with every table.
 
-use super::JmhMode;
+use super::{JmhMode, Watch};
 use crate::format::time::{iteration_time, rough};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -41,6 +41,8 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Binding threads to CPUs.
     pub pin: Pin,
+    /// What is watched besides the clock.
+    pub watch: Watch,
 }
 
 /// The iterations of one fork.

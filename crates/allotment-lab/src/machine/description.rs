@@ -1,6 +1,7 @@
 //! The machine in words: for `allotment machine`, and in short for result files.
 
-use super::{hardware_counters, read_cost};
+use super::read_cost;
+use crate::counters;
 use crate::format::number::size;
 use allotment::memory::limit::available_memory;
 use allotment::memory::topology::{Cache, CacheKind, Cpu, Topology};
@@ -45,7 +46,7 @@ impl Machine {
         facts.push(("clock read", format!("{:.1} ns", read_cost())));
         facts.push(("governor", line(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")));
         let counters =
-            hardware_counters().map_or_else(|reason| format!("none: {reason}"), |()| "available".into());
+            counters::here().map_or_else(|refusal| format!("none: {refusal}"), |()| "available".into());
         facts.push(("counters", counters));
         facts.push(("perf paranoid", line(root, "proc/sys/kernel/perf_event_paranoid")));
         Machine { facts }

@@ -1,6 +1,8 @@
-//! What only Linux can be asked: affinity, the end of the parent, and hardware counters.
+//! What only Linux can be asked: affinity, the end of the parent, and how many files may be open.
 
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{
+    Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
+};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io;
 
@@ -35,39 +37,13 @@ pub fn die_with_parent(parent: u32) -> io::Result<()> {
     }
 }
 
-/// Whether this process may count hardware events, e.g. cycles, of itself; otherwise why not.
-///
-/// Opens a counter and closes it again, since the level in `perf_event_paranoid` alone says nothing about
-/// virtual machines, which often have no counters at all.
+/// Lets this process open as many files as it is allowed to ask for.
 ///
 /// # Errors
-/// What the kernel answered, with the likely reason.
-pub fn hardware_counters() -> Result<(), String> {
-    // perf_event_attr as of its first version: type, size, config, sample period, sample type, read format,
-    // flags (disabled, exclude_kernel, exclude_hv), wakeup and breakpoint fields.
-    const SIZE: u64 = 64;
-    let flags = 1 | 1 << 5 | 1 << 6;
-    let attributes: [u64; 8] = [SIZE << 32, 0, 0, 0, 0, flags, 0, 0];
-    // SAFETY: the kernel reads `SIZE` bytes at the pointer, which is exactly the live array, and writes at
-    // most the size field within it; the other arguments are plain numbers (this thread, any CPU, no group).
-    let descriptor = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), 0_i32, -1_i32, -1_i32, 0_u64)
-    };
-    if descriptor >= 0 {
-        // SAFETY: the call above returned this descriptor and nothing else knows it.
-        unsafe { libc::close(descriptor as i32) };
-        return Ok(());
-    }
-    let error = io::Error::last_os_error();
-    let reason = match error.raw_os_error() {
-        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
-            "the processor offers none, as in many virtual machines"
-        }
-        Some(libc::EACCES | libc::EPERM) => "not permitted; see kernel.perf_event_paranoid and CAP_PERFMON",
-        Some(libc::ENOSYS) => "the kernel is built without perf events",
-        _ => "unexpected",
-    };
-    Err(format!("{reason} ({error})"))
+/// The kernel refuses.
+pub fn raise_open_files() -> io::Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?)
 }
 
 #[cfg(test)]
@@ -98,10 +74,9 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_there_or_the_reason_is() {
-        if let Err(reason) = hardware_counters() {
-            assert!(reason.contains("os error"), "{reason}");
-            assert!(!reason.contains("unexpected"), "{reason}");
-        }
+    fn as_many_files_as_allowed() {
+        raise_open_files().unwrap();
+        let limit = getrlimit(Resource::Nofile);
+        assert_eq!(limit.current, limit.maximum);
     }
 }

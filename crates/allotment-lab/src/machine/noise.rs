@@ -41,6 +41,13 @@ impl Noise {
     }
 }
 
+/// Milliseconds since boot, summed over CPUs, that the hypervisor took for others; `root` as for [`Noise::read`]. In steps
+/// of a tick.
+pub fn stolen_milliseconds(root: &Path) -> Option<f64> {
+    let (stolen, _) = ticks(&fs::read_to_string(root.join("proc/stat")).ok()?)?;
+    Some(stolen as f64 * 1e3 / rustix::param::clock_ticks_per_second() as f64)
+}
+
 /// Stolen and total ticks of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq,
 /// steal; the two guest columns after them are already part of user and nice.
 fn ticks(stat: &str) -> Option<(u64, u64)> {
@@ -86,6 +93,14 @@ mod tests {
         assert_eq!(after.stolen_since(&before), Some(0.2));
         assert_eq!(before.stolen_since(&after), None);
         assert_eq!(after.frequency, Some((2_400_000, 3_000_000)));
+    }
+
+    #[test]
+    fn stolen_time_is_ticks() {
+        let root = tree(&[("proc/stat", "cpu  150 0 0 930 0 0 0 20 150 0\n")]);
+        let tick = 1e3 / rustix::param::clock_ticks_per_second() as f64;
+        assert_eq!(stolen_milliseconds(root.path()), Some(20.0 * tick));
+        assert_eq!(stolen_milliseconds(tree(&[]).path()), None);
     }
 
     #[test]

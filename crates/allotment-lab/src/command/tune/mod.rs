@@ -78,6 +78,7 @@ fn settings(forks: Option<u32>) -> Settings {
         iterations: Some(4),
         time: Some(Duration::from_millis(90)),
         pin: Pin::Auto,
+        ..Settings::default()
     }
 }
 

@@ -5,23 +5,25 @@
 //! buffers end.
 
 mod function;
-mod sampler;
 
 use super::arguments::{Form, Length, Question, What};
 use super::ours::{Ours, register};
 use crate::format::number;
 use crate::format::time::rough;
+use crate::profile::{Clock, Samples, ThreadSampler};
 use allotment::Heap;
 use allotment::memory::topology::Topology;
 use allotment::options::CollectorKind;
 use allotment_jit::Part;
 use function::Running;
-use sampler::{Counts, Sampling};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// The time between two samples, if the kernel looks as often.
-const INTERVAL: Duration = Duration::from_millis(1);
+const INTERVAL: Duration = Duration::from_micros(250);
+
+/// The samples are taken out this often.
+const SPELL: Duration = Duration::from_millis(500);
 
 /// The bytes of an array whose length is known only when it runs.
 const ARRAY_BYTES: usize = 64;
@@ -58,6 +60,8 @@ pub(super) struct Profile {
     pub(super) objects: u64,
     /// In what time.
     pub(super) time: Duration,
+    /// What the samples were taken by.
+    pub(super) clock: Clock,
     /// In what eden, in bytes.
     pub(super) eden: usize,
     /// The length that an array had.
@@ -86,9 +90,10 @@ impl Profile {
     /// What was run and what the percentages do not show, lines with ends.
     pub(super) fn summary(&self) -> String {
         let mut text = format!(
-            "profile: {} samples in {} of one thread, eden {}",
+            "profile: {} samples in {} of one thread by {}, eden {}",
             self.samples(),
             rough(self.time),
+            self.clock,
             number::size(self.eden as u64)
         );
         if let Some(length) = self.length {
@@ -111,6 +116,14 @@ impl Profile {
         text += "a sample shows at the instruction behind the one that takes the time\n";
         text
     }
+}
+
+/// What came of the run.
+struct Filled {
+    turns: u64,
+    time: Duration,
+    samples: Samples,
+    clock: Clock,
 }
 
 /// Runs the sequence for `time` in an eden of that size, or of half of L2.
@@ -149,9 +162,8 @@ pub(super) fn run(
         .map_err(Unprofiled::cannot)?;
     // The headers that the sequence writes: those of the first shape.
     register(question, heap.shapes()).map_err(Unprofiled::cannot)?;
-    let counts = Counts::new(running.parts());
     let turns = (eden / turn_bytes).max(1);
-    let filled = heap.attach(|mutator| -> Result<(u64, Duration), Unprofiled> {
+    let filled = heap.attach(|mutator| -> Result<Filled, Unprofiled> {
         let mark = mutator.mark();
         let mut fill = || {
             // SAFETY: this thread's hot part; the heap never collects.
@@ -167,18 +179,22 @@ pub(super) fn run(
                 number::size(eden as u64)
             )));
         }
-        let sampling = Sampling::start(&counts, INTERVAL).map_err(|error| {
-            Unprofiled::Cannot(format!("this system gives no timer to sample by: {error}"))
-        })?;
-        let (start, mut done) = (Instant::now(), 0);
+        let unsampled =
+            |error| Unprofiled::Cannot(format!("this system gives no clock to sample by: {error}"));
+        let mut sampler = ThreadSampler::new(INTERVAL).map_err(unsampled)?;
+        let (start, mut turns, mut samples) = (Instant::now(), 0, Samples::default());
         while start.elapsed() < time {
-            done += fill();
+            let spell = Instant::now();
+            sampler.start().map_err(unsampled)?;
+            while spell.elapsed() < SPELL && start.elapsed() < time {
+                turns += fill();
+            }
+            samples.merge(&sampler.stop().map_err(unsampled)?);
         }
-        drop(sampling);
-        Ok((done, start.elapsed()))
+        Ok(Filled { turns, time: start.elapsed(), samples, clock: sampler.clock() })
     });
-    let (turns, time) = filled.map_err(Unprofiled::cannot)??;
-    let [hot, cold] = counts.pieces();
+    let Filled { turns, time, samples, clock } = filled.map_err(Unprofiled::cannot)??;
+    let [hot, cold] = running.parts().map(|(start, bytes)| samples.at_bytes(start, bytes));
     // An interrupted instruction begins again: the counter is at the beginning of one.
     let at = |part, offset: usize| match part {
         Part::Hot => hot[running.at() + offset],
@@ -189,7 +205,8 @@ pub(super) fn run(
     Ok(Profile {
         around: all - lines.iter().sum::<u64>(),
         lines,
-        elsewhere: counts.elsewhere(),
+        elsewhere: samples.total() - all,
+        clock,
         objects: turns * question.count as u64,
         time,
         eden,

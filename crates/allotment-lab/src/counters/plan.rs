@@ -1,0 +1,207 @@
+//! From what was asked for to what is counted here: names become events, each is tried, and those that fit count together.
+//!
+//! Done once, before anything is measured, so that a name that nobody knows is an error at once, and every fork counts the
+//! same. Events that cannot be had are named with the reason, and nothing is put in their place but what the system counts,
+//! under its own names.
+
+use super::{Event, Expected, Family, Reading, Refusal, Usage, rows};
+use serde::{Deserialize, Serialize};
+
+/// What is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Events that have counters at the same time; groups take turns if they must.
+    pub groups: Vec<Vec<Event>>,
+    /// What the system counts.
+    pub usage: Vec<Usage>,
+}
+
+impl Plan {
+    /// The labels of what a thread counts, in the order of its readings.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        let events = self.groups.iter().flatten().map(|event| event.label.as_str());
+        events.chain(self.usage.iter().filter(|usage| **usage != Usage::Steal).map(|usage| usage.name()))
+    }
+}
+
+/// A plan, and what is to be said about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// What is counted.
+    pub plan: Plan,
+    /// What is not, and why.
+    pub lines: Vec<String>,
+}
+
+/// A name that nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no counter `{name}`; {hint}")]
+pub struct UnknownCounter {
+    name: String,
+    hint: String,
+}
+
+/// Whether the processor's counters can be had.
+///
+/// # Errors
+/// [`Refusal`].
+pub fn here() -> Result<(), Refusal> {
+    let cycles = Event::named("cycles").ok_or(Refusal::Absent(libc::ENOENT))?;
+    super::open(&cycles.attribute, None, None).map(drop)
+}
+
+/// Something that was asked for.
+enum Wanted {
+    Event(Event, Expected),
+    Usage(Usage),
+    /// Some processors have it, and not this one.
+    Elsewhere(&'static str),
+}
+
+/// Plans to count what is on the list: `auto`, names, codes. `trial` counts a group's events in the known loop.
+///
+/// # Errors
+/// [`UnknownCounter`].
+pub fn plan(
+    list: &[String],
+    family: Option<Family>,
+    trial: &mut dyn FnMut(&[Event]) -> Result<Vec<Reading>, Refusal>,
+) -> Result<Planned, UnknownCounter> {
+    let mut wanted = Vec::new();
+    for word in list {
+        wanted.extend(wanted_by(word, family)?);
+    }
+    let (mut plan, mut lines, mut refused) = (Plan::default(), Vec::new(), Refused::default());
+    let mut asked_of_processor = false;
+    for one in wanted {
+        match one {
+            Wanted::Usage(usage) if plan.usage.contains(&usage) => {}
+            Wanted::Usage(usage) => plan.usage.push(usage),
+            Wanted::Elsewhere(name) => {
+                let here = family.map_or("this processor".into(), |family| family.to_string());
+                lines.push(format!("counters: no event of {here} is known for {name}"));
+            }
+            Wanted::Event(event, _)
+                if plan.groups.iter().flatten().any(|known| known.label == event.label) => {}
+            Wanted::Event(event, expected) => {
+                asked_of_processor |= !event.attribute.is_software();
+                match trial(std::slice::from_ref(&event)) {
+                    Err(refusal) => refused.add(refusal, event),
+                    Ok(readings) => match readings.iter().try_for_each(|reading| expected.judge(reading)) {
+                        Ok(()) => add(&mut plan.groups, event, trial),
+                        Err(why) => {
+                            lines.push(format!("counters: {} is not trusted here: {why}", event.label))
+                        }
+                    },
+                }
+            }
+        }
+    }
+    let counted = |plan: &Plan| plan.groups.iter().flatten().any(|event| !event.attribute.is_software());
+    let first = refused.of_processor().next().map(|(refusal, _)| *refusal);
+    if let (true, false, Some(refusal)) = (asked_of_processor, counted(&plan), first) {
+        for usage in Usage::ALL {
+            if !plan.usage.contains(&usage) {
+                plan.usage.push(usage);
+            }
+        }
+        let instead: Vec<&str> = plan.labels().chain([Usage::Steal.name()]).collect();
+        lines.insert(
+            0,
+            format!("counters: none here: {refusal}; counted in software instead: {}", instead.join(", ")),
+        );
+        refused.0.retain(|(_, events)| events.iter().any(|event| event.attribute.is_software()));
+    }
+    for (refusal, events) in &refused.0 {
+        let names: Vec<&str> = events.iter().map(|event| event.label.as_str()).collect();
+        lines.push(format!("counters: not counted here: {} ({refusal})", names.join(", ")));
+    }
+    Ok(Planned { plan, lines })
+}
+
+/// What was refused, by reason.
+#[derive(Default)]
+struct Refused(Vec<(Refusal, Vec<Event>)>);
+
+impl Refused {
+    fn add(&mut self, refusal: Refusal, event: Event) {
+        let software = event.attribute.is_software();
+        let alike = |(known, events): &&mut (Refusal, Vec<Event>)| {
+            *known == refusal && events.iter().all(|event| event.attribute.is_software() == software)
+        };
+        match self.0.iter_mut().find(alike) {
+            Some((_, events)) => events.push(event),
+            None => self.0.push((refusal, vec![event])),
+        }
+    }
+
+    fn of_processor(&self) -> impl Iterator<Item = &(Refusal, Vec<Event>)> {
+        self.0.iter().filter(|(_, events)| events.iter().any(|event| !event.attribute.is_software()))
+    }
+}
+
+/// Puts an event into the last group if they can count together, into one of its own otherwise. What the system counts
+/// needs no counter of the processor, and must not wait for one.
+fn add(
+    groups: &mut Vec<Vec<Event>>,
+    event: Event,
+    trial: &mut dyn FnMut(&[Event]) -> Result<Vec<Reading>, Refusal>,
+) {
+    let software = event.attribute.is_software();
+    let last = groups
+        .iter_mut()
+        .rfind(|group| group.first().is_some_and(|first| first.attribute.is_software() == software));
+    if let Some(group) = last {
+        group.push(event.clone());
+        if trial(group).is_ok() {
+            return;
+        }
+        group.pop();
+    }
+    groups.push(vec![event]);
+}
+
+/// What a word of the list asks for.
+fn wanted_by(word: &str, family: Option<Family>) -> Result<Vec<Wanted>, UnknownCounter> {
+    if word == "auto" {
+        let usual = Event::usual().map(|event| Wanted::Event(event, Expected::ANY));
+        let by_code = rows().iter().filter(|row| row.auto).filter_map(|row| {
+            let code = row.on(family?)?;
+            Some(Wanted::Event(event(code), row.expected))
+        });
+        return Ok(usual.chain(by_code).chain(Usage::ALL.map(Wanted::Usage)).collect());
+    }
+    if let Some(usage) = Usage::ALL.into_iter().find(|usage| usage.name() == word) {
+        return Ok(vec![Wanted::Usage(usage)]);
+    }
+    let row = rows().iter().find(|row| row.quantity == word || row.names().any(|name| name == word));
+    if let Some(row) = row {
+        return Ok(vec![match family.and_then(|family| row.on(family)) {
+            Some(code) => Wanted::Event(event(code), row.expected),
+            None => Wanted::Elsewhere(row.quantity),
+        }]);
+    }
+    match Event::named(word).or_else(|| Event::coded(word)) {
+        Some(event) => Ok(vec![Wanted::Event(event, Expected::ANY)]),
+        None => Err(UnknownCounter { name: word.into(), hint: hint(word) }),
+    }
+}
+
+fn event(code: super::Code) -> Event {
+    Event { label: code.name.into(), attribute: super::Attribute::raw(code.config, code.config1) }
+}
+
+/// The nearest name, if one is near.
+fn hint(word: &str) -> String {
+    let known = ["auto"].into_iter().chain(Event::names()).chain(Usage::ALL.map(Usage::name));
+    let known = known.chain(rows().iter().flat_map(|row| row.names().chain([row.quantity])));
+    let nearest = known.map(|name| (strsim::damerau_levenshtein(name, word), name)).min();
+    match nearest {
+        Some((distance, name)) if distance <= name.len() / 3 => format!("did you mean `{name}`?"),
+        _ => "`allotment counters` lists them; a code is written r21d0".into(),
+    }
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

@@ -1,0 +1,165 @@
+//! What is counted without the processor: by the system, for every thread, and never forbidden.
+//!
+//! From `getrusage(2)` of the thread and its CPU clock, and not from the perf events of the same names: the kernel counts both
+//! in the same places, these need no permission, and these tell switches that the thread chose from those it suffered.
+//! Stolen time is the machine's, not the thread's: nobody counts it by thread.
+
+use super::Reading;
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// A count of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Usage {
+    /// Nanoseconds on a CPU.
+    TaskClock,
+    /// Page faults without reading from a device: first touches.
+    MinorFaults,
+    /// Page faults that read.
+    MajorFaults,
+    /// Waits of its own choice.
+    Voluntary,
+    /// Times at which another thread was given its CPU.
+    Involuntary,
+    /// Time that the hypervisor gave to others, of all CPUs, in ticks of the system's (10 ms mostly).
+    Steal,
+}
+
+impl Usage {
+    /// All.
+    pub const ALL: [Usage; 6] = [
+        Usage::TaskClock,
+        Usage::MinorFaults,
+        Usage::MajorFaults,
+        Usage::Voluntary,
+        Usage::Involuntary,
+        Usage::Steal,
+    ];
+
+    /// Its name: `perf`'s where it has one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Usage::TaskClock => "task-clock",
+            Usage::MinorFaults => "minor-faults",
+            Usage::MajorFaults => "major-faults",
+            Usage::Voluntary => "context-switches.voluntary",
+            Usage::Involuntary => "context-switches.involuntary",
+            Usage::Steal => "steal",
+        }
+    }
+
+    /// What it counts, in words.
+    pub fn what(self) -> &'static str {
+        match self {
+            Usage::TaskClock => "time on a CPU",
+            Usage::MinorFaults => "page faults without reading: first touches",
+            Usage::MajorFaults => "page faults that read from a device",
+            Usage::Voluntary => "switches because the thread waited",
+            Usage::Involuntary => "switches because another thread was due",
+            Usage::Steal => "time that the hypervisor gave to others, of all CPUs, per iteration",
+        }
+    }
+
+    /// Unit of its value for an operation; stolen time is not divided by any.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Usage::TaskClock => "ns/op",
+            Usage::Steal => "ms",
+            _ => "#/op",
+        }
+    }
+}
+
+/// The calling thread's counts at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    counts: [u64; 5],
+}
+
+impl Snapshot {
+    /// Reads them.
+    pub fn read() -> Snapshot {
+        // SAFETY: all zeroes is a value of this plain structure.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the structure lives over the call, which with these arguments cannot fail.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+        let clock = clock_gettime(ClockId::ThreadCPUTime);
+        let nanoseconds = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
+        let counts =
+            [usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw].map(|count| count as u64);
+        Snapshot { counts: [nanoseconds, counts[0], counts[1], counts[2], counts[3]] }
+    }
+
+    /// What was counted since `earlier`, on the same thread; none for what is not the thread's.
+    pub fn since(&self, earlier: &Snapshot, usage: Usage) -> Option<Reading> {
+        let index = match usage {
+            Usage::TaskClock => 0,
+            Usage::MinorFaults => 1,
+            Usage::MajorFaults => 2,
+            Usage::Voluntary => 3,
+            Usage::Involuntary => 4,
+            Usage::Steal => return None,
+        };
+        Some(Reading::whole(self.counts[index].wrapping_sub(earlier.counts[index])))
+    }
+}
+
+/// Touches so many pages that nobody has touched, and returns their number.
+#[cfg(test)]
+pub(crate) fn fresh_pages(pages: usize) -> usize {
+    let bytes = pages * allotment::memory::page_size();
+    // SAFETY: a new mapping, which touches no other.
+    let memory = unsafe {
+        let memory = libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert_ne!(memory, libc::MAP_FAILED);
+        libc::madvise(memory, bytes, libc::MADV_NOHUGEPAGE);
+        memory.cast::<u8>()
+    };
+    for page in 0..pages {
+        // SAFETY: within the mapping.
+        unsafe { memory.add(page * allotment::memory::page_size()).write_volatile(1) };
+    }
+    // SAFETY: the mapping of above, used no more.
+    unsafe { libc::munmap(memory.cast(), bytes) };
+    pages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touched_pages_are_faults_of_this_thread() {
+        fresh_pages(1);
+        let before = Snapshot::read();
+        fresh_pages(300);
+        let after = Snapshot::read();
+        let faults = after.since(&before, Usage::MinorFaults).unwrap().count;
+        assert!((300..310).contains(&faults), "{faults}");
+        assert!(after.since(&before, Usage::TaskClock).unwrap().count > 0);
+        assert_eq!(after.since(&before, Usage::Steal), None);
+    }
+
+    #[test]
+    fn sleeping_is_a_switch_of_ones_own_choice() {
+        let before = Snapshot::read();
+        for _ in 0..5 {
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+        assert!(Snapshot::read().since(&before, Usage::Voluntary).unwrap().count >= 5);
+    }
+
+    #[test]
+    fn what_another_thread_does_is_not_this_ones() {
+        let before = Snapshot::read();
+        std::thread::spawn(|| fresh_pages(500)).join().unwrap();
+        assert!(Snapshot::read().since(&before, Usage::MinorFaults).unwrap().count < 100);
+    }
+}

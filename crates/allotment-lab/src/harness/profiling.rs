@@ -1,0 +1,45 @@
+//! `--profile`: one more fork of each case, whose measuring threads are sampled.
+//!
+//! Its figures are not kept: samples disturb, if only by a few in a thousand, and every figure of a table is to be measured
+//! alike.
+
+use super::fork_process::{self, End};
+use super::runner::{axes_of, bindings, describe};
+use super::{Order, Run, Watch};
+use std::process::Command;
+
+/// Where the time of a case went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profiled {
+    /// The case with all its coordinates.
+    pub case: String,
+    /// The hottest code, lines with ends; or why there is none.
+    pub text: Result<String, String>,
+}
+
+/// Profiles the cases of a run, a fork each. Those that an interrupt comes before are left out.
+pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
+    let mut all = Vec::new();
+    for case in run.cases {
+        let plan = run.settings.plan(case.jmh_mode);
+        let order = Order {
+            case: case.clone(),
+            plan,
+            cpus: bindings(run.settings.pin, case.threads, run.cpus),
+            watch: Watch { counters: None, profile: true },
+            parent: std::process::id(),
+        };
+        let silence = plan.time.max(plan.warmup_time) + run.timeout;
+        let mut command = Command::new(&run.program);
+        command.arg("fork");
+        let fork = fork_process::run(command, &order, silence, run.interrupt, &mut |_| ());
+        let text = match (fork.end, fork.profile) {
+            (End::Interrupted, _) => break,
+            (End::Failed(text), _) => Err(text),
+            (End::Finished, Some(text)) => Ok(text),
+            (End::Finished, None) => Err("it measured, and sent no profile".into()),
+        };
+        all.push(Profiled { case: describe(case, axes_of(run, case)), text });
+    }
+    all
+}

@@ -1,0 +1,134 @@
+//! Samples that the kernel writes into memory shared with it, by its event cpu-clock; see `perf_event_open(2)`.
+//!
+//! Nothing interrupts the thread but the clock itself, and what was written is read when the window is over. The memory holds
+//! three seconds at 5 kHz; what does not fit is counted as lost.
+
+use super::Samples;
+use crate::counters::{Attribute, Refusal, Sampled, open, start, stop};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::time::Duration;
+
+/// Bytes for records, a power of two; a record of an address has 16.
+const DATA_BYTES: usize = 256 << 10;
+/// Where the page in front of the data says how far the kernel has written, and is told how far was read.
+const HEAD: usize = 1024;
+const TAIL: usize = 1032;
+/// `PERF_RECORD_LOST`, `PERF_RECORD_SAMPLE`.
+const LOST: u32 = 2;
+const SAMPLE: u32 = 9;
+/// `PERF_RECORD_MISC_CPUMODE_MASK`, `PERF_RECORD_MISC_KERNEL`.
+const MODE: u16 = 7;
+const KERNEL: u16 = 1;
+
+/// Samples of the thread that opened it.
+pub(super) struct Ring {
+    event: OwnedFd,
+    memory: NonNull<u8>,
+    page: usize,
+}
+
+impl Ring {
+    /// A ring for the calling thread, with a sample each `interval` of its CPU time; `kernel`: also within the kernel.
+    ///
+    /// # Errors
+    /// [`Refusal`].
+    pub(super) fn open(interval: Duration, kernel: bool) -> Result<Ring, Refusal> {
+        let period = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
+        let event = open(&Attribute { kernel, ..Attribute::CPU_CLOCK }, None, Some(Sampled { period }))?;
+        let page = allotment::memory::page_size();
+        // SAFETY: a new mapping at an address of the kernel's choice, of an event's own memory.
+        let memory = unsafe {
+            let both = ProtFlags::READ | ProtFlags::WRITE;
+            mmap(ptr::null_mut(), page + DATA_BYTES, both, MapFlags::SHARED, &event, 0)
+        };
+        let memory = memory.map_err(|error| Refusal::of(error.raw_os_error()))?;
+        let memory = NonNull::new(memory.cast()).ok_or(Refusal::Other(0))?;
+        Ok(Ring { event, memory, page })
+    }
+
+    pub(super) fn start(&mut self) -> io::Result<()> {
+        start(&self.event)
+    }
+
+    pub(super) fn stop(&mut self) -> io::Result<Samples> {
+        stop(&self.event)?;
+        // SAFETY: within the first page of the mapping, aligned to 8; the kernel writes the head, this side the tail.
+        let (head, tail) = unsafe {
+            let word = |at| &*self.memory.as_ptr().add(at).cast::<AtomicU64>();
+            (word(HEAD), word(TAIL))
+        };
+        let (written, read) = (head.load(Ordering::Acquire), tail.load(Ordering::Relaxed));
+        let mut bytes = vec![0_u8; written.wrapping_sub(read) as usize];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let offset = (read as usize).wrapping_add(at) & (DATA_BYTES - 1);
+            // SAFETY: within the data, of which the kernel writes nothing between tail and head.
+            *byte = unsafe { self.memory.as_ptr().add(self.page + offset).read_volatile() };
+        }
+        fence(Ordering::SeqCst);
+        tail.store(written, Ordering::Release);
+        Ok(records(&bytes))
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `open`, to which nothing refers. An error would leave it mapped, which harms nobody.
+        let _ = unsafe { munmap(self.memory.as_ptr().cast(), self.page + DATA_BYTES) };
+    }
+}
+
+/// Reads records: kind, mode and length, then what the kind has.
+fn records(mut bytes: &[u8]) -> Samples {
+    let word = |bytes: &[u8], at: usize| {
+        bytes.get(at..at + 8).and_then(|word| word.try_into().ok()).map_or(0, u64::from_ne_bytes)
+    };
+    let mut samples = Samples::default();
+    while bytes.len() >= 8 {
+        let header = word(bytes, 0);
+        let (kind, mode, length) = (header as u32, (header >> 32) as u16, (header >> 48) as usize);
+        if length < 8 || length > bytes.len() {
+            break;
+        }
+        match kind {
+            SAMPLE if mode & MODE == KERNEL => samples.kernel += 1,
+            SAMPLE => samples.add(word(bytes, 8)),
+            // The event's number, then how many.
+            LOST => samples.lost += word(bytes, 16),
+            _ => {}
+        }
+        bytes = &bytes[length..];
+    }
+    samples
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: u32, mode: u16, words: &[u64]) -> Vec<u8> {
+        let length = 8 + words.len() * 8;
+        let header = u64::from(kind) | u64::from(mode) << 32 | (length as u64) << 48;
+        [header].iter().chain(words).flat_map(|word| word.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    fn records_are_told_apart() {
+        let bytes = [
+            record(SAMPLE, 2, &[0x1000]),
+            record(SAMPLE, KERNEL, &[0xFFFF_FFFF_8000_0000]),
+            record(5, 0, &[1, 2, 3]),
+            record(LOST, 0, &[77, 4]),
+            record(SAMPLE, 2 | 1 << 14, &[0x1000]),
+        ]
+        .concat();
+        let samples = records(&bytes);
+        assert_eq!(samples.addresses().collect::<Vec<_>>(), [(0x1000, 2)]);
+        assert_eq!((samples.kernel, samples.lost), (1, 4));
+        let cut = records(&bytes[..24]);
+        assert_eq!((cut.total(), records(&[]).total(), records(&[0; 64]).total()), (1, 0, 0));
+    }
+}

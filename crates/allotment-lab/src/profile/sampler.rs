@@ -1,0 +1,174 @@
+//! A thread that is sampled.
+//!
+//! By the kernel's clock event where there is one: it has a timer of its own and is as fine as asked for. Otherwise by a timer of
+//! the thread's CPU time, which the kernel looks at when it ticks, 100 to 1000 times a second. Hardware events with precise
+//! addresses were refused: where the clock says that the time goes is what is asked, and virtual machines have no others.
+
+use super::Samples;
+use super::ring::Ring;
+use super::timer::Timer;
+use crate::counters::Refusal;
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// What samples were taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// `perf`'s event cpu-clock, the kernel's part of the time included or not.
+    Event {
+        /// Whether samples within the kernel are counted.
+        kernel: bool,
+    },
+    /// A timer of the thread's CPU time; why there is no event.
+    Timer(Refusal),
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Clock::Event { kernel: true } => formatter.write_str("cpu-clock"),
+            Clock::Event { kernel: false } => formatter.write_str("cpu-clock outside the kernel"),
+            Clock::Timer(refusal) => {
+                write!(formatter, "a timer that follows the system's tick, since of cpu-clock: {refusal}")
+            }
+        }
+    }
+}
+
+enum By {
+    Ring(Ring),
+    Timer(Timer),
+}
+
+/// The thread that made this is sampled between start and stop.
+pub struct ThreadSampler {
+    by: By,
+    clock: Clock,
+    /// The thread is this one.
+    _own: PhantomData<*mut ()>,
+}
+
+impl fmt::Debug for ThreadSampler {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ThreadSampler").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+impl ThreadSampler {
+    /// A sampler of the calling thread, not started, for samples each `interval` of its CPU time.
+    ///
+    /// # Errors
+    /// The system has neither clock for this process.
+    pub fn new(interval: Duration) -> io::Result<ThreadSampler> {
+        let event = Ring::open(interval, true)
+            .map(|ring| (ring, true))
+            .or_else(|_| Ring::open(interval, false).map(|ring| (ring, false)));
+        let (by, clock) = match event {
+            Ok((ring, kernel)) => (By::Ring(ring), Clock::Event { kernel }),
+            Err(refusal) => (By::Timer(Timer::new(interval)?), Clock::Timer(refusal)),
+        };
+        Ok(ThreadSampler { by, clock, _own: PhantomData })
+    }
+
+    /// The same by the timer, whatever events there are.
+    #[cfg(test)]
+    fn by_timer(interval: Duration) -> io::Result<ThreadSampler> {
+        let clock = Clock::Timer(Refusal::Absent(libc::ENOENT));
+        Ok(ThreadSampler { by: By::Timer(Timer::new(interval)?), clock, _own: PhantomData })
+    }
+
+    /// What it samples by.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Begins.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(&mut self) -> io::Result<()> {
+        match &mut self.by {
+            By::Ring(ring) => ring.start(),
+            By::Timer(timer) => timer.start(),
+        }
+    }
+
+    /// Ends; returns the samples since the start.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn stop(&mut self) -> io::Result<Samples> {
+        match &mut self.by {
+            By::Ring(ring) => ring.stop(),
+            By::Timer(timer) => timer.stop(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::time::Instant;
+
+    #[inline(never)]
+    fn spin(time: Duration) {
+        let start = Instant::now();
+        while start.elapsed() < time {
+            black_box((0..1000).fold(0_u64, |sum, number| black_box(sum + number)));
+        }
+    }
+
+    /// Spins until there are samples, at most half a minute; their number.
+    fn sampled(sampler: &mut ThreadSampler) -> Samples {
+        let mut all = Samples::default();
+        for _ in 0..300 {
+            sampler.start().unwrap();
+            spin(Duration::from_millis(100));
+            all.merge(&sampler.stop().unwrap());
+            if all.addresses().count() > 0 {
+                break;
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_thread_is_sampled_until_it_is_not() {
+        for mut sampler in [
+            ThreadSampler::new(Duration::from_millis(1)).unwrap(),
+            ThreadSampler::by_timer(Duration::from_millis(1)).unwrap(),
+        ] {
+            let samples = sampled(&mut sampler);
+            // Some must be in this program, where the time went.
+            let program = super::super::Image::of_this_process();
+            let known = samples.addresses().filter(|(address, _)| program.symbol(*address).is_some()).count();
+            assert!(known > 0, "{samples:?} by {}", sampler.clock());
+            spin(Duration::from_millis(100));
+            sampler.start().unwrap();
+            assert!(sampler.stop().unwrap().total() <= 2, "what was not started was sampled");
+        }
+    }
+
+    #[test]
+    fn threads_are_sampled_side_by_side() {
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let mut event = ThreadSampler::new(Duration::from_millis(1)).unwrap();
+                    let mut timer = ThreadSampler::by_timer(Duration::from_millis(1)).unwrap();
+                    assert!(sampled(&mut event).total() > 0);
+                    assert!(sampled(&mut timer).total() > 0);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_clock_says_what_it_leaves_out() {
+        assert!(Clock::Event { kernel: false }.to_string().contains("outside the kernel"));
+        assert!(Clock::Timer(Refusal::of(libc::EACCES)).to_string().contains("not permitted"));
+    }
+}

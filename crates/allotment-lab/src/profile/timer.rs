@@ -1,0 +1,206 @@
+//! Samples by a clock of the thread's own CPU time, for systems that give no perf events, as many containers do not.
+//!
+//! The kernel sends the thread a signal each time it has run for a while; the handler writes down where it was interrupted. It
+//! finds where to write by the pointer that the timer sends along, so that the process has no variable for it; what the
+//! process has once is the signal's handler, and a lock counts who needs it. The handler does nothing but atomic operations.
+//!
+//! The address is that of the next instruction to finish, so time shows at the instruction behind the one that takes it.
+
+use super::Samples;
+use std::io;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Samples that a timer holds between start and stop: more than a minute of them.
+const CAPACITY: usize = 1 << 16;
+
+/// How many samplers need the handler, and what was there before the first.
+static HANDLER: Mutex<(usize, Option<libc::sigaction>)> = Mutex::new((0, None));
+
+/// Where the handler writes.
+struct Record {
+    addresses: Box<[AtomicUsize]>,
+    taken: AtomicUsize,
+}
+
+impl Record {
+    /// Called in a signal handler.
+    fn add(&self, address: usize) {
+        let at = self.taken.fetch_add(1, Ordering::Relaxed);
+        if let Some(slot) = self.addresses.get(at) {
+            slot.store(address, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Samples of the thread that made it.
+pub(super) struct Timer {
+    timer: libc::timer_t,
+    mask: libc::sigset_t,
+    record: Box<Record>,
+    interval: Duration,
+}
+
+impl Timer {
+    /// A timer for the calling thread, which sends a signal each time it has run for `interval`, or as seldom as the kernel
+    /// looks; not started.
+    ///
+    /// # Errors
+    /// The system has no such timer, or does not let this process have it.
+    pub(super) fn new(interval: Duration) -> io::Result<Timer> {
+        let record = Box::new(Record {
+            addresses: (0..CAPACITY).map(|_| AtomicUsize::new(0)).collect(),
+            taken: AtomicUsize::new(0),
+        });
+        // SAFETY: all zeroes is a value of it.
+        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
+        event.sigev_value = libc::sigval { sival_ptr: ptr::from_ref(&*record).cast_mut().cast() };
+        event.sigev_signo = libc::SIGPROF;
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        // SAFETY: without arguments.
+        event.sigev_notify_thread_id = unsafe { libc::gettid() };
+        let mut timer = ptr::null_mut();
+        // SAFETY: both structures live over the call.
+        checked(unsafe {
+            libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut event, &raw mut timer)
+        })?;
+        if let Err(error) = install() {
+            // SAFETY: a timer that was made above, and is set to nothing.
+            unsafe { libc::timer_delete(timer) };
+            return Err(error);
+        }
+        // SAFETY: all zeroes is a value of these plain structures.
+        let (mut wanted, mut mask): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+        // SAFETY: the sets live over the calls.
+        unsafe {
+            libc::sigemptyset(&raw mut wanted);
+            libc::sigaddset(&raw mut wanted, libc::SIGPROF);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const wanted, &raw mut mask);
+        }
+        Ok(Timer { timer, mask, record, interval })
+    }
+
+    pub(super) fn start(&mut self) -> io::Result<()> {
+        self.record.taken.store(0, Ordering::Relaxed);
+        self.set(self.interval)
+    }
+
+    pub(super) fn stop(&mut self) -> io::Result<Samples> {
+        self.set(Duration::ZERO)?;
+        let taken = self.record.taken.load(Ordering::Relaxed);
+        let mut samples = Samples::default();
+        for address in self.record.addresses.iter().take(taken) {
+            samples.add(address.load(Ordering::Relaxed) as u64);
+        }
+        samples.lost = taken.saturating_sub(CAPACITY) as u64;
+        Ok(samples)
+    }
+
+    /// Sets the time between signals; zero for none.
+    fn set(&self, interval: Duration) -> io::Result<()> {
+        let every = libc::timespec {
+            tv_sec: interval.as_secs() as libc::time_t,
+            tv_nsec: interval.subsec_nanos().into(),
+        };
+        let times = libc::itimerspec { it_interval: every, it_value: every };
+        // SAFETY: the timer is this value's; the times live over the call.
+        checked(unsafe { libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut()) })
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: the timer and mask of `new`, on the same thread. A signal that is on its way arrives when the first call
+        // returns, while the record is there; then there are no more.
+        unsafe {
+            libc::timer_delete(self.timer);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, ptr::null_mut());
+        }
+        uninstall();
+    }
+}
+
+/// Makes the handler the signal's, unless it is already.
+fn install() -> io::Result<()> {
+    // A panic cannot leave the pair halfway.
+    let mut handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
+    if handler.0 == 0 {
+        // SAFETY: all zeroes is a value of these plain structures.
+        let (mut action, mut before): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = sampled as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        // SAFETY: the structures live over the call; the handler does only what handlers may.
+        checked(unsafe { libc::sigaction(libc::SIGPROF, &raw const action, &raw mut before) })?;
+        handler.1 = Some(before);
+    }
+    handler.0 += 1;
+    Ok(())
+}
+
+/// Puts back what was there, if nobody needs the handler any more.
+fn uninstall() {
+    let mut handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
+    handler.0 -= 1;
+    if handler.0 == 0
+        && let Some(before) = handler.1.take()
+    {
+        // SAFETY: what the system gave `install`. It cannot fail for a signal that had a handler.
+        unsafe { libc::sigaction(libc::SIGPROF, &raw const before, ptr::null_mut()) };
+    }
+}
+
+fn checked(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The handler.
+extern "C" fn sampled(_signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel hands a handler with `SA_SIGINFO` both; `si_code` is in every `siginfo_t`.
+    if unsafe { (*info).si_code } != libc::SI_TIMER {
+        return;
+    }
+    // SAFETY: a timer's signal has a value, and all timers with this signal have a `Record`, which lives longer than they.
+    let record = unsafe { &*(*info).si_value().sival_ptr.cast::<Record>() };
+    // SAFETY: as above: what was interrupted.
+    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    record.add(registers[libc::REG_RIP as usize] as usize);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_lost_and_said() {
+        let mut timer = Timer::new(Duration::from_secs(3600)).unwrap();
+        timer.start().unwrap();
+        for address in 0..CAPACITY + 3 {
+            timer.record.add(address);
+        }
+        let samples = timer.stop().unwrap();
+        assert_eq!((samples.total(), samples.lost), (CAPACITY as u64, 3));
+        timer.start().unwrap();
+        assert_eq!(timer.stop().unwrap(), Samples::default());
+    }
+
+    #[test]
+    fn the_handler_is_there_while_somebody_needs_it() {
+        let is_ours = || {
+            // SAFETY: all zeroes is a value of it, which the call fills.
+            let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+            // SAFETY: asks only.
+            unsafe { libc::sigaction(libc::SIGPROF, ptr::null(), &raw mut now) };
+            now.sa_sigaction == sampled as *const () as usize
+        };
+        let first = Timer::new(Duration::from_secs(1)).unwrap();
+        let second = Timer::new(Duration::from_secs(1)).unwrap();
+        drop(first);
+        assert!(is_ours());
+        drop(second);
+        // Other tests may sample meanwhile: then it is there, and for them.
+        let users = HANDLER.lock().unwrap();
+        assert_eq!(users.0 > 0, is_ours());
+    }
+}
