@@ -9,6 +9,7 @@
 //! | [`machine`] | what the numbers were measured on |
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
+//! | [`jvm`] | Java virtual machines: which there are, and the benchmarks they run |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
 //! | [`command`] | the command line |
@@ -20,6 +21,7 @@ pub mod command;
 pub mod experiments;
 pub mod format;
 pub mod harness;
+pub mod jvm;
 pub mod machine;
 pub mod statistics;
 pub mod tlab_log;

@@ -13,9 +13,11 @@ mod output;
 mod result;
 mod table;
 pub mod time;
+mod virtual_machine;
 
 pub use output::{OutputError, OutputFile};
 #[cfg(test)]
 pub(crate) use result::examples;
 pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};
 pub use table::{Comparison, text_table};
+pub use virtual_machine::VirtualMachine;

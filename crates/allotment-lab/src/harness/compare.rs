@@ -1,13 +1,18 @@
 //! Rows against their baselines.
+//!
+//! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours is: that is what it
+//! was measured for.
 
-use super::Baseline;
+use super::{Baseline, JVM};
 use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
 
 /// Compares each row with its baseline: the row with the baseline's value in its coordinate that agrees in
 /// everything else. An axis that the baseline does not have (its mode lacks it) need not agree.
 pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
+    let ours = Baseline::axis(JVM, NO_JVM);
     let ratio = |row: &ScoreRow| {
+        let baseline = if is_ours(row) || baseline.coordinate == JVM { baseline } else { &ours };
         if is_baseline(row, baseline) {
             return None;
         }
@@ -21,7 +26,21 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
     }
 }
 
+/// The value of the coordinate of JVMs that our rows would have, if they had it.
+const NO_JVM: &str = "none";
+
+/// Whether this program measured the row.
+fn is_ours(row: &ScoreRow) -> bool {
+    row.parameters.iter().all(|p| p.name != JVM)
+}
+
 fn is_baseline(row: &ScoreRow, baseline: &Baseline) -> bool {
+    if baseline.coordinate == JVM && baseline.value == NO_JVM {
+        return is_ours(row);
+    }
+    if baseline.coordinate != JVM && !is_ours(row) {
+        return false;
+    }
     let (experiment, mode) = names(row);
     match baseline.coordinate.as_str() {
         "mode" => mode == baseline.value || format!("{experiment}.{mode}") == baseline.value,
@@ -92,6 +111,29 @@ mod tests {
         let threads = Baseline { coordinate: "threads".into(), value: "1".into() };
         assert_eq!(ratios(&rows, &threads), [None, Some(1.5), None]);
         assert_eq!(ratios(&rows, &Baseline::axis("size", "16")), [None, None, Some(3.0)]);
+    }
+
+    #[test]
+    fn rows_of_jvms_are_compared_with_ours() {
+        let on_jvm = |row: ScoreRow, name: &str| {
+            let mut row = row;
+            row.parameters.push(Parameter { name: JVM.into(), value: name.into(), label: name.into() });
+            row
+        };
+        let rows = [
+            row("shared", 1, Some("16"), 8.0),
+            on_jvm(row("shared", 1, Some("16"), 4.0), "25-g1"),
+            row("tlab", 1, Some("16"), 2.0),
+            on_jvm(row("tlab", 1, Some("16"), 3.0), "25-g1"),
+            on_jvm(row("tlab", 1, Some("16"), 6.0), "25-z"),
+            on_jvm(row("tlab", 2, Some("16"), 6.0), "25-z"),
+        ];
+        let expected = [None, Some(0.5), Some(0.25), Some(1.5), Some(3.0), None];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), expected);
+        let ours = [None, Some(0.5), None, Some(1.5), Some(3.0), None];
+        assert_eq!(ratios(&rows, &Baseline::axis(JVM, "none")), ours);
+        let g1 = [Some(2.0), None, Some(2.0 / 3.0), None, Some(2.0), None];
+        assert_eq!(ratios(&rows, &Baseline::axis(JVM, "25-g1")), g1);
     }
 
     #[test]
