@@ -26,16 +26,14 @@ public class Allocation {
     @Param({"16", "48", "64", "144"})
     public String size;
 
-    private Sized loop;
-
     @Setup
     public void choose() {
-        loop = Sized.of(Size.small(size));
+        Sized.choose(Size.small(size));
     }
 
     @Benchmark
     @OperationsPerInvocation(Sized.OBJECTS)
     public void allocate(Blackhole hole) {
-        loop.run(hole);
+        Sized.drop(hole);
     }
 }

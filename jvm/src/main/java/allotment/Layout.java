@@ -1,8 +1,11 @@
 package allotment;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import org.openjdk.jol.info.ClassLayout;
+import org.openjdk.jol.info.FieldLayout;
 import org.openjdk.jol.vm.VM;
 import org.openjdk.jol.vm.VirtualMachine;
 
@@ -16,6 +19,9 @@ import org.openjdk.jol.vm.VirtualMachine;
  */
 final class Layout {
     private static final VirtualMachine MACHINE = quietly();
+
+    private static final long ALIGNMENT = Long.parseLong(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+            .getVMOption("ObjectAlignmentInBytes").getValue());
 
     private Layout() {}
 
@@ -34,12 +40,21 @@ final class Layout {
 
     /** Bytes of an object of {@code type}, header and padding included. */
     static long bytes(Class<?> type) {
-        return ClassLayout.parseClass(type).instanceSize();
+        return padded(ClassLayout.parseClass(type));
     }
 
     /** Bytes of {@code object}, which may be an array. */
     static long bytes(Object object) {
-        return ClassLayout.parseInstance(object).instanceSize();
+        return padded(ClassLayout.parseInstance(object));
+    }
+
+    /** JOL's own sum is of no use where references are not compressed: it guesses the alignment by addresses then. */
+    private static long padded(ClassLayout layout) {
+        long end = layout.headerSize();
+        for (FieldLayout field : layout.fields()) {
+            end = Math.max(end, field.offset() + field.size());
+        }
+        return (end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
 
     /** Bytes before the first element of an array of {@code element}: 16, and 12 with compact headers. */
@@ -72,7 +87,7 @@ final class Layout {
     /** What is wrong, and what of the machine's settings decides it. */
     static IllegalStateException wrong(String what) {
         return new IllegalStateException(what + ": headers have " + headerBytes() + " bytes and references " + referenceBytes()
-                + " here; 12 or 8 (-XX:+UseCompactObjectHeaders) and 4 are expected, so a heap below 32g,"
-                + " -XX:+UseCompressedOops and -XX:+UseCompressedClassPointers");
+                + " here; 12 or 8 (-XX:+UseCompactObjectHeaders) and 4 are expected, which a heap below 32g"
+                + " has, with any collector but Z and without -XX:-UseCompressedOops, -XX:-UseCompressedClassPointers");
     }
 }

@@ -1,345 +1,160 @@
 package allotment;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Loops that allocate objects of one class each, and the classes: so many {@code long} fields that with headers of 12 or of 8
- * bytes there is one for each size our library has compiled in up to 144 bytes.
+ * Allocates objects of one size.
  *
- * <p>A class and a loop for each size, since what a compiler inlines is the allocation of a class it knows. One loop with a
- * factory was refused: its call would be measured. Two objects a turn, as our loops have.
+ * <p>The size is chosen once in a process and is a constant to the compiler from then on, as it is in our own code: a handle to a
+ * constructor in a static final field is compiled to what {@code new} is. An interface with an implementation for each class was
+ * refused: the same with a loop for each of fourteen classes.
  */
-abstract class Sized {
-    /** Objects of one {@link #run}. */
+final class Sized {
+    /** Objects of one {@link #drop}. */
     static final int OBJECTS = 1024;
 
-    private static final int TURNS = OBJECTS / 2;
+    /** Bytes from which on objects are arrays of bytes. */
+    private static final int LEAST_ARRAY = 256;
 
-    /** Allocates {@link #OBJECTS} objects, zeroed, and drops each. */
-    abstract void run(Blackhole hole);
+    /** Bytes that were asked for first; 0 before that. */
+    private static int wanted;
 
-    /** One of the objects. */
-    abstract Object one();
+    private Sized() {}
 
-    /** The loop whose objects have {@code bytes} bytes on this machine; arrays of bytes from {@link Bytes#LEAST} on. */
-    static Sized of(int bytes) {
-        if (bytes >= Bytes.LEAST) {
-            return Bytes.of(bytes);
-        }
-        StringBuilder found = new StringBuilder();
-        for (Sized loop : new Sized[] {
-            new Of0(), new Of1(), new Of2(), new Of3(), new Of4(), new Of5(),
-            new Of6(), new Of7(), new Of10(), new Of11(), new Of14(),
-            new Of15(), new Of16(), new Of17()
-        }) {
-            long size = Layout.bytes(loop.one().getClass());
-            if (size == bytes) {
-                return loop;
-            }
-            found.append(found.length() == 0 ? "" : ", ").append(size);
-        }
-        throw Layout.wrong("objects of " + bytes + " bytes wanted, " + found + " found, and arrays from " + Bytes.LEAST
-                + " on");
+    /** What makes an object, which is decided when the first size is asked for. */
+    private static final class Chosen {
+        static final MethodHandle MAKE = handle(wanted);
     }
 
-    static final class Longs0 {}
-
-    private static final class Of0 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs0());
-                hole.consume(new Longs0());
-            }
+    /**
+     * Chooses {@code bytes} for this process.
+     *
+     * @throws IllegalStateException if there is no object of that size, or another was chosen before
+     */
+    static synchronized void choose(int bytes) {
+        if (wanted == 0) {
+            wanted = bytes;
         }
-
-        @Override
-        Object one() {
-            return new Longs0();
+        if (wanted != bytes) {
+            throw new IllegalStateException("objects of " + bytes + " bytes wanted, and those of this process have " + wanted
+                    + ": one size in a process works (-f 1 and more, not 0)");
+        }
+        long found = Layout.bytes(one());
+        if (found != bytes) {
+            throw Layout.wrong("object of " + bytes + " bytes wanted, " + found + " found");
         }
     }
 
-    static final class Longs1 {
+    /** Allocates {@link #OBJECTS} objects, zeroed, and drops each. Two a turn, as our loops do. */
+    static void drop(Blackhole hole) {
+        for (int turn = 0; turn < OBJECTS / 2; turn++) {
+            hole.consume(one());
+            hole.consume(one());
+        }
+    }
+
+    /** Allocates an object for each place of {@code kept}, and stores it there. */
+    static void keep(Object[] kept) {
+        for (int at = 0; at < kept.length; at++) {
+            kept[at] = one();
+        }
+    }
+
+    private static Object one() {
+        try {
+            return (Object) Chosen.MAKE.invokeExact();
+        } catch (RuntimeException | Error error) {
+            throw error;
+        } catch (Throwable checked) {
+            throw new IllegalStateException("the constructors here throw nothing that is checked", checked);
+        }
+    }
+
+    /** What makes an object of {@code bytes}, or of the largest class that is not larger. */
+    private static MethodHandle handle(int bytes) {
+        MethodType objects = MethodType.methodType(Object.class);
+        if (bytes >= LEAST_ARRAY) {
+            MethodHandle array = MethodHandles.arrayConstructor(byte[].class);
+            int length = bytes - Layout.arrayBase(byte.class);
+            return MethodHandles.insertArguments(array, 0, length).asType(objects);
+        }
+        Class<?> best = CLASSES[0];
+        for (Class<?> candidate : CLASSES) {
+            if (Layout.bytes(candidate) <= bytes) {
+                best = candidate;
+            }
+        }
+        try {
+            MethodType constructor = MethodType.methodType(void.class);
+            return MethodHandles.lookup().findConstructor(best, constructor).asType(objects);
+        } catch (ReflectiveOperationException error) {
+            throw new IllegalStateException(best + " has a constructor without arguments", error);
+        }
+    }
+
+    /**
+     * From the smallest to the largest: with headers of 12 or of 8 bytes one for each size up to 144 bytes that our library has
+     * compiled in.
+     */
+    private static final Class<?>[] CLASSES = {
+        Longs0.class, Longs1.class, Longs2.class, Longs3.class, Longs4.class, Longs5.class, Longs6.class, Longs7.class,
+        Longs10.class, Longs11.class, Longs14.class, Longs15.class, Longs16.class, Longs17.class
+    };
+
+    private static final class Longs0 {}
+
+    private static final class Longs1 {
         long a0;
     }
 
-    private static final class Of1 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs1());
-                hole.consume(new Longs1());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs1();
-        }
-    }
-
-    static final class Longs2 {
+    private static final class Longs2 {
         long a0, a1;
     }
 
-    private static final class Of2 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs2());
-                hole.consume(new Longs2());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs2();
-        }
-    }
-
-    static final class Longs3 {
+    private static final class Longs3 {
         long a0, a1, a2;
     }
 
-    private static final class Of3 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs3());
-                hole.consume(new Longs3());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs3();
-        }
-    }
-
-    static final class Longs4 {
+    private static final class Longs4 {
         long a0, a1, a2, a3;
     }
 
-    private static final class Of4 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs4());
-                hole.consume(new Longs4());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs4();
-        }
-    }
-
-    static final class Longs5 {
+    private static final class Longs5 {
         long a0, a1, a2, a3, a4;
     }
 
-    private static final class Of5 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs5());
-                hole.consume(new Longs5());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs5();
-        }
-    }
-
-    static final class Longs6 {
+    private static final class Longs6 {
         long a0, a1, a2, a3, a4, a5;
     }
 
-    private static final class Of6 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs6());
-                hole.consume(new Longs6());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs6();
-        }
-    }
-
-    static final class Longs7 {
+    private static final class Longs7 {
         long a0, a1, a2, a3, a4, a5, a6;
     }
 
-    private static final class Of7 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs7());
-                hole.consume(new Longs7());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs7();
-        }
-    }
-
-    static final class Longs10 {
+    private static final class Longs10 {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9;
     }
 
-    private static final class Of10 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs10());
-                hole.consume(new Longs10());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs10();
-        }
-    }
-
-    static final class Longs11 {
+    private static final class Longs11 {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10;
     }
 
-    private static final class Of11 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs11());
-                hole.consume(new Longs11());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs11();
-        }
-    }
-
-    static final class Longs14 {
+    private static final class Longs14 {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13;
     }
 
-    private static final class Of14 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs14());
-                hole.consume(new Longs14());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs14();
-        }
-    }
-
-    static final class Longs15 {
+    private static final class Longs15 {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14;
     }
 
-    private static final class Of15 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs15());
-                hole.consume(new Longs15());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs15();
-        }
-    }
-
-    static final class Longs16 {
+    private static final class Longs16 {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15;
     }
 
-    private static final class Of16 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs16());
-                hole.consume(new Longs16());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs16();
-        }
-    }
-
-    static final class Longs17 {
+    private static final class Longs17 {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16;
-    }
-
-    private static final class Of17 extends Sized {
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new Longs17());
-                hole.consume(new Longs17());
-            }
-        }
-
-        @Override
-        Object one() {
-            return new Longs17();
-        }
-    }
-
-    /** Arrays of bytes. Their length is a constant to the compiler, as it is in our machine code. */
-    private static final class Bytes extends Sized {
-        /** Bytes from which on an array is taken. */
-        static final int LEAST = 256;
-
-        /** What the length is made of when the class is initialised, which is when the first loop is asked for. */
-        private static int wanted;
-
-        @Override
-        void run(Blackhole hole) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                hole.consume(new byte[Length.BYTES]);
-                hole.consume(new byte[Length.BYTES]);
-            }
-        }
-
-        @Override
-        Object one() {
-            return new byte[Length.BYTES];
-        }
-
-        private static final class Length {
-            static final int BYTES = wanted - Layout.arrayBase(byte.class);
-        }
-
-        static Sized of(int bytes) {
-            wanted = bytes;
-            Sized loop = new Bytes();
-            long found = Layout.bytes(loop.one());
-            if (found != bytes) {
-                throw new IllegalStateException("arrays of " + bytes + " bytes wanted, " + found
-                        + " found: multiples of 8 work, and one size in a process (-f 1 and more, not 0)");
-            }
-            return loop;
-        }
     }
 }

@@ -1,0 +1,200 @@
+package allotment;
+
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.infra.BenchmarkParams;
+
+/**
+ * Long lists of nodes of 32 bytes: beside {@code lists.queue} and {@code lists.forced}. Nodes, keys, values and the order in
+ * which they are made are ours, and all lists are walked after each iteration.
+ *
+ * <p>What differs: references have 4 bytes and headers 12 or 8, where ours have 8 and 8; a node has 32 bytes either way.
+ */
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class Lists {
+    /** Steps between two looks at the harness. */
+    private static final int STEPS = 256;
+
+    /** What {@link Forced#nodes} is unless told otherwise: {@code -opi} has to be the same. */
+    private static final int NODES = 1_000_000;
+
+    /** A node. Each of a list has a key one larger than the one before it. */
+    private static final class Node {
+        Node next;
+        final long key;
+        final long value;
+
+        Node(Node next, long key, long value) {
+            this.next = next;
+            this.key = key;
+            this.value = value;
+        }
+    }
+
+    private static long value(long key) {
+        return Long.rotateLeft(key, 32) ^ 0x5555;
+    }
+
+    /** The number of nodes from {@code first} on, where keys rise by one and values are what the key asks for; else -1. */
+    private static long count(Node first) {
+        long found = 0;
+        for (Node at = first; at != null; at = at.next) {
+            found++;
+            if (at.value != value(at.key) || (at.next != null && at.next.key != at.key + 1)) {
+                return -1;
+            }
+        }
+        return found;
+    }
+
+    /** A thread's list of constant length, which grows at one end and dies at the other. */
+    @State(Scope.Thread)
+    public static class Queue {
+        /** Live nodes, of all threads. */
+        @Param({"1000000", "16000000"})
+        public String nodes;
+
+        private Node head;
+        private Node tail;
+        private long length;
+        private long nextKey;
+
+        @Setup
+        public void fill(BenchmarkParams params) {
+            Layout.demand(Node.class, 32);
+            length = Size.of(nodes) / params.getThreads();
+            if (length < 1) {
+                throw new IllegalArgumentException(nodes + " nodes for " + params.getThreads() + " threads: each has a list");
+            }
+            head = new Node(null, 0, value(0));
+            tail = head;
+            nextKey = 1;
+            while (nextKey < length) {
+                append();
+            }
+        }
+
+        @TearDown(Level.Iteration)
+        public void check() {
+            long found = count(head);
+            if (found != length) {
+                throw new IllegalStateException("the queue has " + length + " nodes, and is found broken or with " + found);
+            }
+        }
+
+        /** A node is stored into the last. */
+        private void append() {
+            Node node = new Node(null, nextKey, value(nextKey));
+            tail.next = node;
+            tail = node;
+            nextKey++;
+        }
+
+        /** The first is forgotten; it refers to the second still. */
+        private void dropFirst() {
+            head = head.next;
+        }
+    }
+
+    /** Appends a node and drops the first; collections come by themselves. An operation is one step. */
+    @Benchmark
+    @BenchmarkMode(Mode.AverageTime)
+    @OperationsPerInvocation(STEPS)
+    public void queue(Queue queue) {
+        for (int step = 0; step < STEPS; step++) {
+            queue.append();
+            queue.dropFirst();
+        }
+    }
+
+    /** Lists that are made anew before each shot, nodes of all of them in turn and garbage between. */
+    @State(Scope.Benchmark)
+    public static class Forced {
+        /** Live nodes, of all lists. */
+        @Param("" + NODES)
+        public String nodes;
+
+        /** Lists that the nodes are divided among. */
+        @Param({"1", "64"})
+        public int lists;
+
+        /** Dead nodes beside each live one. */
+        @Param("1")
+        public int garbage;
+
+        private Node[] ends;
+        private long count;
+        private long collections;
+        private Node dropped;
+
+        @Setup
+        public void look(BenchmarkParams params) {
+            Layout.demand(Node.class, 32);
+            count = Size.of(nodes);
+            if (lists < 1 || count < lists) {
+                throw new IllegalArgumentException(nodes + " nodes in " + lists + " lists: every list has a node");
+            }
+            if (params.getThreads() != 1) {
+                throw new IllegalArgumentException(params.getThreads() + " threads: one thread at a time forces a collection");
+            }
+            if (params.getOpsPerInvocation() != count) {
+                throw new IllegalArgumentException("the score is by the live node: -opi " + count + " is wanted with " + nodes
+                        + " nodes, and it is " + params.getOpsPerInvocation());
+            }
+            ends = new Node[lists];
+        }
+
+        /** Makes new lists in an empty heap. A list grows at its front, so keys fall. */
+        @Setup(Level.Iteration)
+        public void renew() {
+            Arrays.fill(ends, null);
+            System.gc();
+            for (long made = 0; made < count; made++) {
+                for (int dead = 0; dead < garbage; dead++) {
+                    // Into a field that others could read, or the compiler would leave it out.
+                    dropped = new Node(null, 0, 0);
+                }
+                int list = (int) (made % lists);
+                long key = -1 - made / lists;
+                ends[list] = new Node(ends[list], key, value(key));
+            }
+            dropped = null;
+            collections = Collections.count();
+        }
+
+        @TearDown(Level.Iteration)
+        public void check() {
+            if (Collections.count() == collections) {
+                throw new IllegalStateException("the machine was asked for a collection, and made none: without"
+                        + " -XX:+DisableExplicitGC, and with another collector than Epsilon, it does");
+            }
+            long found = 0;
+            for (Node end : ends) {
+                long counted = count(end);
+                found = found < 0 || counted < 0 ? -1 : found + counted;
+            }
+            if (found != count) {
+                throw new IllegalStateException("the lists had " + count + " nodes, and are found broken or with " + found);
+            }
+        }
+    }
+
+    /** A full collection of the lists; an operation is a live node. */
+    @Benchmark
+    @BenchmarkMode(Mode.SingleShotTime)
+    @OperationsPerInvocation(NODES)
+    public void forced(Forced forced) {
+        System.gc();
+    }
+}

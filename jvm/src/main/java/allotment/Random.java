@@ -1,0 +1,55 @@
+package allotment;
+
+/**
+ * Numbers without a pattern that are the same in every run: Marsaglia's xorshift (2003), the sequence that the workloads of our
+ * own heap draw from the same seed.
+ */
+final class Random {
+    private long state;
+
+    /** The sequence number {@code seed}. */
+    Random(long seed) {
+        // Odd, so not 0 for any seed: the generator would stay there.
+        state = 0x9E37_79B9_7F4A_7C15L * (2 * seed + 1);
+    }
+
+    /** Any number but 0. */
+    long draw() {
+        state ^= state << 13;
+        state ^= state >>> 7;
+        state ^= state << 17;
+        return state;
+    }
+
+    /** A number below {@code limit}, of the upper half of a drawn number. */
+    int below(int limit) {
+        return (int) (((draw() >>> 32) * limit) >>> 32);
+    }
+
+    /** A number from {@code low} to {@code high}, as often between 8 and 16 as between 512 and 1024. */
+    int logarithmic(int low, int high) {
+        double part = (draw() >>> 11) * 0x1p-53;
+        int drawn = (int) (low * Math.pow((double) high / low, part));
+        return Math.min(Math.max(drawn, low), high);
+    }
+
+    /** Fisher and Yates' shuffle. */
+    void shuffle(int[] values) {
+        for (int last = values.length - 1; last >= 1; last--) {
+            swap(values, last, (int) Long.remainderUnsigned(draw(), last + 1L));
+        }
+    }
+
+    /** Sattolo's: whoever goes on from each place to the one it names comes through all of them. */
+    void shuffleToOneCycle(int[] values) {
+        for (int last = values.length - 1; last >= 1; last--) {
+            swap(values, last, below(last));
+        }
+    }
+
+    private static void swap(int[] values, int one, int other) {
+        int value = values[one];
+        values[one] = values[other];
+        values[other] = value;
+    }
+}

@@ -1,0 +1,135 @@
+package allotment;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.infra.Blackhole;
+
+/**
+ * Binary trees that die beside one that lives: beside {@code trees.build}. A shot is the whole work of each thread.
+ *
+ * <p>The same objects of 32 bytes in the same order, from the top by stores into objects that exist and from the bottom by
+ * constructors; the same tree and array live on, and are looked at after each shot.
+ *
+ * <p>What differs: references have 4 bytes and headers 12 or 8, where ours have 8 and 8, and what is left is unused; roots are what the
+ * compiler says of its frames, where ours are linked frames.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@OutputTimeUnit(TimeUnit.SECONDS)
+public class Trees {
+    /** Levels that the tree which lives on has more than the others. */
+    private static final int LIVING_LEVELS = 2;
+
+    /** Numbers in the array that lives on: 4 MiB. */
+    private static final int NUMBERS = (4 << 20) / Double.BYTES;
+
+    /** Levels below the top of each tree. */
+    @Param("16")
+    public int depth;
+
+    /** Trees of each kind that a thread makes. */
+    @Param("100")
+    public int rounds;
+
+    private Node living;
+    private double[] numbers;
+
+    @Setup
+    public void makeWhatLives() {
+        if (depth < 0 || depth > 30 || rounds < 1) {
+            throw new IllegalArgumentException("depth " + depth + " and " + rounds + " rounds: 0 to 30, and 1 and more work");
+        }
+        Layout.demand(Node.class, 32);
+        living = topDown(depth + LIVING_LEVELS);
+        numbers = new double[NUMBERS];
+        for (int index = 0; index < NUMBERS; index++) {
+            numbers[index] = number(index);
+        }
+    }
+
+    @Benchmark
+    public void build(Blackhole hole) {
+        for (int round = 0; round < rounds; round++) {
+            hole.consume(topDown(depth));
+            hole.consume(bottomUp(depth));
+        }
+    }
+
+    @TearDown(Level.Iteration)
+    public void check() {
+        long made = (1L << (depth + LIVING_LEVELS + 1)) - 1;
+        long found = count(living);
+        if (found != made) {
+            throw new IllegalStateException("the tree that lives on had " + made + " nodes, and is found with " + found);
+        }
+        for (int index = 0; index < NUMBERS; index++) {
+            if (numbers[index] != number(index)) {
+                throw new IllegalStateException("the array that lives on has another number at " + index + " than was written");
+            }
+        }
+    }
+
+    private static double number(int index) {
+        return 1.0 / (index + 1.0);
+    }
+
+    /** A node; a leaf has no children. The key is the height above the leaves. */
+    private static final class Node {
+        Node left;
+        Node right;
+        final long key;
+        /** Makes it as large as our own node where headers are compact; else there is room for it. */
+        int rest;
+
+        Node(Node left, Node right, long key) {
+            this.left = left;
+            this.right = right;
+            this.key = key;
+        }
+    }
+
+    private static Node topDown(int depth) {
+        Node top = new Node(null, null, depth);
+        populate(depth, top);
+        return top;
+    }
+
+    private static void populate(int depth, Node node) {
+        if (depth == 0) {
+            return;
+        }
+        node.left = new Node(null, null, depth - 1);
+        node.right = new Node(null, null, depth - 1);
+        populate(depth - 1, node.left);
+        populate(depth - 1, node.right);
+    }
+
+    private static Node bottomUp(int depth) {
+        if (depth == 0) {
+            return new Node(null, null, 0);
+        }
+        Node left = bottomUp(depth - 1);
+        Node right = bottomUp(depth - 1);
+        return new Node(left, right, depth);
+    }
+
+    /** The number of nodes, where each has the key that its height asks for and two children or none; else no such number. */
+    private static long count(Node node) {
+        if (node.left == null && node.right == null) {
+            return node.key == 0 ? 1 : Integer.MIN_VALUE;
+        }
+        if (node.left == null || node.right == null || node.left.key + 1 != node.key || node.right.key + 1 != node.key) {
+            return Integer.MIN_VALUE;
+        }
+        return 1 + count(node.left) + count(node.right);
+    }
+}
