@@ -1,8 +1,8 @@
 //! Reading the command line.
 
-use super::{AsmArguments, Failure, Simulation, TlabLogArguments};
+use super::{AsmArguments, Failure, JvmArguments, Simulation, TlabLogArguments};
 use crate::format::time;
-use crate::harness::{Baseline, Experiment, JmhMode, Kind, Pin, Selection, Settings};
+use crate::harness::{Baseline, Experiment, JVM, JmhMode, Kind, Pin, Selection, Settings};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -155,6 +155,10 @@ pub struct RunArguments {
     /// No progress and no estimate on standard error.
     #[arg(long)]
     pub quiet: bool,
+
+    /// Java virtual machines beside the heap.
+    #[command(flatten)]
+    pub jvm: JvmArguments,
 
     /// Values from the flags that the experiments' axes bring.
     #[arg(skip)]
@@ -338,7 +342,7 @@ impl RunArguments {
                 let value = axis.canonical(value).map_err(Failure::Usage)?;
                 Ok(Some(Baseline::axis(coordinate, &value)))
             }
-            ("mode" | "threads", None) => Ok(Some(Baseline::axis(coordinate, value))),
+            ("mode" | "threads" | JVM, None) => Ok(Some(Baseline::axis(coordinate, value))),
             (_, None) => {
                 let axes: String = experiment.axes().iter().map(|axis| format!(", {}", axis.name)).collect();
                 let name = experiment.name();

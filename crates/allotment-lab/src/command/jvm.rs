@@ -1,8 +1,7 @@
 //! `--jvm`: which Java virtual machines measure too, and what is said of them below a table.
 
 use super::Failure;
-use crate::format::ScoreRow;
-use crate::harness::{Case, Experiment, Interrupt, JVM, JvmCase, OnJvms, jvm_cases};
+use crate::harness::{Case, Experiment, Interrupt, JvmCase, OnJvms, Settings, jvm_cases};
 use crate::jvm::{Collector, Jars, Jdk, Jvm, Surroundings, find, find_all};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -28,8 +27,6 @@ pub struct JvmArguments {
 /// The JDKs that were asked for.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
-    /// None at all: nobody asked.
-    asked: bool,
     jdks: Vec<Jdk>,
 }
 
@@ -48,7 +45,7 @@ impl JvmArguments {
                 if jdks.is_empty() {
                     note("--jvm auto found no JDK of release 17 or later: only the heap is measured");
                 }
-                Ok(Chosen { asked: true, jdks })
+                Ok(Chosen { jdks })
             }
             paths => {
                 if let Some(word) = paths.iter().find(|word| matches!(**word, "none" | "auto")) {
@@ -56,7 +53,7 @@ impl JvmArguments {
                 }
                 let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
                 let jdks = find(&paths).map_err(|text| Failure::Usage(format!("--jvm: {text}")))?;
-                Ok(Chosen { asked: true, jdks })
+                Ok(Chosen { jdks })
             }
         }
     }
@@ -73,9 +70,8 @@ impl JvmArguments {
         cases: &[Case],
         interrupt: &Interrupt,
     ) -> Result<OnJvms, Failure> {
-        let counterpart = |case: &Case| {
-            experiments.iter().any(|e| e.name() == case.experiment && e.on_jvm(case).is_some())
-        };
+        let counterpart =
+            |case: &Case| experiments.iter().any(|e| e.name() == case.experiment && e.on_jvm(case).is_some());
         if chosen.jdks.is_empty() {
             return Ok(OnJvms::default());
         }
@@ -83,7 +79,8 @@ impl JvmArguments {
             note("nothing of this run has a counterpart on a JVM: see docs/jvm.md");
             return Ok(OnJvms::default());
         }
-        let extra: Vec<String> = self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
+        let extra: Vec<String> =
+            self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
         let mut jvms: Vec<Jvm> = Vec::new();
         for jdk in &chosen.jdks {
             for &collector in &self.jvm_collector {
@@ -118,13 +115,101 @@ fn note(text: &str) {
     let _ = writeln!(io::stderr(), "note: {}", text.split_whitespace().collect::<Vec<_>>().join(" "));
 }
 
-/// What is to be known of the JVMs among `rows`, which are one experiment's: a line for each, and one for each thing in
-/// which they are not like our heap.
-pub(super) fn remarks(on_jvms: &OnJvms, rows: &[ScoreRow]) -> String {
-    let measured = |case: &&JvmCase| {
-        let name = case.jvm.name();
-        rows.iter().any(|row| row.parameters.iter().any(|p| p.name == JVM && p.value == name))
-    };
-    let _ = (measured, rows);
-    String::new()
+/// The settings of the JVMs' forks, a line for each JMH mode.
+pub(super) fn settings_lines(on_jvms: &OnJvms, cases: &[Case], settings: &Settings) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for mode in on_jvms.cases.iter().map(|on_jvm| cases[on_jvm.beside].jmh_mode) {
+        let line = format!("{mode} on JVMs: {}", settings.describe_jvm(mode));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// What is to be known of the JVMs beside an experiment: a line for each, and one for each thing in which it is not like
+/// our heap.
+pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
+    let cases: Vec<&JvmCase> = on_jvms.cases.iter().filter(|case| case.experiment == experiment).collect();
+    let mut text = String::new();
+    let mut jvms: Vec<&Jvm> = cases.iter().map(|case| &case.jvm).collect();
+    jvms.dedup();
+    let mut named: Vec<&Jvm> = Vec::new();
+    for jvm in jvms {
+        if !named.contains(&jvm) {
+            named.push(jvm);
+        }
+    }
+    for jvm in named {
+        let own: Vec<Vec<String>> =
+            cases.iter().filter(|case| case.jvm == *jvm).map(|case| case.flags()).collect();
+        let vendor = jvm.jdk.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({vendor})"));
+        let _ = writeln!(
+            text,
+            "{}: JDK {}{vendor}, object headers of {} bytes, {} bytes of each buffer kept for prefetch; {}",
+            jvm.name(),
+            jvm.jdk.version,
+            jvm.header_bytes,
+            jvm.prefetch.reserve(),
+            flags(&own)
+        );
+        if !jvm.bumps_without_buffers()
+            && cases.iter().any(|case| case.jvm == *jvm && case.workload.without_buffers)
+        {
+            let _ = writeln!(
+                text,
+                "not alike: {} without buffers calls into the VM for each object, since release 20 (JDK-8290706); \
+                 a JVM up to 19 has the shared pointer in line",
+                jvm.name()
+            );
+        }
+    }
+    let mut differs: Vec<&str> = cases.iter().flat_map(|case| case.workload.differs).copied().collect();
+    differs.sort_unstable();
+    differs.dedup();
+    for sentence in differs {
+        let _ = writeln!(text, "not alike: {sentence}");
+    }
+    text
+}
+
+/// The flags that all of some command lines have, and the values of those in which they differ.
+fn flags(lines: &[Vec<String>]) -> String {
+    let in_all = |flag: &&String| lines.iter().all(|line| line.contains(flag));
+    let mut common: Vec<&str> = Vec::new();
+    let mut varying: Vec<(&str, Vec<&str>)> = Vec::new();
+    for flag in lines.iter().flatten() {
+        if in_all(&flag) {
+            if !common.contains(&flag.as_str()) {
+                common.push(flag);
+            }
+            continue;
+        }
+        let (name, value) = flag.split_at(
+            flag.find(|c: char| c == '=' || c.is_ascii_digit())
+                .map_or(flag.len(), |at| at + usize::from(flag.as_bytes()[at] == b'=')),
+        );
+        match varying.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => varying.push((name, vec![value])),
+        }
+    }
+    let varying: Vec<String> =
+        varying.iter().map(|(name, values)| format!("{name}{}", values.join("|"))).collect();
+    let by_case = if varying.is_empty() { String::new() } else { format!("; by case {}", varying.join(" ")) };
+    format!("{}{by_case}", common.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_differ_are_told_with_all_their_values() {
+        let lines = ["-Xmx12m -XX:+UseG1GC -XX:TLABSize=1", "-Xmx13m -XX:+UseG1GC -XX:-UseTLAB"];
+        let lines = lines.map(|line| line.split(' ').map(String::from).collect::<Vec<_>>());
+        assert_eq!(flags(&lines), "-XX:+UseG1GC; by case -Xmx12m|13m -XX:TLABSize=1 -XX:-UseTLAB");
+        assert_eq!(flags(&lines[..1]), "-Xmx12m -XX:+UseG1GC -XX:TLABSize=1");
+    }
 }

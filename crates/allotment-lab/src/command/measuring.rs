@@ -3,7 +3,9 @@
 
 use super::Failure;
 use crate::format::time::rough;
-use crate::harness::{Case, Circumstances, Experiment, Interrupt, OnJvms, Outcome, Run, Settings, run, warnings};
+use crate::harness::{
+    Case, Circumstances, Experiment, Interrupt, OnJvms, Outcome, Run, Settings, run, warnings,
+};
 use crate::machine::{Noise, placement};
 use allotment::memory::topology::Topology;
 use anyhow::Context;
@@ -37,9 +39,13 @@ impl Measuring<'_> {
         let estimate = self.settings.describe_estimate(self.cases.iter().map(|case| case.jmh_mode));
         say(self.quiet, &format!("{} cases x {} forks, {estimate}", self.cases.len(), self.settings.forks()));
         if let on_jvms @ [_, ..] = self.on_jvms.cases.as_slice() {
-            let planned = self.settings.jvm_estimate(on_jvms.iter().map(|case| self.cases[case.beside].jmh_mode));
+            let planned =
+                self.settings.jvm_estimate(on_jvms.iter().map(|case| self.cases[case.beside].jmh_mode));
             let forks = self.settings.jvm_forks();
-            say(self.quiet, &format!("{} cases on JVMs x {forks} forks, about {} more", on_jvms.len(), rough(planned)));
+            say(
+                self.quiet,
+                &format!("{} cases on JVMs x {forks} forks, about {} more", on_jvms.len(), rough(planned)),
+            );
         }
         let before = Noise::read(Path::new("/"));
         let start = Instant::now();

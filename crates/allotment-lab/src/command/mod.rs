@@ -6,6 +6,7 @@
 mod arguments;
 mod asm;
 mod failure;
+mod jvm;
 mod measuring;
 mod report;
 mod run;
@@ -17,6 +18,7 @@ mod tune;
 pub use arguments::{Command, RunArguments, TuneArguments, parse};
 pub use asm::{AsmArguments, asm};
 pub use failure::Failure;
+pub use jvm::JvmArguments;
 pub use run::run;
 pub use show::{fork, list, machine, options, print};
 pub use simulate::{CoherenceArguments, Simulation, simulate};

@@ -2,7 +2,7 @@
 
 use super::measuring::{Measuring, end, say, usable_cpus, warn};
 use super::report::{Printed, tables};
-use super::{Failure, RunArguments, print};
+use super::{Failure, RunArguments, jvm, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
 use crate::format::{OutputFile, Report};
@@ -24,14 +24,17 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let cpus = usable_cpus(&topology);
     let (cases, left_out) =
         expand(&chosen, &arguments.selection(), cpus.1).map_err(|error| Failure::Usage(error.to_string()))?;
+    let chosen_jdks = arguments.jvm.choose()?;
     let files = Files::open(arguments)?;
     let settings = arguments.settings();
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
     left_out.iter().for_each(|text| say(arguments.quiet, text));
+    let on_jvms = arguments.jvm.prepare(&chosen_jdks, &chosen, &cases, &interrupt)?;
     let (outcome, circumstances) = Measuring {
         experiments,
         cases: &cases,
+        on_jvms: &on_jvms,
         settings: &settings,
         timeout: arguments.timeout,
         cpus: &cpus,
@@ -42,13 +45,15 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
 
     let report = report(&outcome, &machine, arguments);
     let written = files.write(&report);
-    let settings_text = settings_lines(&cases, |mode| settings.describe(mode));
+    let mut settings_text = settings_lines(&cases, |mode| settings.describe(mode));
+    settings_text.extend(jvm::settings_lines(&on_jvms, &cases, &settings));
     let printed = print(&tables(&Printed {
         report: &report,
         experiments: &chosen,
         baselines: &baselines,
         settings: &settings_text,
         outcome: &outcome,
+        on_jvms: &on_jvms,
     }));
     warn(&outcome, &circumstances);
     written?;

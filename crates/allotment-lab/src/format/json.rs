@@ -237,8 +237,12 @@ mod tests {
             version: "25.0.3+9".into(),
         });
         let value = written(&report);
-        let of = |index: usize| ["jvm", "jdkVersion", "vmName", "vmVersion"].map(|key| value[index][key].clone());
-        assert_eq!(of(0), ["/jdk/bin/java", "25.0.3", "OpenJDK 64-Bit Server VM", "25.0.3+9"].map(Value::from));
+        let of =
+            |index: usize| ["jvm", "jdkVersion", "vmName", "vmVersion"].map(|key| value[index][key].clone());
+        assert_eq!(
+            of(0),
+            ["/jdk/bin/java", "25.0.3", "OpenJDK 64-Bit Server VM", "25.0.3+9"].map(Value::from)
+        );
         assert_eq!(value[0]["jvmArgs"], json!(["-Xmx64m"]));
         assert_eq!(of(1), ["/bin/allotment", "n/a", "allotment", "0.1.0"].map(Value::from));
     }

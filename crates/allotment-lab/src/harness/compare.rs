@@ -20,8 +20,9 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
             rows.iter().find(|other| is_baseline(other, baseline) && agree(row, other, baseline))?;
         Some(Ratio::of(&row.primary.summary(), &against.primary.summary()))
     };
+    let beside = if baseline.coordinate == JVM || rows.iter().all(is_ours) { "" } else { "; JVMs vs ours" };
     Comparison {
-        baseline: format!("{}={}", baseline.coordinate, baseline.value),
+        baseline: format!("{}={}{beside}", baseline.coordinate, baseline.value),
         ratios: rows.iter().map(ratio).collect(),
     }
 }

@@ -28,6 +28,8 @@ const LEAST_WARMUP: Duration = Duration::from_secs(1);
 pub struct JvmCase {
     /// Which of our cases it stands beside.
     pub beside: usize,
+    /// The experiment of that case.
+    pub experiment: String,
     /// What measures it.
     pub jvm: Jvm,
     /// How.
@@ -44,7 +46,11 @@ pub struct OnJvms {
 }
 
 /// What `jvms` are to measure beside `cases`, and why parts of that were left out.
-pub fn jvm_cases(experiments: &[&dyn Experiment], cases: &[Case], jvms: &[Jvm]) -> (Vec<JvmCase>, Vec<String>) {
+pub fn jvm_cases(
+    experiments: &[&dyn Experiment],
+    cases: &[Case],
+    jvms: &[Jvm],
+) -> (Vec<JvmCase>, Vec<String>) {
     let (mut found, mut left_out): (Vec<JvmCase>, Vec<String>) = (Vec::new(), Vec::new());
     for (beside, case) in cases.iter().enumerate() {
         let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
@@ -53,7 +59,8 @@ pub fn jvm_cases(experiments: &[&dyn Experiment], cases: &[Case], jvms: &[Jvm]) 
             let alike = |other: &JvmCase| {
                 let of = &cases[other.beside];
                 (other.jvm == *jvm && other.workload == workload)
-                    && (of.threads, of.jmh_mode, of.benchmark()) == (case.threads, case.jmh_mode, case.benchmark())
+                    && (of.threads, of.jmh_mode, of.benchmark())
+                        == (case.threads, case.jmh_mode, case.benchmark())
             };
             if found.iter().any(alike) {
                 continue;
@@ -67,7 +74,12 @@ pub fn jvm_cases(experiments: &[&dyn Experiment], cases: &[Case], jvms: &[Jvm]) 
                 left_out.push(text);
                 continue;
             }
-            found.push(JvmCase { beside, jvm: jvm.clone(), workload: workload.clone() });
+            found.push(JvmCase {
+                beside,
+                experiment: case.experiment.clone(),
+                jvm: jvm.clone(),
+                workload: workload.clone(),
+            });
         }
     }
     left_out.sort();
@@ -202,7 +214,10 @@ mod tests {
             "-XX:+UseParallelGC -Xms64m -Xmx64m -XX:+UseTransparentHugePages -XX:TLABSize=64 -XX:-UseTLAB -Xss1m"
         );
         let parameter = cases[0].parameter();
-        assert_eq!((parameter.value.as_str(), parameter.label.as_str()), ("25-parallel", "25-parallel (VM calls)"));
+        assert_eq!(
+            (parameter.value.as_str(), parameter.label.as_str()),
+            ("25-parallel", "25-parallel (VM calls)")
+        );
     }
 
     #[test]
@@ -216,7 +231,10 @@ mod tests {
         assert_eq!(full.jvm_plan(JmhMode::AverageTime).warmup_time, Duration::from_millis(600));
         assert_eq!((full.jvm_forks(), quick.jvm_forks()), (3, 1));
         assert_eq!(Settings { forks: Some(2), ..quick.clone() }.jvm_forks(), 2);
-        assert_eq!(quick.jvm_estimate([JmhMode::Throughput; 2]), Duration::from_millis(2 * (1000 + 300 + 1500)));
+        assert_eq!(
+            quick.jvm_estimate([JmhMode::Throughput; 2]),
+            Duration::from_millis(2 * (1000 + 300 + 1500))
+        );
         assert_eq!(
             quick.describe_jvm(JmhMode::Throughput),
             "1 forks x (5 warm-up x 200 ms + 3 measured x 100 ms)"

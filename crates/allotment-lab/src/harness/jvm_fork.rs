@@ -72,6 +72,9 @@ fn command(order: &JvmOrder<'_>, results: &Path) -> Command {
     for (name, value) in &on_jvm.workload.params {
         command.args(["-p", &format!("{name}={value}")]);
     }
+    if let Some(operations) = on_jvm.workload.operations {
+        command.args(["-opi", &operations.to_string()]);
+    }
     let settings = [
         ("-f", "1".to_string()),
         ("-t", case.threads.to_string()),
@@ -105,7 +108,8 @@ fn supervise(
     tie(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let program = command.get_program().display().to_string();
-    let mut child = command.spawn().map_err(|error| End::Failed(format!("cannot start {program}: {error}")))?;
+    let mut child =
+        command.spawn().map_err(|error| End::Failed(format!("cannot start {program}: {error}")))?;
     let lines = read_lines(&mut child);
     let complaints = read_complaints(&mut child);
     let (mut said, mut last) = (String::new(), Instant::now());
@@ -167,15 +171,10 @@ fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRe
 }
 
 fn records(order: &JvmOrder<'_>, scores: &Scores) -> Vec<IterationRecord> {
-    let operations = order.on_jvm.workload.operations;
-    let scaled = |value: f64| match order.case.jmh_mode {
-        JmhMode::Throughput => value * operations,
-        _ => value / operations,
-    };
     let unit = order.case.unit.nanoseconds();
-    let values = scores.primary.values.iter().map(|&value| Measured::Value(scaled(value)));
+    let values = scores.primary.values.iter().copied().map(Measured::Value);
     let counts = scores.primary.histograms.iter().map(|counts| {
-        let in_nanoseconds = |&(value, times): &(f64, u64)| ((scaled(value) * unit).round() as u64, times);
+        let in_nanoseconds = |&(value, times): &(f64, u64)| ((value * unit).round() as u64, times);
         Measured::Histogram(counts.iter().map(in_nanoseconds).collect())
     });
     let measured: Vec<Measured> =
@@ -187,14 +186,19 @@ fn records(order: &JvmOrder<'_>, scores: &Scores) -> Vec<IterationRecord> {
         // JMH does not write down how often it called.
         calls: 0,
         nanoseconds_per_call: 0.0,
-        secondary: scores.secondary.iter().filter_map(|(label, of)| secondary(label, of, index, all)).collect(),
+        secondary: scores
+            .secondary
+            .iter()
+            .filter_map(|(label, of)| secondary(label, of, index, all))
+            .collect(),
     };
     measured.into_iter().enumerate().map(record).collect()
 }
 
 /// A metric's value in an iteration. What is known once in a fork is told with its first.
 fn secondary(label: &str, of: &Series, index: usize, all: usize) -> Option<SecondaryValue> {
-    let value = *of.values.get(index).filter(|value| !value.is_nan() && (of.values.len() == all || index == 0))?;
+    let value =
+        *of.values.get(index).filter(|value| !value.is_nan() && (of.values.len() == all || index == 0))?;
     let combine = if matches!(label, "gc.count" | "gc.time") { Combine::Sum } else { Combine::Average };
     Some(SecondaryValue { label: label.into(), unit: of.unit.clone(), combine, value })
 }

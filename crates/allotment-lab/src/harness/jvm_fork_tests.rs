@@ -13,8 +13,8 @@ fn fork_within(behaviour: &str, silence: Duration, interrupt: &Interrupt) -> (Jv
     script(&folder.path().join("bin/java"), &format!("{find}\n{behaviour}"));
     let mut jvm = jvm(25, "parallel");
     jvm.jdk.home = folder.path().into();
-    let workload = Workload::new("allotment.Allocation.allocate", 64 << 20).param("size", 16).operations(2.0);
-    let on_jvm = JvmCase { beside: 0, jvm, workload };
+    let workload = Workload::new("allotment.Allocation.allocate", 64 << 20).param("size", 16).operations(2);
+    let on_jvm = JvmCase { beside: 0, experiment: "a".into(), jvm, workload };
     let case = Case { unit: TimeUnit::Microseconds, ..case(JmhMode::Throughput, 1) };
     let plan = Plan { iterations: 2, ..Settings::default().jvm_plan(JmhMode::Throughput) };
     let order = JvmOrder { jar: Path::new("/jar"), on_jvm: &on_jvm, case: &case, plan };
@@ -41,11 +41,12 @@ fn writes(result: &str) -> String {
 
 #[test]
 fn jmh_is_heard_and_its_result_read() {
-    let says = "echo '# Warmup Iteration   1: 3.0 ops/us'; echo 'Iteration   1: 4.0 ops/us'; echo '  gc.time: 1';";
+    let says =
+        "echo '# Warmup Iteration   1: 3.0 ops/us'; echo 'Iteration   1: 4.0 ops/us'; echo '  gc.time: 1';";
     let (fork, heard) = fork(&format!("{says}\n{}", writes(RESULT)));
     assert_eq!((&fork.end, heard), (&End::Finished, vec![true, false]));
     let values: Vec<&Measured> = fork.iterations.iter().map(|record| &record.measured).collect();
-    assert_eq!(values, [&Measured::Value(480.0), &Measured::Value(520.0)], "two of our operations in one");
+    assert_eq!(values, [&Measured::Value(240.0), &Measured::Value(260.0)]);
     let secondary = |index: usize| {
         let values = fork.iterations[index].secondary.iter();
         values.map(|value| (value.label.as_str(), value.combine, value.value)).collect::<Vec<_>>()
@@ -61,8 +62,14 @@ fn jmh_is_heard_and_its_result_read() {
 fn the_command_line_is_jmhs() {
     let text = failure("echo \"$*\" > $0.line; cat $0.line; exit 1");
     assert!(text.contains("exited with code 1"), "{text}");
-    let mut on_jvm = JvmCase { beside: 0, jvm: jvm(25, "g1"), workload: Workload::new("a.B.c", 64 << 20) };
+    let mut on_jvm = JvmCase {
+        beside: 0,
+        experiment: "a".into(),
+        jvm: jvm(25, "g1"),
+        workload: Workload::new("a.B.c", 64 << 20),
+    };
     on_jvm.jvm.extra = vec!["-Xss1m".into()];
+    on_jvm.workload = on_jvm.workload.operations(7);
     let case = case(JmhMode::SingleShot, 3);
     let plan = Settings::default().jvm_plan(JmhMode::SingleShot);
     let order = JvmOrder { jar: Path::new("/jar"), on_jvm: &on_jvm, case: &case, plan };
@@ -70,7 +77,7 @@ fn the_command_line_is_jmhs() {
     let line: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = line.join(" ");
     for expected in [
-        "-jar /jar ^a\\.B\\.c$ -f 1 -t 3 -bm ss -tu ns -wi 5 -i 3 ",
+        "-jar /jar ^a\\.B\\.c$ -opi 7 -f 1 -t 3 -bm ss -tu ns -wi 5 -i 3 ",
         "-jvmArgs -XX:+UseG1GC -Xms64m -Xmx64m -XX:+UseTransparentHugePages -Xss1m -prof gc",
         "-foe true -rf json -rff /r",
     ] {
@@ -81,7 +88,9 @@ fn the_command_line_is_jmhs() {
 
 #[test]
 fn every_other_end_is_told() {
-    let text = failure("echo '# Fork: 1 of 1'; echo '<failure>'; echo 'java.lang.OutOfMemoryError: Java heap space'; exit 1");
+    let text = failure(
+        "echo '# Fork: 1 of 1'; echo '<failure>'; echo 'java.lang.OutOfMemoryError: Java heap space'; exit 1",
+    );
     assert_eq!(text, "it exited with code 1; it said: java.lang.OutOfMemoryError: Java heap space");
     assert!(failure("kill -SEGV $$").contains("was killed by signal 11"));
     assert!(failure("exit 0").contains("cannot be read"));
@@ -110,12 +119,18 @@ fn an_interrupt_ends_it() {
 
 #[test]
 fn timings_are_scaled_to_nanoseconds() {
-    let on_jvm = JvmCase { beside: 0, jvm: jvm(25, "g1"), workload: Workload::new("a.B.c", 64 << 20) };
+    let on_jvm = JvmCase {
+        beside: 0,
+        experiment: "a".into(),
+        jvm: jvm(25, "g1"),
+        workload: Workload::new("a.B.c", 64 << 20),
+    };
     let case = Case { unit: TimeUnit::Microseconds, ..case(JmhMode::SampleTime, 1) };
     let plan = Settings::default().jvm_plan(JmhMode::SampleTime);
     let order = JvmOrder { jar: Path::new("/jar"), on_jvm: &on_jvm, case: &case, plan };
     let machine = VirtualMachine::default();
-    let primary = Series { unit: "us/op".into(), values: vec![], histograms: vec![vec![(0.25, 3), (1.5, 1)]] };
+    let primary =
+        Series { unit: "us/op".into(), values: vec![], histograms: vec![vec![(0.25, 3), (1.5, 1)]] };
     let found = records(&order, &Scores { machine, primary, secondary: vec![] });
     assert_eq!(found[0].measured, Measured::Histogram(vec![(250, 3), (1500, 1)]));
 }

@@ -40,7 +40,9 @@ pub struct Collector {
 
 /// There is no such collector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no collector of a JVM: parallel, g1, serial, z, shenandoah, genshen, epsilon, or one of these and -compact")]
+#[error(
+    "`{0}` is no collector of a JVM: parallel, g1, serial, z, shenandoah, genshen, epsilon, or one of these and -compact"
+)]
 pub struct CollectorError(String);
 
 impl FromStr for Collector {

@@ -67,8 +67,10 @@ impl Surroundings {
 /// What is in a folder and has such a name, in the order of names.
 fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> =
-        entries.filter(|entry| wanted(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect();
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| wanted(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect();
     found.sort();
     found
 }
@@ -124,7 +126,13 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn surroundings(root: &Path) -> Surroundings {
-        Surroundings { java_home: None, path: None, home: Some(root.join("home/me")), cache: None, root: root.into() }
+        Surroundings {
+            java_home: None,
+            path: None,
+            home: Some(root.join("home/me")),
+            cache: None,
+            root: root.into(),
+        }
     }
 
     fn features(jdks: &[Jdk]) -> Vec<u32> {

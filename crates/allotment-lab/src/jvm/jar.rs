@@ -25,7 +25,9 @@ pub enum JarError {
     #[error("no folder for the Java benchmarks: neither XDG_CACHE_HOME nor HOME is set")]
     NoFolder,
     /// No Maven.
-    #[error("no Maven (mvn) on the PATH, which builds the Java benchmarks once; install it, or run without --jvm")]
+    #[error(
+        "no Maven (mvn) on the PATH, which builds the Java benchmarks once; install it, or run without --jvm"
+    )]
     NoMaven,
     /// A file cannot be written.
     #[error("cannot prepare the Java benchmarks in {folder}: {why}")]
@@ -159,7 +161,12 @@ mod tests {
     fn jars(folder: &Path, behaviour: &str) -> Jars {
         let maven = folder.join("mvn");
         script(&maven, behaviour);
-        Jars { cache: Some(folder.join("cache")), maven: Some(maven), java_home: Some("/jdk".into()), sources: FEW }
+        Jars {
+            cache: Some(folder.join("cache")),
+            maven: Some(maven),
+            java_home: Some("/jdk".into()),
+            sources: FEW,
+        }
     }
 
     const MAKES: &str = "test -f pom.xml && test $JAVA_HOME = /jdk && mkdir target \
@@ -209,7 +216,10 @@ mod tests {
         {
             let error = get(&jars(folder.path(), behaviour)).unwrap_err();
             let JarError::Build { why, log } = &error else { panic!("{error}") };
-            assert!(why.contains(expected) && error.to_string().contains(&log.display().to_string()), "{error}");
+            assert!(
+                why.contains(expected) && error.to_string().contains(&log.display().to_string()),
+                "{error}"
+            );
             assert!(behaviour.contains(fs::read_to_string(log).unwrap().trim()));
         }
     }

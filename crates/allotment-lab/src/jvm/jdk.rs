@@ -70,10 +70,14 @@ impl Jdk {
             }));
         }
         let told = version_told(&said);
-        let (version, feature) = told.and_then(|version| Some((version, feature(version)?))).ok_or_else(|| {
-            let shown: String = said.chars().take(60).collect();
-            broken(format!("java -version printed `{}`, which names no version", shown.trim().escape_debug()))
-        })?;
+        let (version, feature) =
+            told.and_then(|version| Some((version, feature(version)?))).ok_or_else(|| {
+                let shown: String = said.chars().take(60).collect();
+                broken(format!(
+                    "java -version printed `{}`, which names no version",
+                    shown.trim().escape_debug()
+                ))
+            })?;
         if feature < OLDEST {
             return Err(JdkError::Old { home, feature });
         }
@@ -125,7 +129,9 @@ fn property<'a>(release: &'a str, name: &str) -> Option<&'a str> {
 
 /// What stands between the quotes of `openjdk version "25.0.3" 2026-04-21`.
 fn version_told(said: &str) -> Option<&str> {
-    said.lines().find_map(|line| line.split_once(" version \"")?.1.split_once('"')).map(|(version, _)| version)
+    said.lines()
+        .find_map(|line| line.split_once(" version \"")?.1.split_once('"'))
+        .map(|(version, _)| version)
 }
 
 /// 25 of `25.0.3+9`, `25-ea` and `25`; 8 of `1.8.0_402`.
@@ -174,7 +180,10 @@ mod tests {
         std::os::unix::fs::symlink(link.join("bin/java"), &program).unwrap();
         for name in [home.clone(), home.join("bin/java"), link, program] {
             let jdk = Jdk::at(&name).unwrap();
-            assert_eq!((jdk.home.as_path(), jdk.feature, jdk.version.as_str()), (home.as_path(), 25, "25.0.3"));
+            assert_eq!(
+                (jdk.home.as_path(), jdk.feature, jdk.version.as_str()),
+                (home.as_path(), 25, "25.0.3")
+            );
             assert_eq!(jdk.vendor.as_deref(), Some("Nobody"));
         }
         assert_eq!(feature_by_file(&home), Some(25));
@@ -187,7 +196,9 @@ mod tests {
             let home = fake_jdk(&folder.path().join("jdk"), version, extra);
             Jdk::at(&home).unwrap_err().to_string()
         };
-        assert!(at("25", "echo Error: could not create the VM >&2; exit 1").contains("could not create the VM"));
+        assert!(
+            at("25", "echo Error: could not create the VM >&2; exit 1").contains("could not create the VM")
+        );
         assert!(at("25", "echo hello; exit 0").contains("printed `hello`, which names no version"));
         assert!(at("11.0.2", "").contains("is release 11: the benchmarks need 17"));
         assert!(at("25", "kill -KILL $$").contains("signal: 9"));

@@ -62,7 +62,9 @@ impl Jvm {
             let said = last_words(&format!("{}{}", ended.errors, ended.output));
             return Err(match ended.fate {
                 Fate::Exited(_) => format!("{name} does not run: {said}"),
-                _ => format!("{name} printed its flags for more than {} s and was killed", PATIENCE.as_secs()),
+                _ => {
+                    format!("{name} printed its flags for more than {} s and was killed", PATIENCE.as_secs())
+                }
             });
         }
         let value = |flag: &str| value(&ended.output, flag);
@@ -124,7 +126,8 @@ mod tests {
 
     fn asked(behaviour: &str) -> Result<Jvm, String> {
         let folder = tempfile::tempdir().unwrap();
-        let home = fake_jdk(folder.path(), "25.0.3", &format!("case \"$*\" in *UseParallelGC*) {behaviour};; esac"));
+        let home =
+            fake_jdk(folder.path(), "25.0.3", &format!("case \"$*\" in *UseParallelGC*) {behaviour};; esac"));
         let jdk = Jdk::at(&home).unwrap();
         Jvm::ask(&jdk, "parallel".parse().unwrap(), &["-Xss1m".into()])
     }
@@ -139,7 +142,10 @@ mod tests {
     #[test]
     fn a_jvm_says_what_it_is() {
         let jvm = asked(&format!("cat <<'END'\n{}END\n", FLAGS.replace(":=", "="))).unwrap();
-        assert_eq!((jvm.name().as_str(), jvm.header_bytes, jvm.bumps_without_buffers()), ("25-parallel", 8, false));
+        assert_eq!(
+            (jvm.name().as_str(), jvm.header_bytes, jvm.bumps_without_buffers()),
+            ("25-parallel", 8, false)
+        );
         assert_eq!(jvm.prefetch, Prefetch { style: 1, distance: 192, step: 64, lines: 4 });
         assert_eq!(jvm.prefetch.reserve(), 576);
         let ordinary = asked(&format!("cat <<'END'\n{}END\n", FLAGS.replace(":= true", "= false"))).unwrap();

@@ -32,5 +32,5 @@ pub use discovery::{Surroundings, find, find_all};
 pub use jar::{JarError, Jars};
 pub use jdk::{Jdk, JdkError};
 pub use machine::Jvm;
-pub use results::{Series, Scores, read_scores};
+pub use results::{Scores, Series, read_scores};
 pub use workload::Workload;

@@ -138,7 +138,9 @@ pub(crate) fn last_words(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(says).collect();
     let tells = |line: &&str| TELLING.iter().any(|word| line.contains(word));
     let told: Vec<&str> = match lines.iter().position(tells) {
-        Some(first) => lines[first..].iter().take(2).filter(|line| !line.starts_with("at ")).copied().collect(),
+        Some(first) => {
+            lines[first..].iter().take(2).filter(|line| !line.starts_with("at ")).copied().collect()
+        }
         None => lines[lines.len().saturating_sub(3)..].to_vec(),
     };
     told.join(" | ").chars().take(LONGEST).collect()

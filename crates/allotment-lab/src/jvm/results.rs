@@ -145,10 +145,19 @@ mod tests {
     fn values_and_the_machine_are_read() {
         let scores = read_scores(RESULT).unwrap();
         let machine = &scores.machine;
-        assert_eq!((machine.jdk_version.as_str(), machine.jvm_args.as_slice()), ("25.0.3", &["-Xmx64m".into()][..]));
-        assert_eq!((scores.primary.unit.as_str(), scores.primary.values.as_slice()), ("ops/us", &[240.0, 260.0][..]));
-        let secondary: Vec<(&str, &[f64])> =
-            scores.secondary.iter().map(|(label, series)| (label.as_str(), series.values.as_slice())).collect();
+        assert_eq!(
+            (machine.jdk_version.as_str(), machine.jvm_args.as_slice()),
+            ("25.0.3", &["-Xmx64m".into()][..])
+        );
+        assert_eq!(
+            (scores.primary.unit.as_str(), scores.primary.values.as_slice()),
+            ("ops/us", &[240.0, 260.0][..])
+        );
+        let secondary: Vec<(&str, &[f64])> = scores
+            .secondary
+            .iter()
+            .map(|(label, series)| (label.as_str(), series.values.as_slice()))
+            .collect();
         let expected: [(&str, &[f64]); 3] =
             [("gc.alloc.rate", &[3800.0, 3829.4]), ("gc.count", &[1.0, 2.0]), ("once", &[7.0])];
         assert_eq!(secondary, expected);
@@ -157,7 +166,10 @@ mod tests {
     #[test]
     fn histograms_are_read_and_percentiles_left_out() {
         let text = RESULT
-            .replace("\"rawData\": [[240.0, 2.6E2]]", "\"rawDataHistogram\": [[[[10.0, 3], [20.0, 1]], [[9.5, 2]]]]")
+            .replace(
+                "\"rawData\": [[240.0, 2.6E2]]",
+                "\"rawDataHistogram\": [[[[10.0, 3], [20.0, 1]], [[9.5, 2]]]]",
+            )
             .replace("\"once\"", "\"p0.50\"");
         let scores = read_scores(&text).unwrap();
         assert_eq!(scores.primary.histograms, [vec![(10.0, 3), (20.0, 1)], vec![(9.5, 2)]]);

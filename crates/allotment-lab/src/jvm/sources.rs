@@ -15,9 +15,15 @@ macro_rules! sources {
 sources! {
     "pom.xml"
     "src/main/java/allotment/Allocation.java"
+    "src/main/java/allotment/Cache.java"
+    "src/main/java/allotment/Collections.java"
     "src/main/java/allotment/Layout.java"
+    "src/main/java/allotment/Lists.java"
+    "src/main/java/allotment/Random.java"
+    "src/main/java/allotment/Refills.java"
     "src/main/java/allotment/Size.java"
     "src/main/java/allotment/Sized.java"
+    "src/main/java/allotment/Trees.java"
 }
 
 /// A number for these sources: another one after any change. Another release of Rust may number them otherwise, which

@@ -3,7 +3,7 @@
 use super::Sizes;
 
 /// A benchmark in the jar, and how a JVM is to run it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// Its class and method: `allotment.Allocation.allocate`.
     pub benchmark: &'static str,
@@ -15,8 +15,8 @@ pub struct Workload {
     pub flags: Vec<String>,
     /// Whether there are no thread-local buffers.
     pub without_buffers: bool,
-    /// Our operations in one of JMH's.
-    pub operations: f64,
+    /// How many operations a call is, where only the parameters say so.
+    pub operations: Option<u64>,
     /// What is not alike, a sentence each.
     pub differs: &'static [&'static str],
 }
@@ -31,7 +31,7 @@ impl Workload {
             sizes: Sizes { heap, eden: None },
             flags: vec!["-XX:+UseTransparentHugePages".into()],
             without_buffers: false,
-            operations: 1.0,
+            operations: None,
             differs: &[],
         }
     }
@@ -64,10 +64,10 @@ impl Workload {
         self.flag("-XX:-UseTLAB")
     }
 
-    /// Says how many of our operations are one of JMH's.
+    /// Says how many operations a call is.
     #[must_use]
-    pub fn operations(self, operations: f64) -> Workload {
-        Workload { operations, ..self }
+    pub fn operations(self, operations: u64) -> Workload {
+        Workload { operations: Some(operations), ..self }
     }
 
     /// Says what is not alike.

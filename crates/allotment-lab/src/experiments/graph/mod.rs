@@ -11,7 +11,9 @@ mod part;
 mod vertex;
 
 use super::collectors::{COLLECTOR, refusal};
+use super::on_jvm;
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError};
+use crate::jvm::Workload;
 
 /// The experiment `graph`.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,10 @@ impl Experiment for Graph {
         checked(case).unwrap_or(None)
     }
 
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        on_jvm::graph(case)
+    }
+
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         mutate::run(case, bench)
     }
@@ -78,7 +84,7 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
 }
 
 /// MaxHeapSize for `live` bytes. What the threads share lives too.
-fn heap_bytes(live: usize, factor: f64) -> usize {
+pub(super) fn heap_bytes(live: usize, factor: f64) -> usize {
     (live.saturating_add(board::BYTES) as f64 * factor) as usize
 }
 

@@ -19,8 +19,10 @@ mod shared;
 mod widest;
 
 use super::collectors::COLLECTOR;
+use super::on_jvm;
 use super::sizes::{self, WithSize};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use crate::jvm::Workload;
 use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
 use anyhow::bail;
 
@@ -121,6 +123,10 @@ impl Experiment for Tlab {
             return Some(format!("an eden of {eden} bytes: at most 64g work"));
         }
         None
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        on_jvm::tlab(case)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -12,8 +12,10 @@
 mod plan;
 mod shot;
 
+use super::on_jvm;
 use super::sizes::{self, WithSize};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use crate::jvm::Workload;
 use allotment::memory::limit::available_memory;
 use anyhow::anyhow;
 use plan::HeapPlan;
@@ -86,6 +88,10 @@ impl Experiment for TlabSize {
             return Some(why);
         }
         HeapPlan::of(case).and_then(|plan| plan.fits(available_memory().bytes)).err()
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        on_jvm::tlab_size(case)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -11,9 +11,11 @@ mod spans;
 mod tree;
 
 use super::collectors::{COLLECTOR, refusal};
+use super::on_jvm;
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
+use crate::jvm::Workload;
 
 /// The experiment `trees`.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +70,10 @@ impl Experiment for Trees {
     fn nonsense(&self, case: &Case) -> Option<String> {
         // A parameter that is not there is told of when the case runs.
         checked(case).unwrap_or(None)
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        on_jvm::trees(case)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
