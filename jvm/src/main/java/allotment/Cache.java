@@ -16,8 +16,8 @@ import org.openjdk.jmh.infra.ThreadParams;
  * Reads of memory in an order that a cache likes or does not: beside {@code cache.gather} and {@code cache.chase}, with the same
  * numbers in the same order. An operation is one element. Nothing is allocated.
  *
- * <p>What differs: each read has its index compared with the array's length; links are indexes and not addresses; arrays lie where
- * the heap has put them, on the heap's pages, those of several threads perhaps in the same sets of a cache.
+ * <p>What differs: each read has its index compared with the array's length; links are indexes and not addresses; arrays lie
+ * where the heap has put them, on the heap's pages, those of several threads perhaps in the same sets of a cache.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

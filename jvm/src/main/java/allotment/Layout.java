@@ -57,12 +57,20 @@ final class Layout {
         return (end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
 
+    /**
+     * Whether references are compressed. A class of a workload has 8 bytes for a reference, so that with our objects it has the
+     * size in common; a subclass has what is left of them if references have 4.
+     */
+    static boolean hasNarrowReferences() {
+        return referenceBytes() == 4;
+    }
+
     /** Bytes before the first element of an array of {@code element}: 16, and 12 with compact headers. */
     static int arrayBase(Class<?> element) {
         return MACHINE.arrayBaseOffset(element.getName());
     }
 
-    /** Bytes of a reference in an array. */
+    /** Bytes of a reference: 4, and 8 where they are not compressed, as with Z. */
     static int referenceBytes() {
         return MACHINE.arrayIndexScale(Object.class.getName());
     }
@@ -87,7 +95,7 @@ final class Layout {
     /** What is wrong, and what of the machine's settings decides it. */
     static IllegalStateException wrong(String what) {
         return new IllegalStateException(what + ": headers have " + headerBytes() + " bytes and references " + referenceBytes()
-                + " here; 12 or 8 (-XX:+UseCompactObjectHeaders) and 4 are expected, which a heap below 32g"
-                + " has, with any collector but Z and without -XX:-UseCompressedOops, -XX:-UseCompressedClassPointers");
+                + " here; headers of 12, or 8 with -XX:+UseCompactObjectHeaders, are expected, so no"
+                + " -XX:-UseCompressedClassPointers, and objects aligned by 8");
     }
 }

@@ -19,7 +19,8 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  * Long lists of nodes of 32 bytes: beside {@code lists.queue} and {@code lists.forced}. Nodes, keys, values and the order in
  * which they are made are ours, and all lists are walked after each iteration.
  *
- * <p>What differs: references have 4 bytes and headers 12 or 8, where ours have 8 and 8; a node has 32 bytes either way.
+ * <p>What differs: values have 4 bytes and ours 8, references 4 or 8 and ours 8, headers 12 or 8 and ours 8; what is left of 32 is
+ * zeroed and unused.
  */
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class Lists {
@@ -30,20 +31,39 @@ public class Lists {
     private static final int NODES = 1_000_000;
 
     /** A node. Each of a list has a key one larger than the one before it. */
-    private static final class Node {
+    private static class Node {
         Node next;
         final long key;
-        final long value;
+        final int value;
 
-        Node(Node next, long key, long value) {
+        Node(Node next, long key, int value) {
             this.next = next;
             this.key = key;
             this.value = value;
         }
     }
 
-    private static long value(long key) {
-        return Long.rotateLeft(key, 32) ^ 0x5555;
+    /** What a node is where references have 4 bytes: of the same size. */
+    private static final class Padded extends Node {
+        int rest;
+
+        Padded(Node next, long key, int value) {
+            super(next, key, value);
+        }
+    }
+
+    private static final boolean IS_PADDED = Layout.hasNarrowReferences();
+
+    private static Node node(Node next, long key, int value) {
+        return IS_PADDED ? new Padded(next, key, value) : new Node(next, key, value);
+    }
+
+    private static void demandSize() {
+        Layout.demand(IS_PADDED ? Padded.class : Node.class, 32);
+    }
+
+    private static int value(long key) {
+        return (int) key ^ 0x5555;
     }
 
     /** The number of nodes from {@code first} on, where keys rise by one and values are what the key asks for; else -1. */
@@ -72,12 +92,12 @@ public class Lists {
 
         @Setup
         public void fill(BenchmarkParams params) {
-            Layout.demand(Node.class, 32);
+            demandSize();
             length = Size.of(nodes) / params.getThreads();
             if (length < 1) {
                 throw new IllegalArgumentException(nodes + " nodes for " + params.getThreads() + " threads: each has a list");
             }
-            head = new Node(null, 0, value(0));
+            head = node(null, 0, value(0));
             tail = head;
             nextKey = 1;
             while (nextKey < length) {
@@ -95,7 +115,7 @@ public class Lists {
 
         /** A node is stored into the last. */
         private void append() {
-            Node node = new Node(null, nextKey, value(nextKey));
+            Node node = node(null, nextKey, value(nextKey));
             tail.next = node;
             tail = node;
             nextKey++;
@@ -140,7 +160,7 @@ public class Lists {
 
         @Setup
         public void look(BenchmarkParams params) {
-            Layout.demand(Node.class, 32);
+            demandSize();
             count = Size.of(nodes);
             if (lists < 1 || count < lists) {
                 throw new IllegalArgumentException(nodes + " nodes in " + lists + " lists: every list has a node");
@@ -163,11 +183,11 @@ public class Lists {
             for (long made = 0; made < count; made++) {
                 for (int dead = 0; dead < garbage; dead++) {
                     // Into a field that others could read, or the compiler would leave it out.
-                    dropped = new Node(null, 0, 0);
+                    dropped = node(null, 0, 0);
                 }
                 int list = (int) (made % lists);
                 long key = -1 - made / lists;
-                ends[list] = new Node(ends[list], key, value(key));
+                ends[list] = node(ends[list], key, value(key));
             }
             dropped = null;
             collections = Collections.count();

@@ -19,8 +19,8 @@ import org.openjdk.jmh.infra.Blackhole;
  * <p>The same objects of 32 bytes in the same order, from the top by stores into objects that exist and from the bottom by
  * constructors; the same tree and array live on, and are looked at after each shot.
  *
- * <p>What differs: references have 4 bytes and headers 12 or 8, where ours have 8 and 8, and what is left is unused; roots are what the
- * compiler says of its frames, where ours are linked frames.
+ * <p>What differs: keys have 4 bytes and ours 8, references 4 or 8 and ours 8, headers 12 or 8 and ours 8; what is left of 32 is
+ * zeroed and unused. Roots are what the compiler says of its frames, where ours are linked frames.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -48,7 +48,7 @@ public class Trees {
         if (depth < 0 || depth > 30 || rounds < 1) {
             throw new IllegalArgumentException("depth " + depth + " and " + rounds + " rounds: 0 to 30, and 1 and more work");
         }
-        Layout.demand(Node.class, 32);
+        Layout.demand(IS_PADDED ? Padded.class : Node.class, 32);
         living = topDown(depth + LIVING_LEVELS);
         numbers = new double[NUMBERS];
         for (int index = 0; index < NUMBERS; index++) {
@@ -83,22 +83,35 @@ public class Trees {
     }
 
     /** A node; a leaf has no children. The key is the height above the leaves. */
-    private static final class Node {
+    private static class Node {
         Node left;
         Node right;
-        final long key;
-        /** Makes it as large as our own node where headers are compact; else there is room for it. */
-        int rest;
+        final int key;
 
-        Node(Node left, Node right, long key) {
+        Node(Node left, Node right, int key) {
             this.left = left;
             this.right = right;
             this.key = key;
         }
     }
 
+    /** What a node is where references have 4 bytes: of the same size. */
+    private static final class Padded extends Node {
+        long rest;
+
+        Padded(Node left, Node right, int key) {
+            super(left, right, key);
+        }
+    }
+
+    private static final boolean IS_PADDED = Layout.hasNarrowReferences();
+
+    private static Node node(Node left, Node right, int key) {
+        return IS_PADDED ? new Padded(left, right, key) : new Node(left, right, key);
+    }
+
     private static Node topDown(int depth) {
-        Node top = new Node(null, null, depth);
+        Node top = node(null, null, depth);
         populate(depth, top);
         return top;
     }
@@ -107,19 +120,19 @@ public class Trees {
         if (depth == 0) {
             return;
         }
-        node.left = new Node(null, null, depth - 1);
-        node.right = new Node(null, null, depth - 1);
+        node.left = node(null, null, depth - 1);
+        node.right = node(null, null, depth - 1);
         populate(depth - 1, node.left);
         populate(depth - 1, node.right);
     }
 
     private static Node bottomUp(int depth) {
         if (depth == 0) {
-            return new Node(null, null, 0);
+            return node(null, null, 0);
         }
         Node left = bottomUp(depth - 1);
         Node right = bottomUp(depth - 1);
-        return new Node(left, right, depth);
+        return node(left, right, depth);
     }
 
     /** The number of nodes, where each has the key that its height asks for and two children or none; else no such number. */

@@ -1,0 +1,96 @@
+package allotment;
+
+import java.util.Arrays;
+
+/**
+ * What hangs on a vertex of the graph beside its leaf, with the lengths that ours has: bytes, and references of 8 bytes. Arrays
+ * here have as many bytes in all, whatever the header takes; where references have 4, arrays have twice as many of them, and the
+ * leaves in them lie as many bytes apart.
+ */
+record Load(Kind kind, int length) {
+    enum Kind { NOTHING, MEDIUM, BYTES, ARRAY }
+
+    /** Places for one reference of ours. */
+    static final int PLACES = 8 / Layout.referenceBytes();
+
+    /** Bytes before the elements of an array of ours. */
+    private static final int ARRAY_BASE = 16;
+
+    /** Every so many references of ours there is a leaf. */
+    static final int LEAF_EVERY = 8;
+
+    /** Elements that an array has more because its header has fewer bytes than ours. */
+    private static final int MORE_BYTES = ARRAY_BASE - Layout.arrayBase(byte.class);
+    private static final int MORE_PLACES = (ARRAY_BASE - Layout.arrayBase(Object.class)) / Layout.referenceBytes();
+
+    /** Any: of 100 vertices 70 have nothing, 20 an object of 128 bytes, 8 some bytes, 2 an array of references. */
+    static Load any(Random random) {
+        int percent = random.below(100);
+        if (percent < 70) {
+            return new Load(Kind.NOTHING, 0);
+        }
+        if (percent < 90) {
+            return new Load(Kind.MEDIUM, 0);
+        }
+        return percent < 98
+                ? new Load(Kind.BYTES, random.logarithmic(64, 4096))
+                : new Load(Kind.ARRAY, random.logarithmic(8, 4096));
+    }
+
+    /** Bytes of a vertex with this load, all that hangs on it included. */
+    long bytes() {
+        long load = switch (kind) {
+            case NOTHING -> 0;
+            case MEDIUM -> 128;
+            case BYTES -> ARRAY_BASE + (length + 7) / 8 * 8;
+            case ARRAY -> ARRAY_BASE + 8 * length + leaves(length) * Vertex.Leaf.BYTES;
+        };
+        return Vertex.BYTES + Vertex.Leaf.BYTES + load;
+    }
+
+    /** Leaves of an array of so many references of ours. */
+    static int leaves(int length) {
+        return (length + LEAF_EVERY - 1) / LEAF_EVERY;
+    }
+
+    static byte[] bytes(int length, byte value) {
+        byte[] made = new byte[length + MORE_BYTES];
+        Arrays.fill(made, value);
+        return made;
+    }
+
+    static int length(byte[] bytes) {
+        return bytes.length - MORE_BYTES;
+    }
+
+    static boolean isFilled(byte[] bytes, byte value) {
+        for (byte found : bytes) {
+            if (found != value) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static Vertex.Leaf[] array(int length, long number) {
+        Vertex.Leaf[] made = new Vertex.Leaf[length * PLACES + MORE_PLACES];
+        for (int slot = 0; slot < length; slot += LEAF_EVERY) {
+            made[slot * PLACES] = new Vertex.Leaf(number);
+        }
+        return made;
+    }
+
+    static int length(Vertex.Leaf[] array) {
+        return (array.length - MORE_PLACES) / PLACES;
+    }
+
+    static boolean isWhole(Vertex.Leaf[] array) {
+        for (int slot = 0; slot < length(array); slot += LEAF_EVERY) {
+            Vertex.Leaf leaf = array[slot * PLACES];
+            if (leaf == null || !leaf.isWhole()) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
