@@ -10,6 +10,7 @@
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
 //! | [`jvm`] | Java virtual machines: which there are, and the benchmarks they run |
+//! | `walk` | memory that threads walk to keep caches busy |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | what is measured |
 //! | [`command`] | the command line |
@@ -25,3 +26,4 @@ pub mod jvm;
 pub mod machine;
 pub mod statistics;
 pub mod tlab_log;
+mod walk;

@@ -35,10 +35,11 @@ pub fn list(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
             let flag = format!("--{}", axis.name);
             let _ = writeln!(
                 text,
-                "  {flag:<20} {} [{}; quick {}]",
+                "  {flag:<20} {} [{}; quick {}]{}",
                 axis.what,
                 values(axis, axis.default),
-                values(axis, axis.quick)
+                values(axis, axis.quick),
+                if axis.modes.is_empty() { String::new() } else { format!(" ({})", axis.modes.join(", ")) }
             );
         }
     }

@@ -20,6 +20,7 @@
 //!   collections) a [`Probe`](crate::harness::Probe) looks at between iterations.
 
 mod api;
+mod cache;
 mod clock;
 mod collectors;
 mod emitted;
@@ -29,7 +30,6 @@ mod lists;
 mod on_jvm;
 pub(crate) mod options;
 mod prefetch;
-mod random;
 mod sizes;
 mod storm;
 mod tlab;
@@ -38,6 +38,7 @@ mod trees;
 mod weak;
 
 pub use api::Api;
+pub use cache::Cache;
 pub use clock::Clock;
 pub use graph::Graph;
 pub use lists::Lists;
@@ -53,7 +54,7 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Prefetch, &Options, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Clock]
+    &[&Tlab, &TlabSize, &Prefetch, &Options, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Cache, &Clock]
 }
 
 #[cfg(test)]

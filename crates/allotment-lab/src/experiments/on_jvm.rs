@@ -9,20 +9,17 @@
 
 use super::graph::heap_bytes;
 use super::lists::{forced_heap, queue_heap};
+use super::tlab::COLLECTED_HEAP;
 use crate::harness::{Case, ParameterError};
 use crate::jvm::Workload;
+use allotment::memory::PrefetchSettings;
 use allotment::memory::limit::available_memory;
 
 /// The least eden of a loop that allocates and keeps nothing, in bytes.
 const LEAST_EDEN: usize = 256 << 20;
 
-/// HotSpot takes no larger distance of prefetch.
-const MAX_DISTANCE: usize = 512;
-
-/// What a case says of itself, or none where a parameter is missing: then the case itself fails, and says which.
-fn said(workload: Result<Option<Workload>, ParameterError>) -> Option<Workload> {
-    workload.unwrap_or(None)
-}
+/// What stands beside a case, if anything does; an error where the case lacks a parameter, which is told of when it runs.
+type Counterpart = Result<Option<Workload>, ParameterError>;
 
 /// Objects of one size that nobody keeps.
 fn allocation(case: &Case) -> Result<Workload, ParameterError> {
@@ -35,10 +32,10 @@ fn allocation(case: &Case) -> Result<Workload, ParameterError> {
     Ok(workload.eden(eden).flag("-XX:+AlwaysPreTouch").differs(DIFFERS))
 }
 
-/// Beside the modes `tlab` and `cas` of `tlab`.
-pub(super) fn tlab(case: &Case) -> Option<Workload> {
-    said((|| match case.mode.as_str() {
-        "cas" => Ok(Some(allocation(case)?.without_buffers())),
+/// Beside the modes `tlab`, `cas` and `collected` of `tlab`; the last is in a heap as small as ours.
+pub(super) fn tlab(case: &Case) -> Counterpart {
+    Ok(match case.mode.as_str() {
+        "cas" => Some(allocation(case)?.without_buffers()),
         "tlab" => {
             let mut workload = allocation(case)?;
             if case.text("prefetch")? == "none" {
@@ -47,84 +44,98 @@ pub(super) fn tlab(case: &Case) -> Option<Workload> {
             if case.text("zeroing")? == "ahead" {
                 workload = workload.flag("-XX:+ZeroTLAB");
             }
-            Ok(Some(workload))
+            Some(workload)
         }
-        _ => Ok(None),
-    })())
+        "collected" if is_collected(case)? => {
+            let eden = case.size("eden")?.saturating_mul(case.threads);
+            let workload = Workload::new("allotment.Allocation.allocate", eden.max(COLLECTED_HEAP))
+                .param("size", case.text("size")?)
+                .flag("-XX:+AlwaysPreTouch");
+            Some(match case.size("young")? {
+                0 => workload,
+                young => workload.flag(format!("-Xmn{young}")),
+            })
+        }
+        _ => None,
+    })
 }
 
 /// Beside `prefetch`, without work between allocations. `instructions` are the words for `AllocatePrefetchInstr`, from 0
 /// on.
-pub(super) fn prefetch(case: &Case, instructions: &[&str]) -> Option<Workload> {
-    said((|| {
-        if case.size("work")? > 0 || case.size("working-set")? > 0 {
-            return Ok(None);
-        }
-        let workload = allocation(case)?;
-        if case.mode == "none" {
-            return Ok(Some(workload.flag("-XX:AllocatePrefetchStyle=0")));
-        }
-        let (distance, step, instruction) = (case.size("distance")?, case.size("step")?, case.text("instr")?);
-        let number = instructions.iter().position(|name| *name == instruction);
-        let Some(number) = number.filter(|_| distance <= MAX_DISTANCE) else { return Ok(None) };
-        // As the size wants: what our emitter makes of it.
-        let lines = match case.size("lines")? {
-            0 => case.size("size")?.div_ceil(step.max(1)).clamp(1, 3),
-            lines => lines,
-        };
-        let flags = [
-            format!("-XX:AllocatePrefetchStyle={}", case.text("style")?),
-            format!("-XX:AllocatePrefetchDistance={distance}"),
-            format!("-XX:AllocatePrefetchLines={lines}"),
-            format!("-XX:AllocateInstancePrefetchLines={lines}"),
-            format!("-XX:AllocatePrefetchStepSize={step}"),
-            format!("-XX:AllocatePrefetchInstr={number}"),
-        ];
-        Ok(Some(flags.into_iter().fold(workload, Workload::flag)))
-    })())
+pub(super) fn prefetch(case: &Case, instructions: &[&str]) -> Counterpart {
+    /// HotSpot takes no larger one.
+    const MAX_DISTANCE: usize = 512;
+    if case.size("work")? > 0 || case.size("working-set")? > 0 {
+        return Ok(None);
+    }
+    let workload = allocation(case)?;
+    if case.mode == "none" {
+        return Ok(Some(workload.flag("-XX:AllocatePrefetchStyle=0")));
+    }
+    let (distance, step, instruction) = (case.size("distance")?, case.size("step")?, case.text("instr")?);
+    let number = instructions.iter().position(|name| *name == instruction);
+    let Some(number) = number.filter(|_| distance <= MAX_DISTANCE) else { return Ok(None) };
+    // As the size wants: what our emitter makes of it.
+    let lines = match case.size("lines")? {
+        0 => case.size("size")?.div_ceil(step.max(1)).clamp(1, PrefetchSettings::MOST_LINES),
+        lines => lines,
+    };
+    let flags = [
+        format!("-XX:AllocatePrefetchStyle={}", case.text("style")?),
+        format!("-XX:AllocatePrefetchDistance={distance}"),
+        format!("-XX:AllocatePrefetchLines={lines}"),
+        format!("-XX:AllocateInstancePrefetchLines={lines}"),
+        format!("-XX:AllocatePrefetchStepSize={step}"),
+        format!("-XX:AllocatePrefetchInstr={number}"),
+    ];
+    Ok(Some(flags.into_iter().fold(workload, Workload::flag)))
 }
 
 /// Beside the modes `fixed` and `cas` of `tlab-size`, where the heap's pages are there before the shot: a JVM gives none
 /// back between two shots.
-pub(super) fn tlab_size(case: &Case) -> Option<Workload> {
-    /// What a buffer may leave unused: what is reserved for prefetch, and an object's worth.
-    const LOST: usize = 1 << 10;
+pub(super) fn tlab_size(case: &Case) -> Counterpart {
+    /// What a buffer keeps at its end for prefetch, and for a filler.
+    const RESERVED: usize = 576 + 16;
+    /// MinTLABSize as it is unless told otherwise: a larger one makes other buffers larger that nobody asked for, which
+    /// JDK 17 refuses.
+    const MIN_TLAB: usize = 2 << 10;
     /// Of a reference in the array that keeps the objects.
     const REFERENCE: usize = 4;
     const DIFFERS: &[&str] = &[
         "a JVM's array of references lies in its heap, has 4 bytes for each, and a card to mark at each store",
     ];
-    said((|| {
-        let (objects, bytes) = (case.size("objects")?, case.size("size")?);
-        let tlab = match case.mode.as_str() {
-            "fixed" => Some(case.size("tlab")?.saturating_sub(bytes)),
-            "cas" => None,
-            _ => return Ok(None),
-        };
-        let all = objects.saturating_mul(case.threads).saturating_mul(bytes);
-        // In f64: beyond what it holds exactly no heap fits anyway.
-        let lost = tlab.map_or(1.0, |tlab| (tlab + LOST) as f64 / tlab.max(1) as f64);
-        let begun = case.threads.saturating_mul(2 * tlab.unwrap_or(0)) + (16 << 20);
-        let eden = (all as f64 * lost) as usize / 20 * 21 + begun;
-        let arrays = objects.saturating_mul(case.threads).saturating_mul(REFERENCE);
-        let heap = (eden / 8 * 10).saturating_add(arrays / 4 * 5).saturating_add(64 << 20);
-        if !case.switch("pretouch")? || heap.saturating_add(heap / 4) > available_memory().bytes {
-            return Ok(None);
-        }
-        let workload = Workload::new("allotment.Refills.fill", heap)
-            .param("objects", objects)
-            .param("size", bytes)
-            .eden(eden)
-            .flag("-XX:+AlwaysPreTouch")
-            .differs(DIFFERS);
-        Ok(Some(match tlab {
-            None => workload.without_buffers(),
-            Some(tlab) => workload
-                .flag(format!("-XX:TLABSize={tlab}"))
-                .flag(format!("-XX:MinTLABSize={tlab}"))
-                .flag("-XX:-ResizeTLAB"),
-        }))
-    })())
+    let (objects, bytes) = (case.size("objects")?, case.size("size")?);
+    let tlab = match case.mode.as_str() {
+        "fixed" => Some(case.size("tlab")?.saturating_sub(bytes)),
+        "cas" => None,
+        _ => return Ok(None),
+    };
+    if !case.switch("pretouch")? || tlab.is_some_and(|tlab| tlab <= RESERVED + bytes) {
+        return Ok(None);
+    }
+    let all = objects.saturating_mul(case.threads).saturating_mul(bytes);
+    // What is taken from eden for a byte of objects. In f64: beyond what it holds exactly no heap fits anyway.
+    let lost = tlab.map_or(1.0, |tlab| tlab as f64 / (tlab - RESERVED - bytes) as f64);
+    let begun = case.threads.saturating_mul(2 * tlab.unwrap_or(0)).saturating_add(16 << 20);
+    let eden = ((all as f64 * lost * 1.05) as usize).saturating_add(begun);
+    let arrays = objects.saturating_mul(case.threads).saturating_mul(REFERENCE);
+    let heap = (eden / 8 * 10).saturating_add(arrays / 4 * 5).saturating_add(64 << 20);
+    if heap.saturating_add(heap / 4) > available_memory().bytes {
+        return Ok(None);
+    }
+    let workload = Workload::new("allotment.Refills.fill", heap)
+        .param("objects", objects)
+        .param("size", bytes)
+        .eden(eden)
+        .flag("-XX:+AlwaysPreTouch")
+        .differs(DIFFERS);
+    Ok(Some(match tlab {
+        None => workload.without_buffers(),
+        Some(tlab) => workload
+            .flag(format!("-XX:TLABSize={tlab}"))
+            .flag(format!("-XX:MinTLABSize={}", tlab.min(MIN_TLAB)))
+            .flag("-XX:-ResizeTLAB"),
+    }))
 }
 
 /// What collects on our side says nothing of a JVM, but where nothing does, it is not the same work.
@@ -133,49 +144,67 @@ fn is_collected(case: &Case) -> Result<bool, ParameterError> {
 }
 
 /// Beside the mode `build` of `trees`.
-pub(super) fn trees(case: &Case) -> Option<Workload> {
+pub(super) fn trees(case: &Case) -> Counterpart {
     const DIFFERS: &[&str] = &["a JVM's heap begins as large as it may become, ours grows"];
-    said((|| {
-        let workload = Workload::new("allotment.Trees.build", case.size("heap")?)
-            .param("depth", case.text("depth")?)
-            .param("rounds", case.text("rounds")?)
-            .differs(DIFFERS);
-        Ok((case.mode == "build" && is_collected(case)?).then_some(workload))
-    })())
+    let workload = Workload::new("allotment.Trees.build", case.size("heap")?)
+        .param("depth", case.text("depth")?)
+        .param("rounds", case.text("rounds")?)
+        .differs(DIFFERS);
+    Ok((case.mode == "build" && is_collected(case)?).then_some(workload))
 }
 
 /// Beside `graph`.
-pub(super) fn graph(case: &Case) -> Option<Workload> {
+pub(super) fn graph(case: &Case) -> Counterpart {
     const DIFFERS: &[&str] = &["JMH's own objects, some MiB, live in the JVM's heap too"];
-    said((|| {
-        let workload =
-            Workload::new("allotment.Graph.mutate", heap_bytes(case.size("live")?, case.factor("factor")?))
-                .param("live", case.text("live")?)
-                .param("death", case.text("death")?)
-                .differs(DIFFERS);
-        Ok(is_collected(case)?.then_some(workload))
-    })())
+    let heap = heap_bytes(case.size("live")?, case.factor("factor")?);
+    let workload = Workload::new("allotment.Graph.mutate", heap)
+        .param("live", case.text("live")?)
+        .param("death", case.text("death")?)
+        .differs(DIFFERS);
+    Ok(is_collected(case)?.then_some(workload))
 }
 
 /// Beside both modes of `lists`.
-pub(super) fn lists(case: &Case) -> Option<Workload> {
-    said((|| {
-        let nodes = case.size("nodes")?;
-        let workload = if case.mode == "forced" {
-            const DIFFERS: &[&str] = &[
-                "a JVM has moved what was made first by the time it is asked for the collection, ours has moved nothing",
-            ];
-            let garbage = case.size("garbage")?;
-            Workload::new("allotment.Lists.forced", forced_heap(nodes, garbage))
-                .param("lists", case.text("lists")?)
-                .param("garbage", garbage)
-                .operations(nodes as u64)
-                .differs(DIFFERS)
-        } else {
-            Workload::new("allotment.Lists.queue", queue_heap(case)?)
-        };
-        Ok(is_collected(case)?.then_some(workload.param("nodes", nodes)))
-    })())
+pub(super) fn lists(case: &Case) -> Counterpart {
+    const DIFFERS: &[&str] = &[
+        "a JVM's heap has twice the bytes of ours where a collection is forced: all nodes of a shot fit into its eden, and \
+         none has been moved when the collection begins",
+    ];
+    let nodes = case.size("nodes")?;
+    let workload = if case.mode == "forced" {
+        let garbage = case.size("garbage")?;
+        let heap = forced_heap(nodes, garbage);
+        Workload::new("allotment.Lists.forced", heap.saturating_mul(2))
+            .eden(heap / 10 * 8)
+            .param("lists", case.text("lists")?)
+            .param("garbage", garbage)
+            .operations(nodes as u64)
+            .differs(DIFFERS)
+    } else {
+        Workload::new("allotment.Lists.queue", queue_heap(case)?)
+    };
+    Ok(is_collected(case)?.then_some(workload.param("nodes", nodes)))
+}
+
+/// Beside the modes `gather` and `chase` of `cache`.
+pub(super) fn cache(case: &Case) -> Counterpart {
+    /// Bytes between two places of a chase in Java: a line.
+    const STRIDE: usize = 64;
+    /// For everything but what is walked, in bytes.
+    const BESIDE: usize = 64 << 20;
+    let benchmark = match case.mode.as_str() {
+        "gather" => "allotment.Cache.gather",
+        "chase" if case.size("stride")? == STRIDE => "allotment.Cache.chase",
+        _ => return Ok(None),
+    };
+    let set = case.size("set")?;
+    let own = if case.text("share")? == "total" { set / case.threads } else { set };
+    let heap = own.saturating_mul(2 * case.threads).saturating_add(BESIDE);
+    let mut workload = Workload::new(benchmark, heap).param("set", own).param("order", case.text("order")?);
+    if case.text("pages")? == "base" {
+        workload.flags = vec!["-XX:-UseTransparentHugePages".into()];
+    }
+    Ok(Some(workload))
 }
 
 #[cfg(test)]
@@ -233,10 +262,16 @@ mod tests {
             of("graph", "mutate", &[]).unwrap().trim(),
             "allotment.Graph.mutate live=8388608 death=10 -Xms13m -Xmx13m"
         );
-        assert_eq!(
-            of("lists", "forced", &[]).unwrap().trim(),
-            "allotment.Lists.forced lists=1 garbage=1 nodes=500000 -Xms50m -Xmx50m"
-        );
+        let forced = of("lists", "forced", &[]).unwrap();
+        let expected = "allotment.Lists.forced lists=1 garbage=1 nodes=500000 -Xms100m -Xmx100m -Xmn50m ";
+        assert!(forced.starts_with(expected), "{forced}");
+        let collected = "allotment.Allocation.allocate size=16 -Xms16m -Xmx16m -XX:+AlwaysPreTouch";
+        assert_eq!(of("tlab", "collected", &[]).unwrap(), collected);
+        assert_eq!(of("tlab", "collected", &[("young", "8m")]).unwrap(), format!("{collected} -Xmn8388608"));
+        let gather = of("cache", "gather", &[("set", "1m")]).unwrap();
+        assert_eq!(gather.trim(), "allotment.Cache.gather set=1048576 order=shuffled -Xms66m -Xmx66m");
+        let chase = of("cache", "chase", &[("set", "1m"), ("order", "sequential")]).unwrap();
+        assert_eq!(chase.trim(), "allotment.Cache.chase set=1048576 order=sequential -Xms66m -Xmx66m");
         assert_eq!(
             of("lists", "queue", &[]).unwrap().trim(),
             "allotment.Lists.queue nodes=500000 -Xms35m -Xmx35m"
@@ -252,9 +287,9 @@ mod tests {
             let bytes: usize =
                 text.split("-XX:TLABSize=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
             let objects: usize = objects.parse().unwrap();
-            // Each buffer holds at least so much beside the reserve of 576 bytes.
-            let buffers = (objects * 16).div_ceil(bytes);
-            assert!(young * 8 / 10 * (1 << 20) > buffers * (bytes + 592), "{text}");
+            // Objects of a buffer beside its reserve of 576 bytes, a filler's room and one that did not fit.
+            let buffers = objects.div_ceil((bytes - 592) / 16 - 1);
+            assert!(young * 8 / 10 * (1 << 20) > buffers * bytes, "{text}");
         }
         assert!(of("tlab-size", "cas", &[]).unwrap().ends_with("-XX:-UseTLAB"));
         assert_eq!(of("tlab-size", "cas", &[("pretouch", "off")]), None);
@@ -269,6 +304,9 @@ mod tests {
             ("prefetch", "none", &[("work", "50")]),
             ("prefetch", "none", &[("working-set", "1m")]),
             ("tlab-size", "adaptive", &[]),
+            ("tlab-size", "fixed", &[("tlab", "512")]),
+            ("cache", "window", &[]),
+            ("cache", "chase", &[("stride", "128")]),
             ("trees", "spans", &[]),
             ("trees", "build", &[("collector", "epsilon"), ("heap", "64g")]),
             ("graph", "mutate", &[("collector", "epsilon")]),

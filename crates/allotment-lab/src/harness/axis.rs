@@ -4,15 +4,15 @@
 //! Values travel as text in one canonical spelling (sizes in bytes), because that is what result files hold;
 //! a typed value per axis would be typed in one place only, the experiment, which asks for it by name.
 
+use super::cache_size;
 use crate::format::number::{parse_size, size};
-use allotment::memory::topology::Topology;
 
 /// What the values of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bytes, read and shown with k, m, g, t.
     Size,
-    /// Bytes, as a size or as `half-l2`: half of this machine's second-level cache.
+    /// Bytes, as a size or told in this machine's caches: `half-l2`, `l3`, `twice-l3`.
     Eden,
     /// A whole number.
     Count,
@@ -24,20 +24,6 @@ pub enum Kind {
     Text,
     /// One of some words.
     Choice(&'static [&'static str]),
-}
-
-/// An eden that stays in the second-level cache, with room for what else is there.
-const HALF_L2: &str = "half-l2";
-
-/// Half of this machine's second-level cache in bytes, a power of two; where there is none to be seen, half a
-/// MiB.
-fn half_l2() -> usize {
-    Topology::detect().l2_bytes().map_or(512 << 10, half)
-}
-
-/// Half of `bytes`, rounded down to a power of two: rounded up, the half of 1.25 MiB would be 1 MiB.
-fn half(bytes: usize) -> usize {
-    1 << (bytes / 2).max(1).ilog2()
 }
 
 /// A parameter of an experiment.
@@ -102,7 +88,7 @@ impl Axis {
         let text = text.trim();
         let wrong = |what: String| format!("{}: {what}", self.name);
         match self.kind {
-            Kind::Eden if text == HALF_L2 => Ok(half_l2().to_string()),
+            Kind::Eden if let Some(bytes) = cache_size::of(text) => Ok(bytes.to_string()),
             Kind::Size | Kind::Eden => parse_size(text).map(|bytes| bytes.to_string()).map_err(wrong),
             Kind::Count => text
                 .parse::<u64>()
@@ -152,17 +138,6 @@ mod tests {
         assert_eq!(of(Kind::Switch, "maybe").unwrap_err(), "a: `maybe` is neither on nor off");
         assert!(of(Kind::Count, "-1").unwrap_err().contains("whole number"));
         assert!(of(Kind::Size, "1.5k").unwrap_err().starts_with("a: `1.5k` is not a size"));
-    }
-
-    #[test]
-    fn half_of_a_cache_is_no_more_than_that() {
-        for (cache, expected) in [(512 << 10, 256 << 10), (1280 << 10, 512 << 10), (2 << 20, 1 << 20), (0, 1)]
-        {
-            assert_eq!(half(cache), expected);
-        }
-        let machines: usize =
-            Axis::new("a", "", Kind::Eden, &[]).canonical(HALF_L2).unwrap().parse().unwrap();
-        assert!(machines.is_power_of_two());
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 mod axis;
 mod bench;
+mod cache_size;
 mod case;
 mod compare;
 mod experiment;

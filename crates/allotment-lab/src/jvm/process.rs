@@ -129,19 +129,34 @@ fn read(mut from: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
+/// What a failure is told by, in a JVM's words.
+const TELLING: [&str; 4] = ["Error", "Exception", "Unrecognized", "Invalid"];
+
+/// What a JVM and JMH say of every failure, and what says nothing about this one.
+const HOLLOW: [&str; 8] = [
+    "Could not create the Java Virtual Machine",
+    "A fatal exception has occurred",
+    "Error occurred during initialization of VM",
+    "fail on error was requested",
+    "Benchmark caught the exception",
+    "Caused by: org.openjdk.jmh",
+    "Suppressed: ",
+    "JMH lock is ignored",
+];
+
 /// What matters of a text that a program which failed has printed, on one line: what it calls an error, or its end.
 pub(crate) fn last_words(text: &str) -> String {
     const LONGEST: usize = 300;
-    const TELLING: [&str; 4] = ["Error", "Exception", "Unrecognized", "Invalid"];
-    // What begins with # is what JMH says of itself: the flags, for one, whose names may have such words.
-    let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(says).collect();
+    // What begins with # or < is what JMH says of itself; with `at` and dots, the trace of an exception.
+    let says =
+        |line: &&str| !line.is_empty() && !["#", "<", "at ", "..."].iter().any(|mark| line.starts_with(mark));
+    let mut lines: Vec<&str> = text.lines().map(str::trim).filter(says).collect();
+    lines.retain(|line| !HOLLOW.iter().any(|hollow| line.contains(hollow)));
+    lines.dedup();
     let tells = |line: &&str| TELLING.iter().any(|word| line.contains(word));
-    let told: Vec<&str> = match lines.iter().position(tells) {
-        Some(first) => {
-            lines[first..].iter().take(2).filter(|line| !line.starts_with("at ")).copied().collect()
-        }
-        None => lines[lines.len().saturating_sub(3)..].to_vec(),
+    let told = match lines.iter().position(tells) {
+        Some(first) => &lines[first..lines.len().min(first + 2)],
+        None => &lines[lines.len().saturating_sub(3)..],
     };
     told.join(" | ").chars().take(LONGEST).collect()
 }
@@ -197,7 +212,10 @@ mod tests {
     fn last_words_are_the_error_or_the_end() {
         assert_eq!(last_words("a\nb\n\nc\nd\n"), "b | c | d");
         let text = "# VM options: -XX:+ExitOnOutOfMemoryError\n<failure>\njava.lang.OutOfMemoryError: Java heap space\n\tat a.b(C.java)\nbye";
-        assert_eq!(last_words(text), "java.lang.OutOfMemoryError: Java heap space");
+        assert_eq!(last_words(text), "java.lang.OutOfMemoryError: Java heap space | bye");
+        let text = "<stderr last='20 lines'>\nOldPLABSize (1024) must be greater\nError: Could not create the Java Virtual Machine.\n</stderr>\n\
+                    ERROR: Benchmark caught the exception\nCaused by: org.openjdk.jmh.runner.BenchmarkException: Benchmark error";
+        assert_eq!(last_words(text), "OldPLABSize (1024) must be greater");
         assert_eq!(last_words(""), "");
         assert_eq!(last_words(&"x".repeat(1000)).len(), 300);
     }

@@ -17,13 +17,17 @@ sources! {
     "src/main/java/allotment/Allocation.java"
     "src/main/java/allotment/Cache.java"
     "src/main/java/allotment/Collections.java"
+    "src/main/java/allotment/Graph.java"
     "src/main/java/allotment/Layout.java"
     "src/main/java/allotment/Lists.java"
+    "src/main/java/allotment/Load.java"
+    "src/main/java/allotment/Part.java"
     "src/main/java/allotment/Random.java"
     "src/main/java/allotment/Refills.java"
     "src/main/java/allotment/Size.java"
     "src/main/java/allotment/Sized.java"
     "src/main/java/allotment/Trees.java"
+    "src/main/java/allotment/Vertex.java"
 }
 
 /// A number for these sources: another one after any change. Another release of Rust may number them otherwise, which

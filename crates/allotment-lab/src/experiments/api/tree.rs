@@ -5,8 +5,8 @@
 //! would have to come before their parents. A tree that grows by random insertion was refused: its depth, and
 //! with it a collector's stack, would differ from one to the next.
 
-use super::super::random::Random;
 use super::node::{LEFT, NewNode, Node, RIGHT, key, slot};
+use crate::walk::Random;
 use allotment::{Gc, Mutator, NewArray, OutOfMemory, alloc, rebind, root};
 
 /// The numbers of `nodes` nodes in the order of a traversal, depth first: what is linked lies together.

@@ -2,10 +2,10 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
-use super::super::random::Random;
 use super::part::{Part, plan, table};
 use super::{board, heap_bytes};
 use crate::harness::{Bench, Case, Worker};
+use crate::walk::Random;
 use allotment::{Mutator, OutOfMemory, root};
 use anyhow::Context;
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,8 @@
 //! A thread's part of the graph: its vertices, in a table that keeps them alive, and the steps that change them.
 
-use super::super::random::Random;
 use super::board::{Board, PLACES};
 use super::vertex::{EDGES, LEAF_EVERY, Load, Vertex, connect, leaf, make};
+use crate::walk::Random;
 use allotment::{Array, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind};
 use anyhow::{Context, bail};
 

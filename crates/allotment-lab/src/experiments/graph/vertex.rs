@@ -4,7 +4,7 @@
 //! `j` for `i`: so a vertex can be taken out of the graph in constant time, and a reference that a collector
 //! forgot to update is found by looking whether its way back leads home.
 
-use super::super::random::Random;
+use crate::walk::Random;
 use allotment::{
     Array, Field, Gc, Mutator, NewArray, NewSlots, Object, OutOfMemory, Plain, Slots, alloc, root,
 };

@@ -6,10 +6,10 @@
 //! of 256 until another takes its place. `allotment tune` measures with it.
 
 use super::heap_use::HeapUse;
-use super::random::Random;
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, Worker, keep,
 };
+use crate::walk::Random;
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::mutator::{Mutator, OutOfMemory, RootHandle};

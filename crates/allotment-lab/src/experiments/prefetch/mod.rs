@@ -152,7 +152,8 @@ impl Experiment for Prefetch {
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        on_jvm::prefetch(case, INSTRUCTIONS)
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::prefetch(case, INSTRUCTIONS).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -1,6 +1,6 @@
 //! What a thread does: 20 KiB in about 250 small arrays, each stored, every tenth kept for a while.
 
-use crate::experiments::random::Random;
+use crate::walk::Random;
 use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Slots, alloc};
 
 /// Bytes that an operation allocates, headers included; up to an array more.

@@ -18,6 +18,8 @@ mod malloc;
 mod shared;
 mod widest;
 
+pub(super) use collected::MIN_HEAP as COLLECTED_HEAP;
+
 use super::collectors::COLLECTOR;
 use super::on_jvm;
 use super::sizes::{self, WithSize};
@@ -126,7 +128,8 @@ impl Experiment for Tlab {
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        on_jvm::tlab(case)
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::tlab(case).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

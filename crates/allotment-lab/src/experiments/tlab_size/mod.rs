@@ -91,7 +91,8 @@ impl Experiment for TlabSize {
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        on_jvm::tlab_size(case)
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::tlab_size(case).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -2,8 +2,8 @@
 
 use super::cache::{Cache, Value, make};
 use super::witness::Witness;
-use crate::experiments::random::Random;
 use crate::harness::{Play, SecondaryValue, Share, Thread, Worker, keep};
+use crate::walk::Random;
 use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, alloc, rebind, root};
 use anyhow::bail;
 

@@ -5,18 +5,18 @@
 
 /// A sequence of numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// The sequence number `seed`.
-    pub(super) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         // Odd, so not 0 for any seed: the generator would stay there.
         Random(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed.wrapping_mul(2).wrapping_add(1)))
     }
 
     /// Any number but 0.
     #[inline]
-    pub(super) fn draw(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -25,19 +25,19 @@ impl Random {
 
     /// A number below `limit`; 0 if that is 0. Of the upper half of a drawn number, so for limits far below 2^32.
     #[inline]
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (((self.draw() >> 32) * limit as u64) >> 32) as usize
     }
 
     /// A number from `low` to `high`, as often between 8 and 16 as between 512 and 1024.
-    pub(super) fn logarithmic(&mut self, low: usize, high: usize) -> usize {
+    pub(crate) fn logarithmic(&mut self, low: usize, high: usize) -> usize {
         let part = (self.draw() >> 11) as f64 / (1_u64 << 53) as f64;
         let drawn = low as f64 * (high as f64 / low as f64).powf(part);
         (drawn as usize).clamp(low, high)
     }
 
     /// Fisher and Yates' shuffle.
-    pub(super) fn shuffle<T>(&mut self, values: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, (self.draw() % (last as u64 + 1)) as usize);
         }

@@ -1,0 +1,199 @@
+//! What true LRU caches of this machine's sizes would do with a walk: the expectation that the scores stand beside.
+//!
+//! Real caches are not quite LRU, are shared with strangers on a virtual machine, and processors prefetch; so this is a
+//! landmark and not a model to be fitted.
+
+use allotment::memory::topology::{CacheKind, Topology};
+
+/// A way to walk, as a cache sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// Half of the bytes are read in order, and for each of their 32-bit numbers one of the other half, anywhere.
+    Gather,
+    /// Both halves are read in order.
+    Stream,
+    /// Every line once, and then again in the same order.
+    Cycle,
+}
+
+/// A level of data caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Level {
+    /// 1 is closest to the core.
+    pub(super) level: u8,
+    /// Of one cache.
+    pub(super) bytes: usize,
+    /// CPUs that share one.
+    pub(super) sharers: usize,
+}
+
+impl Level {
+    /// The bytes of a thread, if so many threads work on different CPUs as far as there are any.
+    pub(super) fn bytes_of_each(&self, threads: usize) -> usize {
+        self.bytes / threads.clamp(1, self.sharers.max(1))
+    }
+}
+
+/// The caches of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Machine {
+    /// Ascending by level.
+    pub(super) levels: Vec<Level>,
+    line: usize,
+}
+
+/// The levels that there may be.
+const LEVELS: std::ops::RangeInclusive<u8> = 1..=4;
+
+impl Machine {
+    /// This machine.
+    pub(super) fn detect() -> Machine {
+        let topology = Topology::detect();
+        let levels = LEVELS.filter_map(|level| {
+            let found = topology.data_caches(level)?;
+            Some(Level { level, bytes: found.bytes, sharers: found.sharers })
+        });
+        let data = topology.caches().iter().filter(|cache| cache.kind != CacheKind::Instruction);
+        let line = data.map(|cache| cache.line_bytes).max().unwrap_or(64);
+        Machine { levels: levels.collect(), line }
+    }
+
+    /// Bytes of a cache line.
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The share of reads, from 0 to 1, that the last cache or one before it answers when each of `threads` walks `bytes`
+    /// bytes. None if no cache is known. The last cache is divided evenly among those that use it.
+    pub(super) fn hits(&self, pattern: Pattern, bytes: usize, threads: usize) -> Option<f64> {
+        let cache = self.levels.last()?.bytes_of_each(threads);
+        Some(match pattern {
+            _ if bytes <= cache => 1.0,
+            Pattern::Gather => gather_hits(cache as f64 / (bytes as f64 / 2.0)),
+            // Of the numbers in a line the first misses.
+            Pattern::Stream => 1.0 - 4.0 / self.line as f64,
+            // What comes next in a cycle is what was used longest ago, so what a cache that is too small drops.
+            Pattern::Cycle => 0.0,
+        })
+    }
+}
+
+/// The hit ratio of random reads in an array, `fit` times which the cache would hold, while a stream of as many bytes passes.
+///
+/// A line of 16 numbers is touched 16 times in a pass over `L` lines, so the gap between two touches is `x L` reads with an
+/// exponentially distributed `x`. In that gap `L (1 - e^-x)` other lines of the array and `x L / 16` lines of the
+/// stream pass. It hits where these are no more than the cache holds:
+///
+/// ```text
+/// 1 - e^-x + x/16 = fit        hits = 1 - e^-x
+/// ```
+fn gather_hits(fit: f64) -> f64 {
+    // The left side grows with x, and is at least `fit` at 16 times it.
+    let (mut low, mut high) = (0.0, 16.0 * fit);
+    for _ in 0..60 {
+        let x: f64 = (low + high) / 2.0;
+        if 1.0 - (-x).exp() + x / 16.0 < fit {
+            low = x;
+        } else {
+            high = x;
+        }
+    }
+    1.0 - (-low).exp()
+}
+
+#[cfg(test)]
+pub(super) mod examples {
+    use super::*;
+
+    /// Two cores with 32k and 512k each, and 32m for both.
+    pub(in super::super) fn machine() -> Machine {
+        let level = |level, bytes, sharers| Level { level, bytes, sharers };
+        Machine {
+            levels: vec![level(1, 32 << 10, 1), level(2, 512 << 10, 1), level(3, 32 << 20, 2)],
+            line: 64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_hit_ratio_of_a_gather() {
+        let table = [
+            (1.5, 1.0),
+            (1.3, 0.99),
+            (1.06, 0.91),
+            (1.0, 0.87),
+            (0.75, 0.68),
+            (0.5, 0.46),
+            (0.25, 0.23),
+            (0.125, 0.12),
+            (0.0625, 0.06),
+        ];
+        for (fit, hits) in table {
+            assert!((gather_hits(fit) - hits).abs() < 0.006, "{fit}: {}", gather_hits(fit));
+        }
+    }
+
+    /// The formula against a cache that does what it describes.
+    #[test]
+    fn an_lru_cache_agrees() {
+        let lines = 512_usize;
+        for capacity in [128, 256, 384, 512] {
+            let mut random = crate::walk::Random::new(1);
+            let mut used: std::collections::BTreeMap<u64, usize> = Default::default();
+            let mut times: std::collections::HashMap<usize, u64> = Default::default();
+            let (mut hits, mut reads, mut stream) = (0, 0, lines);
+            for now in 0..100_000_u64 {
+                let mut touch = |line: usize, time: u64| {
+                    let before = times.insert(line, time);
+                    if let Some(before) = before {
+                        used.remove(&before);
+                    }
+                    used.insert(time, line);
+                    if used.len() > capacity
+                        && let Some((_, oldest)) = used.pop_first()
+                    {
+                        times.remove(&oldest);
+                    }
+                    before.is_some()
+                };
+                if now % 16 == 0 {
+                    stream += 1;
+                    touch(stream, 2 * now);
+                }
+                let hit = touch(random.below(lines), 2 * now + 1);
+                if now > 20_000 {
+                    reads += 1;
+                    hits += u32::from(hit);
+                }
+            }
+            let (found, formula) =
+                (f64::from(hits) / f64::from(reads), gather_hits(capacity as f64 / lines as f64));
+            assert!((found - formula).abs() < 0.02, "{capacity}: {found} {formula}");
+        }
+    }
+
+    #[test]
+    fn threads_share_what_their_cpus_share() {
+        let machine = examples::machine();
+        let hits = |pattern, mib: usize, threads| machine.hits(pattern, mib << 20, threads).unwrap();
+        assert_eq!((hits(Pattern::Cycle, 32, 1), hits(Pattern::Cycle, 32, 2)), (1.0, 0.0));
+        assert_eq!((hits(Pattern::Cycle, 16, 2), hits(Pattern::Cycle, 16, 5)), (1.0, 1.0));
+        assert!((hits(Pattern::Gather, 64, 1) - 0.87).abs() < 0.01);
+        assert!((hits(Pattern::Gather, 64, 2) - 0.46).abs() < 0.01);
+        assert_eq!(hits(Pattern::Stream, 64, 1), 0.9375);
+        assert_eq!(Machine { levels: vec![], line: 64 }.hits(Pattern::Cycle, 1, 1), None);
+    }
+
+    proptest! {
+        #[test]
+        fn more_cache_never_hits_less(fit in 0.001..3.0_f64, more in 0.0..1.0_f64) {
+            let (less, more) = (gather_hits(fit), gather_hits(fit + more));
+            prop_assert!((0.0..=1.0).contains(&less) && less <= more + 1e-9);
+        }
+    }
+}

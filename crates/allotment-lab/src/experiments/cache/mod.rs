@@ -1,0 +1,200 @@
+//! Whether a thread's speed collapses when the threads' working sets together pass the last cache, and whether what more
+//! threads gain falls into a valley there and recovers beyond it.
+//!
+//! After "The 'Uncanny Valley' of L3 Cache Contention" (Michael Barker, 2014) and the discussion below it: its program is the
+//! mode `gather`, whose loads are independent of each other; what the first commenter holds against it, dependent loads, is
+//! `chase`, and his sliding window `window`. Elements are counted and not passes, so that sizes compare; results go to one
+//! sink for a block of elements, so that small sets are not all as slow as a sink. The page `docs/experiments/cache.md` says
+//! how to read the result.
+//!
+//! The memory is mapped for the purpose and not a heap's: see [`crate::walk`].
+
+mod chase;
+mod curve;
+mod expected;
+mod gather;
+mod speed_up;
+mod verdict;
+
+use super::on_jvm;
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, SecondaryValue, Thread};
+use crate::jvm::Workload;
+use crate::walk::{Mapping, Pages};
+use allotment::memory::limit::available_memory;
+use anyhow::bail;
+
+/// The experiment `cache`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cache;
+
+/// Threads' memory begins so many bytes apart within a page, so that it does not fall in the same sets of a cache.
+const SKEW: usize = 3 * 64;
+
+/// The largest set: an index of a gather has 32 bits.
+const MAX_SET: usize = 16 << 30;
+
+/// Below this, memory need not be asked for: every machine has it.
+const SMALL_TOTAL: usize = 1 << 30;
+
+/// The same values in all modes; in a quick run the gather alone is a curve.
+const SET: Axis = Axis::new(
+    "set",
+    "bytes that are walked; l1, l2, l3 and half- or twice- of them too",
+    Kind::Eden,
+    &["16", "1k", "16k", "64k", "256k", "512k", "1m", "2m", "4m", "8m", "16m", "32m", "64m", "128m"],
+)
+.full(&[
+    "16", "32", "64", "128", "256", "512", "1k", "2k", "4k", "8k", "16k", "32k", "64k", "128k", "256k",
+    "512k", "1m", "2m", "4m", "8m", "16m", "32m", "64m", "128m",
+]);
+
+impl Experiment for Cache {
+    fn name(&self) -> &'static str {
+        "cache"
+    }
+
+    fn question(&self) -> &'static str {
+        "Does a thread slow down when the threads' working sets together pass the last cache, and is there a valley?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const AVERAGE: &[JmhMode] = &[JmhMode::AverageTime];
+        &[
+            Mode {
+                name: "gather",
+                what: "reads of an array in the order of another: independent loads",
+                jmh_modes: AVERAGE,
+            },
+            Mode {
+                name: "chase",
+                what: "hops around one cycle of all lines: each load waits for the one before",
+                jmh_modes: AVERAGE,
+            },
+            Mode {
+                name: "window",
+                what: "the same within a window that slides over the memory: misses caches, not the TLB",
+                jmh_modes: AVERAGE,
+            },
+        ]
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new(
+                "order",
+                "order of the reads",
+                Kind::Choice(&["shuffled", "sequential"]),
+                &["shuffled", "sequential"],
+            )
+            .quick(&["shuffled"])
+            .only_in(&["gather", "chase"]),
+            Axis::new("window", "bytes of the window", Kind::Size, &["128k"]).only_in(&["window"]),
+            Axis::new("stride", "bytes between two slots", Kind::Size, &["64"])
+                .full(&["64", "128"])
+                .only_in(&["chase", "window"]),
+            Axis::new("pages", "pages of the memory", Kind::Choice(&["base", "huge"]), &["base"])
+                .full(&["base", "huge"]),
+            Axis::new(
+                "share",
+                "whether set is of each thread or of all together",
+                Kind::Choice(&["per-thread", "total"]),
+                &["per-thread"],
+            )
+            .full(&["per-thread", "total"]),
+            SET.quick(&["half-l1", "half-l2", "twice-l2", "half-l3", "l3", "twice-l3"]).only_in(&["gather"]),
+            SET.quick(&["half-l2", "twice-l3"]).only_in(&["chase", "window"]),
+        ];
+        AXES
+    }
+
+    fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {
+        match (quick, cpus) {
+            (false, _) => (1..=5).collect(),
+            (true, 1) => vec![1],
+            (true, _) => vec![1, cpus],
+        }
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline { coordinate: "threads".into(), value: "1".into() })
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        verdict::verdicts(rows, &expected::Machine::detect())
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        let set = set_of_each(case).ok()?;
+        if set < 16 {
+            return Some("a set of less than 16 bytes for each thread holds no two elements".into());
+        }
+        if set > MAX_SET {
+            return Some("sets of more than 16g".into());
+        }
+        if case.mode != "gather" {
+            let stride = case.size("stride").ok()?;
+            if stride < 8 || stride % 8 != 0 {
+                return Some(format!("slots {stride} bytes apart: an address has 8"));
+            }
+            if set / stride < 2 {
+                return Some("a set of less than two slots is no cycle".into());
+            }
+        }
+        let total = set.saturating_mul(case.threads);
+        if total > SMALL_TOTAL && total > available_memory().bytes / 2 {
+            return Some(format!(
+                "{} threads that walk {set} bytes each take over half of the memory",
+                case.threads
+            ));
+        }
+        None
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::cache(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        match case.mode.as_str() {
+            "gather" => gather::run(case, bench),
+            "chase" | "window" => chase::run(case, bench),
+            other => bail!("there is no mode `{other}`"),
+        }
+    }
+}
+
+/// Bytes that each thread walks.
+fn set_of_each(case: &Case) -> anyhow::Result<usize> {
+    let set = case.size("set")?;
+    Ok(match case.text("share")? {
+        "total" => set / case.threads,
+        _ => set,
+    })
+}
+
+/// A thread's memory, not yet touched.
+fn memory(case: &Case, thread: &Thread) -> anyhow::Result<Mapping> {
+    let pages = if case.text("pages")? == "huge" { Pages::Huge } else { Pages::Base };
+    // Within a page, or the memory would grow with the number of the thread.
+    Mapping::new(set_of_each(case)?, thread.index * SKEW % 4096, pages)
+}
+
+/// What is said of a case beside its score: nothing of it is measured, but the pages that came.
+#[derive(Clone, Debug)]
+struct Facts(Vec<SecondaryValue>);
+
+impl Facts {
+    /// The facts of a thread whose memory has been touched; `expected` is the share of its reads that the last cache is
+    /// expected to answer.
+    fn new(case: &Case, memory: &Mapping, expected: Option<f64>) -> anyhow::Result<Facts> {
+        let mut values =
+            vec![SecondaryValue::average("set.total", "B", (memory.bytes() * case.threads) as f64)];
+        values.extend(expected.map(|share| SecondaryValue::average("hits.expected", "%", share * 100.0)));
+        if case.text("pages")? == "huge" {
+            values.push(SecondaryValue::average("pages.huge", "%", memory.huge_share()? * 100.0));
+        }
+        Ok(Facts(values))
+    }
+}

@@ -1,0 +1,60 @@
+//! Sizes told in this machine's caches: `half-l2`, `l3`, `twice-l3`.
+//!
+//! What an experiment wants is often a memory that stays in a cache, or one that does not; in bytes that is another size on
+//! each machine. Rounded down to a power of two: half of 1.25 MiB rounded up would be 1 MiB.
+
+use allotment::memory::topology::Topology;
+
+/// Half, once and twice of each level, as the words begin.
+const SHARES: [(&str, usize); 3] = [("half-", 1), ("", 2), ("twice-", 4)];
+
+/// The levels with what is taken for their bytes where none is to be seen.
+const LEVELS: [(&str, u8, usize); 3] = [("l1", 1, 32 << 10), ("l2", 2, 1 << 20), ("l3", 3, 8 << 20)];
+
+/// The bytes that a word means on this machine; none if it is no such word.
+pub(super) fn of(word: &str) -> Option<usize> {
+    let (level, unseen, halves) = read(word)?;
+    let bytes = Topology::detect().data_caches(level).map_or(unseen, |cache| cache.bytes);
+    Some(halves_of(bytes, halves))
+}
+
+/// Level, bytes where there is none to be seen, and how many halves of it.
+fn read(word: &str) -> Option<(u8, usize, usize)> {
+    SHARES.iter().find_map(|&(prefix, halves)| {
+        let cache = word.strip_prefix(prefix)?;
+        let &(_, level, unseen) = LEVELS.iter().find(|(name, ..)| *name == cache)?;
+        Some((level, unseen, halves))
+    })
+}
+
+/// So many halves of `bytes`, rounded down to a power of two.
+fn halves_of(bytes: usize, halves: usize) -> usize {
+    1 << (bytes / 2 * halves).max(1).ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_cache_is_no_more_than_that() {
+        for (cache, expected) in [(512 << 10, 256 << 10), (1280 << 10, 512 << 10), (2 << 20, 1 << 20), (0, 1)]
+        {
+            assert_eq!(halves_of(cache, 1), expected);
+        }
+        assert_eq!((halves_of(32 << 20, 2), halves_of(32 << 20, 4)), (32 << 20, 64 << 20));
+        assert_eq!((halves_of(48 << 20, 2), halves_of(1280 << 10, 4)), (32 << 20, 2 << 20));
+    }
+
+    #[test]
+    fn words_name_a_cache_and_a_share() {
+        assert_eq!(read("half-l2"), Some((2, 1 << 20, 1)));
+        assert_eq!(read("l1"), Some((1, 32 << 10, 2)));
+        assert_eq!(read("twice-l3"), Some((3, 8 << 20, 4)));
+        for wrong in ["", "l4", "half", "third-l2", "L2", "half-half-l2"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+        assert!(of("half-l2").unwrap().is_power_of_two());
+        assert_eq!(of("64k"), None);
+    }
+}
