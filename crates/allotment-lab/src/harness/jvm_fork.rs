@@ -92,10 +92,18 @@ fn command(order: &JvmOrder<'_>, results: &Path) -> Command {
         command.args([option, &value]);
     }
     if case.jmh_mode != JmhMode::SingleShot {
-        let time = |time: Duration| format!("{}ns", time.as_nanos());
-        command.args(["-w", &time(plan.warmup_time), "-r", &time(plan.time)]);
+        command.args(["-w", &jmh_time(plan.warmup_time), "-r", &jmh_time(plan.time)]);
     }
     command
+}
+
+/// A time as JMH's options take it: a number of 31 bits and a unit, so in the largest that divides it.
+fn jmh_time(time: Duration) -> String {
+    let nanoseconds = time.as_nanos();
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let unit = units.into_iter().find(|(_, length)| nanoseconds.is_multiple_of(*length));
+    let (unit, length) = unit.unwrap_or(("ns", 1));
+    format!("{}{unit}", nanoseconds / length)
 }
 
 /// Runs JMH until it ends, has been silent for too long, or the user wants the end.

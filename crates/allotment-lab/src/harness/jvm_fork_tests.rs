@@ -87,6 +87,19 @@ fn the_command_line_is_jmhs() {
 }
 
 #[test]
+fn times_are_numbers_that_jmh_reads() {
+    let times = [
+        (12_000_000_000, "12s"),
+        (600_000_000, "600ms"),
+        (1_500_000_000, "1500ms"),
+        (250_001_000, "250001us"),
+    ];
+    for (nanoseconds, expected) in times.into_iter().chain([(7, "7ns")]) {
+        assert_eq!(jmh_time(Duration::from_nanos(nanoseconds)), expected);
+    }
+}
+
+#[test]
 fn every_other_end_is_told() {
     let text = failure(
         "echo '# Fork: 1 of 1'; echo '<failure>'; echo 'java.lang.OutOfMemoryError: Java heap space'; exit 1",

@@ -148,8 +148,9 @@ const HOLLOW: [&str; 8] = [
 pub(crate) fn last_words(text: &str) -> String {
     const LONGEST: usize = 300;
     // What begins with # or < is what JMH says of itself; with `at` and dots, the trace of an exception.
-    let says =
-        |line: &&str| !line.is_empty() && !["#", "<", "at ", "..."].iter().any(|mark| line.starts_with(mark));
+    let says = |line: &&str| {
+        !line.is_empty() && !["#", "<", "at ", "...", "WARNING"].iter().any(|mark| line.starts_with(mark))
+    };
     let mut lines: Vec<&str> = text.lines().map(str::trim).filter(says).collect();
     lines.retain(|line| !HOLLOW.iter().any(|hollow| line.contains(hollow)));
     lines.dedup();
