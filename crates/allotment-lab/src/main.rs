@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Command::TlabLog(arguments) => command::tlab_log(&arguments),
         Command::Simulate(simulation) => command::simulate(&simulation),
         Command::Fork => command::fork(experiments),
+        Command::Neighbour => command::neighbour(),
         Command::Told(text) => command::print(&text),
     });
     match done {

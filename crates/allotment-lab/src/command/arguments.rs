@@ -2,7 +2,8 @@
 
 use super::{AsmArguments, Failure, JvmArguments, Simulation, TlabLogArguments};
 use crate::format::time;
-use crate::harness::{Baseline, Experiment, JVM, JmhMode, Kind, Pin, Selection, Settings};
+use crate::harness::neighbours::{NEIGHBOURS, NONE};
+use crate::harness::{Baseline, Experiment, JVM, JmhMode, Kind, Neighbours, Pin, Selection, Settings};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -30,6 +31,8 @@ pub enum Command {
     Simulate(Simulation),
     /// Be a fork of a run.
     Fork,
+    /// Be the neighbours of a fork.
+    Neighbour,
     /// Help or version, ready to print.
     Told(String),
 }
@@ -63,6 +66,9 @@ enum Verb {
     /// Measure one case, read from standard input.
     #[command(hide = true)]
     Fork,
+    /// Walk memory beside a case, as told on standard input.
+    #[command(hide = true)]
+    Neighbour,
 }
 
 /// The arguments of `allotment tune`.
@@ -140,6 +146,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time::parse)]
     pub timeout: Duration,
 
+    /// Measure each case alone and beside N threads that walk SIZE bytes each, in any order or one line after the other.
+    #[arg(long, value_name = "N:SIZE[:random|sequential]")]
+    pub neighbours: Option<Neighbours>,
+
     /// Bind threads to CPUs.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub pin: Pin,
@@ -190,6 +200,7 @@ pub fn parse(
         Verb::TlabLog(arguments) => Ok(Command::TlabLog(arguments)),
         Verb::Simulate(simulation) => Ok(Command::Simulate(simulation)),
         Verb::Fork => Ok(Command::Fork),
+        Verb::Neighbour => Ok(Command::Neighbour),
         Verb::Run(mut arguments) => {
             let run = matches.subcommand_matches("run");
             arguments.values = run.map(|run| axis_values(run, experiments)).unwrap_or_default();
@@ -327,7 +338,10 @@ impl RunArguments {
     /// [`Failure::Usage`] for a baseline that is not of the form WHAT=VALUE, names nothing that the
     /// experiment has, or is not a value of its axis.
     pub fn baseline(&self, experiment: &dyn Experiment) -> Result<Option<Baseline>, Failure> {
-        let Some(text) = &self.baseline else { return Ok(experiment.baseline()) };
+        let Some(text) = &self.baseline else {
+            let alone = self.neighbours.map(|_| Baseline::axis(NEIGHBOURS, NONE));
+            return Ok(alone.or_else(|| experiment.baseline()));
+        };
         if text == "none" {
             return Ok(None);
         }
@@ -341,6 +355,9 @@ impl RunArguments {
             (_, Some(axis)) => {
                 let value = axis.canonical(value).map_err(Failure::Usage)?;
                 Ok(Some(Baseline::axis(coordinate, &value)))
+            }
+            (NEIGHBOURS, None) if self.neighbours.is_some() && value == NONE => {
+                Ok(Some(Baseline::axis(NEIGHBOURS, NONE)))
             }
             ("mode" | "threads" | JVM, None) => Ok(Some(Baseline::axis(coordinate, value))),
             (_, None) => {
@@ -416,5 +433,12 @@ mod tests {
             assert!(text.contains(hint), "{text}");
         }
         assert_eq!(run(&["clock"]).unwrap().baseline(clock).unwrap(), clock.baseline());
+        let alone = Some(Baseline::axis("neighbours", "none"));
+        assert_eq!(run(&["clock", "--neighbours=1:1m"]).unwrap().baseline(clock).unwrap(), alone);
+        let given = ["clock", "--neighbours=1:1m", "--baseline"];
+        let of = |text| run(&[&given[..], &[text]].concat()).unwrap().baseline(clock);
+        assert_eq!(of("neighbours=none").unwrap(), alone);
+        assert_eq!(of("mode=tsc").unwrap(), Some(Baseline::mode("tsc")));
+        assert!(run(&["clock", "--baseline=neighbours=none"]).unwrap().baseline(clock).is_err());
     }
 }

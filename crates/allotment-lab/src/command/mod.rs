@@ -20,7 +20,7 @@ pub use asm::{AsmArguments, asm};
 pub use failure::Failure;
 pub use jvm::JvmArguments;
 pub use run::run;
-pub use show::{fork, list, machine, options, print};
+pub use show::{fork, list, machine, neighbour, options, print};
 pub use simulate::{CoherenceArguments, Simulation, simulate};
 pub use tlab_log::{TlabLogArguments, tlab_log};
 pub use tune::tune;

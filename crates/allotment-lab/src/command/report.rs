@@ -2,6 +2,7 @@
 
 use super::jvm;
 use crate::format::{Report, ScoreRow, text_table};
+use crate::harness::neighbours::{self, NEIGHBOURS};
 use crate::harness::{Baseline, Experiment, OnJvms, Outcome, compare};
 use std::fmt::Write;
 
@@ -37,7 +38,11 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         let comparison = baseline.as_ref().map(|baseline| compare(&rows, baseline));
         let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
         let _ = writeln!(text, "\n{}\n", experiment.question());
-        let verdicts = comparison.as_ref().map(|found| experiment.verdicts(&rows, found)).unwrap_or_default();
+        let beside = baseline.as_ref().is_some_and(|baseline| baseline.coordinate == NEIGHBOURS);
+        let verdicts = |found| {
+            if beside { neighbours::verdicts(&rows, found) } else { experiment.verdicts(&rows, found) }
+        };
+        let verdicts = comparison.as_ref().map(verdicts).unwrap_or_default();
         text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref());
         for verdict in verdicts {
             let _ = writeln!(text, "{verdict}");

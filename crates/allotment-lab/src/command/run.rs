@@ -6,8 +6,8 @@ use super::{Failure, RunArguments, jvm, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
 use crate::format::{OutputFile, Report};
-use crate::harness::{Baseline, Case, Experiment, Interrupt, JmhMode, Outcome, expand};
-use crate::machine::Machine;
+use crate::harness::{Baseline, Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, expand};
+use crate::machine::{Machine, free_memory};
 use allotment::memory::topology::Topology;
 use std::path::Path;
 
@@ -24,6 +24,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let cpus = usable_cpus(&topology);
     let (cases, left_out) =
         expand(&chosen, &arguments.selection(), cpus.1).map_err(|error| Failure::Usage(error.to_string()))?;
+    let cases = beside(arguments.neighbours, cases)?;
     let chosen_jdks = arguments.jvm.choose()?;
     let files = Files::open(arguments)?;
     let settings = arguments.settings();
@@ -85,6 +86,21 @@ fn named<'a>(
         }
     }
     Ok(chosen)
+}
+
+/// The cases alone and with neighbours, if there are to be any and the machine has the memory.
+fn beside(neighbours: Option<Neighbours>, cases: Vec<Case>) -> Result<Vec<Case>, Failure> {
+    let Some(neighbours) = neighbours else { return Ok(cases) };
+    let (wanted, free) = (neighbours.total_bytes(), free_memory());
+    if wanted > free {
+        return Err(Failure::Usage(format!(
+            "--neighbours {}: they walk {} MiB together, and {} MiB of memory are free",
+            neighbours.label(),
+            wanted >> 20,
+            free >> 20
+        )));
+    }
+    Ok(neighbours.beside(cases))
 }
 
 /// The settings for each JMH mode of the run, one line each.

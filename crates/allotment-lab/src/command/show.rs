@@ -1,6 +1,7 @@
-//! The commands that only print, and the hidden one that is a fork.
+//! The commands that only print, and the hidden ones that are a fork and its neighbours.
 
 use super::Failure;
+use crate::harness::neighbours::run_neighbours;
 use crate::harness::{Axis, Experiment, run_fork};
 use crate::machine::Machine;
 use allotment::Heap;
@@ -81,4 +82,12 @@ pub fn options() -> Result<(), Failure> {
 /// There is no order on standard input, or nobody reads the results.
 pub fn fork(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     Ok(run_fork(experiments, io::stdin().lock(), io::stdout().lock())?)
+}
+
+/// `allotment neighbour`, which `allotment run` starts beside a fork.
+///
+/// # Errors
+/// There is no order on standard input, it cannot be followed, or nobody reads the result.
+pub fn neighbour() -> Result<(), Failure> {
+    Ok(run_neighbours(io::stdin().lock(), io::stdout().lock())?)
 }

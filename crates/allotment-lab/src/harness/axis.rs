@@ -5,6 +5,7 @@
 //! a typed value per axis would be typed in one place only, the experiment, which asks for it by name.
 
 use super::cache_size;
+use super::neighbours::{self, NEIGHBOURS};
 use crate::format::number::{parse_size, size};
 
 /// What the values of an axis are.
@@ -116,6 +117,15 @@ impl Axis {
             (Kind::Size | Kind::Eden, Ok(bytes)) => size(bytes),
             _ => value.to_string(),
         }
+    }
+}
+
+/// The value of a parameter as people read it, be it of one of these axes or not.
+pub(super) fn label(axes: &[Axis], name: &str, value: &str) -> String {
+    match axes.iter().find(|axis| axis.name == name) {
+        Some(axis) => axis.label(value),
+        None if name == NEIGHBOURS => neighbours::label(value),
+        None => value.into(),
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Case {
     pub unit: TimeUnit,
     /// Measuring threads, at least one.
     pub threads: usize,
-    /// Name and value of every axis that the mode has, in the order of the axes.
+    /// Name and value of every axis that the mode has, in the order of the axes; then of what is no axis (neighbours).
     pub params: Vec<(String, String)>,
 }
 

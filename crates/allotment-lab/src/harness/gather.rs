@@ -1,5 +1,6 @@
 //! From the records of a case's forks to a row of the report.
 
+use super::axis::label;
 use super::protocol::{IterationRecord, Measured};
 use super::{Axis, Case, JmhMode, Plan};
 use crate::format::{Combine, Metric, Parameter, Samples, ScoreRow};
@@ -20,13 +21,10 @@ impl Gathered {
         if found == 0 {
             return None;
         }
-        let label = |name: &str, value: &str| {
-            axes.iter().find(|axis| axis.name == name).map_or(value.into(), |axis| axis.label(value))
-        };
         let parameter = |(name, value): &(String, String)| Parameter {
             name: name.clone(),
             value: value.clone(),
-            label: label(name, value),
+            label: label(axes, name, value),
         };
         Some(ScoreRow {
             benchmark: self.case.benchmark(),

@@ -4,7 +4,7 @@
 //! differ in what a JVM does not have (our collectors), it stands beside the first.
 
 use super::settings::Settings;
-use super::{Case, Experiment, JmhMode, Plan};
+use super::{Case, Experiment, JmhMode, Neighbours, Plan};
 use crate::format::Parameter;
 use crate::format::time::iteration_time;
 use crate::jvm::{Jvm, Workload};
@@ -59,6 +59,7 @@ pub fn jvm_cases(
             let alike = |other: &JvmCase| {
                 let of = &cases[other.beside];
                 (other.jvm == *jvm && other.workload == workload)
+                    && Neighbours::of(of) == Neighbours::of(case)
                     && (of.threads, of.jmh_mode, of.benchmark())
                         == (case.threads, case.jmh_mode, case.benchmark())
             };
@@ -150,6 +151,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::super::case::examples::case;
+    use super::super::neighbours::NEIGHBOURS;
     use super::super::{Bench, Mode};
     use super::*;
     use crate::jvm::examples::jvm;
@@ -193,6 +195,15 @@ mod tests {
         let expected = [(1, "17-parallel"), (1, "25-g1"), (3, "17-parallel"), (3, "25-g1")];
         assert_eq!(cases, expected.map(|(beside, name)| (beside, name.to_string())));
         assert_eq!(left_out, [""; 0]);
+    }
+
+    #[test]
+    fn company_makes_it_other_work() {
+        let alone = case(JmhMode::Throughput, 1);
+        let mut beside = alone.clone();
+        beside.params.push((NEIGHBOURS.into(), "2:65536:random".into()));
+        let (cases, _) = found(&[alone, beside], &[jvm(25, "g1")]);
+        assert_eq!(cases, [(0, "25-g1".to_string()), (1, "25-g1".to_string())]);
     }
 
     #[test]

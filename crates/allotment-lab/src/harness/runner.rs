@@ -5,14 +5,16 @@
 //! forks one after the other, as JMH does, was refused: the drift of a shared machine over minutes is
 //! larger than many effects of interest.
 
-use super::fork_process::{self, End};
+use super::axis::label;
+use super::fork_process::{self, End, Fork};
 use super::gather::Gathered;
 use super::jvm_case::{JVM, JVM_START, JvmCase, OnJvms};
 use super::jvm_fork::{self, JvmOrder};
+use super::neighbours::{Company, Left, Neighbours};
 use super::progress::Progress;
 use super::protocol::IterationRecord;
 use super::settings::START;
-use super::{Axis, Case, Experiment, Interrupt, Order, Pin, Settings};
+use super::{Axis, Case, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
 use crate::format::{ScoreRow, VirtualMachine};
 use std::path::PathBuf;
 use std::process::Command;
@@ -166,7 +168,7 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
     entries
 }
 
-/// Runs a fork of an entry to its end.
+/// Runs a fork of an entry to its end, beside its neighbours.
 fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
     let silence = plan.time.max(plan.warmup_time) + run.timeout;
@@ -176,14 +178,16 @@ fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended 
         progress.advance(time);
         shown += time;
     };
-    let (mut measured, end, complaints) = match entry.on_jvm {
-        Some(on_jvm) => {
+    let company = company(run, case);
+    let mut ended = match (&company, entry.on_jvm) {
+        (Err(_), _) => Fork { iterations: vec![], end: End::Finished, complaints: String::new() },
+        (Ok(_), Some(on_jvm)) => {
             let order = JvmOrder { jar: &run.on_jvms.jar, on_jvm, case, plan };
             let fork = jvm_fork::run(&order, silence, run.interrupt, &mut heard);
             entry.machine = fork.machine.or(entry.machine.take());
-            (fork.iterations, fork.end, String::new())
+            Fork { iterations: fork.iterations, end: fork.end, complaints: String::new() }
         }
-        None => {
+        (Ok(_), None) => {
             let order = Order {
                 case: case.clone(),
                 plan,
@@ -192,18 +196,48 @@ fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended 
             };
             let mut command = Command::new(&run.program);
             command.arg("fork");
-            let fork = fork_process::run(command, &order, silence, run.interrupt, &mut |record| {
-                heard(record.warmup);
-            });
-            (fork.iterations, fork.end, fork.complaints)
+            fork_process::run(command, &order, silence, run.interrupt, &mut |record| heard(record.warmup))
         }
     };
     progress.advance(entry.planned.saturating_sub(shown));
+    let mut measured = std::mem::take(&mut ended.iterations);
     measured.retain(|record| !record.warmup);
-    match end {
-        End::Finished => Ended::Well(measured, complaints),
+    part(company, &mut measured, &mut ended.end);
+    match ended.end {
+        End::Finished => Ended::Well(measured, ended.complaints),
         End::Interrupted => Ended::Interrupted(measured),
         End::Failed(text) => Ended::Badly(text),
+    }
+}
+
+/// The neighbours of a case, walking; none if it has none.
+fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, Left> {
+    let Some(neighbours) = Neighbours::of(case) else { return Ok(None) };
+    let mut command = Command::new(&run.program);
+    command.arg("neighbour");
+    let cpus = neighbour_bindings(run.settings.pin, case.threads, neighbours.threads, run.cpus);
+    Company::start(command, neighbours, cpus, run.timeout, run.interrupt).map(Some)
+}
+
+/// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is one value for each fork; what
+/// was measured beside neighbours that were not there is dropped.
+fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationRecord>, end: &mut End) {
+    match company.and_then(|company| company.map(Company::leave).transpose()) {
+        Ok(rate) => {
+            let rate = rate.map(|rate| SecondaryValue::average("neighbours.rate", "lines/us", rate));
+            if let (Some(rate), Some(first)) = (rate, measured.first_mut()) {
+                first.secondary.push(rate);
+            }
+        }
+        Err(left) => {
+            measured.clear();
+            if *end == End::Finished {
+                *end = match left {
+                    Left::Interrupted => End::Interrupted,
+                    Left::Failed(text) => End::Failed(text),
+                };
+            }
+        }
     }
 }
 
@@ -215,11 +249,8 @@ fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
 
 /// A case with all its coordinates as people read them, for messages.
 fn describe(case: &Case, axes: &[Axis], on_jvm: Option<&JvmCase>) -> String {
-    let label = |name: &str, value: &str| {
-        axes.iter().find(|axis| axis.name == name).map_or(value.into(), |axis| axis.label(value))
-    };
     let mut params: String =
-        case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(name, value))).collect();
+        case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(axes, name, value))).collect();
     if let Some(on_jvm) = on_jvm {
         params += &format!("{JVM} = {}, ", on_jvm.jvm.name());
     }
@@ -245,6 +276,11 @@ fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
         Pin::Never => false,
     };
     (0..threads).map(|thread| bound.then(|| cpus[thread % cpus.len()])).collect()
+}
+
+/// For each neighbour the CPU it is bound to: those behind the measuring threads', and only if there are enough for both.
+fn neighbour_bindings(pin: Pin, threads: usize, neighbours: usize, cpus: &[usize]) -> Vec<Option<usize>> {
+    bindings(pin, threads + neighbours, cpus).split_off(threads)
 }
 
 #[cfg(test)]
@@ -273,6 +309,9 @@ mod tests {
         assert_eq!(bindings(Pin::Always, 3, &[3, 5]), [Some(3), Some(5), Some(3)]);
         assert_eq!(bindings(Pin::Never, 1, &[3, 5]), [None]);
         assert_eq!(bindings(Pin::Always, 1, &[]), [None]);
+        assert_eq!(neighbour_bindings(Pin::Auto, 1, 1, &[3, 5]), [Some(5)]);
+        assert_eq!(neighbour_bindings(Pin::Auto, 1, 2, &[3, 5]), [None; 2]);
+        assert_eq!(neighbour_bindings(Pin::Always, 1, 2, &[3, 5]), [Some(5), Some(3)]);
     }
 
     proptest! {

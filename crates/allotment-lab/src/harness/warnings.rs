@@ -4,7 +4,8 @@
 //! warning is one line, with how many rows it concerns, the worst of them and what to do. A line per row was
 //! refused: a noisy machine makes as many as there are rows, and nobody reads them.
 
-use super::Outcome;
+use super::neighbours::NEIGHBOURS;
+use super::{Neighbours, Outcome};
 use crate::format::{Combine, ScoreRow};
 use crate::machine::Noise;
 
@@ -87,12 +88,18 @@ fn relative_error(row: &ScoreRow) -> Option<f64> {
     (row.primary.combine == Combine::Average && !share.is_nan()).then_some(share)
 }
 
+/// How many neighbours a row has.
+fn neighbours(row: &ScoreRow) -> usize {
+    let value = row.parameters.iter().find(|parameter| parameter.name == NEIGHBOURS);
+    value.and_then(|parameter| parameter.value.parse().ok()).map_or(0, |found: Neighbours| found.threads)
+}
+
 fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstances) -> Vec<String> {
     let mut warnings = Vec::new();
-    let threads = outcome.rows.iter().map(|row| row.threads).max().unwrap_or(0);
+    let threads = outcome.rows.iter().map(|row| row.threads + neighbours(row)).max().unwrap_or(0);
     if threads > *cpus {
         warnings.push(format!(
-            "up to {threads} threads ran on {cpus} CPUs: their scores are the scheduler's too"
+            "up to {threads} threads, neighbours included, ran on {cpus} CPUs: their scores are the scheduler's too"
         ));
     }
     if let Some(load) = before.load
@@ -126,7 +133,7 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::examples;
+    use crate::format::{Parameter, examples};
 
     fn outcome(values: &[f64], threads: usize, calls: (f64, f64)) -> Outcome {
         let row = ScoreRow {
@@ -164,7 +171,7 @@ mod tests {
         one(
             &outcome(&steady, 3, GOOD),
             &Circumstances { before: Noise::default(), ..quiet() },
-            "3 threads ran on 2 CPUs",
+            "3 threads, neighbours included, ran on 2 CPUs",
         );
         one(
             &outcome(&steady, 1, (12.0, 1e6)),
@@ -172,6 +179,15 @@ mod tests {
             "fewer than 100 calls in an iteration in 1 of 1 rows, fewest a.b (threads = 1, avgt): 12;",
         );
         one(&outcome(&steady, 1, (1e9, 0.6)), &quiet(), "shortest a.b (threads = 1, avgt): 0.6 ns");
+        let mut beside = outcome(&steady, 1, GOOD);
+        let value = "2:67108864:random".to_string();
+        let neighbours = Parameter { name: NEIGHBOURS.into(), value: value.clone(), label: value };
+        beside.rows[0].parameters.push(neighbours);
+        one(
+            &beside,
+            &Circumstances { before: Noise::default(), ..quiet() },
+            "3 threads, neighbours included, ran on 2 CPUs",
+        );
         let mut busy = quiet();
         busy.before.load = Some(1.8);
         one(&outcome(&steady, 1, GOOD), &busy, "load average 1.80 on 2 CPUs");

@@ -6,6 +6,7 @@
 
 mod clock;
 mod description;
+mod free_memory;
 mod linux;
 mod noise;
 mod resident;
@@ -13,6 +14,7 @@ mod x86_64;
 
 pub use clock::read_cost;
 pub use description::{Machine, placement};
+pub use free_memory::free_memory;
 pub use linux::{die_with_parent, hardware_counters, pin_current_thread};
 pub use noise::Noise;
 pub use resident::Resident;

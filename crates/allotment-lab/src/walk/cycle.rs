@@ -30,7 +30,6 @@ pub(crate) enum Way {
 pub(crate) struct Cycle {
     /// Every slot, one each `stride` bytes, holds the address of another of them.
     memory: Mapping,
-    slots: usize,
     /// The slot it stands on.
     at: *const u8,
 }
@@ -62,12 +61,7 @@ impl Cycle {
             Way::Shuffled => links.sattolo(random),
             Way::Window(width) => links.in_order(within_window(slots, width, random).into_iter()),
         }
-        Ok(Cycle { at: memory.base(), memory, slots })
-    }
-
-    /// How many slots there are.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots
+        Ok(Cycle { at: memory.base(), memory })
     }
 
     /// The memory that is walked.
@@ -156,7 +150,7 @@ mod tests {
         let first = cycle.memory.base().cast_const();
         let mut seen = Vec::new();
         let mut at = first;
-        while seen.is_empty() || (at != first && seen.len() <= cycle.slots()) {
+        while seen.is_empty() || (at != first && seen.len() * stride <= cycle.memory.bytes()) {
             seen.push((at.addr() - first.addr()) / stride);
             // SAFETY: a slot, as in `walk`.
             at = unsafe { at.cast::<*const u8>().read() };

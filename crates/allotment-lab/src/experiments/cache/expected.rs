@@ -3,6 +3,7 @@
 //! Real caches are not quite LRU, are shared with strangers on a virtual machine, and processors prefetch; so this is a
 //! landmark and not a model to be fitted.
 
+use crate::machine::placement;
 use allotment::memory::topology::{CacheKind, Topology};
 
 /// A way to walk, as a cache sees it.
@@ -17,20 +18,30 @@ pub(super) enum Pattern {
 }
 
 /// A level of data caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Level {
     /// 1 is closest to the core.
     pub(super) level: u8,
     /// Of one cache.
     pub(super) bytes: usize,
-    /// CPUs that share one.
-    pub(super) sharers: usize,
+    /// For one thread, two and so on: how many of them use the cache that most use. Ends at the number of CPUs.
+    users: Vec<usize>,
 }
 
 impl Level {
-    /// The bytes of a thread, if so many threads work on different CPUs as far as there are any.
+    /// The level with these caches, each told by its CPUs, on a machine that binds threads to CPUs in the order `placement`.
+    fn new(level: u8, bytes: usize, caches: &[&[usize]], placement: &[usize]) -> Level {
+        let on = |cpus: &[usize], threads: usize| {
+            placement[..threads].iter().filter(|cpu| cpus.contains(cpu)).count()
+        };
+        let most = |threads| caches.iter().map(|cpus| on(cpus, threads)).max().unwrap_or(1).max(1);
+        Level { level, bytes, users: (1..=placement.len()).map(most).collect() }
+    }
+
+    /// The bytes of a thread of so many, divided evenly. Those beyond the number of CPUs take turns with the others.
     pub(super) fn bytes_of_each(&self, threads: usize) -> usize {
-        self.bytes / threads.clamp(1, self.sharers.max(1))
+        let most = self.users.get(threads.saturating_sub(1)).or(self.users.last());
+        self.bytes / most.copied().unwrap_or(1)
     }
 }
 
@@ -49,12 +60,17 @@ impl Machine {
     /// This machine.
     pub(super) fn detect() -> Machine {
         let topology = Topology::detect();
+        let placement = placement(topology.cpus());
+        let data = || topology.caches().iter().filter(|cache| cache.kind != CacheKind::Instruction);
         let levels = LEVELS.filter_map(|level| {
-            let found = topology.data_caches(level)?;
-            Some(Level { level, bytes: found.bytes, sharers: found.sharers })
+            let bytes = topology.data_caches(level)?.bytes;
+            let caches: Vec<&[usize]> = data()
+                .filter(|cache| cache.level == level)
+                .map(|cache| cache.shared_cpus.as_slice())
+                .collect();
+            Some(Level::new(level, bytes, &caches, &placement))
         });
-        let data = topology.caches().iter().filter(|cache| cache.kind != CacheKind::Instruction);
-        let line = data.map(|cache| cache.line_bytes).max().unwrap_or(64);
+        let line = data().map(|cache| cache.line_bytes).max().unwrap_or(64);
         Machine { levels: levels.collect(), line }
     }
 
@@ -107,9 +123,10 @@ pub(super) mod examples {
 
     /// Two cores with 32k and 512k each, and 32m for both.
     pub(in super::super) fn machine() -> Machine {
-        let level = |level, bytes, sharers| Level { level, bytes, sharers };
+        let level = |level, bytes, caches: &[&[usize]]| Level::new(level, bytes, caches, &[0, 1]);
+        let (own, both): (&[&[usize]], &[&[usize]]) = (&[&[0], &[1]], &[&[0, 1]]);
         Machine {
-            levels: vec![level(1, 32 << 10, 1), level(2, 512 << 10, 1), level(3, 32 << 20, 2)],
+            levels: vec![level(1, 32 << 10, own), level(2, 512 << 10, own), level(3, 32 << 20, both)],
             line: 64,
         }
     }
@@ -187,6 +204,17 @@ mod tests {
         assert!((hits(Pattern::Gather, 64, 2) - 0.46).abs() < 0.01);
         assert_eq!(hits(Pattern::Stream, 64, 1), 0.9375);
         assert_eq!(Machine { levels: vec![], line: 64 }.hits(Pattern::Cycle, 1, 1), None);
+    }
+
+    #[test]
+    fn siblings_share_a_core_only_when_they_must() {
+        // Two cores of two hardware threads each; threads get cores of their own first.
+        let level = Level::new(2, 1 << 20, &[&[0, 1], &[2, 3]], &[0, 2, 1, 3]);
+        let each: Vec<usize> = (1..=5).map(|threads| level.bytes_of_each(threads) >> 10).collect();
+        assert_eq!(each, [1024, 1024, 512, 512, 512]);
+        assert_eq!(Level::new(2, 1 << 20, &[], &[0]).bytes_of_each(3), 1 << 20);
+        let this = Machine::detect();
+        assert!(this.levels.iter().all(|level| level.bytes_of_each(1) == level.bytes));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! The curves in words: where the cost rises and which cache ends there, and what several threads gain over one.
 //!
 //! Caches are those of the machine that prints. A rise from set A to set B is a cache's if what a thread has of the cache
-//! lies between A/2 and B: up to its size all hits, at twice it a gather still hits mostly.
+//! lies between A/2 and B: at twice its size a gather still hits mostly, and at its size it misses where others are in it.
 
 use super::curve::{Curve, Knee, Point};
 use super::expected::Machine;
@@ -85,7 +85,8 @@ fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
     name
 }
 
-/// The levels of a curve: `0.5 ns/op up to 256k, 2.1 ± 0.1 times the cost at 1m (1.1 ns/op; L2 has 512k)`.
+/// The levels of a curve: `0.5 ns/op up to 256k; from 256k to 1m the cost rises 2.10 times (2.00 to 2.20), to 1.05
+/// ns/op: L2 has 512k`.
 fn cost(curve: &Curve, threads: usize, unit: &str, machine: &Machine) -> String {
     let knees = curve.knees();
     let last = curve.points[curve.points.len() - 1].set;
@@ -98,11 +99,12 @@ fn cost(curve: &Curve, threads: usize, unit: &str, machine: &Machine) -> String 
     }
     for knee in &knees {
         text += &format!(
-            "; from {} to {} the cost rises {:.2} times (± {:.2}), to {} {unit}: {}",
+            "; from {} to {} the cost rises {:.2} times ({:.2} to {:.2}), to {} {unit}: {}",
             number::size(knee.from as u64),
             number::size(knee.to as u64),
             knee.rise.value,
-            knee.rise.error(),
+            knee.rise.low,
+            knee.rise.high,
             number::score(knee.after),
             causes(knee, threads, machine)
         );
@@ -116,7 +118,7 @@ fn causes(knee: &Knee, threads: usize, machine: &Machine) -> String {
         let bytes = level.bytes_of_each(threads);
         let name = number::size(bytes as u64);
         let shared = if bytes < level.bytes { " for each thread" } else { "" };
-        (knee.from / 2 <= bytes && bytes < knee.to).then(|| format!("L{} has {name}{shared}", level.level))
+        (knee.from / 2 <= bytes && bytes <= knee.to).then(|| format!("L{} has {name}{shared}", level.level))
     });
     let ending: Vec<String> = ending.collect();
     if ending.is_empty() { "no data cache ends there".into() } else { ending.join(", ") }
@@ -124,7 +126,9 @@ fn causes(knee: &Knee, threads: usize, machine: &Machine) -> String {
 
 /// What the speed-ups are and what becomes of them; none if there are none.
 fn gain(all: &[SpeedUp]) -> Option<String> {
-    let best = all.iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
+    // By the lower end, lest a wild value with an error to match be called the best.
+    let certain = |one: &SpeedUp| one.ratio.low.max(f64::MIN);
+    let best = all.iter().max_by(|a, b| certain(a).total_cmp(&certain(b)))?;
     Some(match shape(all) {
         _ if all.iter().all(|one| one.ratio.low.is_nan()) => {
             "whether the speed-up over one thread falls is unknown: too few iterations for errors".into()
@@ -188,9 +192,9 @@ mod tests {
         let mut all = rows("gather", 2, "shuffled", &[(128, 9.9), (8, 2.0), (16, 2.1), (32, 9.0), (64, 9.5)]);
         all.extend(rows("gather", 1, "shuffled", &[(8, 2.0), (16, 2.0), (32, 2.1), (64, 9.0), (128, 10.0)]));
         let expected = [
-            "gather, 1 thread: 2.000 ns/op up to 32m; from 32m to 64m the cost rises 4.50 times (± 0.11), to 9.000 ns/op: L3 \
+            "gather, 1 thread: 2.000 ns/op up to 32m; from 32m to 64m the cost rises 4.50 times (4.39 to 4.61), to 9.000 ns/op: L3 \
              has 32m",
-            "gather, 2 threads: 2.000 ns/op up to 16m; from 16m to 32m the cost rises 4.50 times (± 0.11), to 9.000 ns/op: L3 \
+            "gather, 2 threads: 2.000 ns/op up to 16m; from 16m to 32m the cost rises 4.50 times (4.39 to 4.61), to 9.000 ns/op: L3 \
              has 16m for each thread",
             "gather, 2 threads: speed-up over one thread 2.00 ± 0.05 at 8m, falls to 0.47 ± 0.01 at 32m and recovers to 2.02 \
              ± 0.05 at 128m: a valley, 1.53 ± 0.05 deep",

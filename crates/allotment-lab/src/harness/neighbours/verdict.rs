@@ -1,0 +1,94 @@
+//! What neighbours do to the scores, in words.
+
+use super::{NEIGHBOURS, NONE};
+use crate::format::{Comparison, ScoreRow};
+use crate::statistics::Ratio;
+
+/// A line for each kind of neighbours: in how many rows they slow down or speed up by more than the error, and the worst of
+/// them. `comparison` is with the rows that have none.
+pub fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+    let mut kinds: Vec<(&str, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
+    for (row, ratio) in rows.iter().zip(&comparison.ratios) {
+        let kind =
+            row.parameters.iter().find(|parameter| parameter.name == NEIGHBOURS && parameter.value != NONE);
+        let (Some(kind), Some(ratio)) = (kind, ratio) else { continue };
+        let found = (row, slowdown(row, ratio));
+        match kinds.iter_mut().find(|(known, _)| *known == kind.label) {
+            Some((_, rows)) => rows.push(found),
+            None => kinds.push((&kind.label, vec![found])),
+        }
+    }
+    kinds.iter().map(|(kind, rows)| format!("beside neighbours {kind}: {}", verdict(rows))).collect()
+}
+
+/// How many times as long a thing takes: scores of throughput the other way round.
+fn slowdown(row: &ScoreRow, ratio: &Ratio) -> Ratio {
+    if row.jmh_mode == "thrpt" {
+        Ratio { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low }
+    } else {
+        *ratio
+    }
+}
+
+fn verdict(rows: &[(&ScoreRow, Ratio)]) -> String {
+    let slower = rows.iter().filter(|(_, ratio)| ratio.low > 1.0);
+    let faster = rows.iter().filter(|(_, ratio)| ratio.high < 1.0).count();
+    let worst = slower.clone().max_by(|a, b| a.1.value.total_cmp(&b.1.value));
+    let all = rows.len();
+    let mut text = match worst {
+        None => format!("no row of {all} is slower beyond the error"),
+        Some((row, ratio)) => format!(
+            "{} of {all} rows slower beyond the error, at worst {:.2} ± {:.2} times: {}",
+            slower.count(),
+            ratio.value,
+            ratio.error(),
+            row.full_name()
+        ),
+    };
+    if faster > 0 {
+        text += &format!("; {faster} faster");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Parameter, examples};
+
+    fn row(threads: usize, value: &str, label: &str, jmh_mode: &str) -> ScoreRow {
+        let parameter = Parameter { name: NEIGHBOURS.into(), value: value.into(), label: label.into() };
+        ScoreRow { threads, parameters: vec![parameter], jmh_mode: jmh_mode.into(), ..examples::row() }
+    }
+
+    #[test]
+    fn slower_is_told_from_noise() {
+        let two = |threads, mode| row(threads, "2:67108864:random", "2:64m:random", mode);
+        let rows = [
+            row(1, NONE, NONE, "avgt"),
+            two(1, "avgt"),
+            two(2, "avgt"),
+            two(3, "avgt"),
+            two(4, "thrpt"),
+            row(1, "1:128:random", "1:128:random", "avgt"),
+        ];
+        let ratio = |low, value, high| Some(Ratio { value, low, high });
+        let ratios = vec![
+            None,
+            ratio(0.9, 1.1, 1.3),
+            ratio(1.4, 1.5, 1.6),
+            ratio(0.7, 0.8, 0.9),
+            ratio(0.45, 0.5, 0.55),
+            ratio(0.9, 1.0, f64::NAN),
+        ];
+        let comparison = Comparison { baseline: "neighbours=none".into(), ratios };
+        assert_eq!(
+            verdicts(&rows, &comparison),
+            [
+                "beside neighbours 2:64m:random: 2 of 4 rows slower beyond the error, at worst 2.00 ± 0.20 times: \
+                 alloc.tlab (neighbours = 2:64m:random, threads = 4, thrpt); 1 faster",
+                "beside neighbours 1:128:random: no row of 1 is slower beyond the error",
+            ]
+        );
+    }
+}
