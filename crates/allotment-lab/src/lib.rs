@@ -10,6 +10,7 @@
 //! | [`machine`] | what the numbers were measured on |
 //! | [`tlab_log`] | what a JVM's log says of its TLABs |
 //! | [`coherence`] | a model of caches: who waits for whose line, on machines with more cores |
+//! | [`jvm`] | Java virtual machines: which there are, and the benchmarks they run |
 //! | `walk` | memory that threads walk to keep caches busy |
 //! | [`profile`] | where the time of measured code goes: samples, symbols, disassembly |
 //! | [`harness`] | cases, processes, threads, the measured window |
@@ -25,6 +26,7 @@ pub mod counters;
 pub mod experiments;
 pub mod format;
 pub mod harness;
+pub mod jvm;
 pub mod machine;
 pub mod profile;
 pub mod report;

@@ -57,7 +57,7 @@ fn each_case_is_measured_alone_and_with_company() {
             .iter()
             .map(|entry| {
                 let params = entry["params"].as_object().unwrap();
-                assert_eq!(params.keys().last().unwrap(), "neighbours");
+                assert_eq!(params.keys().next_back().unwrap(), "neighbours");
                 let rate = entry["secondaryMetrics"].get("neighbours.rate");
                 if let Some(rate) = rate {
                     assert!(
@@ -105,10 +105,10 @@ fn wrong_neighbours_are_refused_before_anything_is_measured() {
     assert!(errors.contains("holds no order; neighbours are started by `allotment run`"), "{errors}");
 }
 
-/// Starts a run that takes long beside its neighbour.
+/// Starts a run that takes two seconds alone, and then as long beside its neighbour.
 fn long_run() -> Child {
     let mut arguments = BESIDE.to_vec();
-    arguments[3] = "--iterations=10000";
+    arguments[3] = "--iterations=400";
     arguments.push("--mode=tsc");
     allotment(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -207,7 +207,7 @@ fn walks_of_the_cache_are_measured_and_judged() {
     let (output, table, errors) = run(&arguments);
     assert!(output.status.success(), "{output:?}");
     for expected in [
-        "cache.chase left out: a set of less than two slots is no cycle",
+        "cache.chase left out: a set of less than two slots for each thread is no cycle",
         "cache.gather left out: a set of less than 16 bytes for each thread holds no two elements",
     ] {
         assert_eq!(errors.matches(expected).count(), 1, "{errors}");

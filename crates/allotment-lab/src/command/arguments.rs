@@ -1,9 +1,11 @@
 //! Reading the command line.
 
-use super::{AsmArguments, CompareArguments, Failure, ReportArguments, Simulation, TlabLogArguments};
+use super::{
+    AsmArguments, CompareArguments, Failure, JvmArguments, ReportArguments, Simulation, TlabLogArguments,
+};
 use crate::format::time;
 use crate::harness::neighbours::{NEIGHBOURS, NONE};
-use crate::harness::{Baseline, Experiment, JmhMode, Kind, Neighbours, Pin, Selection, Settings, Watch};
+use crate::harness::{Baseline, Experiment, JVM, JmhMode, Kind, Neighbours, Pin, Selection, Settings, Watch};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -189,6 +191,10 @@ pub struct RunArguments {
     /// No progress and no estimate on standard error.
     #[arg(long)]
     pub quiet: bool,
+
+    /// Java virtual machines beside the heap.
+    #[command(flatten)]
+    pub jvm: JvmArguments,
 
     /// Values from the flags that the experiments' axes bring.
     #[arg(skip)]
@@ -383,7 +389,7 @@ impl RunArguments {
             (NEIGHBOURS, None) if self.neighbours.is_some() && value == NONE => {
                 Ok(Some(Baseline::axis(NEIGHBOURS, NONE)))
             }
-            ("mode" | "threads", None) => Ok(Some(Baseline::axis(coordinate, value))),
+            ("mode" | "threads" | JVM, None) => Ok(Some(Baseline::axis(coordinate, value))),
             (_, None) => {
                 let axes: String = experiment.axes().iter().map(|axis| format!(", {}", axis.name)).collect();
                 let name = experiment.name();

@@ -4,7 +4,8 @@
 use super::Failure;
 use crate::format::time::rough;
 use crate::harness::{
-    Case, Circumstances, Experiment, Interrupt, Outcome, Profiled, Run, Settings, profile, run, warnings,
+    Case, Circumstances, Experiment, Interrupt, OnJvms, Outcome, Profiled, Run, Settings, profile, run,
+    warnings,
 };
 use crate::machine::{Noise, placement};
 use allotment::memory::topology::Topology;
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Measuring<'a> {
     pub(super) experiments: &'a [&'a dyn Experiment],
     pub(super) cases: &'a [Case],
+    /// What JVMs measure beside them.
+    pub(super) on_jvms: &'a OnJvms,
     pub(super) settings: &'a Settings,
     /// How long a fork may say nothing, besides the time of an iteration.
     pub(super) timeout: Duration,
@@ -36,6 +39,15 @@ impl Measuring<'_> {
         let (_, usable) = self.cpus;
         let estimate = self.settings.describe_estimate(self.cases.iter().map(|case| case.jmh_mode));
         say(self.quiet, &format!("{} cases x {} forks, {estimate}", self.cases.len(), self.settings.forks()));
+        if let on_jvms @ [_, ..] = self.on_jvms.cases.as_slice() {
+            let planned =
+                self.settings.jvm_estimate(on_jvms.iter().map(|case| self.cases[case.beside].jmh_mode));
+            let forks = self.settings.jvm_forks();
+            say(
+                self.quiet,
+                &format!("{} cases on JVMs x {forks} forks, about {} more", on_jvms.len(), rough(planned)),
+            );
+        }
         let before = Noise::read(Path::new("/"));
         let start = Instant::now();
         let outcome = run(&self.run()?);
@@ -57,6 +69,7 @@ impl Measuring<'_> {
             program: std::env::current_exe().context("cannot find this program's own file")?,
             experiments: self.experiments,
             cases: self.cases,
+            on_jvms: self.on_jvms,
             settings: self.settings,
             timeout: self.timeout,
             cpus: &self.cpus.0,

@@ -1,7 +1,8 @@
 //! What a run prints on standard output: the settings, a table per experiment, and what is missing from it.
 
+use super::jvm;
 use crate::format::{Comparison, Report, ScoreRow, text_table};
-use crate::harness::{Baseline, Experiment, Outcome, compare};
+use crate::harness::{Baseline, Experiment, OnJvms, Outcome, compare};
 use crate::report::verdicts;
 use std::fmt::Write;
 
@@ -17,6 +18,8 @@ pub(super) struct Printed<'a> {
     pub(super) settings: &'a [String],
     /// What is missing and why.
     pub(super) outcome: &'a Outcome,
+    /// The JVMs among the rows.
+    pub(super) on_jvms: &'a OnJvms,
 }
 
 /// The text.
@@ -41,6 +44,7 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         for verdict in verdicts {
             let _ = writeln!(text, "{verdict}");
         }
+        text += &jvm::remarks(printed.on_jvms, experiment.name());
     }
     let incomplete: Vec<&ScoreRow> = printed.report.rows.iter().filter(|row| row.missing > 0).collect();
     let outcome = printed.outcome;
@@ -59,6 +63,9 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
     }
     for failure in &outcome.failures {
         let _ = writeln!(text, "failed: {failure}");
+    }
+    for failure in &outcome.jvm_failures {
+        let _ = writeln!(text, "failed on a JVM: {failure}");
     }
     text
 }

@@ -3,7 +3,7 @@
 use super::measuring::{Measuring, end, say, usable_cpus, warn};
 use super::report::{Printed, tables};
 use super::reporting::write_report;
-use super::{Failure, RunArguments, counters, print};
+use super::{Failure, RunArguments, counters, jvm, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
 use crate::format::{OutputFile, Report};
@@ -28,15 +28,18 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let (cases, left_out) =
         expand(&chosen, &arguments.selection(), cpus.1).map_err(|error| Failure::Usage(error.to_string()))?;
     let cases = beside(arguments.neighbours, cases)?;
+    let chosen_jdks = arguments.jvm.choose()?;
     let files = Files::open(arguments)?;
     let (watch, watched) = counters::watch(arguments)?;
     let settings = Settings { watch, ..arguments.settings() };
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
     left_out.iter().for_each(|text| say(arguments.quiet, text));
+    let on_jvms = arguments.jvm.prepare(&chosen_jdks, &chosen, &cases, &interrupt)?;
     let measuring = Measuring {
         experiments,
         cases: &cases,
+        on_jvms: &on_jvms,
         settings: &settings,
         timeout: arguments.timeout,
         cpus: &cpus,
@@ -50,12 +53,14 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let written = files.write(&report, experiments);
     let mut settings_text = settings_lines(&cases, |mode| settings.describe(mode));
     settings_text.extend(watched);
+    settings_text.extend(jvm::settings_lines(&on_jvms, &cases, &settings));
     let tables = tables(&Printed {
         report: &report,
         experiments: &chosen,
         baselines: &baselines,
         settings: &settings_text,
         outcome: &outcome,
+        on_jvms: &on_jvms,
     });
     let printed = print(&(tables + &profiles(&profiled)));
     warn(&outcome, &circumstances);

@@ -27,6 +27,7 @@ mod emitted;
 mod graph;
 mod heap_use;
 mod lists;
+mod on_jvm;
 pub(crate) mod options;
 mod prefetch;
 mod saying;

@@ -43,8 +43,8 @@ struct Entry<'a> {
     forks: u32,
     jvm: &'a str,
     jvm_args: &'a [String],
-    jdk_version: &'static str,
-    vm_name: &'static str,
+    jdk_version: &'a str,
+    vm_name: &'a str,
     vm_version: &'a str,
     warmup_iterations: u32,
     warmup_time: String,
@@ -91,11 +91,11 @@ fn entry<'a>(report: &'a Report, row: &'a ScoreRow) -> Entry<'a> {
         mode: &row.jmh_mode,
         threads: row.threads,
         forks: row.forks,
-        jvm: &report.program,
-        jvm_args: &report.circumstances,
-        jdk_version: "n/a",
-        vm_name: VM_NAME,
-        vm_version: &report.version,
+        jvm: row.machine.as_ref().map_or(&report.program, |machine| &machine.jvm),
+        jvm_args: row.machine.as_ref().map_or(&report.circumstances, |machine| &machine.jvm_args),
+        jdk_version: row.machine.as_ref().map_or("n/a", |machine| &machine.jdk_version),
+        vm_name: row.machine.as_ref().map_or(VM_NAME, |machine| &machine.name),
+        vm_version: row.machine.as_ref().map_or(&report.version, |machine| &machine.version),
         warmup_iterations: row.warmup_iterations,
         warmup_time: iteration_time(row.warmup_time),
         warmup_batch_size: 1,
@@ -228,6 +228,27 @@ mod tests {
         assert_eq!(*histogram, json!([[[[10.0, 3], [20.0, 1]]], [[[10.0, 1]]]]));
         assert_eq!(entry["secondaryMetrics"]["p1.00"]["score"], json!(20.0));
         assert_eq!(entry["secondaryMetrics"]["p1.00"]["rawData"], json!([]));
+    }
+
+    #[test]
+    fn a_row_of_a_virtual_machine_names_it() {
+        let mut report = examples::report();
+        report.rows[0].machine = Some(crate::format::VirtualMachine {
+            jvm: "/jdk/bin/java".into(),
+            jvm_args: vec!["-Xmx64m".into()],
+            jdk_version: "25.0.3".into(),
+            name: "OpenJDK 64-Bit Server VM".into(),
+            version: "25.0.3+9".into(),
+        });
+        let value = written(&report);
+        let of =
+            |index: usize| ["jvm", "jdkVersion", "vmName", "vmVersion"].map(|key| value[index][key].clone());
+        assert_eq!(
+            of(0),
+            ["/jdk/bin/java", "25.0.3", "OpenJDK 64-Bit Server VM", "25.0.3+9"].map(Value::from)
+        );
+        assert_eq!(value[0]["jvmArgs"], json!(["-Xmx64m"]));
+        assert_eq!(of(1), ["/bin/allotment", "n/a", "allotment", "0.1.0"].map(Value::from));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod read;
 mod result;
 mod table;
 pub mod time;
+mod virtual_machine;
 
 pub use output::{OutputError, OutputFile};
 pub use read::{Entry, Origin, ReadError, read_json};
@@ -23,3 +24,4 @@ pub use read::{Entry, Origin, ReadError, read_json};
 pub(crate) use result::examples;
 pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};
 pub use table::{Comparison, text_table};
+pub use virtual_machine::VirtualMachine;

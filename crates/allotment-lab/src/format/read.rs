@@ -190,6 +190,7 @@ fn entry(result: Outcome) -> Entry {
             primary,
             secondary,
             missing,
+            machine: None,
         },
         origin: Origin {
             program: result.jvm,

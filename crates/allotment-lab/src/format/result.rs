@@ -3,6 +3,7 @@
 //! The values are kept and every statistic is computed when asked for, so that no two formats can disagree
 //! about a number.
 
+use super::VirtualMachine;
 use crate::statistics::{JMH_PERCENTILES, Summary, Weighted, percentile, percentiles};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -168,6 +169,8 @@ pub struct ScoreRow {
     pub secondary: Vec<Metric>,
     /// Measured iterations that were asked for and are not there (interrupted, or a fork failed).
     pub missing: u32,
+    /// The Java virtual machine that measured it; none: this program did.
+    pub machine: Option<VirtualMachine>,
 }
 
 impl ScoreRow {
@@ -242,6 +245,7 @@ pub(crate) mod examples {
                 metric("gc.count", "counts", Combine::Sum, &[&[2.0, 3.0], &[1.0]]),
             ],
             missing: 0,
+            machine: None,
         }
     }
 

@@ -1,6 +1,9 @@
 //! Rows against their baselines.
+//!
+//! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours is: that is what it
+//! was measured for.
 
-use super::Baseline;
+use super::{Baseline, JVM};
 use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
 
@@ -8,24 +11,41 @@ use crate::statistics::Ratio;
 /// everything else. An axis that the baseline does not have (its mode lacks it) need not agree. A row of a
 /// JVM is a baseline for rows of the same JVM only.
 pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
-    let baselines: Vec<&ScoreRow> = rows.iter().filter(|row| is_baseline(row, baseline)).collect();
+    let all_of =
+        |baseline| -> Vec<&ScoreRow> { rows.iter().filter(|row| is_baseline(row, baseline)).collect() };
+    let ours = Baseline::axis(JVM, NO_JVM);
+    let (chosen, beside_jvms) = (all_of(baseline), all_of(&ours));
     let ratio = |row: &ScoreRow| {
+        let is_chosen = is_ours(row) || baseline.coordinate == JVM;
+        let (baseline, baselines) = if is_chosen { (baseline, &chosen) } else { (&ours, &beside_jvms) };
         if is_baseline(row, baseline) {
             return None;
         }
         let against = baselines.iter().find(|other| agree(row, other, baseline))?;
         Some(Ratio::of(&row.primary.summary(), &against.primary.summary()))
     };
+    let beside = if baseline.coordinate == JVM || rows.iter().all(is_ours) { "" } else { "; JVMs vs ours" };
     Comparison {
-        baseline: format!("{}={}", baseline.coordinate, baseline.value),
+        baseline: format!("{}={}{beside}", baseline.coordinate, baseline.value),
         ratios: rows.iter().map(ratio).collect(),
     }
 }
 
-/// The parameter that only rows measured on a JVM have; its value is which.
-pub const JVM: &str = "jvm";
+/// The value of the coordinate of JVMs that our rows would have, if they had it.
+const NO_JVM: &str = "none";
+
+/// Whether this program measured the row.
+fn is_ours(row: &ScoreRow) -> bool {
+    row.parameters.iter().all(|p| p.name != JVM)
+}
 
 fn is_baseline(row: &ScoreRow, baseline: &Baseline) -> bool {
+    if baseline.coordinate == JVM && baseline.value == NO_JVM {
+        return is_ours(row);
+    }
+    if baseline.coordinate != JVM && !is_ours(row) {
+        return false;
+    }
     let (experiment, mode) = names(row);
     match baseline.coordinate.as_str() {
         "mode" => mode == baseline.value || format!("{experiment}.{mode}") == baseline.value,
@@ -99,16 +119,26 @@ mod tests {
     }
 
     #[test]
-    fn a_jvm_is_no_baseline_for_us_and_we_are_one_for_it() {
-        let on_jvm = |mode: &str, score| {
-            let mut row = row(mode, 1, None, score);
-            row.parameters.push(Parameter { name: JVM.into(), value: "25-g1".into(), label: String::new() });
+    fn rows_of_jvms_are_compared_with_ours() {
+        let on_jvm = |row: ScoreRow, name: &str| {
+            let mut row = row;
+            row.parameters.push(Parameter { name: JVM.into(), value: name.into(), label: name.into() });
             row
         };
-        let rows = [on_jvm("shared", 8.0), row("tlab", 1, None, 2.0), on_jvm("tlab", 4.0)];
-        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, None, Some(0.5)]);
-        let rows = [row("shared", 1, None, 8.0), on_jvm("tlab", 4.0)];
-        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, Some(0.5)]);
+        let rows = [
+            row("shared", 1, Some("16"), 8.0),
+            on_jvm(row("shared", 1, Some("16"), 4.0), "25-g1"),
+            row("tlab", 1, Some("16"), 2.0),
+            on_jvm(row("tlab", 1, Some("16"), 3.0), "25-g1"),
+            on_jvm(row("tlab", 1, Some("16"), 6.0), "25-z"),
+            on_jvm(row("tlab", 2, Some("16"), 6.0), "25-z"),
+        ];
+        let expected = [None, Some(0.5), Some(0.25), Some(1.5), Some(3.0), None];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), expected);
+        let ours = [None, Some(0.5), None, Some(1.5), Some(3.0), None];
+        assert_eq!(ratios(&rows, &Baseline::axis(JVM, "none")), ours);
+        let g1 = [Some(2.0), None, Some(2.0 / 3.0), None, Some(2.0), None];
+        assert_eq!(ratios(&rows, &Baseline::axis(JVM, "25-g1")), g1);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Axis, Bench, Case, JmhMode, TimeUnit};
 use crate::format::{Comparison, ScoreRow};
+use crate::jvm::Workload;
 
 /// A question that cases can answer. See [`crate::experiments`] for how to add one.
 pub trait Experiment: Sync {
@@ -57,6 +58,11 @@ pub trait Experiment: Sync {
     /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does. Such
     /// points are left out.
     fn nonsense(&self, _case: &Case) -> Option<String> {
+        None
+    }
+
+    /// What stands beside a case where Java virtual machines measure too; none if nothing does.
+    fn on_jvm(&self, _case: &Case) -> Option<Workload> {
         None
     }
 

@@ -135,7 +135,7 @@ fn listen(
 }
 
 /// Lines of standard output, as they come. The thread ends with the child.
-fn read_lines(child: &mut Child) -> Receiver<String> {
+pub(super) fn read_lines(child: &mut Child) -> Receiver<String> {
     let (sender, receiver) = channel();
     if let Some(output) = child.stdout.take() {
         thread::spawn(move || {
@@ -153,7 +153,7 @@ fn read_lines(child: &mut Child) -> Receiver<String> {
 }
 
 /// The end of standard error; all of it is read, or the child would block on a full pipe.
-fn read_complaints(child: &mut Child) -> Option<thread::JoinHandle<String>> {
+pub(super) fn read_complaints(child: &mut Child) -> Option<thread::JoinHandle<String>> {
     const KEPT: usize = 4096;
     let mut errors = child.stderr.take()?;
     Some(thread::spawn(move || {
@@ -166,7 +166,7 @@ fn read_complaints(child: &mut Child) -> Option<thread::JoinHandle<String>> {
     }))
 }
 
-fn describe(status: &ExitStatus) -> String {
+pub(super) fn describe(status: &ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
         (None, Some(signal)) => format!("was killed by signal {signal}"),

@@ -39,6 +39,7 @@ impl Gathered {
             primary: self.primary(),
             secondary: self.secondary(),
             missing: (self.plan.iterations * forks).saturating_sub(found),
+            machine: None,
         })
     }
 

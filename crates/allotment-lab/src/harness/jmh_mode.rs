@@ -60,14 +60,19 @@ impl TimeUnit {
         }
     }
 
-    /// The unit of a score in `mode`, spelled as JMH spells it: `ops/us`, `ns/op`.
-    pub fn of_score(self, mode: JmhMode) -> String {
-        let unit = match self {
+    /// Its name, as JMH's option `-tu` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
             TimeUnit::Nanoseconds => "ns",
             TimeUnit::Microseconds => "us",
             TimeUnit::Milliseconds => "ms",
             TimeUnit::Seconds => "s",
-        };
+        }
+    }
+
+    /// The unit of a score in `mode`, spelled as JMH spells it: `ops/us`, `ns/op`.
+    pub fn of_score(self, mode: JmhMode) -> String {
+        let unit = self.name();
         if mode == JmhMode::Throughput { format!("ops/{unit}") } else { format!("{unit}/op") }
     }
 }

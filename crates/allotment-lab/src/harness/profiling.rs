@@ -39,7 +39,7 @@ pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
             (End::Finished, Some(text)) => Ok(text),
             (End::Finished, None) => Err("it measured, and sent no profile".into()),
         };
-        all.push(Profiled { case: describe(case, axes_of(run, case)), text });
+        all.push(Profiled { case: describe(case, axes_of(run, case), None), text });
     }
     all
 }

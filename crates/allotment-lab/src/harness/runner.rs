@@ -8,12 +8,14 @@
 use super::axis::label;
 use super::fork_process::{self, End, Fork};
 use super::gather::Gathered;
+use super::jvm_case::{JVM, JVM_START, JvmCase, OnJvms};
+use super::jvm_fork::{self, JvmOrder};
 use super::neighbours::{Company, Left, Neighbours};
 use super::progress::Progress;
 use super::protocol::IterationRecord;
 use super::settings::START;
 use super::{Axis, Case, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
-use crate::format::ScoreRow;
+use crate::format::{ScoreRow, VirtualMachine};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -26,6 +28,8 @@ pub struct Run<'a> {
     pub experiments: &'a [&'a dyn Experiment],
     /// What to measure.
     pub cases: &'a [Case],
+    /// What JVMs are to measure beside them.
+    pub on_jvms: &'a OnJvms,
     /// How long and how often.
     pub settings: &'a Settings,
     /// How long a fork may say nothing, besides the time of an iteration.
@@ -43,10 +47,13 @@ pub struct Run<'a> {
 pub struct Outcome {
     /// The cases that have results, in the order of the cases.
     pub rows: Vec<ScoreRow>,
-    /// For each row the mean calls of a thread in an iteration and the mean nanoseconds of a call.
+    /// For each row the mean calls of a thread in an iteration and the mean nanoseconds of a call; not numbers for a row of
+    /// a JVM, which does not tell.
     pub calls: Vec<(f64, f64)>,
     /// What went wrong, naming the case. The other cases are not affected.
     pub failures: Vec<String>,
+    /// The same on JVMs, which are measured for comparison: what fails there is no failure of the run.
+    pub jvm_failures: Vec<String>,
     /// What forks wrote to standard error though nothing went wrong.
     pub complaints: Vec<String>,
     /// Cases without any result.
@@ -55,86 +62,153 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
+/// A case that is measured by this program or by a JVM.
+struct Entry<'a> {
+    gathered: Gathered,
+    /// Its name in messages.
+    name: String,
+    /// Processes it gets.
+    forks: u32,
+    /// What a fork is planned to take.
+    planned: Duration,
+    on_jvm: Option<&'a JvmCase>,
+    /// The JVM that measured it, in its own words.
+    machine: Option<VirtualMachine>,
+    failed: bool,
+}
+
+/// How one fork of an entry ended.
+enum Ended {
+    /// With measured iterations, and what it wrote to standard error.
+    Well(Vec<IterationRecord>, String),
+    /// The user wants the end of the run.
+    Interrupted(Vec<IterationRecord>),
+    /// Otherwise.
+    Badly(String),
+}
+
 /// Measures. A case one of whose forks has failed gets no further forks; what its earlier forks found stays.
 pub fn run(run: &Run<'_>) -> Outcome {
-    let forks = run.settings.forks();
     let mut outcome = Outcome::default();
-    let mut failed = vec![false; run.cases.len()];
-    let mut gathered: Vec<Gathered> = run
-        .cases
-        .iter()
-        .map(|case| Gathered { case: case.clone(), plan: run.settings.plan(case.jmh_mode), forks: vec![] })
-        .collect();
-    let total = run.settings.estimate(run.cases.iter().map(|case| case.jmh_mode));
-    let mut progress = Progress::new(total, forks * run.cases.len() as u32, run.quiet);
-    for (fork, index) in interleaved(forks, run.cases.len()) {
+    let mut entries = entries(run);
+    let forks: Vec<u32> = entries.iter().map(|entry| entry.forks).collect();
+    let total = entries.iter().map(|entry| entry.planned * entry.forks).sum();
+    let mut progress = Progress::new(total, forks.iter().sum(), run.quiet);
+    for (fork, index) in interleaved(&forks) {
         if run.interrupt.requested() {
             outcome.interrupted = true;
             break;
         }
-        let case = &gathered[index];
-        let planned = case.plan.duration() + START;
-        if failed[index] {
-            progress.advance(planned);
+        let entry = &mut entries[index];
+        if entry.failed {
+            progress.advance(entry.planned);
             continue;
         }
-        let name = describe(&case.case, axes_of(run, &case.case));
-        progress.fork(&name, fork + 1, forks);
-        let order = Order {
-            case: case.case.clone(),
-            plan: case.plan,
-            cpus: bindings(run.settings.pin, case.case.threads, run.cpus),
-            watch: run.settings.watch.clone(),
-            parent: std::process::id(),
-        };
-        let silence = case.plan.time.max(case.plan.warmup_time) + run.timeout;
-        let company = company(run, &case.case);
-        let mut command = Command::new(&run.program);
-        command.arg("fork");
-        let mut shown = Duration::ZERO;
-        let mut ended = match &company {
-            Ok(_) => fork_process::run(command, &order, silence, run.interrupt, &mut |record| {
-                let time = if record.warmup { order.plan.warmup_time } else { order.plan.time };
-                progress.advance(time);
-                shown += time;
-            }),
-            Err(_) => Fork::silent(End::Finished),
-        };
-        progress.advance(planned.saturating_sub(shown));
-        let mut measured = std::mem::take(&mut ended.iterations);
-        measured.retain(|record| !record.warmup);
-        part(company, &mut measured, &mut ended.end);
-        match ended.end {
-            End::Finished => {
-                if !ended.complaints.trim().is_empty() {
-                    outcome.complaints.push(format!("{name}: {}", ended.complaints.trim()));
+        progress.fork(&entry.name, fork + 1, entry.forks);
+        match one_fork(run, entry, &progress) {
+            Ended::Well(measured, complaints) => {
+                if !complaints.trim().is_empty() {
+                    outcome.complaints.push(format!("{}: {}", entry.name, complaints.trim()));
                 }
-                gathered[index].forks.push(measured);
+                entry.gathered.forks.push(measured);
             }
-            End::Interrupted => {
-                gathered[index].forks.push(measured);
+            Ended::Interrupted(measured) => {
+                entry.gathered.forks.push(measured);
                 outcome.interrupted = true;
                 break;
             }
-            End::Failed(text) => {
-                failed[index] = true;
-                outcome.failures.push(format!("{name}, fork {} of {forks}: {text}", fork + 1));
+            Ended::Badly(text) => {
+                entry.failed = true;
+                let told = format!("{}, fork {} of {}: {text}", entry.name, fork + 1, entry.forks);
+                let failures =
+                    if entry.on_jvm.is_some() { &mut outcome.jvm_failures } else { &mut outcome.failures };
+                failures.push(told);
             }
         }
     }
     progress.finish();
-    for case in &gathered {
-        let axes = axes_of(run, &case.case);
-        match case.row(axes, forks) {
-            Some(row) => {
+    for entry in entries {
+        let axes = axes_of(run, &entry.gathered.case);
+        match entry.gathered.row(axes, entry.forks) {
+            Some(mut row) => {
+                row.parameters.extend(entry.on_jvm.map(JvmCase::parameter));
+                row.machine = entry.machine;
                 outcome.rows.push(row);
-                outcome.calls.push(case.calls());
+                let calls = entry.gathered.calls();
+                outcome.calls.push(if entry.on_jvm.is_some() { (f64::NAN, f64::NAN) } else { calls });
             }
-            None => outcome.unmeasured.push(describe(&case.case, axes)),
+            None => outcome.unmeasured.push(entry.name),
         }
     }
     outcome.complaints.dedup();
     outcome
+}
+
+/// Every case, and behind each what JVMs measure beside it.
+fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
+    let mut entries = Vec::new();
+    for (index, case) in run.cases.iter().enumerate() {
+        let beside = run.on_jvms.cases.iter().filter(|on_jvm| on_jvm.beside == index);
+        for on_jvm in std::iter::once(None).chain(beside.map(Some)) {
+            let (forks, plan, start) = match on_jvm {
+                None => (run.settings.forks(), run.settings.plan(case.jmh_mode), START),
+                Some(_) => (run.settings.jvm_forks(), run.settings.jvm_plan(case.jmh_mode), JVM_START),
+            };
+            entries.push(Entry {
+                gathered: Gathered { case: case.clone(), plan, forks: vec![] },
+                name: describe(case, axes_of(run, case), on_jvm),
+                forks,
+                planned: plan.duration() + start,
+                on_jvm,
+                machine: None,
+                failed: false,
+            });
+        }
+    }
+    entries
+}
+
+/// Runs a fork of an entry to its end, beside its neighbours.
+fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended {
+    let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
+    let silence = plan.time.max(plan.warmup_time) + run.timeout;
+    let mut shown = Duration::ZERO;
+    let mut heard = |warmup: bool| {
+        let time = if warmup { plan.warmup_time } else { plan.time };
+        progress.advance(time);
+        shown += time;
+    };
+    let company = company(run, case);
+    let mut ended = match (&company, entry.on_jvm) {
+        (Err(_), _) => Fork::silent(End::Finished),
+        (Ok(_), Some(on_jvm)) => {
+            let order = JvmOrder { jar: &run.on_jvms.jar, on_jvm, case, plan };
+            let fork = jvm_fork::run(&order, silence, run.interrupt, &mut heard);
+            entry.machine = fork.machine.or(entry.machine.take());
+            Fork { iterations: fork.iterations, ..Fork::silent(fork.end) }
+        }
+        (Ok(_), None) => {
+            let order = Order {
+                case: case.clone(),
+                plan,
+                cpus: bindings(run.settings.pin, case.threads, run.cpus),
+                watch: run.settings.watch.clone(),
+                parent: std::process::id(),
+            };
+            let mut command = Command::new(&run.program);
+            command.arg("fork");
+            fork_process::run(command, &order, silence, run.interrupt, &mut |record| heard(record.warmup))
+        }
+    };
+    progress.advance(entry.planned.saturating_sub(shown));
+    let mut measured = std::mem::take(&mut ended.iterations);
+    measured.retain(|record| !record.warmup);
+    part(company, &mut measured, &mut ended.end);
+    match ended.end {
+        End::Finished => Ended::Well(measured, ended.complaints),
+        End::Interrupted => Ended::Interrupted(measured),
+        End::Failed(text) => Ended::Badly(text),
+    }
 }
 
 /// The neighbours of a case, walking; none if it has none.
@@ -175,17 +249,24 @@ pub(super) fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
 }
 
 /// A case with all its coordinates as people read them, for messages.
-pub(super) fn describe(case: &Case, axes: &[Axis]) -> String {
-    let params: String =
+pub(super) fn describe(case: &Case, axes: &[Axis], on_jvm: Option<&JvmCase>) -> String {
+    let mut params: String =
         case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(axes, name, value))).collect();
+    if let Some(on_jvm) = on_jvm {
+        params += &format!("{JVM} = {}, ", on_jvm.jvm.name());
+    }
     format!("{} ({params}threads = {}, {})", case.benchmark(), case.threads, case.jmh_mode)
 }
 
-/// The order of forks as (fork, case), both from zero.
-fn interleaved(forks: u32, cases: usize) -> impl Iterator<Item = (u32, usize)> {
-    (0..forks).flat_map(move |fork| {
-        (0..cases).map(move |index| (fork, if fork % 2 == 0 { index } else { cases - 1 - index }))
-    })
+/// The order of forks as (fork, case), both from zero; `forks` is how many each case gets.
+fn interleaved(forks: &[u32]) -> Vec<(u32, usize)> {
+    let mut order = Vec::new();
+    for fork in 0..forks.iter().copied().max().unwrap_or(0) {
+        let due: Vec<(u32, usize)> =
+            (0..forks.len()).filter(|&index| fork < forks[index]).map(|index| (fork, index)).collect();
+        if fork % 2 == 0 { order.extend(due) } else { order.extend(due.into_iter().rev()) }
+    }
+    order
 }
 
 /// For each thread the CPU it is bound to.
@@ -213,14 +294,13 @@ mod tests {
     #[test]
     fn messages_name_sizes_as_people_do() {
         let axes = [Axis::new("size", "", Kind::Size, &["16"])];
-        let text = describe(&case(JmhMode::SampleTime, 2), &axes);
+        let text = describe(&case(JmhMode::SampleTime, 2), &axes, None);
         assert_eq!(text, "example.plain (size = 64k, resize = off, threads = 2, sample)");
     }
 
     #[test]
     fn forks_go_there_and_back() {
-        let order: Vec<_> = interleaved(3, 2).collect();
-        assert_eq!(order, [(0, 0), (0, 1), (1, 1), (1, 0), (2, 0), (2, 1)]);
+        assert_eq!(interleaved(&[3, 2]), [(0, 0), (0, 1), (1, 1), (1, 0), (2, 0)]);
     }
 
     #[test]
@@ -237,10 +317,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_fork_of_every_case_runs_once(forks in 0u32..6, cases in 0usize..6) {
-            let mut order: Vec<_> = interleaved(forks, cases).collect();
-            order.sort();
-            let all: Vec<_> = (0..forks).flat_map(|f| (0..cases).map(move |c| (f, c))).collect();
+        fn every_fork_of_every_case_runs_once(forks in prop::collection::vec(0u32..6, 0..6)) {
+            let mut order = interleaved(&forks);
+            order.sort_by_key(|&(fork, case)| (case, fork));
+            let all: Vec<_> =
+                forks.iter().enumerate().flat_map(|(case, &n)| (0..n).map(move |fork| (fork, case))).collect();
             prop_assert_eq!(order, all);
         }
     }

@@ -38,6 +38,7 @@ pub(crate) fn row(
         },
         secondary: vec![],
         missing: 0,
+        machine: None,
     }
 }
 

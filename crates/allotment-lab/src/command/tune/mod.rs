@@ -12,7 +12,7 @@ use super::measuring::{Measuring, end, usable_cpus, warn};
 use super::{Failure, TuneArguments, print};
 use crate::format::json::to_json;
 use crate::format::{OutputFile, Report};
-use crate::harness::{Experiment, Interrupt, JmhMode, Pin, Settings};
+use crate::harness::{Experiment, Interrupt, JmhMode, OnJvms, Pin, Settings};
 use crate::machine::Machine;
 use allotment::memory::Processor;
 use allotment::memory::topology::Topology;
@@ -44,6 +44,7 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
     let (outcome, circumstances) = Measuring {
         experiments,
         cases: &cases,
+        on_jvms: &OnJvms::default(),
         settings: &settings,
         timeout: Duration::from_secs(60),
         cpus: &cpus,

@@ -16,8 +16,10 @@ mod gather;
 mod speed_up;
 mod verdict;
 
+use super::on_jvm;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, SecondaryValue, Thread};
+use crate::jvm::Workload;
 use crate::machine::free_memory;
 use crate::walk::{Mapping, Pages};
 use anyhow::bail;
@@ -124,19 +126,20 @@ impl Experiment for Cache {
 
     fn nonsense(&self, case: &Case) -> Option<String> {
         let set = set_of_each(case).ok()?;
-        if set < 16 {
-            return Some("a set of less than 16 bytes for each thread holds no two elements".into());
-        }
         if set > MAX_SET {
             return Some("sets of more than 16g".into());
         }
-        if case.mode != "gather" {
+        if case.mode == "gather" {
+            if set < 16 {
+                return Some("a set of less than 16 bytes for each thread holds no two elements".into());
+            }
+        } else {
             let stride = case.size("stride").ok()?;
             if stride < 8 || stride % 8 != 0 {
                 return Some(format!("slots {stride} bytes apart: an address has 8"));
             }
             if set / stride < 2 {
-                return Some("a set of less than two slots is no cycle".into());
+                return Some("a set of less than two slots for each thread is no cycle".into());
             }
         }
         let total = set.saturating_mul(case.threads);
@@ -147,6 +150,11 @@ impl Experiment for Cache {
             ));
         }
         None
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::cache(case).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! The curves in words: where the cost rises and which cache ends there, and what several threads gain over one.
 //!
 //! Caches are those of the machine that prints. A rise from set A to set B is a cache's if what a thread has of the cache
-//! lies between A/2 and B: up to its size all hits, at twice it a gather still hits mostly.
+//! lies between A/2 and B: at twice its size a gather still hits mostly, and at its size it misses where others are in it.
 
 use super::curve::{Curve, Knee, Point};
 use super::expected::Machine;
@@ -118,7 +118,7 @@ fn causes(knee: &Knee, threads: usize, machine: &Machine) -> String {
         let bytes = level.bytes_of_each(threads);
         let name = number::size(bytes as u64);
         let shared = if bytes < level.bytes { " for each thread" } else { "" };
-        (knee.from / 2 <= bytes && bytes < knee.to).then(|| format!("L{} has {name}{shared}", level.level))
+        (knee.from / 2 <= bytes && bytes <= knee.to).then(|| format!("L{} has {name}{shared}", level.level))
     });
     let ending: Vec<String> = ending.collect();
     if ending.is_empty() { "no data cache ends there".into() } else { ending.join(", ") }
@@ -126,7 +126,9 @@ fn causes(knee: &Knee, threads: usize, machine: &Machine) -> String {
 
 /// What the speed-ups are and what becomes of them; none if there are none.
 fn gain(all: &[SpeedUp]) -> Option<String> {
-    let best = all.iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
+    // By the lower end, lest a wild value with an error to match be called the best.
+    let certain = |one: &SpeedUp| one.ratio.low.max(f64::MIN);
+    let best = all.iter().max_by(|a, b| certain(a).total_cmp(&certain(b)))?;
     Some(match shape(all) {
         _ if all.iter().all(|one| one.ratio.low.is_nan()) => {
             "whether the speed-up over one thread falls is unknown: too few iterations for errors".into()

@@ -11,10 +11,12 @@ mod part;
 mod vertex;
 
 use super::collectors::{COLLECTOR, refusal};
+use super::on_jvm;
 use super::saying::{all_against, contrast, ours, values};
 use crate::format::coordinates::value;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError};
+use crate::jvm::Workload;
 
 /// The experiment `graph`.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +86,11 @@ impl Experiment for Graph {
         checked(case).unwrap_or(None)
     }
 
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::graph(case).unwrap_or(None)
+    }
+
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         mutate::run(case, bench)
     }
@@ -104,7 +111,7 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
 }
 
 /// MaxHeapSize for `live` bytes. What the threads share lives too.
-fn heap_bytes(live: usize, factor: f64) -> usize {
+pub(super) fn heap_bytes(live: usize, factor: f64) -> usize {
     (live.saturating_add(board::BYTES) as f64 * factor) as usize
 }
 

@@ -9,11 +9,13 @@ mod queue;
 mod shot;
 
 use super::collectors::{COLLECTOR, refusal};
+use super::on_jvm;
 use super::saying::{all_against, contrast, of_mode, ours};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
+use crate::jvm::Workload;
 use anyhow::bail;
 use node::BYTES;
 
@@ -91,6 +93,11 @@ impl Experiment for Lists {
         checked(case).unwrap_or(None)
     }
 
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::lists(case).unwrap_or(None)
+    }
+
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         match case.mode.as_str() {
             "forced" => shot::run(case, bench),
@@ -121,13 +128,13 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
 }
 
 /// Bytes of a heap that holds all nodes, dead and alive, without a collection meanwhile.
-fn forced_heap(nodes: usize, garbage: usize) -> usize {
+pub(super) fn forced_heap(nodes: usize, garbage: usize) -> usize {
     let all = nodes.saturating_mul(garbage.saturating_add(1)).saturating_mul(BYTES);
     all.saturating_add(all / 2).saturating_add(SLACK)
 }
 
 /// Bytes of a heap of so many times the live nodes.
-fn queue_heap(case: &Case) -> Result<usize, ParameterError> {
+pub(super) fn queue_heap(case: &Case) -> Result<usize, ParameterError> {
     let nodes = case.size("nodes")?.saturating_mul(BYTES);
     let slack = SLACK.saturating_add(case.threads.saturating_mul(SLACK_OF_THREAD));
     Ok(((nodes as f64 * case.factor("factor")?) as usize).saturating_add(slack))

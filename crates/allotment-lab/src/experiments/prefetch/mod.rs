@@ -10,9 +10,11 @@
 mod verdict;
 
 use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work};
+use super::on_jvm;
 use super::tlab::eden::{calls, heap_of_edens};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
+use crate::jvm::Workload;
 use allotment::Heap;
 use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment::object::{Element, Shape};
@@ -147,6 +149,11 @@ impl Experiment for Prefetch {
             return Some(format!("{instructions} instructions of work: at most {MAX_INSTRUCTIONS} work"));
         }
         emitter(case).err().map(|error| format!("{error:#}"))
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::prefetch(case, INSTRUCTIONS).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

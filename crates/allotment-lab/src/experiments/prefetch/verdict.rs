@@ -5,6 +5,7 @@
 //! grid of a hundred settings without any effect one in ten grids shows one.
 
 use crate::format::{Comparison, ScoreRow};
+use crate::harness::JVM;
 use crate::statistics::Ratio;
 
 /// The axes that are the prefetch's own, and not the program's.
@@ -14,11 +15,14 @@ const SETTINGS: &[&str] = &["style", "distance", "lines", "step", "instr"];
 pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     let mut programs: Vec<(String, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
-        let Some(ratio) = ratio else { continue };
+        // A JVM's row is compared with ours, and not with one that has no prefetch.
+        let Some(ratio) = ratio.filter(|_| row.parameters.iter().all(|one| one.name != JVM)) else {
+            continue;
+        };
         let program = program(row);
         match programs.iter_mut().find(|(known, _)| *known == program) {
-            Some((_, settings)) => settings.push((row, *ratio)),
-            None => programs.push((program, vec![(row, *ratio)])),
+            Some((_, settings)) => settings.push((row, ratio)),
+            None => programs.push((program, vec![(row, ratio)])),
         }
     }
     programs.iter().map(|(program, settings)| format!("{program}: {}", verdict(settings))).collect()
@@ -114,8 +118,17 @@ mod tests {
 
     #[test]
     fn a_difference_is_one_that_the_whole_interval_shows() {
-        let rows =
-            [row("16", "0"), row("16", "1"), row("16", "2"), row("64", "1"), row("64", "3"), row("144", "1")];
+        let mut on_jvm = row("16", "1");
+        on_jvm.parameters.push(Parameter { name: JVM.into(), value: "25-g1".into(), label: String::new() });
+        let rows = [
+            row("16", "0"),
+            row("16", "1"),
+            row("16", "2"),
+            row("64", "1"),
+            row("64", "3"),
+            row("144", "1"),
+            on_jvm,
+        ];
         let ratios = vec![
             None,
             ratio(0.7, 0.8, 0.9),
@@ -123,6 +136,7 @@ mod tests {
             ratio(1.1, 1.2, 1.3),
             ratio(1.4, 1.5, 1.6),
             ratio(f64::NAN, 1.5, f64::NAN),
+            ratio(1.8, 1.9, 2.0),
         ];
         let comparison = Comparison { baseline: "mode=none".into(), ratios };
         let found = verdicts(&rows, &comparison);

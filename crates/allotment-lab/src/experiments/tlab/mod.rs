@@ -19,10 +19,14 @@ mod shared;
 mod verdict;
 mod widest;
 
+pub(super) use collected::MIN_HEAP as COLLECTED_HEAP;
+
 use super::collectors::COLLECTOR;
+use super::on_jvm;
 use super::sizes::{self, WithSize};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
+use crate::jvm::Workload;
 use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
 use anyhow::bail;
 
@@ -131,6 +135,11 @@ impl Experiment for Tlab {
             return Some(format!("an eden of {eden} bytes: at most 64g work"));
         }
         None
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::tlab(case).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -13,9 +13,11 @@ mod plan;
 mod shot;
 mod verdict;
 
+use super::on_jvm;
 use super::sizes::{self, WithSize};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
+use crate::jvm::Workload;
 use allotment::memory::limit::available_memory;
 use anyhow::anyhow;
 use plan::HeapPlan;
@@ -96,6 +98,11 @@ impl Experiment for TlabSize {
             return Some(why);
         }
         HeapPlan::of(case).and_then(|plan| plan.fits(available_memory().bytes)).err()
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::tlab_size(case).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -11,11 +11,13 @@ mod spans;
 mod tree;
 
 use super::collectors::{COLLECTOR, refusal};
+use super::on_jvm;
 use super::saying::{all_against, contrast, ours, scaling};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
+use crate::jvm::Workload;
 
 /// The experiment `trees`.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,11 @@ impl Experiment for Trees {
     fn nonsense(&self, case: &Case) -> Option<String> {
         // A parameter that is not there is told of when the case runs.
         checked(case).unwrap_or(None)
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        // A parameter that is not there is told of when the case runs.
+        on_jvm::trees(case).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

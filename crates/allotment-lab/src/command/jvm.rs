@@ -1,0 +1,215 @@
+//! `--jvm`: which Java virtual machines measure too, and what is said of them below a table.
+
+use super::Failure;
+use crate::harness::{Case, Experiment, Interrupt, JvmCase, OnJvms, Settings, jvm_cases};
+use crate::jvm::{Collector, Jars, Jdk, Jvm, Surroundings, find, find_all};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+/// Flags that ask for Java virtual machines.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Java virtual machines")]
+pub struct JvmArguments {
+    /// Measure the same work on Java virtual machines: `none`, `auto` for all that are found, or JDKs by folder or program.
+    #[arg(long, value_name = "WHICH,..", value_delimiter = ',', default_value = "none")]
+    pub jvm: Vec<String>,
+
+    /// Collectors: parallel, g1, serial, z, shenandoah, genshen, epsilon; each with compact headers as NAME-compact.
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "parallel")]
+    pub jvm_collector: Vec<Collector>,
+
+    /// More flags for the JVM, separated by blanks.
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub jvm_args: Option<String>,
+}
+
+/// The JDKs that were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    jdks: Vec<Jdk>,
+}
+
+impl JvmArguments {
+    /// Finds the JDKs. What is to be said of those that were found and do not run is told on standard error.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a path that is no JDK, or for words that do not go together.
+    pub(super) fn choose(&self) -> Result<Chosen, Failure> {
+        let words: Vec<&str> = self.jvm.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["none"] => Ok(Chosen::default()),
+            ["auto"] => {
+                let (jdks, told) = find_all(&Surroundings::of_process());
+                told.iter().for_each(|text| note(text));
+                if jdks.is_empty() {
+                    note("--jvm auto found no JDK of release 17 or later: only the heap is measured");
+                }
+                Ok(Chosen { jdks })
+            }
+            paths => {
+                if let Some(word) = paths.iter().find(|word| matches!(**word, "none" | "auto")) {
+                    return Err(Failure::Usage(format!("--jvm: `{word}` goes with nothing else")));
+                }
+                let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+                let jdks = find(&paths).map_err(|text| Failure::Usage(format!("--jvm: {text}")))?;
+                Ok(Chosen { jdks })
+            }
+        }
+    }
+
+    /// Asks the JDKs for their collectors, and makes the jar. What is missing is told in a line each on standard error,
+    /// and the rest is measured.
+    ///
+    /// # Errors
+    /// [`Failure::Interrupted`].
+    pub(super) fn prepare(
+        &self,
+        chosen: &Chosen,
+        experiments: &[&dyn Experiment],
+        cases: &[Case],
+        interrupt: &Interrupt,
+    ) -> Result<OnJvms, Failure> {
+        let counterpart =
+            |case: &Case| experiments.iter().any(|e| e.name() == case.experiment && e.on_jvm(case).is_some());
+        if chosen.jdks.is_empty() {
+            return Ok(OnJvms::default());
+        }
+        if !cases.iter().any(counterpart) {
+            note("nothing of this run has a counterpart on a JVM: see docs/jvm.md");
+            return Ok(OnJvms::default());
+        }
+        let extra: Vec<String> =
+            self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
+        let mut jvms: Vec<Jvm> = Vec::new();
+        for jdk in &chosen.jdks {
+            for &collector in &self.jvm_collector {
+                match Jvm::ask(jdk, collector, &extra) {
+                    Ok(jvm) if jvms.contains(&jvm) => {}
+                    Ok(jvm) => jvms.push(jvm),
+                    Err(text) => note(&text),
+                }
+            }
+        }
+        let (cases, left_out) = jvm_cases(experiments, cases, &jvms);
+        left_out.iter().for_each(|text| note(text));
+        if cases.is_empty() {
+            return Ok(OnJvms::default());
+        }
+        let building = || note("building the Java benchmarks, once");
+        let jars = Jars::of(&Surroundings::of_process(), &chosen.jdks);
+        match jars.get(&building, &|| interrupt.requested()) {
+            Ok(jar) => Ok(OnJvms { jar, cases }),
+            Err(_) if interrupt.requested() => Err(Failure::Interrupted),
+            Err(error) => {
+                note(&format!("{error}; only the heap is measured"));
+                Ok(OnJvms::default())
+            }
+        }
+    }
+}
+
+/// A line on standard error.
+fn note(text: &str) {
+    // Nobody to tell is no reason not to measure.
+    let _ = writeln!(io::stderr(), "note: {}", text.split_whitespace().collect::<Vec<_>>().join(" "));
+}
+
+/// The settings of the JVMs' forks, a line for each JMH mode.
+pub(super) fn settings_lines(on_jvms: &OnJvms, cases: &[Case], settings: &Settings) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for mode in on_jvms.cases.iter().map(|on_jvm| cases[on_jvm.beside].jmh_mode) {
+        let line = format!("{mode} on JVMs: {}", settings.describe_jvm(mode));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// What is to be known of the JVMs beside an experiment: a line for each, and one for each thing in which it is not like
+/// our heap.
+pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
+    let cases: Vec<&JvmCase> = on_jvms.cases.iter().filter(|case| case.experiment == experiment).collect();
+    let mut text = String::new();
+    let mut jvms: Vec<&Jvm> = cases.iter().map(|case| &case.jvm).collect();
+    jvms.dedup();
+    let mut named: Vec<&Jvm> = Vec::new();
+    for jvm in jvms {
+        if !named.contains(&jvm) {
+            named.push(jvm);
+        }
+    }
+    for jvm in named {
+        let own: Vec<Vec<String>> =
+            cases.iter().filter(|case| case.jvm == *jvm).map(|case| case.flags()).collect();
+        let vendor = jvm.jdk.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({vendor})"));
+        let _ = writeln!(
+            text,
+            "{}: JDK {}{vendor}, object headers of {} bytes, {} bytes of each buffer kept for prefetch; {}",
+            jvm.name(),
+            jvm.jdk.version,
+            jvm.header_bytes,
+            jvm.prefetch.reserve(),
+            flags(&own)
+        );
+        if !jvm.bumps_without_buffers()
+            && cases.iter().any(|case| case.jvm == *jvm && case.workload.without_buffers)
+        {
+            let _ = writeln!(
+                text,
+                "not alike: {} without buffers calls into the VM for each object, since release 20 (JDK-8290706); \
+                 a JVM up to 19 has the shared pointer in line",
+                jvm.name()
+            );
+        }
+    }
+    let mut differs: Vec<&str> = cases.iter().flat_map(|case| case.workload.differs).copied().collect();
+    differs.sort_unstable();
+    differs.dedup();
+    for sentence in differs {
+        let _ = writeln!(text, "not alike: {sentence}");
+    }
+    text
+}
+
+/// The flags that all of some command lines have, and the values of those in which they differ.
+fn flags(lines: &[Vec<String>]) -> String {
+    let in_all = |flag: &&String| lines.iter().all(|line| line.contains(flag));
+    let mut common: Vec<&str> = Vec::new();
+    let mut varying: Vec<(&str, Vec<&str>)> = Vec::new();
+    for flag in lines.iter().flatten() {
+        if in_all(&flag) {
+            if !common.contains(&flag.as_str()) {
+                common.push(flag);
+            }
+            continue;
+        }
+        let (name, value) = flag.split_at(
+            flag.find(|c: char| c == '=' || c.is_ascii_digit())
+                .map_or(flag.len(), |at| at + usize::from(flag.as_bytes()[at] == b'=')),
+        );
+        match varying.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => varying.push((name, vec![value])),
+        }
+    }
+    let varying: Vec<String> =
+        varying.iter().map(|(name, values)| format!("{name}{}", values.join("|"))).collect();
+    let by_case = if varying.is_empty() { String::new() } else { format!("; by case {}", varying.join(" ")) };
+    format!("{}{by_case}", common.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_differ_are_told_with_all_their_values() {
+        let lines = ["-Xmx12m -XX:+UseG1GC -XX:TLABSize=1", "-Xmx13m -XX:+UseG1GC -XX:-UseTLAB"];
+        let lines = lines.map(|line| line.split(' ').map(String::from).collect::<Vec<_>>());
+        assert_eq!(flags(&lines), "-XX:+UseG1GC; by case -Xmx12m|13m -XX:TLABSize=1 -XX:-UseTLAB");
+        assert_eq!(flags(&lines[..1]), "-Xmx12m -XX:+UseG1GC -XX:TLABSize=1");
+    }
+}

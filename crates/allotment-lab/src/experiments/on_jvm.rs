@@ -1,0 +1,344 @@
+//! What stands beside our cases on a Java virtual machine, and the flags that make it alike.
+//!
+//! All experiments' in one file, since they have one question: what has a JVM to be told so that it does the same work
+//! in the same memory? Our modes that ask something of our own (bursts, spans, policies) have nothing there.
+//!
+//! Where our thread-local eden is started over, a JVM has to collect. An eden as small as ours would have it collect
+//! every few microseconds, and that is not the question; so its eden has 256 MiB at least, of which a collection that finds
+//! nothing alive takes less than a hundredth.
+
+use super::graph::heap_bytes;
+use super::lists::{forced_heap, queue_heap};
+use super::tlab::COLLECTED_HEAP;
+use crate::harness::{Case, ParameterError};
+use crate::jvm::Workload;
+use allotment::memory::PrefetchSettings;
+use allotment::memory::limit::available_memory;
+
+/// The least eden of a loop that allocates and keeps nothing, in bytes.
+const LEAST_EDEN: usize = 256 << 20;
+
+/// What stands beside a case, if anything does; an error where the case lacks a parameter, which is told of when it runs.
+type Counterpart = Result<Option<Workload>, ParameterError>;
+
+/// Objects of one size that nobody keeps.
+fn allocation(case: &Case) -> Result<Workload, ParameterError> {
+    const DIFFERS: &[&str] = &[
+        "a JVM's eden is collected, of 256m at least, where ours is started over: its memory comes from beyond the \
+         caches where ours does not",
+    ];
+    let eden = case.size("eden")?.saturating_mul(case.threads).max(LEAST_EDEN);
+    let workload = Workload::new("allotment.Allocation.allocate", 0).param("size", case.text("size")?);
+    Ok(workload.eden(eden).flag("-XX:+AlwaysPreTouch").differs(DIFFERS))
+}
+
+/// Beside the modes `tlab`, `cas` and `collected` of `tlab`; the last is in a heap as small as ours.
+pub(super) fn tlab(case: &Case) -> Counterpart {
+    Ok(match case.mode.as_str() {
+        "cas" => Some(allocation(case)?.without_buffers()),
+        "tlab" => {
+            let mut workload = allocation(case)?;
+            if case.text("prefetch")? == "none" {
+                workload = workload.flag("-XX:AllocatePrefetchStyle=0");
+            }
+            if case.text("zeroing")? == "ahead" {
+                workload = workload.flag("-XX:+ZeroTLAB");
+            }
+            Some(workload)
+        }
+        "collected" if is_collected(case)? => {
+            let eden = case.size("eden")?.saturating_mul(case.threads);
+            let workload = Workload::new("allotment.Allocation.allocate", eden.max(COLLECTED_HEAP))
+                .param("size", case.text("size")?)
+                .flag("-XX:+AlwaysPreTouch");
+            Some(match case.size("young")? {
+                0 => workload,
+                young => workload.flag(format!("-Xmn{young}")),
+            })
+        }
+        _ => None,
+    })
+}
+
+/// Beside `prefetch`, without work between allocations. `instructions` are the words for `AllocatePrefetchInstr`, from 0
+/// on.
+pub(super) fn prefetch(case: &Case, instructions: &[&str]) -> Counterpart {
+    /// HotSpot takes no larger one.
+    const MAX_DISTANCE: usize = 512;
+    if case.size("work")? > 0 || case.size("working-set")? > 0 {
+        return Ok(None);
+    }
+    let workload = allocation(case)?;
+    if case.mode == "none" {
+        return Ok(Some(workload.flag("-XX:AllocatePrefetchStyle=0")));
+    }
+    let (distance, step, instruction) = (case.size("distance")?, case.size("step")?, case.text("instr")?);
+    let number = instructions.iter().position(|name| *name == instruction);
+    let Some(number) = number.filter(|_| distance <= MAX_DISTANCE) else { return Ok(None) };
+    // As the size wants: what our emitter makes of it.
+    let lines = match case.size("lines")? {
+        0 => case.size("size")?.div_ceil(step.max(1)).clamp(1, PrefetchSettings::MOST_LINES),
+        lines => lines,
+    };
+    let flags = [
+        format!("-XX:AllocatePrefetchStyle={}", case.text("style")?),
+        format!("-XX:AllocatePrefetchDistance={distance}"),
+        format!("-XX:AllocatePrefetchLines={lines}"),
+        format!("-XX:AllocateInstancePrefetchLines={lines}"),
+        format!("-XX:AllocatePrefetchStepSize={step}"),
+        format!("-XX:AllocatePrefetchInstr={number}"),
+    ];
+    Ok(Some(flags.into_iter().fold(workload, Workload::flag)))
+}
+
+/// Beside the modes `fixed` and `cas` of `tlab-size`, where the heap's pages are there before the shot: a JVM gives none
+/// back between two shots.
+pub(super) fn tlab_size(case: &Case) -> Counterpart {
+    /// What a buffer keeps at its end for prefetch, and for a filler.
+    const RESERVED: usize = 576 + 16;
+    /// MinTLABSize as it is unless told otherwise: a larger one makes other buffers larger that nobody asked for, which
+    /// JDK 17 refuses.
+    const MIN_TLAB: usize = 2 << 10;
+    /// Of a reference in the array that keeps the objects.
+    const REFERENCE: usize = 4;
+    const DIFFERS: &[&str] = &[
+        "a JVM's array of references lies in its heap, has 4 bytes for each, and a card to mark at each store",
+    ];
+    let (objects, bytes) = (case.size("objects")?, case.size("size")?);
+    let tlab = match case.mode.as_str() {
+        "fixed" => Some(case.size("tlab")?.saturating_sub(bytes)),
+        "cas" => None,
+        _ => return Ok(None),
+    };
+    if !case.switch("pretouch")? || tlab.is_some_and(|tlab| tlab <= RESERVED + bytes) {
+        return Ok(None);
+    }
+    let all = objects.saturating_mul(case.threads).saturating_mul(bytes);
+    // What is taken from eden for a byte of objects. In f64: beyond what it holds exactly no heap fits anyway.
+    let lost = tlab.map_or(1.0, |tlab| tlab as f64 / (tlab - RESERVED - bytes) as f64);
+    let begun = case.threads.saturating_mul(2 * tlab.unwrap_or(0)).saturating_add(16 << 20);
+    let eden = ((all as f64 * lost * 1.05) as usize).saturating_add(begun);
+    let arrays = objects.saturating_mul(case.threads).saturating_mul(REFERENCE);
+    let heap = (eden / 8 * 10).saturating_add(arrays / 4 * 5).saturating_add(64 << 20);
+    if heap.saturating_add(heap / 4) > available_memory().bytes {
+        return Ok(None);
+    }
+    let workload = Workload::new("allotment.Refills.fill", heap)
+        .param("objects", objects)
+        .param("size", bytes)
+        .eden(eden)
+        .flag("-XX:+AlwaysPreTouch")
+        .differs(DIFFERS);
+    Ok(Some(match tlab {
+        None => workload.without_buffers(),
+        Some(tlab) => workload
+            .flag(format!("-XX:TLABSize={tlab}"))
+            .flag(format!("-XX:MinTLABSize={}", tlab.min(MIN_TLAB)))
+            .flag("-XX:-ResizeTLAB"),
+    }))
+}
+
+/// What collects on our side says nothing of a JVM, but where nothing does, it is not the same work.
+fn is_collected(case: &Case) -> Result<bool, ParameterError> {
+    Ok(case.text("collector")? != "epsilon")
+}
+
+/// Beside the mode `build` of `trees`.
+pub(super) fn trees(case: &Case) -> Counterpart {
+    const DIFFERS: &[&str] = &["a JVM's heap begins as large as it may become, ours grows"];
+    let workload = Workload::new("allotment.Trees.build", case.size("heap")?)
+        .param("depth", case.text("depth")?)
+        .param("rounds", case.text("rounds")?)
+        .differs(DIFFERS);
+    Ok((case.mode == "build" && is_collected(case)?).then_some(workload))
+}
+
+/// Beside `graph`.
+pub(super) fn graph(case: &Case) -> Counterpart {
+    const DIFFERS: &[&str] = &["JMH's own objects, some MiB, live in the JVM's heap too"];
+    let heap = heap_bytes(case.size("live")?, case.factor("factor")?);
+    let workload = Workload::new("allotment.Graph.mutate", heap)
+        .param("live", case.text("live")?)
+        .param("death", case.text("death")?)
+        .differs(DIFFERS);
+    Ok(is_collected(case)?.then_some(workload))
+}
+
+/// Beside both modes of `lists`.
+pub(super) fn lists(case: &Case) -> Counterpart {
+    const DIFFERS: &[&str] = &[
+        "a JVM's heap has twice the bytes of ours where a collection is forced: all nodes of a shot fit into its eden, and \
+         none has been moved when the collection begins",
+    ];
+    let nodes = case.size("nodes")?;
+    let workload = if case.mode == "forced" {
+        let garbage = case.size("garbage")?;
+        let heap = forced_heap(nodes, garbage);
+        Workload::new("allotment.Lists.forced", heap.saturating_mul(2))
+            .eden(heap / 10 * 8)
+            .param("lists", case.text("lists")?)
+            .param("garbage", garbage)
+            .operations(nodes as u64)
+            .differs(DIFFERS)
+    } else {
+        Workload::new("allotment.Lists.queue", queue_heap(case)?)
+    };
+    Ok(is_collected(case)?.then_some(workload.param("nodes", nodes)))
+}
+
+/// Beside the modes `gather` and `chase` of `cache`.
+pub(super) fn cache(case: &Case) -> Counterpart {
+    /// Bytes between two places of a chase in Java: a line.
+    const STRIDE: usize = 64;
+    /// For everything but what is walked, in bytes.
+    const BESIDE: usize = 64 << 20;
+    let benchmark = match case.mode.as_str() {
+        "gather" => "allotment.Cache.gather",
+        "chase" if case.size("stride")? == STRIDE => "allotment.Cache.chase",
+        _ => return Ok(None),
+    };
+    let set = case.size("set")?;
+    let own = if case.text("share")? == "total" { set / case.threads } else { set };
+    let heap = own.saturating_mul(2 * case.threads).saturating_add(BESIDE);
+    let mut workload = Workload::new(benchmark, heap).param("set", own).param("order", case.text("order")?);
+    if case.text("pages")? == "base" {
+        workload.flags = vec!["-XX:-UseTransparentHugePages".into()];
+    }
+    Ok(Some(workload))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::all;
+    use crate::harness::{Selection, Settings, expand, jvm_cases};
+    use crate::jvm::examples::jvm;
+    use std::time::Duration;
+
+    /// The workload of the first case of a mode, as benchmark, parameters and flags.
+    fn of(experiment: &str, mode: &str, values: &[(&str, &str)]) -> Option<String> {
+        let values = values.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
+        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name() == experiment).collect();
+        let modes = vec![mode.to_string()];
+        let selection = Selection { values, modes, quick: true, ..Selection::default() };
+        let (cases, _) = expand(&experiments, &selection, 2).unwrap();
+        let workload = experiments[0].on_jvm(&cases[0])?;
+        let params: Vec<String> =
+            workload.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let flags = "parallel".parse::<crate::jvm::Collector>().unwrap().sizing(workload.sizes);
+        Some(format!(
+            "{} {} {} {}",
+            workload.benchmark,
+            params.join(" "),
+            flags.join(" "),
+            workload.flags[1..].join(" ")
+        ))
+    }
+
+    #[test]
+    fn each_mode_with_a_counterpart_has_its_flags() {
+        let young =
+            "-Xms432m -Xmx432m -Xmn320m -XX:SurvivorRatio=8 -XX:-UseAdaptiveSizePolicy -XX:+AlwaysPreTouch";
+        let allocation = format!("allotment.Allocation.allocate size=16 {young}");
+        let tlab = |values: &[(&str, &str)]| of("tlab", "tlab", values).unwrap();
+        assert_eq!(tlab(&[]), allocation);
+        assert_eq!(tlab(&[("prefetch", "none")]), format!("{allocation} -XX:AllocatePrefetchStyle=0"));
+        assert_eq!(tlab(&[("zeroing", "ahead")]), format!("{allocation} -XX:+ZeroTLAB"));
+        assert_eq!(of("tlab", "cas", &[]).unwrap(), format!("{allocation} -XX:-UseTLAB"));
+        assert!(tlab(&[("eden", "1g")]).contains("-Xmn1280m"));
+        assert_eq!(of("prefetch", "none", &[]).unwrap(), format!("{allocation} -XX:AllocatePrefetchStyle=0"));
+        let ahead = of("prefetch", "ahead", &[("instr", "w"), ("size", "144"), ("style", "3")]).unwrap();
+        assert!(
+            ahead.ends_with(
+                "-XX:AllocatePrefetchStyle=3 -XX:AllocatePrefetchDistance=256 -XX:AllocatePrefetchLines=3 \
+                 -XX:AllocateInstancePrefetchLines=3 -XX:AllocatePrefetchStepSize=64 -XX:AllocatePrefetchInstr=3"
+            ),
+            "{ahead}"
+        );
+        assert_eq!(
+            of("trees", "build", &[]).unwrap().trim(),
+            "allotment.Trees.build depth=16 rounds=25 -Xms128m -Xmx128m"
+        );
+        assert_eq!(
+            of("graph", "mutate", &[]).unwrap().trim(),
+            "allotment.Graph.mutate live=8388608 death=10 -Xms13m -Xmx13m"
+        );
+        let forced = of("lists", "forced", &[]).unwrap();
+        let expected = "allotment.Lists.forced lists=1 garbage=1 nodes=500000 -Xms100m -Xmx100m -Xmn50m ";
+        assert!(forced.starts_with(expected), "{forced}");
+        let collected = "allotment.Allocation.allocate size=16 -Xms16m -Xmx16m -XX:+AlwaysPreTouch";
+        assert_eq!(of("tlab", "collected", &[]).unwrap(), collected);
+        assert_eq!(of("tlab", "collected", &[("young", "8m")]).unwrap(), format!("{collected} -Xmn8388608"));
+        let gather = of("cache", "gather", &[("set", "1m")]).unwrap();
+        assert_eq!(gather.trim(), "allotment.Cache.gather set=1048576 order=shuffled -Xms66m -Xmx66m");
+        let chase = of("cache", "chase", &[("set", "1m"), ("order", "sequential")]).unwrap();
+        assert_eq!(chase.trim(), "allotment.Cache.chase set=1048576 order=sequential -Xms66m -Xmx66m");
+        assert_eq!(
+            of("lists", "queue", &[]).unwrap().trim(),
+            "allotment.Lists.queue nodes=500000 -Xms35m -Xmx35m"
+        );
+    }
+
+    #[test]
+    fn a_shot_fits_into_eden_whatever_buffers_leave_unused() {
+        for (tlab, objects) in [("1k", "1000"), ("1k", "5000000"), ("16k", "5000000"), ("4m", "1000")] {
+            let text = of("tlab-size", "fixed", &[("tlab", tlab), ("objects", objects)]).unwrap();
+            assert!(text.contains("-XX:-ResizeTLAB") && text.contains("-XX:+AlwaysPreTouch"), "{text}");
+            let young: usize = text.split("-Xmn").nth(1).unwrap().split('m').next().unwrap().parse().unwrap();
+            let bytes: usize =
+                text.split("-XX:TLABSize=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+            let objects: usize = objects.parse().unwrap();
+            // Objects of a buffer beside its reserve of 576 bytes, a filler's room and one that did not fit.
+            let buffers = objects.div_ceil((bytes - 592) / 16 - 1);
+            assert!(young * 8 / 10 * (1 << 20) > buffers * bytes, "{text}");
+        }
+        assert!(of("tlab-size", "cas", &[]).unwrap().ends_with("-XX:-UseTLAB"));
+        assert_eq!(of("tlab-size", "cas", &[("pretouch", "off")]), None);
+    }
+
+    #[test]
+    fn what_has_no_counterpart_is_left_out() {
+        for (experiment, mode, values) in [
+            ("tlab", "bare", &[][..]),
+            ("tlab", "burst", &[]),
+            ("prefetch", "ahead", &[("distance", "768")]),
+            ("prefetch", "none", &[("work", "50")]),
+            ("prefetch", "none", &[("working-set", "1m")]),
+            ("tlab-size", "adaptive", &[]),
+            ("tlab-size", "fixed", &[("tlab", "512")]),
+            ("cache", "window", &[]),
+            ("cache", "chase", &[("stride", "128")]),
+            ("trees", "spans", &[]),
+            ("trees", "build", &[("collector", "epsilon"), ("heap", "64g")]),
+            ("graph", "mutate", &[("collector", "epsilon")]),
+            ("lists", "queue", &[("collector", "epsilon")]),
+            ("clock", "tsc", &[]),
+        ] {
+            assert_eq!(of(experiment, mode, values), None, "{experiment}.{mode} {values:?}");
+        }
+    }
+
+    #[test]
+    fn our_collectors_make_no_difference_to_a_jvm() {
+        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name() == "trees").collect();
+        let modes = vec!["build".into()];
+        let selection = Selection { quick: true, modes, threads: vec![1], ..Selection::default() };
+        let (cases, _) = expand(&experiments, &selection, 2).unwrap();
+        let (found, _) = jvm_cases(&experiments, &cases, &[jvm(25, "parallel")]);
+        assert_eq!((cases.len(), found.len(), found[0].beside), (2, 1, 0));
+    }
+
+    /// Somebody waits for a quick run: 20 minutes for all, of which ours take about six.
+    #[test]
+    fn a_quick_run_of_all_beside_two_jvms_is_planned_for_ten_minutes_more_at_most() {
+        let selection = Selection { quick: true, ..Selection::default() };
+        let (cases, _) = expand(all(), &selection, 2).unwrap();
+        let (found, _) = jvm_cases(all(), &cases, &[jvm(17, "parallel"), jvm(25, "parallel")]);
+        let settings = Settings { quick: true, ..Settings::default() };
+        let planned = settings.jvm_estimate(found.iter().map(|case| cases[case.beside].jmh_mode));
+        assert!(
+            found.len() > 20 && planned < Duration::from_secs(600),
+            "{planned:?} for {} cases",
+            found.len()
+        );
+    }
+}

@@ -1,0 +1,254 @@
+//! Cases that JVMs measure beside ours: which there are, and how long they take.
+//!
+//! Every JVM gets a row beside each of our cases that has a counterpart, but the same work only once: where our cases
+//! differ in what a JVM does not have (our collectors), it stands beside the first.
+
+use super::settings::Settings;
+use super::{Case, Experiment, JmhMode, Neighbours, Plan};
+use crate::format::Parameter;
+use crate::format::time::iteration_time;
+use crate::jvm::{Jvm, Workload};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The coordinate that rows of JVMs have, and ours have not.
+pub const JVM: &str = "jvm";
+
+/// About what starting JMH and the JVM that it measures takes.
+pub(super) const JVM_START: Duration = Duration::from_millis(1500);
+
+/// How many times our warm-up a JVM gets: it has to compile first, what takes it longer the less of its time there is.
+const WARMUP_FACTOR: u32 = 5;
+
+/// The least warm-up of a JVM, in all iterations together: by then the loops that are measured are in C2's code.
+const LEAST_WARMUP: Duration = Duration::from_secs(1);
+
+/// One of our cases, on a JVM.
+#[derive(Clone, Debug)]
+pub struct JvmCase {
+    /// Which of our cases it stands beside.
+    pub beside: usize,
+    /// The experiment of that case.
+    pub experiment: String,
+    /// What measures it.
+    pub jvm: Jvm,
+    /// How.
+    pub workload: Workload,
+}
+
+/// What JVMs are to measure.
+#[derive(Clone, Debug, Default)]
+pub struct OnJvms {
+    /// The jar with the benchmarks.
+    pub jar: PathBuf,
+    /// The cases, in the order of those they stand beside.
+    pub cases: Vec<JvmCase>,
+}
+
+/// What `jvms` are to measure beside `cases`, and why parts of that were left out.
+pub fn jvm_cases(
+    experiments: &[&dyn Experiment],
+    cases: &[Case],
+    jvms: &[Jvm],
+) -> (Vec<JvmCase>, Vec<String>) {
+    let (mut found, mut left_out): (Vec<JvmCase>, Vec<String>) = (Vec::new(), Vec::new());
+    for (beside, case) in cases.iter().enumerate() {
+        let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
+        let Some(workload) = experiment.and_then(|experiment| experiment.on_jvm(case)) else { continue };
+        for jvm in jvms {
+            let alike = |other: &JvmCase| {
+                let of = &cases[other.beside];
+                (other.jvm == *jvm && other.workload == workload)
+                    && Neighbours::of(of) == Neighbours::of(case)
+                    && (of.threads, of.jmh_mode, of.benchmark())
+                        == (case.threads, case.jmh_mode, case.benchmark())
+            };
+            if found.iter().any(alike) {
+                continue;
+            }
+            if !jvm.collector.collects() && case.jmh_mode != JmhMode::SingleShot {
+                let text = format!(
+                    "{} on {} left out: nothing is ever freed there, and the work has no end",
+                    case.benchmark(),
+                    jvm.name()
+                );
+                left_out.push(text);
+                continue;
+            }
+            found.push(JvmCase {
+                beside,
+                experiment: case.experiment.clone(),
+                jvm: jvm.clone(),
+                workload: workload.clone(),
+            });
+        }
+    }
+    left_out.sort();
+    left_out.dedup();
+    (found, left_out)
+}
+
+impl JvmCase {
+    /// All flags of the JVM that is measured, the user's last.
+    pub fn flags(&self) -> Vec<String> {
+        let Jvm { jdk, collector, extra, .. } = &self.jvm;
+        let mut flags = collector.flags(jdk.feature);
+        flags.extend(collector.sizing(self.workload.sizes));
+        flags.extend(self.workload.flags.iter().cloned());
+        flags.extend(extra.iter().cloned());
+        flags
+    }
+
+    /// The coordinate of its row. Where each allocation is a call into the VM, which hides what is asked, the label
+    /// says so.
+    pub fn parameter(&self) -> Parameter {
+        let value = self.jvm.name();
+        let calls = self.workload.without_buffers && !self.jvm.bumps_without_buffers();
+        let label = if calls { format!("{value} (VM calls)") } else { value.clone() };
+        Parameter { name: JVM.into(), value, label }
+    }
+}
+
+impl Settings {
+    /// Processes per case on a JVM: as many as ours have, and one in a quick run, of which most is start and
+    /// warm-up.
+    pub fn jvm_forks(&self) -> u32 {
+        self.forks.unwrap_or(if self.quick { 1 } else { 3 })
+    }
+
+    /// The iterations of a fork on a JVM: those of ours, after five times their warm-up and a second of it at least; of
+    /// single shots five at least.
+    pub fn jvm_plan(&self, mode: JmhMode) -> Plan {
+        let own = self.plan(mode);
+        if mode == JmhMode::SingleShot {
+            let warmup_iterations = (own.warmup_iterations * WARMUP_FACTOR).max(WARMUP_FACTOR);
+            return Plan { warmup_iterations, ..own };
+        }
+        let warmup = (own.warmup_time * own.warmup_iterations * WARMUP_FACTOR).max(LEAST_WARMUP);
+        Plan { warmup_iterations: WARMUP_FACTOR, warmup_time: warmup / WARMUP_FACTOR, ..own }
+    }
+
+    /// About how long JVMs take for cases of these modes.
+    pub fn jvm_estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> Duration {
+        let one = |mode| self.jvm_plan(mode).duration() + JVM_START;
+        modes.into_iter().map(|mode| one(mode) * self.jvm_forks()).sum()
+    }
+
+    /// The settings in words, as [`describe`](Self::describe).
+    pub fn describe_jvm(&self, mode: JmhMode) -> String {
+        let plan = self.jvm_plan(mode);
+        format!(
+            "{} forks x ({} warm-up x {} + {} measured x {})",
+            self.jvm_forks(),
+            plan.warmup_iterations,
+            iteration_time(plan.warmup_time),
+            plan.iterations,
+            iteration_time(plan.time)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::examples::case;
+    use super::super::neighbours::NEIGHBOURS;
+    use super::super::{Bench, Mode};
+    use super::*;
+    use crate::jvm::examples::jvm;
+
+    struct Twice;
+
+    impl Experiment for Twice {
+        fn name(&self) -> &'static str {
+            "example"
+        }
+        fn question(&self) -> &'static str {
+            "?"
+        }
+        fn modes(&self) -> &'static [Mode] {
+            &[]
+        }
+        fn on_jvm(&self, case: &Case) -> Option<Workload> {
+            let workload = Workload::new("allotment.A.a", 64 << 20).param("size", case.text("size").ok()?);
+            (case.mode == "plain").then(|| workload.flag("-XX:TLABSize=64").without_buffers())
+        }
+        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn found(cases: &[Case], jvms: &[Jvm]) -> (Vec<(usize, String)>, Vec<String>) {
+        let (found, left_out) = jvm_cases(&[&Twice], cases, jvms);
+        (found.iter().map(|case| (case.beside, case.jvm.name())).collect(), left_out)
+    }
+
+    #[test]
+    fn the_same_work_is_done_once_on_each_jvm() {
+        let first = case(JmhMode::Throughput, 1);
+        let mut other = first.clone();
+        other.params[1].1 = "on".into();
+        let more = case(JmhMode::Throughput, 2);
+        let none = Case { mode: "other".into(), ..first.clone() };
+        let foreign = Case { experiment: "foreign".into(), ..first.clone() };
+        let jvms = [jvm(17, "parallel"), jvm(25, "g1")];
+        let (cases, left_out) = found(&[none, first, other, more, foreign], &jvms);
+        let expected = [(1, "17-parallel"), (1, "25-g1"), (3, "17-parallel"), (3, "25-g1")];
+        assert_eq!(cases, expected.map(|(beside, name)| (beside, name.to_string())));
+        assert_eq!(left_out, [""; 0]);
+    }
+
+    #[test]
+    fn company_makes_it_other_work() {
+        let alone = case(JmhMode::Throughput, 1);
+        let mut beside = alone.clone();
+        beside.params.push((NEIGHBOURS.into(), "2:65536:random".into()));
+        let (cases, _) = found(&[alone, beside], &[jvm(25, "g1")]);
+        assert_eq!(cases, [(0, "25-g1".to_string()), (1, "25-g1".to_string())]);
+    }
+
+    #[test]
+    fn what_never_frees_gets_single_shots_only() {
+        let jvms = [jvm(25, "epsilon")];
+        let (cases, left_out) = found(&[case(JmhMode::Throughput, 1), case(JmhMode::SingleShot, 1)], &jvms);
+        assert_eq!(cases, [(1, "25-epsilon".to_string())]);
+        assert!(left_out.len() == 1 && left_out[0].contains("example.plain on 25-epsilon"), "{left_out:?}");
+    }
+
+    #[test]
+    fn a_case_has_the_flags_of_collector_heap_workload_and_user() {
+        let mut jvm = jvm(25, "parallel");
+        jvm.extra = vec!["-Xss1m".into()];
+        let (cases, _) = jvm_cases(&[&Twice], &[case(JmhMode::Throughput, 1)], &[jvm]);
+        let flags = cases[0].flags().join(" ");
+        assert_eq!(
+            flags,
+            "-XX:+UseParallelGC -Xms64m -Xmx64m -XX:+UseTransparentHugePages -XX:TLABSize=64 -XX:-UseTLAB -Xss1m"
+        );
+        let parameter = cases[0].parameter();
+        assert_eq!(
+            (parameter.value.as_str(), parameter.label.as_str()),
+            ("25-parallel", "25-parallel (VM calls)")
+        );
+    }
+
+    #[test]
+    fn a_jvm_warms_up_longer() {
+        let quick = Settings { quick: true, ..Settings::default() };
+        let plan = quick.jvm_plan(JmhMode::Throughput);
+        assert_eq!((plan.warmup_iterations, plan.warmup_time), (5, Duration::from_millis(200)));
+        assert_eq!((plan.iterations, plan.time), (3, Duration::from_millis(100)));
+        assert_eq!(quick.jvm_plan(JmhMode::SingleShot).warmup_iterations, 5);
+        let full = Settings::default();
+        assert_eq!(full.jvm_plan(JmhMode::AverageTime).warmup_time, Duration::from_millis(600));
+        assert_eq!((full.jvm_forks(), quick.jvm_forks()), (3, 1));
+        assert_eq!(Settings { forks: Some(2), ..quick.clone() }.jvm_forks(), 2);
+        assert_eq!(
+            quick.jvm_estimate([JmhMode::Throughput; 2]),
+            Duration::from_millis(2 * (1000 + 300 + 1500))
+        );
+        assert_eq!(
+            quick.describe_jvm(JmhMode::Throughput),
+            "1 forks x (5 warm-up x 200 ms + 3 measured x 100 ms)"
+        );
+    }
+}

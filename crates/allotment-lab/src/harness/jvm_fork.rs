@@ -1,0 +1,216 @@
+//! One fork on a JVM: starts JMH, hears it out, and reads what it has written.
+//!
+//! JMH starts a JVM of its own for what it measures. Measuring in JMH's own process (`-f 0`) would save half a second
+//! of start, and was refused: the flags that make its black holes free and keep its loops from being unrolled into one are
+//! given to that second JVM alone, and JMH itself warns against it.
+
+use super::fork_process::{End, describe, read_complaints, read_lines};
+use super::jvm_case::JvmCase;
+use super::protocol::{IterationRecord, Measured};
+use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
+use crate::format::{Combine, VirtualMachine};
+use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie};
+use crate::jvm::{Scores, Series, read_scores};
+use anyhow::{Context, bail};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+/// Flags of the process that only waits and writes: a small heap, and no compiler that would compete for the CPUs with what
+/// is measured. JMH's lock is a file that all users of a machine share, and a run that was killed leaves it to
+/// somebody else's; whoever measures twice at once sees that in the errors.
+const HOST_FLAGS: [&str; 5] =
+    ["-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djmh.ignoreLock=true"];
+
+/// What of standard output is kept for a failure, in bytes.
+const KEPT: usize = 64 << 10;
+
+/// A fork's iterations, who made them, and how it ended.
+pub(super) struct JvmFork {
+    pub(super) iterations: Vec<IterationRecord>,
+    pub(super) machine: Option<VirtualMachine>,
+    pub(super) end: End,
+}
+
+/// What a fork on a JVM needs to know.
+pub(super) struct JvmOrder<'a> {
+    pub(super) jar: &'a Path,
+    pub(super) on_jvm: &'a JvmCase,
+    pub(super) case: &'a Case,
+    pub(super) plan: Plan,
+}
+
+/// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called after each iteration with
+/// whether that was a warm-up.
+pub(super) fn run(
+    order: &JvmOrder<'_>,
+    silence: Duration,
+    interrupt: &Interrupt,
+    heard: &mut dyn FnMut(bool),
+) -> JvmFork {
+    let ended = |end| JvmFork { iterations: Vec::new(), machine: None, end };
+    let results = match tempfile::Builder::new().prefix("allotment-jmh-").tempfile() {
+        Ok(file) => file.into_temp_path(),
+        Err(error) => return ended(End::Failed(format!("no file for JMH's result: {error}"))),
+    };
+    match supervise(&mut command(order, &results), silence, interrupt, heard) {
+        Err(end) => ended(end),
+        Ok(()) => match read(order, &results) {
+            Ok((iterations, machine)) => JvmFork { iterations, machine: Some(machine), end: End::Finished },
+            Err(error) => ended(End::Failed(format!("{error:#}"))),
+        },
+    }
+}
+
+/// The command line of JMH.
+fn command(order: &JvmOrder<'_>, results: &Path) -> Command {
+    let JvmOrder { jar, on_jvm, case, plan } = order;
+    let mut command = Command::new(on_jvm.jvm.jdk.java());
+    command.args(HOST_FLAGS).arg("-jar").arg(jar);
+    command.arg(format!("^{}$", on_jvm.workload.benchmark.replace('.', r"\.")));
+    for (name, value) in &on_jvm.workload.params {
+        command.args(["-p", &format!("{name}={value}")]);
+    }
+    if let Some(operations) = on_jvm.workload.operations {
+        command.args(["-opi", &operations.to_string()]);
+    }
+    let settings = [
+        ("-f", "1".to_string()),
+        ("-t", case.threads.to_string()),
+        ("-bm", case.jmh_mode.to_string()),
+        ("-tu", case.unit.name().to_string()),
+        ("-wi", plan.warmup_iterations.to_string()),
+        ("-i", plan.iterations.to_string()),
+        ("-jvmArgs", on_jvm.flags().join(" ")),
+        ("-prof", "gc".to_string()),
+        ("-foe", "true".to_string()),
+        ("-rf", "json".to_string()),
+        ("-rff", results.display().to_string()),
+    ];
+    for (option, value) in settings {
+        command.args([option, &value]);
+    }
+    if case.jmh_mode != JmhMode::SingleShot {
+        command.args(["-w", &jmh_time(plan.warmup_time), "-r", &jmh_time(plan.time)]);
+    }
+    command
+}
+
+/// A time as JMH's options take it: a number of 31 bits and a unit, so in the largest that divides it.
+fn jmh_time(time: Duration) -> String {
+    let nanoseconds = time.as_nanos();
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let unit = units.into_iter().find(|(_, length)| nanoseconds.is_multiple_of(*length));
+    let (unit, length) = unit.unwrap_or(("ns", 1));
+    format!("{}{unit}", nanoseconds / length)
+}
+
+/// Runs JMH until it ends, has been silent for too long, or the user wants the end.
+fn supervise(
+    command: &mut Command,
+    silence: Duration,
+    interrupt: &Interrupt,
+    heard: &mut dyn FnMut(bool),
+) -> Result<(), End> {
+    tie(command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let program = command.get_program().display().to_string();
+    let mut child =
+        command.spawn().map_err(|error| End::Failed(format!("cannot start {program}: {error}")))?;
+    let lines = read_lines(&mut child);
+    let complaints = read_complaints(&mut child);
+    let (mut said, mut last) = (String::new(), Instant::now());
+    let cut = loop {
+        if interrupt.requested() {
+            break Some(End::Interrupted);
+        }
+        match lines.recv_timeout(GLANCE) {
+            Ok(line) => {
+                last = Instant::now();
+                if line.starts_with("# Warmup Iteration ") || line.starts_with("Iteration ") {
+                    heard(line.starts_with('#'));
+                }
+                said.push_str(&line);
+                said.push('\n');
+                // What a failing benchmark throws comes last.
+                if said.len() > 2 * KEPT {
+                    said = said.split_off(said.ceil_char_boundary(said.len() - KEPT));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) if last.elapsed() < silence => {}
+            Err(RecvTimeoutError::Timeout) => {
+                let text = format!("it said nothing for {:.1} s and was killed", silence.as_secs_f64());
+                break Some(End::Failed(text));
+            }
+            Err(RecvTimeoutError::Disconnected) => break None,
+        }
+    };
+    let lost = |error| End::Failed(format!("it cannot be waited for: {error}"));
+    // Who closes standard output ends soon after, or has to.
+    while cut.is_none() && last.elapsed() < silence && !has_ended(&child).map_err(lost)? {
+        std::thread::sleep(GLANCE);
+    }
+    let status = bury(&mut child).map_err(lost)?;
+    let complaints = complaints.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    match cut {
+        Some(end) => Err(end),
+        None if status.success() => Ok(()),
+        None => {
+            let words = last_words(&format!("{said}{complaints}"));
+            Err(End::Failed(format!("it {}; it said: {words}", describe(&status))))
+        }
+    }
+}
+
+/// The iterations that JMH has written down.
+fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRecord>, VirtualMachine)> {
+    let text = std::fs::read_to_string(results).context("JMH's result cannot be read")?;
+    let scores = read_scores(&text)?;
+    let expected = order.case.unit.of_score(order.case.jmh_mode);
+    if scores.primary.unit != expected {
+        bail!("it measured in {} instead of {expected}", scores.primary.unit);
+    }
+    let iterations = records(order, &scores);
+    if iterations.len() != order.plan.iterations as usize {
+        bail!("it measured {} iterations instead of {}", iterations.len(), order.plan.iterations);
+    }
+    Ok((iterations, scores.machine))
+}
+
+fn records(order: &JvmOrder<'_>, scores: &Scores) -> Vec<IterationRecord> {
+    let unit = order.case.unit.nanoseconds();
+    let values = scores.primary.values.iter().copied().map(Measured::Value);
+    let counts = scores.primary.histograms.iter().map(|counts| {
+        let in_nanoseconds = |&(value, times): &(f64, u64)| ((value * unit).round() as u64, times);
+        Measured::Histogram(counts.iter().map(in_nanoseconds).collect())
+    });
+    let measured: Vec<Measured> =
+        if scores.primary.histograms.is_empty() { values.collect() } else { counts.collect() };
+    let all = measured.len();
+    let record = |(index, measured)| IterationRecord {
+        warmup: false,
+        measured,
+        // JMH does not write down how often it called.
+        calls: 0,
+        nanoseconds_per_call: 0.0,
+        secondary: scores
+            .secondary
+            .iter()
+            .filter_map(|(label, of)| secondary(label, of, index, all))
+            .collect(),
+    };
+    measured.into_iter().enumerate().map(record).collect()
+}
+
+/// A metric's value in an iteration. What is known once in a fork is told with its first.
+fn secondary(label: &str, of: &Series, index: usize, all: usize) -> Option<SecondaryValue> {
+    let value =
+        *of.values.get(index).filter(|value| !value.is_nan() && (of.values.len() == all || index == 0))?;
+    let combine = if matches!(label, "gc.count" | "gc.time") { Combine::Sum } else { Combine::Average };
+    Some(SecondaryValue { label: label.into(), unit: of.unit.clone(), combine, value })
+}
+
+#[cfg(test)]
+#[path = "jvm_fork_tests.rs"]
+mod tests;

@@ -1,0 +1,183 @@
+//! The JVM's collectors: their names here, and the flags that choose and size them.
+//!
+//! A collector may be followed by `-compact`, which is the same with object headers of 8 bytes (JEP 519): the pair is
+//! what rows are told apart by, and a flag of its own would have to say to which of several collectors it belongs.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which collector, without its variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Serial,
+    Parallel,
+    G1,
+    Z,
+    Shenandoah,
+    GenerationalShenandoah,
+    Epsilon,
+}
+
+const KINDS: [(&str, Kind); 7] = [
+    ("parallel", Kind::Parallel),
+    ("g1", Kind::G1),
+    ("serial", Kind::Serial),
+    ("z", Kind::Z),
+    ("shenandoah", Kind::Shenandoah),
+    ("genshen", Kind::GenerationalShenandoah),
+    ("epsilon", Kind::Epsilon),
+];
+
+/// What follows the name of a collector with compact headers.
+const COMPACT: &str = "-compact";
+
+/// A collector of a JVM, with ordinary or compact object headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collector {
+    kind: Kind,
+    compact: bool,
+}
+
+/// There is no such collector.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no collector of a JVM: parallel, g1, serial, z, shenandoah, genshen, epsilon, or one of these and -compact"
+)]
+pub struct CollectorError(String);
+
+impl FromStr for Collector {
+    type Err = CollectorError;
+
+    fn from_str(text: &str) -> Result<Collector, CollectorError> {
+        let (name, compact) = text.strip_suffix(COMPACT).map_or((text, false), |name| (name, true));
+        let found = KINDS.iter().find(|(known, _)| *known == name);
+        found.map(|&(_, kind)| Collector { kind, compact }).ok_or_else(|| CollectorError(text.into()))
+    }
+}
+
+impl fmt::Display for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = KINDS.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name);
+        write!(f, "{name}{}", if self.compact { COMPACT } else { "" })
+    }
+}
+
+/// The heap that a workload wants, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// All of it, from the beginning: as ours.
+    pub heap: usize,
+    /// What is allocated between two young collections; none: the JVM decides.
+    pub eden: Option<usize>,
+}
+
+impl Collector {
+    /// The flags that choose it, for a JVM of that feature release.
+    pub fn flags(&self, feature: u32) -> Vec<String> {
+        let mut flags: Vec<&str> = match self.kind {
+            Kind::Serial => vec!["-XX:+UseSerialGC"],
+            Kind::Parallel => vec!["-XX:+UseParallelGC"],
+            Kind::G1 => vec!["-XX:+UseG1GC"],
+            // Generations came with 21, to be asked for (JEP 439), and are what there is from 23 on (JEP 474).
+            Kind::Z if (21..23).contains(&feature) => vec!["-XX:+UseZGC", "-XX:+ZGenerational"],
+            Kind::Z => vec!["-XX:+UseZGC"],
+            Kind::Shenandoah => vec!["-XX:+UseShenandoahGC"],
+            // An experiment in 24 (JEP 404), a product from 25 on (JEP 521).
+            Kind::GenerationalShenandoah => vec![
+                "-XX:+UnlockExperimentalVMOptions",
+                "-XX:+UseShenandoahGC",
+                "-XX:ShenandoahGCMode=generational",
+            ],
+            Kind::Epsilon => vec!["-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"],
+        };
+        if self.compact {
+            // An experiment in 24 (JEP 450), a product from 25 on (JEP 519).
+            flags.extend(["-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders"]);
+        }
+        flags.dedup();
+        flags.into_iter().map(String::from).collect()
+    }
+
+    /// The flags that give it a heap, in MiB. Eden has its size where a collector has one: of ten parts of the young
+    /// generation it is eight, as in HotSpot's own default, and they stay so.
+    pub fn sizing(&self, sizes: Sizes) -> Vec<String> {
+        let young = sizes.eden.map(|eden| mebibytes(eden / 8 * 10));
+        // What is young has to leave as much for what is old as HotSpot insists on.
+        let heap = mebibytes(sizes.heap).max(young.map_or(0, |young| young + young / 4 + 32));
+        let mut flags = vec![format!("-Xms{heap}m"), format!("-Xmx{heap}m")];
+        match (self.kind, young) {
+            (Kind::Serial, Some(young)) => {
+                flags.extend([format!("-Xmn{young}m"), "-XX:SurvivorRatio=8".into()]);
+            }
+            (Kind::Parallel, Some(young)) => {
+                let fixed = ["-XX:SurvivorRatio=8", "-XX:-UseAdaptiveSizePolicy"].map(String::from);
+                flags.push(format!("-Xmn{young}m"));
+                flags.extend(fixed);
+            }
+            (Kind::G1, Some(young)) => flags.push(format!("-Xmn{young}m")),
+            _ => {}
+        }
+        flags
+    }
+
+    /// Whether it ever frees anything.
+    pub fn collects(&self) -> bool {
+        self.kind != Kind::Epsilon
+    }
+}
+
+/// Rounded up: what HotSpot would round to otherwise depends on the collector.
+fn mebibytes(bytes: usize) -> usize {
+    bytes.div_ceil(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_written() {
+        for (name, _) in KINDS {
+            for text in [name.to_string(), format!("{name}-compact")] {
+                assert_eq!(text.parse::<Collector>().unwrap().to_string(), text);
+            }
+        }
+        for wrong in ["", "Parallel", "cms", "-compact", "parallel-", "compact"] {
+            let error = wrong.parse::<Collector>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{wrong}` is no collector")), "{error}");
+        }
+    }
+
+    #[test]
+    fn flags_follow_the_release() {
+        let flags = |name: &str, feature| name.parse::<Collector>().unwrap().flags(feature).join(" ");
+        assert_eq!(flags("parallel", 17), "-XX:+UseParallelGC");
+        assert_eq!(flags("z", 17), "-XX:+UseZGC");
+        assert_eq!(flags("z", 21), "-XX:+UseZGC -XX:+ZGenerational");
+        assert_eq!(flags("z", 25), "-XX:+UseZGC");
+        assert!(flags("genshen", 25).ends_with("-XX:+UseShenandoahGC -XX:ShenandoahGCMode=generational"));
+        assert!(flags("g1-compact", 25).ends_with("-XX:+UseCompactObjectHeaders"));
+        assert!(flags("epsilon", 25).starts_with("-XX:+UnlockExperimentalVMOptions"));
+    }
+
+    #[test]
+    fn eden_is_eight_tenths_of_the_young_generation() {
+        let sizing = |name: &str, heap, eden| {
+            name.parse::<Collector>().unwrap().sizing(Sizes { heap, eden }).join(" ")
+        };
+        let mib = |n: usize| n << 20;
+        assert_eq!(sizing("parallel", mib(12), None), "-Xms12m -Xmx12m");
+        let fixed = sizing("parallel", mib(1), Some(mib(64)));
+        assert_eq!(fixed, "-Xms132m -Xmx132m -Xmn80m -XX:SurvivorRatio=8 -XX:-UseAdaptiveSizePolicy");
+        assert!(sizing("serial", mib(1), Some(mib(64))).ends_with("-Xmn80m -XX:SurvivorRatio=8"));
+        assert!(sizing("g1", mib(1), Some(mib(64))).ends_with("-Xmn80m"));
+        assert!(!sizing("z", mib(1), Some(mib(64))).contains("-Xmn"));
+        assert_eq!(sizing("serial", mib(1) + 1, None), "-Xms2m -Xmx2m");
+    }
+
+    #[test]
+    fn only_epsilon_never_collects() {
+        assert!("g1".parse::<Collector>().unwrap().collects());
+        assert!(!"epsilon".parse::<Collector>().unwrap().collects());
+    }
+}

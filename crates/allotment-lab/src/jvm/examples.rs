@@ -1,0 +1,43 @@
+//! JDKs made of shell scripts, for tests.
+
+use super::machine::Prefetch;
+pub(crate) use super::results::examples::RESULT;
+use super::{Jdk, Jvm};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Writes a program of the shell.
+pub(crate) fn script(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    // Written elsewhere and renamed: a file that is open for writing somewhere cannot be run.
+    let draft = path.with_extension("draft");
+    fs::write(&draft, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::rename(&draft, path).unwrap();
+}
+
+/// Makes a folder that looks like a JDK of `version`, whose `java` does `behaviour` and then tells the version.
+pub(crate) fn fake_jdk(home: &Path, version: &str, behaviour: &str) -> PathBuf {
+    let told = format!("echo 'openjdk version \"{version}\" 2026-04-21' >&2");
+    script(&home.join("bin/java"), &format!("{behaviour}\n{told}"));
+    script(&home.join("bin/javac"), "exit 0");
+    fs::write(home.join("release"), format!("IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"{version}\"\n")).unwrap();
+    home.canonicalize().unwrap()
+}
+
+/// A JVM that nobody has asked anything, with ordinary headers.
+pub(crate) fn jvm(feature: u32, collector: &str) -> Jvm {
+    let jdk = Jdk { home: "/jdk".into(), feature, version: format!("{feature}.0.1"), vendor: None };
+    let prefetch = Prefetch { style: 1, distance: 192, step: 64, lines: 4 };
+    Jvm { jdk, collector: collector.parse().unwrap(), extra: vec![], header_bytes: 12, prefetch }
+}
+
+/// Returns when the process of this number runs no more, and does not return before.
+pub(crate) fn wait_for_end(process: &str) {
+    let state = || fs::read_to_string(format!("/proc/{}/stat", process.trim()));
+    // A zombie waits for whoever adopts orphans.
+    while state().is_ok_and(|state| !state.contains(") Z")) {
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,250 @@
+//! The jar of the benchmarks: built once, kept in the user's cache.
+//!
+//! Its folder is named by what the sources are, so a new version of this program builds anew, and an old one beside it keeps
+//! its own. It is built in a folder of its own and renamed when it is whole: whoever builds at the same time
+//! does the same work, and neither sees half a jar. A lock was refused: one that a killed build leaves behind has to be
+//! explained to the user.
+
+use super::process::{GLANCE, bury, has_ended, tie};
+use super::sources::{SOURCES, fingerprint};
+use super::{Jdk, Surroundings};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long Maven may take: half a minute where it has to fetch everything first, more on a slow line.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// Why there is no jar.
+#[derive(Debug, thiserror::Error)]
+pub enum JarError {
+    /// No folder to keep it in.
+    #[error("no folder for the Java benchmarks: neither XDG_CACHE_HOME nor HOME is set")]
+    NoFolder,
+    /// No Maven.
+    #[error(
+        "no Maven (mvn) on the PATH, which builds the Java benchmarks once; install it, or run without --jvm"
+    )]
+    NoMaven,
+    /// A file cannot be written.
+    #[error("cannot prepare the Java benchmarks in {folder}: {why}")]
+    Files {
+        /// Where.
+        folder: PathBuf,
+        /// Why.
+        why: io::Error,
+    },
+    /// Maven failed.
+    #[error("the Java benchmarks cannot be built: {why}; Maven's words are in {log}")]
+    Build {
+        /// What happened.
+        why: String,
+        /// Where its output is.
+        log: PathBuf,
+    },
+    /// The user wants the end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Where jars are kept, and what builds them.
+#[derive(Clone, Debug)]
+pub struct Jars {
+    cache: Option<PathBuf>,
+    maven: Option<PathBuf>,
+    /// What Maven runs on; none: its own choice.
+    java_home: Option<PathBuf>,
+    sources: &'static [(&'static str, &'static str)],
+}
+
+impl Jars {
+    /// The user's cache, and Maven as `surroundings` has it, on the newest of `jdks` that has a compiler.
+    pub fn of<'a>(surroundings: &Surroundings, jdks: impl IntoIterator<Item = &'a Jdk>) -> Jars {
+        let compiling = jdks.into_iter().filter(|jdk| jdk.compiles()).max_by_key(|jdk| jdk.feature);
+        Jars {
+            cache: surroundings.cache.clone(),
+            maven: surroundings.program("mvn"),
+            java_home: compiling.map(|jdk| jdk.home.clone()),
+            sources: SOURCES,
+        }
+    }
+
+    /// The jar. `building` is called before it is built, if it has to be; `stop` ends that.
+    ///
+    /// # Errors
+    /// There is none and none can be made.
+    pub fn get(&self, building: &dyn Fn(), stop: &dyn Fn() -> bool) -> Result<PathBuf, JarError> {
+        let cache = self.cache.as_ref().ok_or(JarError::NoFolder)?.join("allotment");
+        let name = format!("jvm-{:016x}", fingerprint(self.sources));
+        let jar = cache.join(&name).join("benchmarks.jar");
+        if jar.is_file() {
+            return Ok(jar);
+        }
+        let maven = self.maven.as_ref().ok_or(JarError::NoMaven)?;
+        building();
+        let files = |why: io::Error| JarError::Files { folder: cache.clone(), why };
+        fs::create_dir_all(&cache).map_err(files)?;
+        let workshop = tempfile::Builder::new().prefix("build-").tempdir_in(&cache).map_err(files)?;
+        for (path, content) in self.sources {
+            let path = workshop.path().join(path);
+            fs::create_dir_all(path.parent().unwrap_or(workshop.path())).map_err(files)?;
+            fs::write(path, content).map_err(files)?;
+        }
+        let log = workshop.path().join("log");
+        let made = workshop.path().join("target/benchmarks.jar");
+        let ended = self.build(maven, workshop.path(), &log, stop).map_err(files)?;
+        let why = match ended {
+            None => return Err(JarError::Interrupted),
+            Some(Ok(())) if made.is_file() => None,
+            Some(Ok(())) => Some("Maven made no target/benchmarks.jar".into()),
+            Some(Err(why)) => Some(why),
+        };
+        if let Some(why) = why {
+            let kept = cache.join(format!("{name}.log"));
+            fs::rename(&log, &kept).map_err(files)?;
+            return Err(JarError::Build { why, log: kept });
+        }
+        fs::create_dir_all(cache.join(&name)).map_err(files)?;
+        fs::rename(made, &jar).map_err(files)?;
+        Ok(jar)
+    }
+
+    /// Runs Maven; none if it was stopped.
+    fn build(
+        &self,
+        maven: &Path,
+        project: &Path,
+        log: &Path,
+        stop: &dyn Fn() -> bool,
+    ) -> io::Result<Option<Result<(), String>>> {
+        let output = File::create(log)?;
+        let mut command = Command::new(maven);
+        command.args(["--quiet", "--batch-mode", "package"]).current_dir(project);
+        if let Some(home) = &self.java_home {
+            command.env("JAVA_HOME", home);
+        }
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        tie(&mut command);
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => return Ok(Some(Err(format!("{}: {error}", maven.display())))),
+        };
+        let start = Instant::now();
+        while !has_ended(&child)? {
+            if stop() {
+                bury(&mut child)?;
+                return Ok(None);
+            }
+            if start.elapsed() > PATIENCE {
+                bury(&mut child)?;
+                return Ok(Some(Err(format!("Maven took more than {} s", PATIENCE.as_secs()))));
+            }
+            thread::sleep(GLANCE);
+        }
+        let status = bury(&mut child)?;
+        Ok(Some(if status.success() { Ok(()) } else { Err(format!("Maven ended with {status}")) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::script;
+    use super::*;
+    use std::sync::Barrier;
+
+    const FEW: &[(&str, &str)] = &[("pom.xml", "<project/>"), ("src/main/java/A.java", "class A {}")];
+
+    /// Jars in `folder`, built by a Maven that does `behaviour`.
+    fn jars(folder: &Path, behaviour: &str) -> Jars {
+        let maven = folder.join("mvn");
+        script(&maven, behaviour);
+        Jars {
+            cache: Some(folder.join("cache")),
+            maven: Some(maven),
+            java_home: Some("/jdk".into()),
+            sources: FEW,
+        }
+    }
+
+    const MAKES: &str = "test -f pom.xml && test $JAVA_HOME = /jdk && mkdir target \
+                         && cp src/main/java/A.java target/benchmarks.jar && echo made >> ../../../made";
+
+    fn get(jars: &Jars) -> Result<PathBuf, JarError> {
+        jars.get(&|| (), &|| false)
+    }
+
+    #[test]
+    fn a_jar_is_built_once_and_for_each_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut jars = jars(folder.path(), MAKES);
+        let jar = get(&jars).unwrap();
+        assert_eq!(fs::read_to_string(&jar).unwrap(), "class A {}");
+        assert_eq!(get(&jars).unwrap(), jar);
+        let made = || fs::read_to_string(folder.path().join("made")).unwrap().lines().count();
+        assert_eq!(made(), 1);
+        jars.sources = &[("pom.xml", ""), ("src/main/java/A.java", "class A {}")];
+        assert_ne!(get(&jars).unwrap(), jar);
+        assert_eq!(made(), 2);
+        // Nothing else stays behind.
+        assert_eq!(fs::read_dir(folder.path().join("cache/allotment")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn builds_at_the_same_time_do_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let jars = jars(folder.path(), MAKES);
+        let barrier = Barrier::new(4);
+        let found: Vec<PathBuf> = thread::scope(|scope| {
+            let build = || {
+                barrier.wait();
+                get(&jars).unwrap()
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(build)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(found.iter().all(|jar| fs::read_to_string(jar).unwrap() == "class A {}"));
+    }
+
+    #[test]
+    fn a_failed_build_keeps_what_maven_said() {
+        let folder = tempfile::tempdir().unwrap();
+        for (behaviour, expected) in
+            [("echo no network; exit 1", "Maven ended with exit status: 1"), ("echo done", "no target")]
+        {
+            let error = get(&jars(folder.path(), behaviour)).unwrap_err();
+            let JarError::Build { why, log } = &error else { panic!("{error}") };
+            assert!(
+                why.contains(expected) && error.to_string().contains(&log.display().to_string()),
+                "{error}"
+            );
+            assert!(behaviour.contains(fs::read_to_string(log).unwrap().trim()));
+        }
+    }
+
+    #[test]
+    fn a_build_can_be_interrupted() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = jars(folder.path(), "exec sleep 1000").get(&|| (), &|| true).unwrap_err();
+        assert!(matches!(error, JarError::Interrupted));
+        assert_eq!(fs::read_dir(folder.path().join("cache/allotment")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let jars = jars(folder.path(), "exit 0");
+        let without = Jars { maven: None, ..jars.clone() };
+        assert!(get(&without).unwrap_err().to_string().contains("no Maven (mvn)"));
+        let homeless = Jars { cache: None, ..jars.clone() };
+        assert!(get(&homeless).unwrap_err().to_string().contains("XDG_CACHE_HOME"));
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = get(&Jars { cache: Some(file), ..jars.clone() }).unwrap_err();
+        assert!(matches!(error, JarError::Files { .. }), "{error}");
+        let gone = Jars { maven: Some("/no/such/mvn".into()), ..jars };
+        assert!(get(&gone).unwrap_err().to_string().contains("/no/such/mvn"));
+    }
+}

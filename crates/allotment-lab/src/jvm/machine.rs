@@ -1,0 +1,160 @@
+//! A JDK with a collector: asked once whether it has that collector, and what its objects and buffers are like.
+//!
+//! It is asked by starting it with the flags and having it print all others: a table of what which release has would be
+//! wrong for the next one, and for one that was built without a collector.
+
+use super::process::{self, Fate, last_words};
+use super::{Collector, Jdk};
+use std::process::Command;
+use std::time::Duration;
+
+/// How long a JVM may take to print its flags.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A JVM as rows name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Jvm {
+    /// Its release.
+    pub jdk: Jdk,
+    /// Its collector.
+    pub collector: Collector,
+    /// What the user adds to its command line.
+    pub extra: Vec<String>,
+    /// Bytes of the header of an object that is no array.
+    pub header_bytes: usize,
+    /// Its settings of allocation prefetch.
+    pub prefetch: Prefetch,
+}
+
+/// A JVM's options of allocation prefetch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prefetch {
+    /// `AllocatePrefetchStyle`.
+    pub style: usize,
+    /// `AllocatePrefetchDistance` in bytes.
+    pub distance: usize,
+    /// `AllocatePrefetchStepSize` in bytes.
+    pub step: usize,
+    /// `AllocatePrefetchLines` and `AllocateInstancePrefetchLines`, whichever is more.
+    pub lines: usize,
+}
+
+impl Prefetch {
+    /// Bytes at the end of each buffer that objects do not get, since a prefetch beyond them was once feared to
+    /// fault: distance + step * (lines + 2), as HotSpot up to about release 26 computes it.
+    pub fn reserve(&self) -> usize {
+        self.distance + self.step * (self.lines + 2)
+    }
+}
+
+impl Jvm {
+    /// Asks a JDK whether it has `collector`, with `extra` on its command line.
+    ///
+    /// # Errors
+    /// It has not, or fails otherwise; what it said, in one line.
+    pub fn ask(jdk: &Jdk, collector: Collector, extra: &[String]) -> Result<Jvm, String> {
+        let name = name(jdk, collector);
+        let mut command = Command::new(jdk.java());
+        command.args(collector.flags(jdk.feature)).args(extra).args(["-XX:+PrintFlagsFinal", "-version"]);
+        let ended = process::run(command, PATIENCE, &|| false)
+            .map_err(|error| format!("{name} does not run: {error}"))?;
+        if !ended.succeeded() {
+            let said = last_words(&format!("{}{}", ended.errors, ended.output));
+            return Err(match ended.fate {
+                Fate::Exited(_) => format!("{name} does not run: {said}"),
+                _ => {
+                    format!("{name} printed its flags for more than {} s and was killed", PATIENCE.as_secs())
+                }
+            });
+        }
+        let value = |flag: &str| value(&ended.output, flag);
+        let number = |flag: &str| value(flag).and_then(|value| value.parse().ok()).unwrap_or_default();
+        let on = |flag: &str| value(flag) == Some("true");
+        let header_bytes = match (on("UseCompactObjectHeaders"), on("UseCompressedClassPointers")) {
+            (true, _) => 8,
+            (false, true) => 12,
+            (false, false) => 16,
+        };
+        let prefetch = Prefetch {
+            style: number("AllocatePrefetchStyle"),
+            distance: number("AllocatePrefetchDistance"),
+            step: number("AllocatePrefetchStepSize"),
+            lines: number("AllocatePrefetchLines").max(number("AllocateInstancePrefetchLines")),
+        };
+        Ok(Jvm { jdk: jdk.clone(), collector, extra: extra.to_vec(), header_bytes, prefetch })
+    }
+
+    /// As rows name it: `25-parallel`.
+    pub fn name(&self) -> String {
+        name(&self.jdk, self.collector)
+    }
+
+    /// Whether compiled code allocates in line from a pointer that threads share (`-UseTLAB`). Up to release 19;
+    /// since then each such allocation is a call into the VM (JDK-8290706).
+    pub fn bumps_without_buffers(&self) -> bool {
+        self.jdk.feature < 20
+    }
+}
+
+fn name(jdk: &Jdk, collector: Collector) -> String {
+    format!("{}-{collector}", jdk.feature)
+}
+
+/// The value in a line `bool UseTLAB = true {product} {default}`.
+fn value<'a>(flags: &'a str, name: &str) -> Option<&'a str> {
+    flags.lines().find_map(|line| {
+        let (left, right) = line.split_once('=')?;
+        (left.split_whitespace().nth(1)? == name).then(|| right.split_whitespace().next())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::fake_jdk;
+    use super::*;
+
+    const FLAGS: &str = "[Global flags]
+     bool UseCompressedClassPointers               = true                           {product lp64_product} {default}
+      int AllocatePrefetchStyle                    = 1                                      {product} {default}
+      int AllocatePrefetchDistance                 = 192                                    {product} {default}
+     intx AllocatePrefetchStepSize                 = 64                                     {product} {default}
+     intx AllocatePrefetchLines                    = 4                                      {product} {default}
+     intx AllocateInstancePrefetchLines            = 1                                      {product} {default}
+     bool UseCompactObjectHeaders                  := true                                 {product} {command line}
+    ccstr AllocateHeapAt                           =                                        {product} {default}
+";
+
+    fn asked(behaviour: &str) -> Result<Jvm, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let home =
+            fake_jdk(folder.path(), "25.0.3", &format!("case \"$*\" in *UseParallelGC*) {behaviour};; esac"));
+        let jdk = Jdk::at(&home).unwrap();
+        Jvm::ask(&jdk, "parallel".parse().unwrap(), &["-Xss1m".into()])
+    }
+
+    #[test]
+    fn flags_are_read_by_name() {
+        assert_eq!(value(FLAGS, "AllocatePrefetchDistance"), Some("192"));
+        assert_eq!(value(FLAGS, "UseCompressedClassPointers"), Some("true"));
+        assert_eq!((value(FLAGS, "AllocateHeapAt"), value(FLAGS, "UseTLAB")), (Some("{product}"), None));
+    }
+
+    #[test]
+    fn a_jvm_says_what_it_is() {
+        let jvm = asked(&format!("cat <<'END'\n{}END\n", FLAGS.replace(":=", "="))).unwrap();
+        assert_eq!(
+            (jvm.name().as_str(), jvm.header_bytes, jvm.bumps_without_buffers()),
+            ("25-parallel", 8, false)
+        );
+        assert_eq!(jvm.prefetch, Prefetch { style: 1, distance: 192, step: 64, lines: 4 });
+        assert_eq!(jvm.prefetch.reserve(), 576);
+        let ordinary = asked(&format!("cat <<'END'\n{}END\n", FLAGS.replace(":= true", "= false"))).unwrap();
+        assert_eq!(ordinary.header_bytes, 12);
+    }
+
+    #[test]
+    fn a_collector_that_is_missing_is_told_in_its_words() {
+        let told = asked("echo 'Error: Option -XX:+UseParallelGC not supported' >&2; exit 1").unwrap_err();
+        assert_eq!(told, "25-parallel does not run: Error: Option -XX:+UseParallelGC not supported");
+    }
+}

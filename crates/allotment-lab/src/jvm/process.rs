@@ -1,0 +1,223 @@
+//! A program that is not ours: it must end in time, it takes what it started with it, and what it said is kept.
+//!
+//! JMH starts a JVM of its own and Maven may do so, so each program gets a process group, and the group ends with
+//! it. Waiting with `Child::wait_with_output` was refused: it waits for ever for a program that hangs, and for whoever
+//! inherited its output.
+
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process_group, set_parent_process_death_signal, waitid,
+};
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often somebody who waits looks.
+pub(crate) const GLANCE: Duration = Duration::from_millis(20);
+
+/// How long the output of a program that has ended may take to be read.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Bytes of output that are kept: a JVM's list of all its flags is about 100,000.
+const KEPT: usize = 1 << 20;
+
+/// Variables by which a user's JVM gets options that nobody sees on its command line.
+const HIDDEN_OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
+
+/// How a program ended.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It was killed, since it took longer than it was given.
+    TooLong,
+    /// It was killed, since the user wants the end.
+    Stopped,
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) fate: Fate,
+    /// The beginning of standard output.
+    pub(crate) output: String,
+    /// The beginning of standard error.
+    pub(crate) errors: String,
+}
+
+impl Ended {
+    /// Whether it exited with code 0.
+    pub(crate) fn succeeded(&self) -> bool {
+        matches!(&self.fate, Fate::Exited(status) if status.success())
+    }
+}
+
+/// Makes `command` the leader of a process group without options from the environment, which the kernel kills when
+/// the thread that starts it ends.
+pub(crate) fn tie(command: &mut Command) {
+    for name in HIDDEN_OPTIONS {
+        command.env_remove(name);
+    }
+    let parent = std::process::id();
+    let bind = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The parent may have ended before the call; then the signal would never come.
+        let alive = getppid().is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() == parent);
+        if alive { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+    };
+    // SAFETY: between fork and exec, where only the calling thread lives on, the closure makes two system calls;
+    // it takes no lock and allocates nothing (a raw error number is no allocation).
+    unsafe { command.process_group(0).pre_exec(bind) };
+}
+
+/// Whether the child has ended. It is not waited for, so that its number stays its own.
+pub(crate) fn has_ended(child: &Child) -> io::Result<bool> {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), look)?.is_some())
+}
+
+/// Kills what is left of the child's group, then waits for the child.
+pub(crate) fn bury(child: &mut Child) -> io::Result<ExitStatus> {
+    // The child has not been waited for, so the group's number is still its. A group without members is none.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    child.wait()
+}
+
+/// Runs a program to its end, `limit` at most, or until `stop` says so.
+///
+/// # Errors
+/// It cannot be started.
+pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    tie(&mut command);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let output = child.stdout.take().map(read);
+    let errors = child.stderr.take().map(read);
+    let start = Instant::now();
+    let cut = loop {
+        if has_ended(&child)? {
+            break None;
+        }
+        if stop() {
+            break Some(Fate::Stopped);
+        }
+        if start.elapsed() > limit {
+            break Some(Fate::TooLong);
+        }
+        thread::sleep(GLANCE);
+    };
+    let status = bury(&mut child)?;
+    let text = |reader: Option<Receiver<String>>| {
+        reader.and_then(|reader| reader.recv_timeout(DRAIN).ok()).unwrap_or_default()
+    };
+    Ok(Ended { fate: cut.unwrap_or(Fate::Exited(status)), output: text(output), errors: text(errors) })
+}
+
+/// Reads all, keeps the beginning.
+fn read(mut from: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
+        while let Ok(length @ 1..) = from.read(&mut buffer) {
+            let room = KEPT - kept.len();
+            kept.extend_from_slice(&buffer[..length.min(room)]);
+        }
+        // Whoever asked may have given up.
+        let _ = sender.send(String::from_utf8_lossy(&kept).into_owned());
+    });
+    receiver
+}
+
+/// What a failure is told by, in a JVM's words.
+const TELLING: [&str; 4] = ["Error", "Exception", "Unrecognized", "Invalid"];
+
+/// What a JVM and JMH say of every failure, and what says nothing about this one.
+const HOLLOW: [&str; 8] = [
+    "Could not create the Java Virtual Machine",
+    "A fatal exception has occurred",
+    "Error occurred during initialization of VM",
+    "fail on error was requested",
+    "Benchmark caught the exception",
+    "Caused by: org.openjdk.jmh",
+    "Suppressed: ",
+    "JMH lock is ignored",
+];
+
+/// What matters of a text that a program which failed has printed, on one line: what it calls an error, or its end.
+pub(crate) fn last_words(text: &str) -> String {
+    const LONGEST: usize = 300;
+    // What begins with # or < is what JMH says of itself; with `at` and dots, the trace of an exception.
+    let says = |line: &&str| {
+        !line.is_empty() && !["#", "<", "at ", "...", "WARNING"].iter().any(|mark| line.starts_with(mark))
+    };
+    let mut lines: Vec<&str> = text.lines().map(str::trim).filter(says).collect();
+    lines.retain(|line| !HOLLOW.iter().any(|hollow| line.contains(hollow)));
+    lines.dedup();
+    let tells = |line: &&str| TELLING.iter().any(|word| line.contains(word));
+    let told = match lines.iter().position(tells) {
+        Some(first) => &lines[first..lines.len().min(first + 2)],
+        None => &lines[lines.len().saturating_sub(3)..],
+    };
+    told.join(" | ").chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::wait_for_end;
+    use super::*;
+
+    fn shell(text: &str, limit: Duration) -> Ended {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", text]);
+        run(command, limit, &|| false).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn what_a_program_says_is_kept() {
+        let ended = shell("echo out; echo err >&2; exit 3", LONG);
+        assert_eq!((ended.output.as_str(), ended.errors.as_str()), ("out\n", "err\n"));
+        assert!(matches!(ended.fate, Fate::Exited(status) if status.code() == Some(3)) && !ended.succeeded());
+    }
+
+    #[test]
+    fn a_program_that_hangs_ends_with_all_that_it_started() {
+        let ended = shell("sleep 1000 & echo $!; wait", Duration::from_millis(100));
+        assert!(matches!(ended.fate, Fate::TooLong));
+        wait_for_end(&ended.output);
+    }
+
+    #[test]
+    fn output_that_somebody_inherited_is_not_waited_for() {
+        let ended = shell("sleep 1000 & echo done", LONG);
+        assert!(ended.succeeded() && ended.output == "done\n");
+    }
+
+    #[test]
+    fn a_user_ends_it() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "exec sleep 1000"]);
+        assert!(matches!(run(command, LONG, &|| true).unwrap().fate, Fate::Stopped));
+    }
+
+    #[test]
+    fn options_do_not_come_from_the_environment() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "echo [$JAVA_TOOL_OPTIONS]"]).env("JAVA_TOOL_OPTIONS", "-Xint");
+        assert_eq!(run(command, LONG, &|| false).unwrap().output, "[]\n");
+    }
+
+    #[test]
+    fn last_words_are_the_error_or_the_end() {
+        assert_eq!(last_words("a\nb\n\nc\nd\n"), "b | c | d");
+        let text = "# VM options: -XX:+ExitOnOutOfMemoryError\n<failure>\njava.lang.OutOfMemoryError: Java heap space\n\tat a.b(C.java)\nbye";
+        assert_eq!(last_words(text), "java.lang.OutOfMemoryError: Java heap space | bye");
+        let text = "<stderr last='20 lines'>\nOldPLABSize (1024) must be greater\nError: Could not create the Java Virtual Machine.\n</stderr>\n\
+                    ERROR: Benchmark caught the exception\nCaused by: org.openjdk.jmh.runner.BenchmarkException: Benchmark error";
+        assert_eq!(last_words(text), "OldPLABSize (1024) must be greater");
+        assert_eq!(last_words(""), "");
+        assert_eq!(last_words(&"x".repeat(1000)).len(), 300);
+    }
+}

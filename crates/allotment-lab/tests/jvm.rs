@@ -1,0 +1,164 @@
+//! `allotment run --jvm`, from the outside: with JDKs that are scripts, and with those of this machine.
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The shortest run that has a counterpart on JVMs.
+const SHORT: [&str; 14] = [
+    "run",
+    "tlab",
+    "--quick",
+    "--mode=tlab,bare",
+    "--size=64",
+    "--threads=1",
+    "--forks=1",
+    "--iterations=3",
+    "--warmup-iterations=1",
+    "--warmup-time=10ms",
+    "--time=20ms",
+    "--eden=256k",
+    "--timeout=30s",
+    "--jvm-collector=parallel",
+];
+
+fn allotment(cache: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env_remove("ALLOTMENT_OPTIONS").env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
+    command
+}
+
+fn script(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A JDK that knows its version, and does `behaviour` where it is to run the jar.
+fn fake_jdk(home: &Path, behaviour: &str) -> PathBuf {
+    let text = format!(
+        "case \" $* \" in\n*\" -jar \"*) {behaviour} ;;\n*) echo 'openjdk version \"25.0.3\" 2026-04-21' >&2 ;;\nesac"
+    );
+    script(&home.join("bin/java"), &text);
+    home.to_path_buf()
+}
+
+/// A folder with a Maven that makes an empty jar, to be the only one on the `PATH` beside the system's.
+fn fake_maven(folder: &Path) -> String {
+    script(&folder.join("tools/mvn"), "mkdir target && echo jar > target/benchmarks.jar");
+    format!("{}:/usr/bin:/bin", folder.join("tools").display())
+}
+
+fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// Runs beside a JDK that behaves so; the exit code must be that of our own cases, which is 0.
+fn beside(behaviour: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let jdk = fake_jdk(&folder.path().join("jdk"), behaviour);
+    let path = fake_maven(folder.path());
+    let mut command = allotment(folder.path());
+    let output = command.args(SHORT).arg("--jvm").arg(jdk).env("PATH", path).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    texts(&output)
+}
+
+#[test]
+fn a_jvm_that_fails_is_told_of_and_the_rest_runs() {
+    for (behaviour, expected) in [
+        ("echo nonsense", "JMH's result cannot be read"),
+        ("echo 'java.lang.OutOfMemoryError: Java heap space'; exit 1", "it said: java.lang.OutOfMemoryError"),
+        ("kill -SEGV $$", "was killed by signal 11"),
+    ] {
+        let (table, _) = beside(behaviour);
+        let failed = table.lines().find(|line| line.starts_with("failed on a JVM: ")).unwrap();
+        assert!(failed.contains("jvm = 25-parallel") && failed.contains(expected), "{failed}");
+        assert!(table.contains("\ntlab.bare ") && table.contains("not measured: tlab.tlab ("), "{table}");
+    }
+}
+
+#[test]
+fn without_maven_or_a_collector_the_heap_alone_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let jdk = fake_jdk(&folder.path().join("jdk"), "exit 1");
+    let none = folder.path().join("nothing");
+    let mut command = allotment(folder.path());
+    let output = command.args(SHORT).arg("--jvm").arg(&jdk).env("PATH", &none).output().unwrap();
+    let (table, told) = texts(&output);
+    assert!(output.status.success() && table.contains("\ntlab.tlab "), "{output:?}");
+    assert!(told.contains("note: no Maven (mvn) on the PATH") && !table.contains("25-parallel"), "{told}");
+
+    let lacking = folder.path().join("lacking");
+    script(
+        &lacking.join("bin/java"),
+        "case \"$*\" in *PrintFlags*) echo Error: no such collector; exit 1;; esac; echo 'openjdk version \"25\"'",
+    );
+    let output = allotment(folder.path()).args(SHORT).arg("--jvm").arg(&lacking).output().unwrap();
+    let (table, told) = texts(&output);
+    assert!(output.status.success() && table.contains("\ntlab.tlab "), "{output:?}");
+    assert!(told.contains("note: 25-parallel does not run: Error: no such collector"), "{told}");
+}
+
+#[test]
+fn wrong_words_are_refused_before_anything_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flags, expected) in [
+        (["--jvm=/no/such/jdk", "--quiet"], "`/no/such/jdk` is no JDK"),
+        (["--jvm=auto,/no/such/jdk", "--quiet"], "`auto` goes with nothing else"),
+        (["--jvm=auto", "--jvm-collector=cms"], "`cms` is no collector of a JVM"),
+    ] {
+        let output = allotment(folder.path()).args(["run", "tlab"]).args(flags).output().unwrap();
+        let (table, told) = texts(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.lines().count() == 1 && told.contains(expected) && table.is_empty(), "{told}");
+    }
+}
+
+/// With the JDKs and the Maven of this machine; the jar is kept in the user's own cache, as in any run.
+#[test]
+fn real_jvms_have_rows_beside_ours() {
+    let found =
+        |program: &str| Command::new(program).arg("-version").output().is_ok_and(|out| out.status.success());
+    if !found("java") || !found("mvn") {
+        println!("skipped: there is no java or no mvn on the PATH");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("r.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).args(SHORT);
+    let java = String::from_utf8(Command::new("sh").args(["-c", "command -v java"]).output().unwrap().stdout);
+    command.args([&format!("--jvm={}", java.unwrap().trim()), "--json"]).arg(&json);
+    let output = command.output().unwrap();
+    let (table, told) = texts(&output);
+    if told.contains("the Java benchmarks cannot be built") {
+        println!("skipped: {told}");
+        return;
+    }
+    assert!(output.status.success(), "{output:?}");
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let [ours, on_jvm, bare] = entries.as_slice() else { panic!("{table}{told}") };
+    assert_eq!((&ours["benchmark"], &bare["benchmark"]), (&"tlab.tlab".into(), &"tlab.bare".into()));
+    for key in ["benchmark", "mode", "threads", "forks", "measurementIterations", "measurementTime"] {
+        assert_eq!(on_jvm[key], ours[key], "{key}");
+    }
+    let name = on_jvm["params"]["jvm"].as_str().unwrap();
+    assert!(name.ends_with("-parallel"), "{name}");
+    for (key, value) in ours["params"].as_object().unwrap() {
+        assert_eq!(&on_jvm["params"][key], value, "{key}");
+    }
+    assert_eq!(ours["params"].get("jvm"), None);
+    assert!(on_jvm["vmName"].as_str().unwrap() != "allotment" && on_jvm["jdkVersion"].is_string());
+    let flags: Vec<&str> = on_jvm["jvmArgs"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(flags.contains(&"-XX:+UseParallelGC") && flags.contains(&"-Xmn320m"), "{flags:?}");
+    let (ours, theirs) = (&ours["primaryMetric"], &on_jvm["primaryMetric"]);
+    assert_eq!((ours["scoreUnit"].as_str(), theirs["scoreUnit"].as_str()), (Some("ops/us"), Some("ops/us")));
+    assert_eq!(theirs["rawData"][0].as_array().unwrap().len(), 3);
+    let norm = on_jvm["secondaryMetrics"]["gc.alloc.rate.norm"]["score"].as_f64().unwrap();
+    assert!((norm - 64.0).abs() < 1.0, "objects of {norm} bytes");
+    assert!(table.contains("JVMs vs ours") && table.contains(&format!("\n{name}: JDK ")), "{table}");
+}
