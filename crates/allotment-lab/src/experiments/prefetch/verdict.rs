@@ -4,7 +4,9 @@
 //! difference that this run could see. Many settings are compared at once; the intervals are of 99.9 %, so that of a
 //! grid of a hundred settings without any effect one in ten grids shows one.
 
+use crate::format::coordinates::value;
 use crate::format::{Comparison, ScoreRow};
+use crate::harness::JVM;
 use crate::statistics::Ratio;
 
 /// The axes that are the prefetch's own, and not the program's.
@@ -14,11 +16,11 @@ const SETTINGS: &[&str] = &["style", "distance", "lines", "step", "instr"];
 pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     let mut programs: Vec<(String, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
-        let Some(ratio) = ratio else { continue };
+        let Some(ratio) = ratio.filter(|_| value(row, JVM).is_none()) else { continue };
         let program = program(row);
         match programs.iter_mut().find(|(known, _)| *known == program) {
-            Some((_, settings)) => settings.push((row, *ratio)),
-            None => programs.push((program, vec![(row, *ratio)])),
+            Some((_, settings)) => settings.push((row, ratio)),
+            None => programs.push((program, vec![(row, ratio)])),
         }
     }
     programs.iter().map(|(program, settings)| format!("{program}: {}", verdict(settings))).collect()

@@ -61,11 +61,24 @@ pub fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Baseline>) 
     }
     let several = parts.len() > 1;
     let title = |key: &[&str]| match key {
-        [own, _, _] if !own.is_empty() => (*own).to_string(),
-        [_, jmh_mode, _] if several => way(jmh_mode).to_string(),
+        [_, jmh_mode, _] if several && !wanted.by_mode => way(jmh_mode).to_string(),
         _ => String::new(),
     };
-    parts.iter().map(|(key, part)| group(part, title(key), wanted, baseline)).collect()
+    let groups = parts.iter().map(|(key, part)| (key[0], group(part, title(key), wanted, baseline)));
+    if !wanted.by_mode {
+        return groups.map(|(_, group)| group).collect();
+    }
+    // Modes have a chart or two each, which are put beside each other.
+    let mut all = Group { title: String::new(), charts: Vec::new(), left_out: 0 };
+    for (mode, group) in groups {
+        all.left_out += group.left_out;
+        for mut chart in group.charts {
+            chart.title =
+                if chart.title.is_empty() { mode.into() } else { format!("{mode}: {}", chart.title) };
+            all.charts.push(chart);
+        }
+    }
+    vec![all]
 }
 
 /// JMH's modes in words.
@@ -152,12 +165,16 @@ fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&B
     match &plan.along {
         Some(along) => {
             for place in &places {
-                for part in names.parts() {
+                let parts = names.parts();
+                for (index, part) in parts.iter().enumerate() {
                     let inside = |row: &ScoreRow| plan.belongs(row, place) && part.contains(&names.main(row));
                     let own: Vec<Scored<'_>> = rows.iter().filter(|s| inside(s.row)).copied().collect();
                     let series = lines(&own, &along.name, &names);
-                    if !series.is_empty() {
-                        charts.push(line_chart(unit, spelled(&plan.panels, place), along, series));
+                    // The baseline is in all parts; where it is alone there is nothing to compare.
+                    let alone = parts.len() > 1 && own.iter().all(|s| names.is_baseline(s.row));
+                    if !series.is_empty() && !alone {
+                        let title = numbered(spelled(&plan.panels, place), index, parts.len());
+                        charts.push(line_chart(unit, title, along, series));
                     }
                 }
             }
@@ -178,6 +195,11 @@ fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&B
 fn spelled(panels: &[Coordinate], place: &[(String, String)]) -> String {
     let one = |(panel, (_, label)): (&Coordinate, &(String, String))| format!("{} = {label}", panel.name);
     panels.iter().zip(place).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// `size = 16 (1 of 2)`, where series are divided among charts.
+fn numbered(title: String, index: usize, all: usize) -> String {
+    if all > 1 { format!("{title} ({} of {all})", index + 1).trim_start().into() } else { title }
 }
 
 /// The names of series, and how each looks.
@@ -223,17 +245,25 @@ impl Names {
 
     /// The name without the JVM.
     fn main(&self, row: &ScoreRow) -> String {
+        let compared = || self.series.iter().filter(|name| *name != JVM);
+        let single = compared().count() == 1;
         let part = |name: &String| {
-            let (_, label) = value(row, name).filter(|_| name != JVM)?;
-            Some(if name == MODE { label } else { format!("{name} {label}") })
+            let (value, label) = value(row, name)?;
+            // Words speak for themselves where nothing else is compared.
+            let plain = name == MODE || single && parsed(&value).is_none();
+            Some(if plain { label } else { format!("{name} {label}") })
         };
-        let parts: Vec<String> = self.series.iter().filter_map(part).collect();
+        let parts: Vec<String> = compared().filter_map(part).collect();
         if parts.is_empty() { mode(row).to_string() } else { parts.join(", ") }
+    }
+
+    fn is_baseline(&self, row: &ScoreRow) -> bool {
+        self.has_baseline && self.all.first() == Some(&self.main(row))
     }
 
     fn whole(&self, row: &ScoreRow) -> String {
         match value(row, JVM) {
-            Some((_, jvm)) => format!("{}, JDK {}", self.main(row), jvm.replacen('-', " ", 1)),
+            Some((_, jvm)) => format!("{}, {}", self.main(row), phrase::jvm(&jvm)),
             None => self.main(row),
         }
     }
@@ -426,8 +456,9 @@ mod tests {
     fn an_experiment_may_say_what_runs_along() {
         let wanted = Charts { along: Some("threads"), by_mode: true };
         let groups = of(&grid(), wanted, None);
-        assert_eq!(groups.iter().map(|group| group.title.as_str()).collect::<Vec<_>>(), ["tlab", "bare"]);
-        assert_eq!(groups[0].charts.len(), 3);
+        let titles: Vec<&str> = groups[0].charts.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!((groups.len(), titles.len()), (1, 6));
+        assert_eq!(titles[2..4], ["tlab: size = 144", "bare: size = 16"]);
         assert_eq!(groups[0].charts[0].x.label, "threads");
     }
 
@@ -462,7 +493,7 @@ mod tests {
             charts[0].series.iter().map(|s| (s.name.as_str(), s.look.colour, s.look.dash)).collect();
         assert_eq!(
             looks,
-            [("bare", 0, 0), ("tlab", 1, 0), ("tlab, JDK 25 parallel", 1, 1), ("tlab, JDK 17 g1", 1, 2)]
+            [("bare", 0, 0), ("tlab", 1, 0), ("tlab, JDK 25 Parallel", 1, 1), ("tlab, JDK 17 G1", 1, 2)]
         );
     }
 
@@ -476,6 +507,7 @@ mod tests {
         }
         let charts = of(&rows, Charts::default(), Some(&Baseline::mode("m3"))).remove(0).charts;
         assert_eq!(charts.iter().map(|chart| chart.series.len()).collect::<Vec<_>>(), [5, 5]);
+        assert_eq!((charts[0].title.as_str(), charts[1].title.as_str()), ("(1 of 2)", "(2 of 2)"));
         assert!(charts.iter().all(|chart| chart.series[0].name == "m3"));
         assert!(charts.iter().flat_map(|c| &c.series).all(|s| s.look.colour <= COLOURS));
     }
@@ -497,6 +529,6 @@ mod tests {
         let group = of(&rows, Charts::default(), None).remove(0);
         assert_eq!((group.charts.len(), group.left_out), (MOST_CHARTS, 81 - MOST_CHARTS));
         let names: Vec<&str> = group.charts[0].series.iter().map(|series| series.name.as_str()).collect();
-        assert_eq!(names, ["c on", "c off"]);
+        assert_eq!(names, ["on", "off"]);
     }
 }

@@ -26,7 +26,7 @@ pub const STYLE: &str = "\
 .c5{color:var(--k5)}.c6{color:var(--k6)}\
 .line{fill:none;stroke:currentColor;stroke-width:1.8;stroke-linejoin:round}\
 .m{fill:currentColor;stroke:currentColor;stroke-width:1.3}.hollow{fill:var(--paper)}\
-.bar{fill:currentColor}.bar.hollow{fill:var(--paper);stroke:currentColor}\
+.bar{fill:currentColor;fill-opacity:.72}.bar.hollow{fill:var(--paper);stroke:currentColor}\
 .err{fill:none;stroke:currentColor;stroke-width:1.1}.bars .err{stroke:var(--ink)}";
 
 /// The palette on light paper.
