@@ -59,7 +59,7 @@ fn a_report_is_written_in_all_forms() {
         let found = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!found.contains(foreign), "a page needs nothing else: {foreign}");
     }
-    for expected in ["tlab against cas", "org.foreign.Bench", "id=\"tlab\"", "here against JDK 25 parallel"] {
+    for expected in ["tlab against cas", "org.foreign.Bench", "id=\"tlab\"", "here against JDK 25 Parallel"] {
         assert!(page.contains(expected), "{expected}");
     }
     let markdown = fs::read_to_string(markdown).unwrap();

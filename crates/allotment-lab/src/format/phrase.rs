@@ -101,6 +101,26 @@ pub fn ratios(all: &[Ratio], better: Better) -> String {
     }
 }
 
+/// The JVM that a parameter `jvm` names: `25-parallel-compact` is `JDK 25 Parallel, compact headers`.
+pub fn jvm(value: &str) -> String {
+    const NAMES: [(&str, &str); 7] = [
+        ("parallel", "Parallel"),
+        ("g1", "G1"),
+        ("serial", "Serial"),
+        ("z", "ZGC"),
+        ("shenandoah", "Shenandoah"),
+        ("genshen", "generational Shenandoah"),
+        ("epsilon", "Epsilon"),
+    ];
+    let (release, collector) = value.split_once('-').unwrap_or((value, ""));
+    let (collector, headers) = match collector.strip_suffix("-compact") {
+        Some(collector) => (collector, ", compact headers"),
+        None => (collector, ""),
+    };
+    let name = NAMES.iter().find(|(known, _)| *known == collector).map_or(collector, |(_, name)| name);
+    format!("JDK {release} {name}").trim_end().to_string() + headers
+}
+
 /// The least and the largest of values; NaN for none.
 pub fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::NAN, f64::NAN), |(low, high), value| (value.min(low), value.max(high)))
@@ -124,6 +144,12 @@ mod tests {
             "no difference beyond the error (1.00, within 0.90 to 1.10)"
         );
         assert_eq!(ratio(&of(f64::NAN, 12.34, f64::NAN), higher), "12.3 times as fast, of unknown error");
+    }
+
+    #[test]
+    fn jvms() {
+        assert_eq!(jvm("25-parallel-compact"), "JDK 25 Parallel, compact headers");
+        assert_eq!((jvm("17-new"), jvm("17")), ("JDK 17 new".into(), "JDK 17".into()));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::format::ScoreRow;
 use crate::format::coordinates::{mode, value};
-use crate::format::phrase::{Better, ratios};
+use crate::format::phrase::{self, Better, ratios};
 use crate::harness::JVM;
 use crate::statistics::Ratio;
 
@@ -13,7 +13,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
         let Some((jvm, _)) = value(theirs, JVM) else { continue };
         let Some(ours) = rows.iter().find(|row| beside(row, theirs)) else { continue };
         let ratio = Ratio::of(&ours.primary.summary(), &theirs.primary.summary());
-        let name = format!("{} here against JDK {}", mode(ours), jvm.replacen('-', " ", 1));
+        let name = format!("{} here against {}", mode(ours), phrase::jvm(&jvm));
         match found.iter_mut().find(|(known, _, _)| *known == name) {
             Some((_, _, all)) => all.push(ratio),
             None => found.push((name, Better::of(&ours.primary.unit), vec![ratio])),
@@ -64,8 +64,8 @@ mod tests {
             row("144", Some("17-g1"), 15.0),
         ];
         let expected = [
-            "tlab here against JDK 25 parallel: 0.50 to 1.50 times as fast, beyond the error in 2 of 2.",
-            "tlab here against JDK 17 g1: 2.00 times as fast (2.00 to 2.00).",
+            "tlab here against JDK 25 Parallel: 0.50 to 1.50 times as fast, beyond the error in 2 of 2.",
+            "tlab here against JDK 17 G1: 2.00 times as fast (2.00 to 2.00).",
         ];
         assert_eq!(verdicts(&rows), expected);
         assert_eq!(verdicts(&rows[..2]), [""; 0]);

@@ -1,7 +1,7 @@
 //! Rows as cells: scores with their errors and ratios, and apart from them whatever else was counted.
 
 use super::chart::choose::Scored;
-use crate::format::coordinates::{MODE, mode, value, varying};
+use crate::format::coordinates::{Coordinate, MODE, mode, value, varying};
 use crate::format::phrase::{Effect, factor, interval};
 use crate::format::{ScoreRow, number};
 
@@ -38,13 +38,17 @@ impl Title {
 /// The coordinates of rows: those that vary are columns, the others a line.
 struct Places {
     names: Vec<String>,
+    /// The columns' heads: numbers at their right, words at their left.
+    titles: Vec<Title>,
     constant: String,
 }
 
 impl Places {
     fn of(rows: &[&ScoreRow]) -> Places {
-        let names: Vec<String> =
-            varying(rows).into_iter().map(|one| one.name).filter(|name| name != MODE).collect();
+        let varying: Vec<Coordinate> = varying(rows).into_iter().filter(|one| one.name != MODE).collect();
+        let title = |one: &Coordinate| Title { text: one.name.clone(), number: one.numbers().is_some() };
+        let titles = varying.iter().map(title).collect();
+        let names: Vec<String> = varying.into_iter().map(|one| one.name).collect();
         let mut constants: Vec<String> = Vec::new();
         for parameter in rows.iter().flat_map(|row| &row.parameters) {
             let text = format!("{} = {}", parameter.name, parameter.label);
@@ -57,12 +61,11 @@ impl Places {
         {
             constants.push(format!("threads = {}", first.threads));
         }
-        Places { names, constant: constants.join(", ") }
+        Places { names, titles, constant: constants.join(", ") }
     }
 
     fn header(&self) -> Vec<Title> {
-        let names = self.names.iter().map(|name| Title::number(name));
-        [Title::text("mode")].into_iter().chain(names).collect()
+        [Title::text("mode")].into_iter().chain(self.titles.iter().cloned()).collect()
     }
 
     fn cells(&self, row: &ScoreRow) -> Vec<String> {

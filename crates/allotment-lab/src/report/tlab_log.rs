@@ -193,9 +193,9 @@ mod tests {
     fn threads_are_shown_by_what_they_allocated() {
         let mut log = Log::default();
         for line in [
-            "[1.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f01 [id: 7] desired_size: 64KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 3 waste  1.0% gc: 1000B slow: 100B fast: 0B",
-            "[2.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f01 [id: 7] desired_size: 128KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 3 waste  1.0% gc: 1000B slow: 100B fast: 0B",
-            "[2.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f02 [id: 8] desired_size: 512KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 9 waste  1.0% gc: 1000B slow: 0B fast: 0B",
+            "[1.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f01 [id: 7] desired_size: 64KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 3 waste  0.0% gc: 1000B slow: 100B fast: 0B",
+            "[2.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f01 [id: 7] desired_size: 128KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 3 waste  0.0% gc: 1000B slow: 100B fast: 0B",
+            "[2.0s][trace][gc,tlab] TLAB: gc thread: 0x00007f02 [id: 8] desired_size: 512KB slow allocs: 0  refill waste: 1024B alloc: 0.50000    1024KB refills: 9 waste  0.0% gc: 1000B slow: 0B fast: 0B",
         ] {
             log.line(line.as_bytes(), true);
         }

@@ -4,6 +4,7 @@
 //! difference that this run could see. Many settings are compared at once; the intervals are of 99.9 %, so that of a
 //! grid of a hundred settings without any effect one in ten grids shows one.
 
+use crate::format::coordinates::value;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::JVM;
 use crate::statistics::Ratio;
@@ -16,9 +17,7 @@ pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String
     let mut programs: Vec<(String, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
         // A JVM's row is compared with ours, and not with one that has no prefetch.
-        let Some(ratio) = ratio.filter(|_| row.parameters.iter().all(|one| one.name != JVM)) else {
-            continue;
-        };
+        let Some(ratio) = ratio.filter(|_| value(row, JVM).is_none()) else { continue };
         let program = program(row);
         match programs.iter_mut().find(|(known, _)| *known == program) {
             Some((_, settings)) => settings.push((row, ratio)),

@@ -5,7 +5,7 @@
 //! of a bar without a zero would mean nothing.
 
 use super::scale::{Range, short};
-use super::svg::{LINE, WIDTH, escape, width, wrapped};
+use super::svg::{CHARACTER, LINE, WIDTH, escape, width, wrapped};
 use super::{Chart, Look, Point, Scale, Series, marks};
 use std::fmt::Write;
 
@@ -60,7 +60,7 @@ fn place(range: &Range, value: f64) -> f64 {
 /// A bar with its name and value above it; where it ends.
 fn bar(out: &mut String, name: &str, look: Look, point: &Point, range: &Range, log: bool, top: f64) -> f64 {
     let mut y = top;
-    let names = wrapped(name, (WIDTH - width(&point.label) - 10.0) / 6.7);
+    let names = wrapped(name, (WIDTH - width(&point.label) - 10.0) / CHARACTER);
     for (index, line) in names.iter().enumerate() {
         y += LINE;
         let _ = write!(out, "<text class=\"name\" x=\"0\" y=\"{:.1}\">{}</text>", y - 3.0, escape(line));

@@ -5,7 +5,8 @@
 //! a coordinate belongs to all of its values: a line across, and in every chart. Without a coordinate of at
 //! least three numbers there is nothing to draw a line along, and bars say it better.
 
-use super::{Axis, COLOURS, Chart, Look, Point, Scale, Series};
+use super::names::Names;
+use super::{Axis, Chart, Point, Scale, Series};
 use crate::format::ScoreRow;
 use crate::format::coordinates::{Coordinate, MODE, mode, number as parsed, value, varying};
 use crate::format::number;
@@ -61,11 +62,24 @@ pub fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Baseline>) 
     }
     let several = parts.len() > 1;
     let title = |key: &[&str]| match key {
-        [own, _, _] if !own.is_empty() => (*own).to_string(),
-        [_, jmh_mode, _] if several => way(jmh_mode).to_string(),
+        [_, jmh_mode, _] if several && !wanted.by_mode => way(jmh_mode).to_string(),
         _ => String::new(),
     };
-    parts.iter().map(|(key, part)| group(part, title(key), wanted, baseline)).collect()
+    let groups = parts.iter().map(|(key, part)| (key[0], group(part, title(key), wanted, baseline)));
+    if !wanted.by_mode {
+        return groups.map(|(_, group)| group).collect();
+    }
+    // Modes have a chart or two each, which are put beside each other.
+    let mut all = Group { title: String::new(), charts: Vec::new(), left_out: 0 };
+    for (mode, group) in groups {
+        all.left_out += group.left_out;
+        for mut chart in group.charts {
+            chart.title =
+                if chart.title.is_empty() { mode.into() } else { format!("{mode}: {}", chart.title) };
+            all.charts.push(chart);
+        }
+    }
+    vec![all]
 }
 
 /// JMH's modes in words.
@@ -152,12 +166,16 @@ fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&B
     match &plan.along {
         Some(along) => {
             for place in &places {
-                for part in names.parts() {
+                let parts = names.parts();
+                for (index, part) in parts.iter().enumerate() {
                     let inside = |row: &ScoreRow| plan.belongs(row, place) && part.contains(&names.main(row));
                     let own: Vec<Scored<'_>> = rows.iter().filter(|s| inside(s.row)).copied().collect();
                     let series = lines(&own, &along.name, &names);
-                    if !series.is_empty() {
-                        charts.push(line_chart(unit, spelled(&plan.panels, place), along, series));
+                    // The baseline is in all parts; where it is alone there is nothing to compare.
+                    let alone = parts.len() > 1 && own.iter().all(|s| names.is_baseline(s.row));
+                    if !series.is_empty() && !alone {
+                        let title = numbered(spelled(&plan.panels, place), index, parts.len());
+                        charts.push(line_chart(unit, title, along, series));
                     }
                 }
             }
@@ -180,84 +198,9 @@ fn spelled(panels: &[Coordinate], place: &[(String, String)]) -> String {
     panels.iter().zip(place).map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The names of series, and how each looks.
-struct Names {
-    series: Vec<String>,
-    /// Names without the JVM, in order of appearance; the baseline first if there is one.
-    all: Vec<String>,
-    has_baseline: bool,
-    jvms: Vec<String>,
-}
-
-impl Names {
-    fn of(rows: &[&ScoreRow], series: &[String], baseline: Option<&Baseline>) -> Names {
-        let mut names =
-            Names { series: series.to_vec(), all: Vec::new(), has_baseline: false, jvms: Vec::new() };
-        let is_baseline = |row: &ScoreRow| {
-            let coordinate = baseline.map_or("", |baseline| baseline.coordinate.as_str());
-            let known = series.iter().any(|name| name == coordinate);
-            known && value(row, coordinate).is_some_and(|(own, _)| baseline.is_some_and(|b| b.value == own))
-        };
-        let mut first: Option<String> = None;
-        for row in rows {
-            let name = names.main(row);
-            if first.is_none() && is_baseline(row) {
-                first = Some(name.clone());
-            }
-            if !names.all.contains(&name) {
-                names.all.push(name);
-            }
-            if let Some((_, jvm)) = value(row, JVM)
-                && !names.jvms.contains(&jvm)
-            {
-                names.jvms.push(jvm);
-            }
-        }
-        if let Some(first) = first {
-            names.has_baseline = true;
-            names.all.retain(|name| *name != first);
-            names.all.insert(0, first);
-        }
-        names
-    }
-
-    /// The name without the JVM.
-    fn main(&self, row: &ScoreRow) -> String {
-        let part = |name: &String| {
-            let (_, label) = value(row, name).filter(|_| name != JVM)?;
-            Some(if name == MODE { label } else { format!("{name} {label}") })
-        };
-        let parts: Vec<String> = self.series.iter().filter_map(part).collect();
-        if parts.is_empty() { mode(row).to_string() } else { parts.join(", ") }
-    }
-
-    fn whole(&self, row: &ScoreRow) -> String {
-        match value(row, JVM) {
-            Some((_, jvm)) => format!("{}, JDK {}", self.main(row), jvm.replacen('-', " ", 1)),
-            None => self.main(row),
-        }
-    }
-
-    /// The series of one chart, few enough for the colours; the baseline is in all.
-    fn parts(&self) -> Vec<Vec<String>> {
-        let (first, others) = self.all.split_at(usize::from(self.has_baseline));
-        if others.is_empty() {
-            return vec![first.to_vec()];
-        }
-        // Parts of equal length, rather than the last with what is left.
-        let count = others.len().div_ceil(COLOURS);
-        let each = others.len().div_ceil(count);
-        others.chunks(each).map(|part| [first, part].concat()).collect()
-    }
-
-    fn look(&self, row: &ScoreRow) -> Look {
-        let main = self.main(row);
-        let part = self.parts().into_iter().find(|part| part.contains(&main)).unwrap_or_default();
-        let index = part.iter().position(|name| *name == main).unwrap_or(0);
-        let jvm = value(row, JVM).and_then(|(_, jvm)| self.jvms.iter().position(|known| *known == jvm));
-        let colour = if self.has_baseline { index } else { index + 1 };
-        Look { colour, dash: jvm.map_or(0, |index| index + 1) }
-    }
+/// `size = 16 (1 of 2)`, where series are divided among charts.
+fn numbered(title: String, index: usize, all: usize) -> String {
+    if all > 1 { format!("{title} ({} of {all})", index + 1).trim_start().into() } else { title }
 }
 
 fn point(scored: &Scored<'_>, x: f64) -> Point {
@@ -426,8 +369,9 @@ mod tests {
     fn an_experiment_may_say_what_runs_along() {
         let wanted = Charts { along: Some("threads"), by_mode: true };
         let groups = of(&grid(), wanted, None);
-        assert_eq!(groups.iter().map(|group| group.title.as_str()).collect::<Vec<_>>(), ["tlab", "bare"]);
-        assert_eq!(groups[0].charts.len(), 3);
+        let titles: Vec<&str> = groups[0].charts.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!((groups.len(), titles.len()), (1, 6));
+        assert_eq!(titles[2..4], ["tlab: size = 144", "bare: size = 16"]);
         assert_eq!(groups[0].charts[0].x.label, "threads");
     }
 
@@ -462,7 +406,7 @@ mod tests {
             charts[0].series.iter().map(|s| (s.name.as_str(), s.look.colour, s.look.dash)).collect();
         assert_eq!(
             looks,
-            [("bare", 0, 0), ("tlab", 1, 0), ("tlab, JDK 25 parallel", 1, 1), ("tlab, JDK 17 g1", 1, 2)]
+            [("bare", 0, 0), ("tlab", 1, 0), ("tlab, JDK 25 Parallel", 1, 1), ("tlab, JDK 17 G1", 1, 2)]
         );
     }
 
@@ -476,6 +420,7 @@ mod tests {
         }
         let charts = of(&rows, Charts::default(), Some(&Baseline::mode("m3"))).remove(0).charts;
         assert_eq!(charts.iter().map(|chart| chart.series.len()).collect::<Vec<_>>(), [5, 5]);
+        assert_eq!((charts[0].title.as_str(), charts[1].title.as_str()), ("(1 of 2)", "(2 of 2)"));
         assert!(charts.iter().all(|chart| chart.series[0].name == "m3"));
         assert!(charts.iter().flat_map(|c| &c.series).all(|s| s.look.colour <= COLOURS));
     }
@@ -497,6 +442,6 @@ mod tests {
         let group = of(&rows, Charts::default(), None).remove(0);
         assert_eq!((group.charts.len(), group.left_out), (MOST_CHARTS, 81 - MOST_CHARTS));
         let names: Vec<&str> = group.charts[0].series.iter().map(|series| series.name.as_str()).collect();
-        assert_eq!(names, ["c on", "c off"]);
+        assert_eq!(names, ["on", "off"]);
     }
 }

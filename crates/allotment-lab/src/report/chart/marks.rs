@@ -17,7 +17,7 @@ pub(super) const fn dash(look: Look) -> &'static str {
         0 => "",
         1 => " stroke-dasharray=\"6 3\"",
         2 => " stroke-dasharray=\"2 3\"",
-        3 => " stroke-dasharray=\"8 3 2 3\"",
+        3 => " stroke-dasharray=\"4 1.5 1 1.5\"",
         _ => " stroke-dasharray=\"1 2\"",
     }
 }

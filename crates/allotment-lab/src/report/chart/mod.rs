@@ -10,6 +10,7 @@ mod bars;
 pub mod choose;
 mod lines;
 mod marks;
+mod names;
 mod scale;
 mod svg;
 

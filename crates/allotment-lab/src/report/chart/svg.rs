@@ -12,9 +12,9 @@ pub(super) const WIDTH: f64 = 360.0;
 /// Height of a line of text.
 pub(super) const LINE: f64 = 14.0;
 
-/// How wide a character of small text is taken to be: as wide as those of DejaVu Sans, which is wider than
+/// How wide a character of small text is taken to be: as wide as a digit of DejaVu Sans, which is wider than
 /// most.
-const CHARACTER: f64 = 6.7;
+pub(super) const CHARACTER: f64 = 7.1;
 
 /// How elements of charts look, by the colours that [`COLOURS_LIGHT`] and [`COLOURS_DARK`] name.
 pub const STYLE: &str = "\
@@ -26,7 +26,7 @@ pub const STYLE: &str = "\
 .c5{color:var(--k5)}.c6{color:var(--k6)}\
 .line{fill:none;stroke:currentColor;stroke-width:1.8;stroke-linejoin:round}\
 .m{fill:currentColor;stroke:currentColor;stroke-width:1.3}.hollow{fill:var(--paper)}\
-.bar{fill:currentColor}.bar.hollow{fill:var(--paper);stroke:currentColor}\
+.bar{fill:currentColor;fill-opacity:.72}.bar.hollow{fill:var(--paper);stroke:currentColor}\
 .err{fill:none;stroke:currentColor;stroke-width:1.1}.bars .err{stroke:var(--ink)}";
 
 /// The palette on light paper.

@@ -7,13 +7,12 @@
 //! row cannot do without must be there. Reading into `serde_json::Value` was refused: its errors could not say
 //! at which line they are.
 
+mod fields;
+
 use super::json::INCOMPLETE;
-use super::{Combine, Metric, Parameter, Samples, ScoreRow, time};
+use super::{Combine, Metric, Parameter, Samples, ScoreRow};
 use crate::statistics::{CONFIDENCE, Summary, Weighted, t_quantile};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use std::fmt;
-use std::marker::PhantomData;
-use std::time::Duration;
+use fields::{Fields, Number, Outcome};
 
 /// A row of a file, and what measured it.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,64 +101,6 @@ pub fn read_json(text: &str) -> Result<Vec<Entry>, ReadError> {
         ReadError::Foreign { line, column, what }
     })?;
     Ok(results.into_iter().map(entry).collect())
-}
-
-/// One object of a file. What is optional here is missing in some release.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome {
-    benchmark: String,
-    mode: String,
-    #[serde(default = "one")]
-    threads: usize,
-    #[serde(default = "one_fork")]
-    forks: u32,
-    #[serde(default)]
-    jvm: String,
-    #[serde(default)]
-    jvm_args: Vec<String>,
-    #[serde(default)]
-    jdk_version: String,
-    #[serde(default)]
-    vm_name: String,
-    #[serde(default)]
-    vm_version: String,
-    #[serde(default)]
-    warmup_iterations: u32,
-    #[serde(default)]
-    warmup_time: Time,
-    #[serde(default)]
-    measurement_iterations: u32,
-    #[serde(default)]
-    measurement_time: Time,
-    #[serde(default)]
-    params: Ordered<String>,
-    primary_metric: Fields,
-    #[serde(default)]
-    secondary_metrics: Ordered<Fields>,
-}
-
-const fn one() -> usize {
-    1
-}
-
-const fn one_fork() -> u32 {
-    1
-}
-
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Fields {
-    score: Number,
-    #[serde(default)]
-    score_error: Number,
-    #[serde(default)]
-    score_confidence: [Number; 2],
-    score_unit: String,
-    #[serde(default)]
-    raw_data: Vec<Vec<Number>>,
-    #[serde(default)]
-    raw_data_histogram: Vec<Vec<Vec<(Number, u64)>>>,
 }
 
 fn entry(result: Outcome) -> Entry {
@@ -253,92 +194,6 @@ fn stated(mean: f64, error: f64, count: u64) -> Summary {
     Summary { count, mean, deviation, error, min: f64::NAN, max: f64::NAN }
 }
 
-/// A number that may be none.
-#[derive(Clone, Copy)]
-struct Number(f64);
-
-impl Default for Number {
-    fn default() -> Number {
-        Number(f64::NAN)
-    }
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
-        struct Any;
-        impl Visitor<'_> for Any {
-            type Value = Number;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, or one of the strings NaN, +INF, -INF")
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
-                Ok(Number(value))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
-                match text {
-                    "NaN" => Ok(Number(f64::NAN)),
-                    "+INF" | "INF" | "Infinity" => Ok(Number(f64::INFINITY)),
-                    "-INF" | "-Infinity" => Ok(Number(f64::NEG_INFINITY)),
-                    other => Err(E::invalid_value(serde::de::Unexpected::Str(other), &self)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
-}
-
-/// The time of an iteration.
-#[derive(Default)]
-struct Time(Duration);
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let days = text.strip_suffix(" day").map(|days| format!("{days} hr"));
-        match (text.as_str(), days) {
-            // Releases differ in how they spell that there is none.
-            ("single-shot" | "N/A" | "", _) => Ok(Time(Duration::ZERO)),
-            (_, Some(days)) => time::parse(&days).map(|time| Time(time * 24)).map_err(D::Error::custom),
-            (text, None) => time::parse(text).map(Time).map_err(D::Error::custom),
-        }
-    }
-}
-
-/// An object whose order is kept.
-struct Ordered<V>(Vec<(String, V)>);
-
-impl<V> Default for Ordered<V> {
-    fn default() -> Ordered<V> {
-        Ordered(Vec::new())
-    }
-}
-
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ordered<V>, D::Error> {
-        struct Map<V>(PhantomData<V>);
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for Map<V> {
-            type Value = Ordered<V>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered<V>, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Ordered(pairs))
-            }
-        }
-        deserializer.deserialize_map(Map(PhantomData))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Report;
@@ -346,6 +201,7 @@ mod tests {
     use super::super::result::examples;
     use super::*;
     use proptest::prelude::*;
+    use std::time::Duration;
 
     fn read(text: &str) -> Result<Vec<Entry>, ReadError> {
         read_json(text)
