@@ -7,17 +7,17 @@
 //!
 //! | module | knows |
 //! |---|---|
-//! | [`attribute`] | how the kernel is asked for an event |
-//! | [`perf_event`] | the calls: open, start, stop, read |
-//! | [`refusal`] | why it says no |
-//! | [`reading`] | counts, and what to make of those that shared a counter |
-//! | [`usage`] | what is counted without the processor |
-//! | [`event`] | events by the names that `perf` has for them |
-//! | [`processor`] | which processor this is |
-//! | [`table`] | events that only some processors have, by their codes |
-//! | [`proof`] | a loop of which is known what must be counted |
-//! | [`plan`] | from what was asked for to what is counted here |
-//! | [`thread`] | a thread's counters |
+//! | `attribute` | how the kernel is asked for an event |
+//! | `perf_event` | the calls: open, start, stop, read |
+//! | `refusal` | why it says no |
+//! | `reading` | counts, and what to make of those that shared a counter |
+//! | `usage` | what is counted without the processor |
+//! | `event` | events by the names that `perf` has for them |
+//! | `processor` | which processor this is |
+//! | `table` | events that only some processors have, by their codes |
+//! | `proof` | a loop of which is known what must be counted |
+//! | `plan` | from what was asked for to what is counted here |
+//! | `thread` | a thread's counters |
 
 mod attribute;
 mod event;

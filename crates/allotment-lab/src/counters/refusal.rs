@@ -10,8 +10,8 @@ pub enum Refusal {
     Absent(i32),
     /// `EACCES`, `EPERM`: there may be one.
     #[error(
-        "not permitted ({}): lower kernel.perf_event_paranoid to 2 at most, or give CAP_PERFMON; in containers also \
-         allow perf_event_open in the seccomp profile",
+        "not permitted ({}): set kernel.perf_event_paranoid to 2, or to 1 for what is counted in the kernel, or give \
+         CAP_PERFMON; in containers also allow perf_event_open in the seccomp profile",
         text(*.0)
     )]
     Forbidden(i32),

@@ -29,6 +29,8 @@ struct Mapping {
     /// What is to be subtracted from an address to have the file's.
     bias: u64,
     path: Option<PathBuf>,
+    /// The kernel's own code in the process, `[vdso]`.
+    kernels: bool,
 }
 
 /// A function that was made at run time.
@@ -96,11 +98,13 @@ impl Image {
 
     /// What the code of an address is part of: a file's name, or that it was made at run time.
     pub fn origin(&self, address: u64) -> String {
-        let path = self.mapping(address).map(|mapping| mapping.path.as_deref());
-        match path {
+        match self.mapping(address) {
             None => "code that is gone".into(),
-            Some(None) => "made at run time".into(),
-            Some(Some(path)) => path.file_name().map_or("?".into(), |name| name.to_string_lossy().into()),
+            Some(Mapping { kernels: true, .. }) => "the kernel's vdso: clocks".into(),
+            Some(Mapping { path: None, .. }) => "made at run time".into(),
+            Some(Mapping { path: Some(path), .. }) => {
+                path.file_name().map_or("?".into(), |name| name.to_string_lossy().into())
+            }
         }
     }
 
@@ -141,7 +145,8 @@ fn mappings(maps: &str) -> Vec<Mapping> {
         else {
             continue;
         };
-        let path = columns.nth(2).filter(|path| path.starts_with('/') && !path.starts_with("/memfd:"));
+        let name = columns.nth(2).unwrap_or_default();
+        let path = Some(name).filter(|path| path.starts_with('/') && !path.starts_with("/memfd:"));
         let hexadecimal = |text| u64::from_str_radix(text, 16).ok();
         let Some((start, end)) =
             range.split_once('-').and_then(|(start, end)| Some((hexadecimal(start)?, hexadecimal(end)?)))
@@ -154,7 +159,7 @@ fn mappings(maps: &str) -> Vec<Mapping> {
         }
         if rights.contains('x') {
             let bias = path.as_ref().and_then(|path| first.get(path).copied()).unwrap_or(0);
-            found.push(Mapping { start, end, bias, path });
+            found.push(Mapping { start, end, bias, path, kernels: name == "[vdso]" });
         }
     }
     found
@@ -224,6 +229,7 @@ mod tests {
 nonsense
 ";
         let of = |mapping: &Mapping| (mapping.start, mapping.bias, mapping.path.clone());
+        assert_eq!(mappings(maps).iter().filter(|mapping| mapping.kernels).count(), 1);
         assert_eq!(
             mappings(maps).iter().map(of).collect::<Vec<_>>(),
             [
