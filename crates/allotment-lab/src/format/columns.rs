@@ -12,7 +12,8 @@ const THREADS: &str = "threads";
 /// The coordinates of a report's rows, divided by whether they vary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Columns {
-    /// Those of which at least two values occur, in order of first appearance, threads last.
+    /// Those of which at least two values occur, or one that only some rows of a benchmark have; in order of first
+    /// appearance, threads last.
     pub(super) varying: Vec<String>,
     /// `eden = 256k, prefetch = by-size (tlab, bare)`: the others with their values and, unless all rows have
     /// them, the modes that do. Empty if there are none.
@@ -28,7 +29,11 @@ impl Columns {
             let having: Vec<(&ScoreRow, String)> =
                 report.rows.iter().filter_map(|row| Some((row, label(row, &name)?))).collect();
             let Some((_, first)) = having.first() else { continue };
-            if having.iter().any(|(_, value)| value != first) {
+            let lacking = |other: &ScoreRow| label(other, &name).is_none();
+            let divides = |row: &ScoreRow| {
+                report.rows.iter().any(|other| other.benchmark == row.benchmark && lacking(other))
+            };
+            if having.iter().any(|(row, value)| value != first || divides(row)) {
                 columns.varying.push(name);
                 continue;
             }
@@ -117,6 +122,17 @@ mod tests {
         let found = columns(&rows);
         assert_eq!((found.varying.len(), found.constant.as_str()), (2, ""));
         assert_eq!(found.cells(&rows[2]).collect::<Vec<_>>(), ["-", "2"]);
+    }
+
+    #[test]
+    fn what_only_some_rows_of_a_benchmark_have_tells_them_apart() {
+        let rows = [row("a", 1, &[]), row("a", 1, &[("jvm", "25-g1")]), row("b", 1, &[])];
+        let found = columns(&rows);
+        assert_eq!(
+            (found.varying.as_slice(), found.constant.as_str()),
+            (&["jvm".to_string()][..], "threads = 1")
+        );
+        assert_eq!(found.cells(&rows[0]).collect::<Vec<_>>(), ["-"]);
     }
 
     #[test]

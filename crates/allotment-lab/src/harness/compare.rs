@@ -1,8 +1,9 @@
 //! Rows against their baselines.
 //!
 //! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours is: that is what it
-//! was measured for.
+//! was measured for. Where the question is what neighbours do, it is compared with that JVM alone.
 
+use super::neighbours::NEIGHBOURS;
 use super::{Baseline, JVM};
 use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
@@ -16,7 +17,7 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
     let ours = Baseline::axis(JVM, NO_JVM);
     let (chosen, beside_jvms) = (all_of(baseline), all_of(&ours));
     let ratio = |row: &ScoreRow| {
-        let is_chosen = is_ours(row) || baseline.coordinate == JVM;
+        let is_chosen = is_ours(row) || holds_for_jvms(baseline);
         let (baseline, baselines) = if is_chosen { (baseline, &chosen) } else { (&ours, &beside_jvms) };
         if is_baseline(row, baseline) {
             return None;
@@ -24,7 +25,7 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
         let against = baselines.iter().find(|other| agree(row, other, baseline))?;
         Some(Ratio::of(&row.primary.summary(), &against.primary.summary()))
     };
-    let beside = if baseline.coordinate == JVM || rows.iter().all(is_ours) { "" } else { "; JVMs vs ours" };
+    let beside = if holds_for_jvms(baseline) || rows.iter().all(is_ours) { "" } else { "; JVMs vs ours" };
     Comparison {
         baseline: format!("{}={}{beside}", baseline.coordinate, baseline.value),
         ratios: rows.iter().map(ratio).collect(),
@@ -33,6 +34,11 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
 
 /// The value of the coordinate of JVMs that our rows would have, if they had it.
 const NO_JVM: &str = "none";
+
+/// Whether rows of JVMs have this baseline too.
+fn holds_for_jvms(baseline: &Baseline) -> bool {
+    [JVM, NEIGHBOURS].contains(&baseline.coordinate.as_str())
+}
 
 /// Whether this program measured the row.
 fn is_ours(row: &ScoreRow) -> bool {
@@ -43,7 +49,7 @@ fn is_baseline(row: &ScoreRow, baseline: &Baseline) -> bool {
     if baseline.coordinate == JVM && baseline.value == NO_JVM {
         return is_ours(row);
     }
-    if baseline.coordinate != JVM && !is_ours(row) {
+    if !holds_for_jvms(baseline) && !is_ours(row) {
         return false;
     }
     let (experiment, mode) = names(row);
@@ -64,6 +70,7 @@ fn agree(row: &ScoreRow, other: &ScoreRow, baseline: &Baseline) -> bool {
         && (free("mode") || names(row).1 == names(other).1)
         && (free("threads") || row.threads == other.threads)
         && row.jmh_mode == other.jmh_mode
+        && (free(JVM) || is_ours(row) == is_ours(other))
         && same_parameters
 }
 
@@ -137,6 +144,22 @@ mod tests {
         assert_eq!(ratios(&rows, &Baseline::mode("shared")), expected);
         let ours = [None, Some(0.5), None, Some(1.5), Some(3.0), None];
         assert_eq!(ratios(&rows, &Baseline::axis(JVM, "none")), ours);
+        let beside = |row: ScoreRow, name: &str| {
+            let mut row = row;
+            row.parameters.push(Parameter {
+                name: NEIGHBOURS.into(),
+                value: name.into(),
+                label: name.into(),
+            });
+            row
+        };
+        let company = [
+            beside(rows[2].clone(), "none"),
+            beside(rows[2].clone(), "1:64:random"),
+            on_jvm(beside(row("tlab", 1, Some("16"), 3.0), "none"), "25-g1"),
+            on_jvm(beside(row("tlab", 1, Some("16"), 4.5), "1:64:random"), "25-g1"),
+        ];
+        assert_eq!(ratios(&company, &Baseline::axis(NEIGHBOURS, "none")), [None, Some(1.0), None, Some(1.5)]);
         let g1 = [Some(2.0), None, Some(2.0 / 3.0), None, Some(2.0), None];
         assert_eq!(ratios(&rows, &Baseline::axis(JVM, "25-g1")), g1);
     }
