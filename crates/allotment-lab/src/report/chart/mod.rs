@@ -14,8 +14,7 @@ mod names;
 mod scale;
 mod svg;
 
-pub(super) use svg::{COLOURS_DARK, COLOURS_LIGHT};
-pub use svg::{STYLE, legend_swatch, standalone, svg};
+pub use svg::{COLOURS_DARK, COLOURS_LIGHT, STYLE, legend_swatch, standalone, svg};
 
 /// What the axis of a chart means.
 #[derive(Clone, Debug, PartialEq)]

@@ -30,11 +30,11 @@ pub const STYLE: &str = "\
 .err{fill:none;stroke:currentColor;stroke-width:1.1}.bars .err{stroke:var(--ink)}";
 
 /// The palette on light paper.
-pub(in crate::report) const COLOURS_LIGHT: &str = "--paper:#ffffff;--ink:#1c2128;--soft:#57606a;--grid:#e4e7eb;\
+pub const COLOURS_LIGHT: &str = "--paper:#ffffff;--ink:#1c2128;--soft:#57606a;--grid:#e4e7eb;\
 --k1:#0072b2;--k2:#d55e00;--k3:#009e73;--k4:#cc79a7;--k5:#e69f00;--k6:#56b4e9;";
 
 /// The palette on dark paper: Okabe and Ito's yellow instead of their blue, which is too dark there.
-pub(in crate::report) const COLOURS_DARK: &str = "--paper:#14181d;--ink:#e6e9ed;--soft:#9aa4af;--grid:#2c333b;\
+pub const COLOURS_DARK: &str = "--paper:#14181d;--ink:#e6e9ed;--soft:#9aa4af;--grid:#2c333b;\
 --k1:#f0e442;--k2:#d55e00;--k3:#009e73;--k4:#cc79a7;--k5:#e69f00;--k6:#56b4e9;";
 
 /// The chart as an element for a page that has [`STYLE`] and the colours.
