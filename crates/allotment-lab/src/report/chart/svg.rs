@@ -216,6 +216,29 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn markers_that_would_touch_are_left_out() {
+        let mut chart = chart(Scale::Linear, Scale::Linear);
+        chart.series[1].points = (0..100).map(|x| point(f64::from(x), 5.0)).collect();
+        assert_eq!(svg(&chart).matches("class=\"m hollow\"").count(), 2);
+    }
+
+    #[test]
+    fn the_axis_shows_all_scores_and_of_their_errors_what_leaves_them_room() {
+        let mut chart = chart(Scale::Words(vec![String::new()]), Scale::Linear);
+        let of =
+            |y: f64, error: f64| Point { x: 0.0, y, low: y - error, high: y + error, label: String::new() };
+        let most = |chart: &Chart| chart.extent().into_iter().fold(f64::NAN, f64::max);
+        chart.series.truncate(1);
+        chart.series[0].points = vec![of(10.0, f64::NAN)];
+        assert_eq!(most(&chart), 10.0);
+        chart.series[0].points = vec![of(10.0, 1.0)];
+        assert_eq!(most(&chart), 11.0);
+        chart.series[0].points = vec![of(10.0, 1000.0)];
+        assert_eq!(most(&chart), 16.0);
+        assert!(chart.extent().iter().all(|end| *end >= 0.0));
+    }
+
+    #[test]
     fn a_file_of_its_own_has_style_and_legend() {
         let text = standalone(&chart(Scale::Linear, Scale::Log));
         assert!(text.contains("xmlns=") && text.contains("prefers-color-scheme:dark"));
