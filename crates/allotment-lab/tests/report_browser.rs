@@ -61,8 +61,9 @@ function look() {
     const box = chart.getBoundingClientRect();
     for (const text of chart.querySelectorAll("text")) {
       found.texts++;
+      // A pixel more: boxes of glyphs that hang over by a hair are rounded outward.
       const own = text.getBoundingClientRect();
-      if (own.left < box.left - 0.7 || own.right > box.right + 0.7 || own.top < box.top - 0.7 || own.bottom > box.bottom + 0.7)
+      if (own.left < box.left - 1.2 || own.right > box.right + 1.2 || own.top < box.top - 1.2 || own.bottom > box.bottom + 1.2)
         found.cut.push(text.textContent);
       if (own.height < 9) found.cut.push("too small: " + text.textContent);
       if (contrast(view.getComputedStyle(text).fill, paper) < 4.5) found.faint.push(text.textContent);

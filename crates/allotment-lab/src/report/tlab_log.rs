@@ -65,8 +65,8 @@ fn point(x: f64, y: f64, label: String) -> Point {
 /// Desired sizes along the time since the first of them.
 fn sizes(log: &Log, threads: &[(usize, &Account)]) -> Chart {
     let known = |index: usize| log.history.of(index);
-    let start = threads.iter().filter_map(|(index, _)| Some(known(*index).first()?.0)).min().unwrap_or(0);
-    let with_history = threads.iter().filter(|(index, _)| !known(*index).is_empty());
+    let with_history = || threads.iter().filter(|(index, _)| !known(*index).is_empty()).take(COLOURS);
+    let start = with_history().map(|(index, _)| known(*index)[0].0).min().unwrap_or(0);
     let series = |(place, (index, account)): (usize, &(usize, &Account))| Series {
         name: name(account),
         look: Look { colour: place + 1, dash: 0 },
@@ -84,7 +84,7 @@ fn sizes(log: &Log, threads: &[(usize, &Account)]) -> Chart {
         x: Axis { label: "seconds since the first".into(), scale: Scale::Linear },
         ticks: Vec::new(),
         y: Axis { label: "KiB".into(), scale: Scale::Log },
-        series: with_history.take(COLOURS).enumerate().map(series).collect(),
+        series: with_history().enumerate().map(series).collect(),
     }
 }
 
@@ -108,7 +108,8 @@ fn refills(threads: &[(usize, &Account)]) -> Chart {
             points: vec![point(0.0, account.refills as f64, label)],
         }
     };
-    let series = threads.iter().take(MOST_BARS).map(series).collect();
+    let refilled = threads.iter().filter(|(_, account)| account.refills > 0);
+    let series = refilled.take(MOST_BARS).map(series).collect();
     bars("Refills", "buffers", vec![String::new()], series)
 }
 

@@ -314,6 +314,7 @@ fn y_scale(series: &[Series], most: f64) -> Scale {
 
 #[cfg(test)]
 mod tests {
+    use super::super::COLOURS;
     use super::*;
     use crate::format::{Combine, Parameter, examples};
 

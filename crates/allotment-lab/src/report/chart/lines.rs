@@ -11,6 +11,9 @@ const PLOT: f64 = 190.0;
 /// Between the axes' ends and the first and last point.
 const PAD: f64 = 12.0;
 
+/// Points of a series of which each has a marker; of more, the first and the last have.
+const MOST_MARKERS: usize = 40;
+
 /// From values to places.
 struct Plane {
     x: Range,
@@ -110,7 +113,13 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
         let at = plane.y(point.y);
         let _ = write!(out, "<path class=\"line\"{dash} d=\"M{:.1} {at:.1}H{end:.0}\"/>", plane.left);
     }
-    for point in along.iter().chain(&across) {
+    // Markers that touch each other are a thick line.
+    let last = along.len().saturating_sub(1);
+    let crowded = |index: usize| along.len() > MOST_MARKERS && index != 0 && index < last;
+    for (index, point) in along.iter().chain(&across).enumerate() {
+        if crowded(index) {
+            continue;
+        }
         let x = if point.x.is_finite() { plane.x(point.x) } else { plane.right - PAD + 2.0 };
         if point.has_error() {
             let _ = write!(

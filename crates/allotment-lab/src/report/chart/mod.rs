@@ -14,8 +14,7 @@ mod names;
 mod scale;
 mod svg;
 
-pub(super) use svg::{COLOURS_DARK, COLOURS_LIGHT};
-pub use svg::{STYLE, legend_swatch, standalone, svg};
+pub use svg::{COLOURS_DARK, COLOURS_LIGHT, STYLE, legend_swatch, standalone, svg};
 
 /// What the axis of a chart means.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,8 +97,9 @@ impl Chart {
             Scale::Log => (least / 3.0, most * 3.0),
             Scale::Linear | Scale::Words(_) => (least.min(0.0), most * 1.6),
         };
-        let ends = points().flat_map(|point| [point.low.max(floor), point.high.min(ceiling)]);
-        finite().chain(ends.filter(|end| end.is_finite())).collect()
+        let with_error = points().filter(|point| point.has_error());
+        let ends = with_error.flat_map(|point| [point.low.max(floor), point.high.min(ceiling)]);
+        finite().chain(ends).collect()
     }
 }
 

@@ -30,11 +30,11 @@ pub const STYLE: &str = "\
 .err{fill:none;stroke:currentColor;stroke-width:1.1}.bars .err{stroke:var(--ink)}";
 
 /// The palette on light paper.
-pub(in crate::report) const COLOURS_LIGHT: &str = "--paper:#ffffff;--ink:#1c2128;--soft:#57606a;--grid:#e4e7eb;\
+pub const COLOURS_LIGHT: &str = "--paper:#ffffff;--ink:#1c2128;--soft:#57606a;--grid:#e4e7eb;\
 --k1:#0072b2;--k2:#d55e00;--k3:#009e73;--k4:#cc79a7;--k5:#e69f00;--k6:#56b4e9;";
 
 /// The palette on dark paper: Okabe and Ito's yellow instead of their blue, which is too dark there.
-pub(in crate::report) const COLOURS_DARK: &str = "--paper:#14181d;--ink:#e6e9ed;--soft:#9aa4af;--grid:#2c333b;\
+pub const COLOURS_DARK: &str = "--paper:#14181d;--ink:#e6e9ed;--soft:#9aa4af;--grid:#2c333b;\
 --k1:#f0e442;--k2:#d55e00;--k3:#009e73;--k4:#cc79a7;--k5:#e69f00;--k6:#56b4e9;";
 
 /// The chart as an element for a page that has [`STYLE`] and the colours.
@@ -213,6 +213,29 @@ pub(super) mod tests {
         chart.series[1].points = vec![point(f64::NAN, 5.0)];
         let text = svg(&chart);
         assert!(!text.contains("NaN") && text.contains("H348"), "{text}");
+    }
+
+    #[test]
+    fn markers_that_would_touch_are_left_out() {
+        let mut chart = chart(Scale::Linear, Scale::Linear);
+        chart.series[1].points = (0..100).map(|x| point(f64::from(x), 5.0)).collect();
+        assert_eq!(svg(&chart).matches("class=\"m hollow\"").count(), 2);
+    }
+
+    #[test]
+    fn the_axis_shows_all_scores_and_of_their_errors_what_leaves_them_room() {
+        let mut chart = chart(Scale::Words(vec![String::new()]), Scale::Linear);
+        let of =
+            |y: f64, error: f64| Point { x: 0.0, y, low: y - error, high: y + error, label: String::new() };
+        let most = |chart: &Chart| chart.extent().into_iter().fold(f64::NAN, f64::max);
+        chart.series.truncate(1);
+        chart.series[0].points = vec![of(10.0, f64::NAN)];
+        assert_eq!(most(&chart), 10.0);
+        chart.series[0].points = vec![of(10.0, 1.0)];
+        assert_eq!(most(&chart), 11.0);
+        chart.series[0].points = vec![of(10.0, 1000.0)];
+        assert_eq!(most(&chart), 16.0);
+        assert!(chart.extent().iter().all(|end| *end >= 0.0));
     }
 
     #[test]
