@@ -188,11 +188,11 @@ struct Facts(Vec<SecondaryValue>);
 
 impl Facts {
     /// The facts of a thread whose memory has been touched; `expected` is the share of its reads that the last cache is
-    /// expected to answer.
+    /// expected to answer. What is not measured has no error and no spread, so it is a maximum.
     fn new(case: &Case, memory: &Mapping, expected: Option<f64>) -> anyhow::Result<Facts> {
         let mut values =
-            vec![SecondaryValue::average("set.total", "B", (memory.bytes() * case.threads) as f64)];
-        values.extend(expected.map(|share| SecondaryValue::average("hits.expected", "%", share * 100.0)));
+            vec![SecondaryValue::maximum("set.total", "B", (memory.bytes() * case.threads) as f64)];
+        values.extend(expected.map(|share| SecondaryValue::maximum("hits.expected", "%", share * 100.0)));
         if case.text("pages")? == "huge" {
             values.push(SecondaryValue::average("pages.huge", "%", memory.huge_share()? * 100.0));
         }

@@ -131,7 +131,7 @@ fn gain(all: &[SpeedUp]) -> Option<String> {
     let best = all.iter().max_by(|a, b| certain(a).total_cmp(&certain(b)))?;
     Some(match shape(all) {
         _ if all.iter().all(|one| one.ratio.low.is_nan()) => {
-            "whether the speed-up over one thread falls is unknown: too few iterations for errors".into()
+            "speed-up over one thread unknown: too few iterations, or errors as large as the scores".into()
         }
         Shape::Level => {
             format!(

@@ -4,7 +4,7 @@
 //! set out to show. So each case is measured alone and with company in the same run, interleaved, and the coordinate
 //! `neighbours` says which.
 //!
-//! Neighbours live in a process of their own, which the parent starts before a fork and ends after it ([`Company`]). Threads
+//! Neighbours live in a process of their own, which the parent starts before a fork and ends after it. Threads
 //! within the fork were refused: a fork may be a JVM, and even in ours they would share its address space, so that its
 //! page faults and theirs wait for each other.
 
