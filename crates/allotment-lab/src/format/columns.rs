@@ -31,7 +31,9 @@ impl Columns {
             let Some((_, first)) = having.first() else { continue };
             let lacking = |other: &ScoreRow| label(other, &name).is_none();
             let divides = |row: &ScoreRow| {
-                report.rows.iter().any(|other| other.benchmark == row.benchmark && lacking(other))
+                report.rows.iter().any(|other| {
+                    lacking(other) && (&other.benchmark, &other.jmh_mode) == (&row.benchmark, &row.jmh_mode)
+                })
             };
             if having.iter().any(|(row, value)| value != first || divides(row)) {
                 columns.varying.push(name);
