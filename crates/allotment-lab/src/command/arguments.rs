@@ -1,16 +1,13 @@
 //! Reading the command line.
 
 use super::{
-    AsmArguments, CompareArguments, Failure, JvmArguments, ReportArguments, Simulation, TlabLogArguments,
+    AsmArguments, CompareArguments, Failure, ReportArguments, RunArguments, Simulation, TlabLogArguments,
 };
-use crate::format::time;
-use crate::harness::neighbours::{NEIGHBOURS, NONE};
-use crate::harness::{Baseline, Experiment, JVM, JmhMode, Kind, Neighbours, Pin, Selection, Settings, Watch};
+use crate::harness::{Experiment, Kind};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// What the user asks for.
 #[derive(Debug)]
@@ -99,106 +96,6 @@ pub struct TuneArguments {
     /// No progress and no estimate on standard error.
     #[arg(long)]
     pub quiet: bool,
-}
-
-/// The arguments of `allotment run`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct RunArguments {
-    /// Names of experiments, or `all` of them; `allotment list` shows them.
-    #[arg(required = true, value_name = "EXPERIMENT")]
-    pub experiments: Vec<String>,
-
-    /// A smaller grid and shorter times, for a first look.
-    #[arg(long)]
-    pub quick: bool,
-
-    /// Every value of every parameter instead of a coarse choice; may take hours.
-    #[arg(long, conflicts_with = "quick")]
-    pub full: bool,
-
-    /// Numbers of threads.
-    #[arg(long, value_delimiter = ',', value_name = "N,..")]
-    pub threads: Vec<usize>,
-
-    /// Only these modes of the experiments.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
-    pub mode: Vec<String>,
-
-    /// JMH modes instead of the experiments' own choice.
-    #[arg(long, value_delimiter = ',', value_name = "MODE,..")]
-    pub jmh_mode: Vec<JmhMode>,
-
-    /// Values for parameters: name=value,value,name=value.
-    #[arg(long = "param", short = 'p', value_name = "NAME=VALUE,..")]
-    pub params: Vec<String>,
-
-    /// What the last column compares with: mode=NAME, threads=N, PARAMETER=VALUE or none.
-    #[arg(long, value_name = "WHAT=VALUE")]
-    pub baseline: Option<String>,
-
-    /// Processes per case [default: 3, quick 2].
-    #[arg(long, short = 'f', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub forks: Option<u32>,
-
-    /// Warm-up iterations per process [default: 2, quick 1; single shots 1, quick 0].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub warmup_iterations: Option<u32>,
-
-    /// Time of a warm-up iteration [default: 300ms, quick 100ms].
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
-    pub warmup_time: Option<Duration>,
-
-    /// Measured iterations per process [default: 5, quick 3; single shots 3, quick 2].
-    #[arg(long, short = 'i', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub iterations: Option<u32>,
-
-    /// Time of a measured iteration [default: 300ms, quick 100ms].
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
-    pub time: Option<Duration>,
-
-    /// How long a process may say nothing, besides the time of an iteration.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time::parse)]
-    pub timeout: Duration,
-
-    /// Measure each case alone and beside N threads that walk SIZE bytes each, in any order or one line after the other.
-    #[arg(long, value_name = "N:SIZE[:random|sequential]")]
-    pub neighbours: Option<Neighbours>,
-
-    /// Bind threads to CPUs.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub pin: Pin,
-
-    /// Count events per operation: auto, names or codes, as `allotment counters` lists them.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
-    pub counters: Option<Vec<String>>,
-
-    /// Sample one more process per case, and print the hottest instructions.
-    #[arg(long)]
-    pub profile: bool,
-
-    /// Write the results as JMH writes its JSON.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Write the results as JMH writes its CSV.
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
-    /// Write a page with charts and verdicts, as `allotment report` makes it.
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-
-    /// No progress and no estimate on standard error.
-    #[arg(long)]
-    pub quiet: bool,
-
-    /// Java virtual machines beside the heap.
-    #[command(flatten)]
-    pub jvm: JvmArguments,
-
-    /// Values from the flags that the experiments' axes bring.
-    #[arg(skip)]
-    pub values: Vec<(String, Vec<String>)>,
 }
 
 /// Reads a command line, program name included.
@@ -335,76 +232,11 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
     }
 }
 
-impl RunArguments {
-    /// The grid that was chosen.
-    pub fn selection(&self) -> Selection {
-        Selection {
-            modes: self.mode.clone(),
-            jmh_modes: self.jmh_mode.clone(),
-            threads: self.threads.clone(),
-            values: self.values.clone(),
-            quick: self.quick,
-            full: self.full,
-        }
-    }
-
-    /// The times that were chosen.
-    pub fn settings(&self) -> Settings {
-        Settings {
-            quick: self.quick,
-            forks: self.forks,
-            warmup_iterations: self.warmup_iterations,
-            warmup_time: self.warmup_time,
-            iterations: self.iterations,
-            time: self.time,
-            pin: self.pin,
-            watch: Watch::default(),
-        }
-    }
-
-    /// What an experiment's rows are compared with.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for a baseline that is not of the form WHAT=VALUE, names nothing that the
-    /// experiment has, or is not a value of its axis.
-    pub fn baseline(&self, experiment: &dyn Experiment) -> Result<Option<Baseline>, Failure> {
-        let Some(text) = &self.baseline else {
-            let alone = self.neighbours.map(|_| Baseline::axis(NEIGHBOURS, NONE));
-            return Ok(alone.or_else(|| experiment.baseline()));
-        };
-        if text == "none" {
-            return Ok(None);
-        }
-        let Some((coordinate, value)) = text.split_once('=') else {
-            return Err(Failure::Usage(format!(
-                "--baseline `{text}`: write mode=NAME, threads=N, PARAMETER=VALUE or none"
-            )));
-        };
-        let axis = experiment.axes().iter().find(|axis| axis.name == coordinate);
-        match (coordinate, axis) {
-            (_, Some(axis)) => {
-                let value = axis.canonical(value).map_err(Failure::Usage)?;
-                Ok(Some(Baseline::axis(coordinate, &value)))
-            }
-            (NEIGHBOURS, None) if self.neighbours.is_some() && value == NONE => {
-                Ok(Some(Baseline::axis(NEIGHBOURS, NONE)))
-            }
-            ("mode" | "threads" | JVM, None) => Ok(Some(Baseline::axis(coordinate, value))),
-            (_, None) => {
-                let axes: String = experiment.axes().iter().map(|axis| format!(", {}", axis.name)).collect();
-                let name = experiment.name();
-                Err(Failure::Usage(format!(
-                    "--baseline `{text}`: {name} can be compared by mode, threads{axes}"
-                )))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiments;
+    use crate::harness::Baseline;
 
     fn run(arguments: &[&str]) -> Result<RunArguments, String> {
         let line = ["allotment", "run"].iter().chain(arguments).map(OsString::from);

@@ -91,11 +91,11 @@ fn entry<'a>(report: &'a Report, row: &'a ScoreRow) -> Entry<'a> {
         mode: &row.jmh_mode,
         threads: row.threads,
         forks: row.forks,
-        jvm: row.machine.as_ref().map_or(&report.program, |machine| &machine.jvm),
-        jvm_args: row.machine.as_ref().map_or(&report.circumstances, |machine| &machine.jvm_args),
+        jvm: row.machine.as_ref().map_or(&report.program, |machine| &machine.program),
+        jvm_args: row.machine.as_ref().map_or(&report.circumstances, |machine| &machine.arguments),
         jdk_version: row.machine.as_ref().map_or("n/a", |machine| &machine.jdk_version),
-        vm_name: row.machine.as_ref().map_or(VM_NAME, |machine| &machine.name),
-        vm_version: row.machine.as_ref().map_or(&report.version, |machine| &machine.version),
+        vm_name: row.machine.as_ref().map_or(VM_NAME, |machine| &machine.vm_name),
+        vm_version: row.machine.as_ref().map_or(&report.version, |machine| &machine.vm_version),
         warmup_iterations: row.warmup_iterations,
         warmup_time: iteration_time(row.warmup_time),
         warmup_batch_size: 1,
@@ -233,12 +233,12 @@ mod tests {
     #[test]
     fn a_row_of_a_virtual_machine_names_it() {
         let mut report = examples::report();
-        report.rows[0].machine = Some(crate::format::VirtualMachine {
-            jvm: "/jdk/bin/java".into(),
-            jvm_args: vec!["-Xmx64m".into()],
+        report.rows[0].machine = Some(crate::format::Origin {
+            program: "/jdk/bin/java".into(),
+            arguments: vec!["-Xmx64m".into()],
             jdk_version: "25.0.3".into(),
-            name: "OpenJDK 64-Bit Server VM".into(),
-            version: "25.0.3+9".into(),
+            vm_name: "OpenJDK 64-Bit Server VM".into(),
+            vm_version: "25.0.3+9".into(),
         });
         let value = written(&report);
         let of =

@@ -10,18 +10,18 @@ pub mod coordinates;
 pub mod csv;
 pub mod json;
 pub mod number;
+mod origin;
 mod output;
 pub mod phrase;
 mod read;
 mod result;
 mod table;
 pub mod time;
-mod virtual_machine;
 
+pub use origin::Origin;
 pub use output::{OutputError, OutputFile};
-pub use read::{Entry, Origin, ReadError, read_json};
+pub use read::{Entry, ReadError, read_json};
 #[cfg(test)]
 pub(crate) use result::examples;
 pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};
 pub use table::{Comparison, text_table};
-pub use virtual_machine::VirtualMachine;

@@ -3,7 +3,7 @@
 //! The values are kept and every statistic is computed when asked for, so that no two formats can disagree
 //! about a number.
 
-use super::VirtualMachine;
+use super::Origin;
 use crate::statistics::{JMH_PERCENTILES, Summary, Weighted, percentile, percentiles};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -170,7 +170,7 @@ pub struct ScoreRow {
     /// Measured iterations that were asked for and are not there (interrupted, or a fork failed).
     pub missing: u32,
     /// The Java virtual machine that measured it; none: this program did.
-    pub machine: Option<VirtualMachine>,
+    pub machine: Option<Origin>,
 }
 
 impl ScoreRow {

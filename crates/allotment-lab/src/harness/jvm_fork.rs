@@ -8,9 +8,9 @@ use super::fork_process::{End, describe, read_complaints, read_lines};
 use super::jvm_case::JvmCase;
 use super::protocol::{IterationRecord, Measured};
 use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
-use crate::format::{Combine, VirtualMachine};
+use crate::format::{Entry, Metric, Origin, Samples, ScoreRow, read_json};
 use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie};
-use crate::jvm::{Scores, Series, read_scores};
+use crate::statistics::Weighted;
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -29,7 +29,7 @@ const KEPT: usize = 64 << 10;
 /// A fork's iterations, who made them, and how it ended.
 pub(super) struct JvmFork {
     pub(super) iterations: Vec<IterationRecord>,
-    pub(super) machine: Option<VirtualMachine>,
+    pub(super) machine: Option<Origin>,
     pub(super) end: End,
 }
 
@@ -163,30 +163,34 @@ fn supervise(
     }
 }
 
-/// The iterations that JMH has written down.
-fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRecord>, VirtualMachine)> {
+/// The iterations that JMH has written down. Its scores and errors are left: they are computed from the values as ours are, so that
+/// no two rows of a table are computed in two ways.
+fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRecord>, Origin)> {
     let text = std::fs::read_to_string(results).context("JMH's result cannot be read")?;
-    let scores = read_scores(&text)?;
+    let mut entries = read_json(&text).context("JMH's result cannot be read")?;
+    let Some(Entry { row, origin }) = entries.pop().filter(|_| entries.is_empty()) else {
+        bail!("JMH's result has more than one benchmark, or none");
+    };
     let expected = order.case.unit.of_score(order.case.jmh_mode);
-    if scores.primary.unit != expected {
-        bail!("it measured in {} instead of {expected}", scores.primary.unit);
+    if row.primary.unit != expected {
+        bail!("it measured in {} instead of {expected}", row.primary.unit);
     }
-    let iterations = records(order, &scores);
+    let iterations = records(order, &row);
     if iterations.len() != order.plan.iterations as usize {
         bail!("it measured {} iterations instead of {}", iterations.len(), order.plan.iterations);
     }
-    Ok((iterations, scores.machine))
+    Ok((iterations, origin))
 }
 
-fn records(order: &JvmOrder<'_>, scores: &Scores) -> Vec<IterationRecord> {
+fn records(order: &JvmOrder<'_>, row: &ScoreRow) -> Vec<IterationRecord> {
     let unit = order.case.unit.nanoseconds();
-    let values = scores.primary.values.iter().copied().map(Measured::Value);
-    let counts = scores.primary.histograms.iter().map(|counts| {
-        let in_nanoseconds = |&(value, times): &(f64, u64)| ((value * unit).round() as u64, times);
-        Measured::Histogram(counts.iter().map(in_nanoseconds).collect())
-    });
-    let measured: Vec<Measured> =
-        if scores.primary.histograms.is_empty() { values.collect() } else { counts.collect() };
+    let in_nanoseconds = |&(value, times): &Weighted| ((value * unit).round() as u64, times);
+    let histogram = |counts: &Vec<Weighted>| Measured::Histogram(counts.iter().map(in_nanoseconds).collect());
+    let measured: Vec<Measured> = match &row.primary.samples {
+        Samples::Values(forks) => forks.iter().flatten().copied().map(Measured::Value).collect(),
+        Samples::Histograms(forks) => forks.iter().flatten().map(histogram).collect(),
+        Samples::Stated(_) => Vec::new(),
+    };
     let all = measured.len();
     let record = |(index, measured)| IterationRecord {
         warmup: false,
@@ -194,21 +198,21 @@ fn records(order: &JvmOrder<'_>, scores: &Scores) -> Vec<IterationRecord> {
         // JMH does not write down how often it called.
         calls: 0,
         nanoseconds_per_call: 0.0,
-        secondary: scores
-            .secondary
-            .iter()
-            .filter_map(|(label, of)| secondary(label, of, index, all))
-            .collect(),
+        secondary: row.secondary.iter().filter_map(|metric| secondary(metric, index, all)).collect(),
     };
     measured.into_iter().enumerate().map(record).collect()
 }
 
 /// A metric's value in an iteration. What is known once in a fork is told with its first.
-fn secondary(label: &str, of: &Series, index: usize, all: usize) -> Option<SecondaryValue> {
-    let value =
-        *of.values.get(index).filter(|value| !value.is_nan() && (of.values.len() == all || index == 0))?;
-    let combine = if matches!(label, "gc.count" | "gc.time") { Combine::Sum } else { Combine::Average };
-    Some(SecondaryValue { label: label.into(), unit: of.unit.clone(), combine, value })
+fn secondary(metric: &Metric, index: usize, all: usize) -> Option<SecondaryValue> {
+    let values = match &metric.samples {
+        Samples::Values(forks) => forks.concat(),
+        Samples::Histograms(_) => Vec::new(),
+        Samples::Stated(summary) => vec![summary.mean],
+    };
+    let value = *values.get(index).filter(|value| !value.is_nan() && (values.len() == all || index == 0))?;
+    let (label, unit) = (metric.label.clone(), metric.unit.clone());
+    Some(SecondaryValue { label, unit, combine: metric.combine, value })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::super::case::examples::case;
 use super::super::{Settings, TimeUnit};
 use super::*;
+use crate::format::{Combine, examples};
 use crate::jvm::Workload;
 use crate::jvm::examples::{RESULT, jvm, script, wait_for_end};
 
@@ -55,7 +56,7 @@ fn jmh_is_heard_and_its_result_read() {
     let count = |value| ("gc.count", Combine::Sum, value);
     assert_eq!(secondary(0), [rate(3800.0), count(1.0), ("once", Combine::Average, 7.0)]);
     assert_eq!(secondary(1), [rate(3829.4), count(2.0)]);
-    assert_eq!(fork.machine.unwrap().version, "25.0.3+9-LTS");
+    assert_eq!(fork.machine.unwrap().vm_version, "25.0.3+9-LTS");
 }
 
 #[test]
@@ -107,9 +108,19 @@ fn every_other_end_is_told() {
     assert_eq!(text, "it exited with code 1; it said: java.lang.OutOfMemoryError: Java heap space");
     assert!(failure("kill -SEGV $$").contains("was killed by signal 11"));
     assert!(failure("exit 0").contains("cannot be read"));
-    assert!(failure(&writes("nonsense")).contains("JMH's result cannot be read"));
+    for text in ["nonsense", "", &RESULT[..400], &RESULT.replace("240.0, 2.6E2", "\"many\"")] {
+        assert!(failure(&writes(text)).contains("JMH's result cannot be read"), "{text}");
+    }
+    let twice =
+        RESULT.replace("[{\"jmhVersion\"", &format!("{},{{\"jmhVersion\"", &RESULT[..RESULT.len() - 1]));
+    for text in ["[]", &twice] {
+        assert!(failure(&writes(text)).contains("more than one benchmark, or none"), "{text}");
+    }
+    let none = RESULT.replace("[[240.0, 2.6E2]]", "[]").replace("250.0", "\"NaN\"");
+    assert_eq!(failure(&writes(&none)), "it measured 0 iterations instead of 2");
     assert!(failure(&writes(&RESULT.replace("ops/us", "ops/s"))).contains("in ops/s instead of ops/us"));
-    assert!(failure(&writes(&RESULT.replace("240.0, 2.6E2", "240.0"))).contains("1 iterations instead of 2"));
+    let one = RESULT.replace("240.0, 2.6E2", "240.0").replace("\"score\": 250.0", "\"score\": 240.0");
+    assert_eq!(failure(&writes(&one)), "it measured 1 iterations instead of 2");
 }
 
 #[test]
@@ -141,9 +152,8 @@ fn timings_are_scaled_to_nanoseconds() {
     let case = Case { unit: TimeUnit::Microseconds, ..case(JmhMode::SampleTime, 1) };
     let plan = Settings::default().jvm_plan(JmhMode::SampleTime);
     let order = JvmOrder { jar: Path::new("/jar"), on_jvm: &on_jvm, case: &case, plan };
-    let machine = VirtualMachine::default();
-    let primary =
-        Series { unit: "us/op".into(), values: vec![], histograms: vec![vec![(0.25, 3), (1.5, 1)]] };
-    let found = records(&order, &Scores { machine, primary, secondary: vec![] });
+    let mut row = examples::row();
+    row.primary.samples = Samples::Histograms(vec![vec![vec![(0.25, 3), (1.5, 1)]]]);
+    let found = records(&order, &row);
     assert_eq!(found[0].measured, Measured::Histogram(vec![(250, 3), (1500, 1)]));
 }

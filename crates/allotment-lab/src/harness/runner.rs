@@ -15,7 +15,7 @@ use super::progress::Progress;
 use super::protocol::IterationRecord;
 use super::settings::START;
 use super::{Axis, Case, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
-use crate::format::{ScoreRow, VirtualMachine};
+use crate::format::{Origin, ScoreRow};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -73,7 +73,7 @@ struct Entry<'a> {
     planned: Duration,
     on_jvm: Option<&'a JvmCase>,
     /// The JVM that measured it, in its own words.
-    machine: Option<VirtualMachine>,
+    machine: Option<Origin>,
     failed: bool,
 }
 

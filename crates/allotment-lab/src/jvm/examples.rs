@@ -1,7 +1,6 @@
 //! JDKs made of shell scripts, for tests.
 
 use super::machine::Prefetch;
-pub(crate) use super::results::examples::RESULT;
 use super::{Jdk, Jvm};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -41,3 +40,18 @@ pub(crate) fn wait_for_end(process: &str) {
         std::thread::yield_now();
     }
 }
+
+/// What JMH writes of a fork with two iterations.
+pub(crate) const RESULT: &str = r#"[{"jmhVersion": "1.37", "benchmark": "allotment.Allocation.allocate",
+    "mode": "thrpt", "threads": 1, "forks": 1, "jvm": "/jdk/bin/java", "jvmArgs": ["-Xmx64m"],
+    "jdkVersion": "25.0.3", "vmName": "OpenJDK 64-Bit Server VM", "vmVersion": "25.0.3+9-LTS",
+    "warmupIterations": 5, "warmupTime": "200 ms", "warmupBatchSize": 1, "measurementIterations": 2,
+    "measurementTime": "100 ms", "measurementBatchSize": 1, "params": {"size": "16"},
+    "primaryMetric": {"score": 250.0, "scoreError": "NaN", "scoreConfidence": ["NaN", "NaN"],
+        "scorePercentiles": {"0.0": 240.0}, "scoreUnit": "ops/us", "rawData": [[240.0, 2.6E2]]},
+    "secondaryMetrics": {
+        "gc.alloc.rate": {"score": 3814.7, "scoreError": "NaN", "scoreConfidence": ["NaN", "NaN"],
+            "scorePercentiles": {}, "scoreUnit": "MB/sec", "rawData": [[3800.0, 3829.4]]},
+        "·gc.count": {"score": 3.0, "scoreError": "NaN", "scoreConfidence": [3.0, 3.0],
+            "scorePercentiles": {}, "scoreUnit": "counts", "rawData": [[1.0, 2.0]]},
+        "once": {"score": 7.0, "scoreUnit": "ms", "rawData": [[]]}}}]"#;

@@ -13,7 +13,6 @@
 //! | `machine` | a JDK with a collector, asked what it is |
 //! | `sources`, `jar` | the benchmarks, and the jar they become |
 //! | `workload` | which benchmark stands beside a case |
-//! | `results` | what JMH writes |
 
 mod collectors;
 mod discovery;
@@ -23,7 +22,6 @@ mod jar;
 mod jdk;
 mod machine;
 pub(crate) mod process;
-mod results;
 mod sources;
 mod workload;
 
@@ -32,5 +30,4 @@ pub use discovery::{Surroundings, find, find_all};
 pub use jar::{JarError, Jars};
 pub use jdk::{Jdk, JdkError};
 pub use machine::Jvm;
-pub use results::{Scores, Series, read_scores};
 pub use workload::Workload;

@@ -52,7 +52,7 @@ pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Repl
     let (mut from, mut began) = (0, 0);
     for end in &cycles.ends {
         let shares = &cycles.shares[from..end.shares];
-        heap.budget.set_capacity(usize_of(end.capacity));
+        heap.set_capacity(usize_of(end.capacity));
         let before = done.buffers;
         let begins = shares.iter().map(|share| share.allocated).max();
         for share in shares {
@@ -130,6 +130,15 @@ impl Heap {
         }
         done.refills = done.refills.saturating_add(refills);
         sizings[index] = Some(sizing);
+    }
+
+    /// Threads allocate from so many bytes from here on.
+    fn set_capacity(&mut self, capacity: usize) {
+        self.budget.set_capacity(capacity);
+        let share = self.budget.share();
+        for sizing in self.sizings.iter_mut().flatten() {
+            self.budget.trim(&self.config, sizing, share);
+        }
     }
 
     fn end_cycle(&mut self, cycle: &HeapCycle, shares: &[Share]) {

@@ -268,16 +268,17 @@ impl Budget {
     }
 
     /// Moves one thread's size in the ledger; false if the bound does not allow it. Shrinking always
-    /// succeeds.
+    /// succeeds, and so does staying as large as it is, also where a smaller heap has lowered the bound below what is granted.
     ///
     /// Relaxed: `granted` is a number that orders no other memory, and the additions to one atomic are in
     /// one order.
     fn resize(&self, from: usize, to: usize) -> bool {
         let granted = &self.ledger.granted;
-        let Some(growth) = to.checked_sub(from) else {
+        if to <= from {
             granted.fetch_sub(from - to, Ordering::Relaxed);
             return true;
-        };
+        }
+        let growth = to - from;
         let mut before = granted.load(Ordering::Relaxed);
         loop {
             let Some(after) = before.checked_add(growth).filter(|after| *after <= self.bound()) else {

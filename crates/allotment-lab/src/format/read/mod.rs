@@ -10,7 +10,7 @@
 mod fields;
 
 use super::json::INCOMPLETE;
-use super::{Combine, Metric, Parameter, Samples, ScoreRow};
+use super::{Combine, Metric, Origin, Parameter, Samples, ScoreRow};
 use crate::statistics::{CONFIDENCE, Summary, Weighted, t_quantile};
 use fields::{Fields, Number, Outcome};
 
@@ -21,36 +21,6 @@ pub struct Entry {
     pub row: ScoreRow,
     /// What measured it.
     pub origin: Origin,
-}
-
-/// What measured a row, in JMH's words. Empty where a release does not tell.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// `jvm`: path of the program.
-    pub program: String,
-    /// `jvmArgs`: of our files the machine and the settings, one `key=value` each; of others the JVM's flags.
-    pub arguments: Vec<String>,
-    /// `jdkVersion`; `n/a` in our files.
-    pub jdk_version: String,
-    /// `vmName`; `allotment` in our files.
-    pub vm_name: String,
-    /// `vmVersion`.
-    pub vm_version: String,
-}
-
-impl Origin {
-    /// Whether the row is one of ours and not a JVM's.
-    pub fn is_ours(&self) -> bool {
-        self.vm_name == super::json::VM_NAME
-    }
-
-    /// The value of a circumstance of ours; none for a JVM.
-    pub fn fact(&self, name: &str) -> Option<&str> {
-        if !self.is_ours() {
-            return None;
-        }
-        self.arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
-    }
 }
 
 /// Why a text is not read. Says where, and what would be right.
@@ -117,30 +87,29 @@ fn entry(result: Outcome) -> Entry {
         }
     }
     let parameter = |(name, value): (String, String)| Parameter { name, label: value.clone(), value };
-    Entry {
-        row: ScoreRow {
-            benchmark: result.benchmark,
-            jmh_mode: result.mode,
-            threads: result.threads,
-            parameters: result.params.0.into_iter().map(parameter).collect(),
-            forks: result.forks,
-            warmup_iterations: result.warmup_iterations,
-            warmup_time: result.warmup_time.0,
-            iterations: result.measurement_iterations,
-            time: result.measurement_time.0,
-            primary,
-            secondary,
-            missing,
-            machine: None,
-        },
-        origin: Origin {
-            program: result.jvm,
-            arguments: result.jvm_args,
-            jdk_version: result.jdk_version,
-            vm_name: result.vm_name,
-            vm_version: result.vm_version,
-        },
-    }
+    let origin = Origin {
+        program: result.jvm,
+        arguments: result.jvm_args,
+        jdk_version: result.jdk_version,
+        vm_name: result.vm_name,
+        vm_version: result.vm_version,
+    };
+    let row = ScoreRow {
+        benchmark: result.benchmark,
+        jmh_mode: result.mode,
+        threads: result.threads,
+        parameters: result.params.0.into_iter().map(parameter).collect(),
+        forks: result.forks,
+        warmup_iterations: result.warmup_iterations,
+        warmup_time: result.warmup_time.0,
+        iterations: result.measurement_iterations,
+        time: result.measurement_time.0,
+        primary,
+        secondary,
+        missing,
+        machine: (!origin.is_ours()).then(|| origin.clone()),
+    };
+    Entry { row, origin }
 }
 
 /// The label without the middle dot of releases before 1.37 and without the benchmark's name before it.

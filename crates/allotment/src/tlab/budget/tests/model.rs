@@ -127,6 +127,27 @@ fn a_cycle_and_a_leave_give_everything_back() {
     budget.verify(entries(&threads)).expect("the budget's equations hold");
 }
 
+/// A debug build ended here: staying as large as it is was refused as if it were growth.
+#[test]
+fn a_cycle_may_end_while_a_smaller_heap_has_lowered_the_bound() {
+    let config = config(MAX);
+    let averages = Averages::new(&config);
+    let budget = budget(&config, 4 << 30);
+    let mut threads = vec![start(&config); 4];
+    rounds(&budget, &config, &mut threads, 20, 0);
+    threads.push(start(&config));
+    budget.set_capacity(16 << 20);
+    assert!(budget.granted() > budget.bound());
+    for thread in &mut threads {
+        budget.end_cycle(&config, &averages, thread, &Cycle { allocated: 10 * MAX, ..Cycle::default() });
+    }
+    assert_eq!((threads[0].desired_size(), threads[4].desired_size()), (MAX, 16 * KIB));
+    let share = budget.share();
+    threads.iter_mut().for_each(|thread| budget.trim(&config, thread, share));
+    assert!(budget.granted() <= budget.bound());
+    budget.verify(entries(&threads)).expect("the budget's equations hold");
+}
+
 #[test]
 fn who_no_longer_wants_more_is_no_grower() {
     let config = config(MAX);
