@@ -57,12 +57,7 @@ impl Mutator<'_> {
         let Some(request) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
             return false;
         };
-        // Where the heap has no buffer of a size worth having, what is left of some region serves as one:
-        // object by object it would be found again for each.
-        let carve = state
-            .take_buffer(&mut owned, bytes, request.min, request.size)
-            .or_else(|| state.take_buffer(&mut owned, bytes, bytes, request.size));
-        let Some(carve) = carve else {
+        let Some(carve) = state.take_buffer(&mut owned, bytes, request.min, request.size) else {
             owned.sizing.refused();
             return false;
         };
@@ -153,9 +148,20 @@ impl State {
         }
     }
 
+    /// A buffer of `min` to `size` bytes, or where the heap has none of a size worth having, what is left of some region, if that
+    /// holds the `object`: object by object it would be found again for each.
+    // Not inlined, so that what is found goes to its place at once: copied there, it would be loaded before it is stored.
+    #[inline(never)]
+    fn take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
+        match self.try_take_buffer(owned, object, min, size) {
+            None => self.try_take_buffer(owned, object, object, size),
+            found => found,
+        }
+    }
+
     /// A buffer of `min` to `size` bytes: from the thread's own region, behind the buffer it has, or from the
     /// core's region; or what another thread left on this core, if that holds the `object`.
-    fn take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
+    fn try_take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
         let shared = &*self.shared;
         if let Some(private) = &mut owned.private {
             return private.carve(shared, min, size);

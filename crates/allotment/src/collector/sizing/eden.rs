@@ -142,18 +142,29 @@ impl Eden {
         if all > 0.0 { pause / all } else { 0.0 }
     }
 
+    /// The regions for which the goal for pauses is expected to be met, at least 1; all there can be where there is no goal.
+    pub(super) fn fitting(&self, goal_ns: u64) -> usize {
+        match self.pause_of_region_ns() {
+            of_region if goal_ns > 0 && of_region > 0.0 => ((goal_ns as f64 / of_region) as usize).max(1),
+            _ => usize::MAX,
+        }
+    }
+
+    /// What a region of eden adds to a pause, in nanoseconds, as far as can be said; 0 before the first.
+    fn pause_of_region_ns(&self) -> f64 {
+        f64::from(self.pause_ns.padded()) / f64::from(self.regions.value()).max(1.0)
+    }
+
     /// `wish`, or the regions for which the goal for pauses is expected to be met; pauses are taken to be proportional to eden, which
     /// errs on the safe side where it grows.
     fn within_pause(&self, wish: usize, goal_ns: u64, reasons: &mut Vec<Reason>) -> usize {
-        let usual = f64::from(self.regions.value()).max(1.0);
-        let expected = f64::from(self.pause_ns.padded()) * wish as f64 / usual;
-        if goal_ns == 0 || expected <= goal_ns as f64 {
+        let fitting = self.fitting(goal_ns);
+        if wish <= fitting {
             return wish;
         }
-        let fitting = (wish as f64 * goal_ns as f64 / expected) as usize;
         let max = fitting.max(self.wish / 2).clamp(1, wish);
         if max < wish {
-            let pause_ns = (expected as u64, goal_ns);
+            let pause_ns = ((self.pause_of_region_ns() * wish as f64) as u64, goal_ns);
             reasons.push(Reason::EdenForPause { regions: (wish, max), pause_ns });
         }
         max

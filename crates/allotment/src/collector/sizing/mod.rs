@@ -97,10 +97,11 @@ impl Sizing {
         self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
     }
 
-    /// The regions that eden should have at least, where so many threads have attached by now.
+    /// The regions that eden should have at least, where so many threads have attached by now, as far as the goal for pauses allows.
     #[must_use]
     pub fn least_eden(&self, threads: usize) -> usize {
         Eden::least(&self.settings, &self.machine, threads)
+            .min(self.eden.fitting(self.settings.pause_goal_ns))
     }
 
     /// Threads for a young collection of an eden of so many regions, by what it is expected to do.
