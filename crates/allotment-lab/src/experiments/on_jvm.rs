@@ -7,9 +7,6 @@
 //! every few microseconds, and that is not the question; so its eden has 256 MiB at least, of which a collection that finds
 //! nothing alive takes less than a hundredth.
 
-use super::graph::heap_bytes;
-use super::lists::{forced_heap, queue_heap};
-use super::tlab::COLLECTED_HEAP;
 use crate::harness::{Case, ParameterError};
 use crate::jvm::Workload;
 use allotment::memory::PrefetchSettings;
@@ -32,8 +29,8 @@ fn allocation(case: &Case) -> Result<Workload, ParameterError> {
     Ok(workload.eden(eden).flag("-XX:+AlwaysPreTouch").differs(DIFFERS))
 }
 
-/// Beside the modes `tlab`, `cas` and `collected` of `tlab`; the last is in a heap as small as ours.
-pub(super) fn tlab(case: &Case) -> Counterpart {
+/// Beside the modes `tlab`, `cas` and `collected` of `tlab`; the last is in a heap as small as ours, of at least `least_heap` bytes.
+pub(super) fn tlab(case: &Case, least_heap: usize) -> Counterpart {
     Ok(match case.mode.as_str() {
         "cas" => Some(allocation(case)?.without_buffers()),
         "tlab" => {
@@ -48,7 +45,7 @@ pub(super) fn tlab(case: &Case) -> Counterpart {
         }
         "collected" if is_collected(case)? => {
             let eden = case.size("eden")?.saturating_mul(case.threads);
-            let workload = Workload::new("allotment.Allocation.allocate", eden.max(COLLECTED_HEAP))
+            let workload = Workload::new("allotment.Allocation.allocate", eden.max(least_heap))
                 .param("size", case.text("size")?)
                 .flag("-XX:+AlwaysPreTouch");
             Some(match case.size("young")? {
@@ -153,10 +150,9 @@ pub(super) fn trees(case: &Case) -> Counterpart {
     Ok((case.mode == "build" && is_collected(case)?).then_some(workload))
 }
 
-/// Beside `graph`.
-pub(super) fn graph(case: &Case) -> Counterpart {
+/// Beside `graph`, in a heap of so many bytes.
+pub(super) fn graph(case: &Case, heap: usize) -> Counterpart {
     const DIFFERS: &[&str] = &["JMH's own objects, some MiB, live in the JVM's heap too"];
-    let heap = heap_bytes(case.size("live")?, case.factor("factor")?);
     let workload = Workload::new("allotment.Graph.mutate", heap)
         .param("live", case.text("live")?)
         .param("death", case.text("death")?)
@@ -164,8 +160,8 @@ pub(super) fn graph(case: &Case) -> Counterpart {
     Ok(is_collected(case)?.then_some(workload))
 }
 
-/// Beside both modes of `lists`.
-pub(super) fn lists(case: &Case) -> Counterpart {
+/// Beside both modes of `lists`, where our heap has so many bytes.
+pub(super) fn lists(case: &Case, heap: usize) -> Counterpart {
     const DIFFERS: &[&str] = &[
         "a JVM's heap has twice the bytes of ours where a collection is forced: all nodes of a shot fit into its eden, and \
          none has been moved when the collection begins",
@@ -173,7 +169,6 @@ pub(super) fn lists(case: &Case) -> Counterpart {
     let nodes = case.size("nodes")?;
     let workload = if case.mode == "forced" {
         let garbage = case.size("garbage")?;
-        let heap = forced_heap(nodes, garbage);
         Workload::new("allotment.Lists.forced", heap.saturating_mul(2))
             .eden(heap / 10 * 8)
             .param("lists", case.text("lists")?)
@@ -181,7 +176,7 @@ pub(super) fn lists(case: &Case) -> Counterpart {
             .operations(nodes as u64)
             .differs(DIFFERS)
     } else {
-        Workload::new("allotment.Lists.queue", queue_heap(case)?)
+        Workload::new("allotment.Lists.queue", heap)
     };
     Ok(is_collected(case)?.then_some(workload.param("nodes", nodes)))
 }

@@ -88,7 +88,7 @@ impl Experiment for Graph {
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A parameter that is not there is told of when the case runs.
-        on_jvm::graph(case).unwrap_or(None)
+        heap_bytes(case).and_then(|heap| on_jvm::graph(case, heap)).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -107,12 +107,13 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
     if death > 100 {
         return Ok(Some(format!("death={death}: of 100 steps at most 100 replace a vertex")));
     }
-    Ok(refusal(case.text("collector")?, heap_bytes(live, case.factor("factor")?)))
+    Ok(refusal(case.text("collector")?, heap_bytes(case)?))
 }
 
-/// MaxHeapSize for `live` bytes. What the threads share lives too.
-pub(super) fn heap_bytes(live: usize, factor: f64) -> usize {
-    (live.saturating_add(board::BYTES) as f64 * factor) as usize
+/// MaxHeapSize of a case. What the threads share lives too.
+fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
+    let live = case.size("live")?.saturating_add(board::BYTES);
+    Ok((live as f64 * case.factor("factor")?) as usize)
 }
 
 #[cfg(test)]

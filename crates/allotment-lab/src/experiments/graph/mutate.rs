@@ -16,7 +16,7 @@ const STEPS: u64 = 64;
 /// Measures steps.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (live, death) = (case.size("live")?, case.size("death")?);
-    let bytes = heap_bytes(live, case.factor("factor")?);
+    let bytes = heap_bytes(case)?;
     // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;

@@ -95,7 +95,7 @@ impl Experiment for Lists {
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A parameter that is not there is told of when the case runs.
-        on_jvm::lists(case).unwrap_or(None)
+        heap_bytes(case).and_then(|heap| on_jvm::lists(case, heap)).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -123,21 +123,19 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
     if lists == 0 || nodes < lists {
         return Ok(Some(format!("{nodes} nodes in {lists} lists: every list has a node")));
     }
-    let bytes = if forced { forced_heap(nodes, case.size("garbage")?) } else { queue_heap(case)? };
-    Ok(refusal(case.text("collector")?, bytes))
+    Ok(refusal(case.text("collector")?, heap_bytes(case)?))
 }
 
-/// Bytes of a heap that holds all nodes, dead and alive, without a collection meanwhile.
-pub(super) fn forced_heap(nodes: usize, garbage: usize) -> usize {
-    let all = nodes.saturating_mul(garbage.saturating_add(1)).saturating_mul(BYTES);
-    all.saturating_add(all / 2).saturating_add(SLACK)
-}
-
-/// Bytes of a heap of so many times the live nodes.
-pub(super) fn queue_heap(case: &Case) -> Result<usize, ParameterError> {
-    let nodes = case.size("nodes")?.saturating_mul(BYTES);
+/// Bytes of the heap of a case: one that holds all nodes, dead and alive, without a collection meanwhile, or so many times the live
+/// ones.
+fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
+    let live = case.size("nodes")?.saturating_mul(BYTES);
+    if case.mode == "forced" {
+        let all = live.saturating_mul(case.size("garbage")?.saturating_add(1));
+        return Ok(all.saturating_add(all / 2).saturating_add(SLACK));
+    }
     let slack = SLACK.saturating_add(case.threads.saturating_mul(SLACK_OF_THREAD));
-    Ok(((nodes as f64 * case.factor("factor")?) as usize).saturating_add(slack))
+    Ok(((live as f64 * case.factor("factor")?) as usize).saturating_add(slack))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::heap_bytes;
 use super::node::{NewNode, Node, count, value};
-use super::queue_heap;
 use crate::harness::{Bench, Case, Worker};
 use allotment::{LocalMut, Mutator, OutOfMemory, alloc, root};
 use anyhow::{Context, bail};
@@ -15,7 +15,7 @@ const STEPS: u64 = 256;
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let nodes = case.count("nodes")?;
     // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
-    let bytes = queue_heap(case)?;
+    let bytes = heap_bytes(case)?;
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;
     bench.measure_within_with(&mut probe, |thread, play| {

@@ -6,7 +6,7 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::{HeapUse, Preparation};
-use super::forced_heap;
+use super::heap_bytes;
 use super::node::{NewNode, Node, count, value};
 use crate::harness::{Bench, Case, Worker};
 use allotment::{Array, Local, Mutator, NewArray, OutOfMemory, alloc, root};
@@ -27,7 +27,7 @@ struct Numbers {
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let numbers =
         Numbers { nodes: case.count("nodes")?, lists: case.size("lists")?, garbage: case.count("garbage")? };
-    let bytes = forced_heap(case.size("nodes")?, case.size("garbage")?);
+    let bytes = heap_bytes(case)?;
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;
     let preparation = probe.preparation();

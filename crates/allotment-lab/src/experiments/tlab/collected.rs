@@ -13,7 +13,7 @@ use allotment::mutator::{BySize, Mutator, OutOfMemory, PerObject};
 use anyhow::Context;
 
 /// Bytes of the heap, at least: what the modes that share regions have.
-pub(in super::super) const MIN_HEAP: usize = 16 << 20;
+pub(super) const MIN_HEAP: usize = 16 << 20;
 
 /// Allocates, and lets the heap be collected when it is full.
 struct Collected<'m, 't, const BYTES: usize> {

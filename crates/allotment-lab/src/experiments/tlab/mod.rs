@@ -19,8 +19,6 @@ mod shared;
 mod verdict;
 mod widest;
 
-pub(super) use collected::MIN_HEAP as COLLECTED_HEAP;
-
 use super::collectors::COLLECTOR;
 use super::on_jvm;
 use super::sizes::{self, WithSize};
@@ -139,7 +137,7 @@ impl Experiment for Tlab {
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A parameter that is not there is told of when the case runs.
-        on_jvm::tlab(case).unwrap_or(None)
+        on_jvm::tlab(case, collected::MIN_HEAP).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

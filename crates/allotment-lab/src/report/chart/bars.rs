@@ -5,7 +5,7 @@
 //! of a bar without a zero would mean nothing.
 
 use super::scale::{Range, short};
-use super::svg::{CHARACTER, LINE, WIDTH, escape, width, wrapped};
+use super::text::{CHARACTER, LINE, WIDTH, escape, width, wrapped};
 use super::{Chart, Look, Point, Scale, Series, marks};
 use std::fmt::Write;
 

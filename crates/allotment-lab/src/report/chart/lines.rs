@@ -1,7 +1,7 @@
 //! A chart of lines: scores along a number, with error bars.
 
 use super::scale::{Range, short};
-use super::svg::{LINE, WIDTH, escape, width};
+use super::text::{LINE, WIDTH, escape, width};
 use super::{Chart, Point, Series, marks};
 use std::fmt::Write;
 

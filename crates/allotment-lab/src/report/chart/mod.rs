@@ -13,6 +13,7 @@ mod marks;
 mod names;
 mod scale;
 mod svg;
+mod text;
 
 pub use svg::{COLOURS_DARK, COLOURS_LIGHT, STYLE, legend_swatch, standalone, svg};
 

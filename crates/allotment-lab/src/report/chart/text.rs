@@ -1,0 +1,80 @@
+//! Text in charts: its size, its lines, its spelling.
+//!
+//! All charts are 360 units wide and drawn at about that width, so that text has the size of the page's text
+//! on a phone too. How wide a text is drawn only the browser knows; here it is taken to be wider.
+
+/// Width of a chart, in its own units.
+pub(super) const WIDTH: f64 = 360.0;
+
+/// Height of a line of text.
+pub(super) const LINE: f64 = 14.0;
+
+/// How wide a character of small text is taken to be: as wide as a digit of DejaVu Sans, which is wider than
+/// most.
+pub(super) const CHARACTER: f64 = 7.1;
+
+/// About how wide small text is.
+pub(super) fn width(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER
+}
+
+/// The text in lines of at most so many characters, broken at blanks, and within words that are longer.
+pub(super) fn wrapped(text: &str, characters: f64) -> Vec<String> {
+    let most = (characters as usize).max(4);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let mut rest: Vec<char> = word.chars().collect();
+        if let Some(line) = lines.last_mut()
+            && line.chars().count() + 1 + rest.len() <= most
+        {
+            line.push(' ');
+            line.push_str(word);
+            continue;
+        }
+        while rest.len() > most {
+            lines.push(rest.drain(..most).collect());
+        }
+        lines.push(rest.into_iter().collect());
+    }
+    lines
+}
+
+/// Text as XML's and HTML's: what has a meaning there is spelled out, what XML forbids is left out.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => {}
+            control if control.is_control() => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_is_wrapped() {
+        assert_eq!(wrapped("one two three", 7.0), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefghij k", 4.0), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrapped("", 7.0), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn wrapping_loses_nothing(text in ".{0,60}", most in 4usize..20) {
+            let lines = wrapped(&text, most as f64);
+            prop_assert!(lines.iter().all(|line| line.chars().count() <= most));
+            let bare = |text: &str| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(lines.iter().map(|line| bare(line)).collect::<String>(), bare(&text));
+        }
+    }
+}
