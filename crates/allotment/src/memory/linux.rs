@@ -16,7 +16,7 @@ use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 use rustix::thread::CpuSet;
 
 use super::pseudo_files::{field, read};
-use super::topology::parse_cpu_list;
+use super::topology::cpu_list;
 
 /// `PR_SET_VMA` and its only operation, from `linux/prctl.h`.
 const PR_SET_VMA: c_int = 0x5356_4d41;
@@ -41,7 +41,7 @@ pub(super) fn allowed_cpus() -> Vec<usize> {
         Ok(set) => (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
         // A kernel with room for more than `MAX_CPU` CPUs refuses the short mask; the text has no such limit.
         Err(_) => read("/proc/thread-self/status")
-            .and_then(|status| parse_cpu_list(field(&status, "Cpus_allowed_list")?))
+            .and_then(|status| cpu_list::parse(field(&status, "Cpus_allowed_list")?))
             .unwrap_or_default(),
     }
 }

@@ -19,6 +19,7 @@
 //! copying to free regions (needs them).
 
 mod broken;
+mod cover;
 mod forward;
 mod live_map;
 mod live_objects;
@@ -33,8 +34,8 @@ mod update;
 mod x86_64;
 
 pub(crate) use broken::broken;
+pub(crate) use cover::cover;
 pub(crate) use live_objects::ShapeCache;
-pub(crate) use reclaim::cover;
 pub(crate) use statistics::Statistics;
 
 use super::work::{Crew, Gang, Limits, Team};

@@ -17,10 +17,10 @@
 mod cursor;
 
 use super::broken::broken;
+use super::cover::cover;
 use super::forward::{Break, Forwarding};
 use super::live_map::{BLOCK_BYTES, LiveMap, next_block};
 use super::live_objects::ShapeCache;
-use super::reclaim::cover;
 use super::{Compaction, Statistics, Subject, Unavailable};
 use crate::collector::work::{Team, Turns};
 use crate::object::{WORD, size_of_object, tail_slots, walk};

@@ -3,11 +3,11 @@
 //! Workers share what reads the map and writes to regions. The books are one worker's: in which order regions are offered
 //! decides where mutators allocate next, and that shall not depend on how many workers there were.
 
+use super::cover::cover;
 use super::live_map::LiveMap;
 use super::plan::{Plan, RegionPlan, Role};
 use super::{Statistics, Subject};
 use crate::collector::work::{Team, Turns};
-use crate::object::{WORD, fill, poison};
 use crate::region::{Backing, FreeSet};
 
 /// Covers gaps, lowers tops, frees empty regions and offers the others.
@@ -68,17 +68,5 @@ unsafe fn cover_gaps<B: Backing>(free: &FreeSet<B>, plan: &Plan, region: &Region
     for pin in &plan.pins[region.pins.clone()] {
         // SAFETY: the rest of the gap below the pin.
         unsafe { cover(free, pin.filled_to, pin.start) };
-    }
-}
-
-/// # Safety
-/// - `[start, end)` is whole words of a region, and nothing in it is used.
-pub(crate) unsafe fn cover<B: Backing>(free: &FreeSet<B>, start: usize, end: usize) {
-    // SAFETY: the caller's predicate; a filler is at least its header.
-    unsafe {
-        fill(start, end);
-        if free.disposal().poison && start < end {
-            poison(start + WORD, end);
-        }
     }
 }

@@ -11,14 +11,12 @@
 //! A topology is a snapshot: affinity and quotas may change later, and then [`Topology::dense_index`] still
 //! gives valid indices.
 
-mod cpu_list;
+pub(super) mod cpu_list;
 mod quota;
 mod sysfs;
 mod x86_64;
 
 use std::path::Path;
-
-pub(super) use cpu_list::parse as parse_cpu_list;
 
 use super::linux;
 use super::processor::Processor;

@@ -1,0 +1,18 @@
+//! Covers memory that nothing uses any more, so that a walk over its region passes.
+
+use crate::object::{WORD, fill, poison};
+use crate::region::{Backing, FreeSet};
+
+/// Makes a filler of it, poisoned where that is asked for.
+///
+/// # Safety
+/// - `[start, end)` is whole words of a region, and nothing in it is used.
+pub(crate) unsafe fn cover<B: Backing>(free: &FreeSet<B>, start: usize, end: usize) {
+    // SAFETY: the caller's predicate; a filler is at least its header.
+    unsafe {
+        fill(start, end);
+        if free.disposal().poison && start < end {
+            poison(start + WORD, end);
+        }
+    }
+}
