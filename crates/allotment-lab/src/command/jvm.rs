@@ -68,6 +68,7 @@ impl JvmArguments {
         chosen: &Chosen,
         experiments: &[&dyn Experiment],
         cases: &[Case],
+        settings: &Settings,
         interrupt: &Interrupt,
     ) -> Result<OnJvms, Failure> {
         let counterpart =
@@ -91,7 +92,7 @@ impl JvmArguments {
                 }
             }
         }
-        let (cases, left_out) = jvm_cases(experiments, cases, &jvms);
+        let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings);
         left_out.iter().for_each(|text| note(text));
         if cases.is_empty() {
             return Ok(OnJvms::default());
@@ -132,10 +133,8 @@ pub(super) fn settings_lines(on_jvms: &OnJvms, cases: &[Case], settings: &Settin
 pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
     let cases: Vec<&JvmCase> = on_jvms.cases.iter().filter(|case| case.experiment == experiment).collect();
     let mut text = String::new();
-    let mut jvms: Vec<&Jvm> = cases.iter().map(|case| &case.jvm).collect();
-    jvms.dedup();
     let mut named: Vec<&Jvm> = Vec::new();
-    for jvm in jvms {
+    for jvm in cases.iter().map(|case| &case.jvm) {
         if !named.contains(&jvm) {
             named.push(jvm);
         }
@@ -143,14 +142,19 @@ pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
     for jvm in named {
         let own: Vec<Vec<String>> =
             cases.iter().filter(|case| case.jvm == *jvm).map(|case| case.flags()).collect();
+        // Flags for prefetch change what is kept for it.
+        let kept = if own.iter().flatten().any(|flag| flag.contains("AllocatePrefetch")) {
+            String::new()
+        } else {
+            format!(", {} bytes of each buffer kept for prefetch", jvm.prefetch.reserve())
+        };
         let vendor = jvm.jdk.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({vendor})"));
         let _ = writeln!(
             text,
-            "{}: JDK {}{vendor}, object headers of {} bytes, {} bytes of each buffer kept for prefetch; {}",
+            "{}: JDK {}{vendor}, object headers of {} bytes{kept}; {}",
             jvm.name(),
             jvm.jdk.version,
             jvm.header_bytes,
-            jvm.prefetch.reserve(),
             flags(&own)
         );
         if !jvm.bumps_without_buffers()

@@ -35,7 +35,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
     left_out.iter().for_each(|text| say(arguments.quiet, text));
-    let on_jvms = arguments.jvm.prepare(&chosen_jdks, &chosen, &cases, &interrupt)?;
+    let on_jvms = arguments.jvm.prepare(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
     let measuring = Measuring {
         experiments,
         cases: &cases,
@@ -46,11 +46,12 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         quiet: arguments.quiet,
         interrupt: &interrupt,
     };
-    let (outcome, circumstances) = measuring.measure()?;
-    let profiled = if arguments.profile && !outcome.interrupted { measuring.profile()? } else { Vec::new() };
-
+    let (mut outcome, circumstances) = measuring.measure()?;
+    // Written before anything else can go wrong.
     let report = report(&outcome, &machine, arguments);
     let written = files.write(&report, experiments);
+    let profiled = if arguments.profile && !outcome.interrupted { measuring.profile()? } else { Vec::new() };
+    outcome.interrupted |= interrupt.requested();
     let mut settings_text = settings_lines(&cases, |mode| settings.describe(mode));
     settings_text.extend(watched);
     settings_text.extend(jvm::settings_lines(&on_jvms, &cases, &settings));

@@ -2,7 +2,7 @@
 //!
 //! Counted in the measuring threads themselves, from just before the measured window to just behind it, and divided by the
 //! operations of that same window. JMH's `perfnorm` counts a whole process from outside by time stamps, so that
-//! harness, compiler and collector are in its figures; they are not in these. Refused: a `perf` program beside each fork,
+//! harness, compiler and all collector threads are in its figures; of these there is only what a measuring thread does itself. Refused: a `perf` program beside each fork,
 //! which does the former, and which many machines do not have.
 //!
 //! | module | knows |

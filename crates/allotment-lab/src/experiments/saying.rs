@@ -41,24 +41,24 @@ pub(super) fn contrast(
     by: &str,
 ) -> Option<String> {
     let comparison = compare(rows, &Baseline::axis(coordinate, other));
-    let mut parts: Vec<(String, Vec<Ratio>)> = Vec::new();
-    let (mut names, mut better) = (None, Better::Higher);
+    let mut parts: Vec<(String, &str, Better, Vec<Ratio>)> = Vec::new();
+    let mut names = None;
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
         let own = value(row, coordinate).filter(|(value, _)| value == one);
         let (Some(ratio), Some((_, label))) = (ratio, own) else { continue };
-        better = Better::of(&row.primary.unit);
         let base = values(rows, coordinate).into_iter().find(|(value, _)| value == other);
         names = base
             .map(|(_, base)| format!("{} against {}", worded(coordinate, &label), worded(coordinate, &base)));
         let part = value(row, by).map_or(String::new(), |(_, label)| worded(by, &label));
-        match parts.iter_mut().find(|(known, _)| *known == part) {
-            Some((_, all)) => all.push(*ratio),
-            None => parts.push((part, vec![*ratio])),
+        let (unit, better) = (row.primary.unit.as_str(), Better::of(&row.primary.unit));
+        match parts.iter_mut().find(|(known, of, ..)| *known == part && *of == unit) {
+            Some((.., all)) => all.push(*ratio),
+            None => parts.push((part, unit, better, vec![*ratio])),
         }
     }
     let several = parts.len() > 1;
-    let part = |(name, all): &(String, Vec<Ratio>)| {
-        let said = ratios(all, better);
+    let part = |(name, _, better, all): &(String, &str, Better, Vec<Ratio>)| {
+        let said = ratios(all, *better);
         if several && !name.is_empty() { format!("{name}: {said}") } else { said }
     };
     let said: Vec<String> = parts.iter().map(part).collect();

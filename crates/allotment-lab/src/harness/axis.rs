@@ -121,7 +121,7 @@ impl Axis {
 }
 
 /// The value of a parameter as people read it, be it of one of these axes or not.
-pub(super) fn label(axes: &[Axis], name: &str, value: &str) -> String {
+pub(crate) fn label(axes: &[Axis], name: &str, value: &str) -> String {
     match axes.iter().find(|axis| axis.name == name) {
         Some(axis) => axis.label(value),
         None if name == NEIGHBOURS => neighbours::label(value),

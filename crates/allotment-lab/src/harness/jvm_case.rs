@@ -50,12 +50,29 @@ pub fn jvm_cases(
     experiments: &[&dyn Experiment],
     cases: &[Case],
     jvms: &[Jvm],
+    settings: &Settings,
 ) -> (Vec<JvmCase>, Vec<String>) {
     let (mut found, mut left_out): (Vec<JvmCase>, Vec<String>) = (Vec::new(), Vec::new());
     for (beside, case) in cases.iter().enumerate() {
         let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
         let Some(workload) = experiment.and_then(|experiment| experiment.on_jvm(case)) else { continue };
         for jvm in jvms {
+            let mut workload = workload.clone();
+            if !jvm.collector.collects() {
+                let kept = workload.kept.filter(|_| case.jmh_mode == JmhMode::SingleShot);
+                let Some(kept) = kept else {
+                    let text = format!(
+                        "{} on {} left out: nothing is ever freed there, and the work has no end or needs a collection",
+                        case.benchmark(),
+                        jvm.name()
+                    );
+                    left_out.push(text);
+                    continue;
+                };
+                let plan = settings.jvm_plan(case.jmh_mode);
+                let shots = (plan.warmup_iterations + plan.iterations) as usize;
+                workload.sizes.heap = workload.sizes.heap.saturating_add(kept.saturating_mul(shots));
+            }
             let alike = |other: &JvmCase| {
                 let of = &cases[other.beside];
                 (other.jvm == *jvm && other.workload == workload)
@@ -66,21 +83,7 @@ pub fn jvm_cases(
             if found.iter().any(alike) {
                 continue;
             }
-            if !jvm.collector.collects() && case.jmh_mode != JmhMode::SingleShot {
-                let text = format!(
-                    "{} on {} left out: nothing is ever freed there, and the work has no end",
-                    case.benchmark(),
-                    jvm.name()
-                );
-                left_out.push(text);
-                continue;
-            }
-            found.push(JvmCase {
-                beside,
-                experiment: case.experiment.clone(),
-                jvm: jvm.clone(),
-                workload: workload.clone(),
-            });
+            found.push(JvmCase { beside, experiment: case.experiment.clone(), jvm: jvm.clone(), workload });
         }
     }
     left_out.sort();
@@ -169,7 +172,9 @@ mod tests {
             &[]
         }
         fn on_jvm(&self, case: &Case) -> Option<Workload> {
-            let workload = Workload::new("allotment.A.a", 64 << 20).param("size", case.text("size").ok()?);
+            let workload = Workload::new("allotment.A.a", 64 << 20)
+                .keeps(1 << 20)
+                .param("size", case.text("size").ok()?);
             (case.mode == "plain").then(|| workload.flag("-XX:TLABSize=64").without_buffers())
         }
         fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -178,7 +183,7 @@ mod tests {
     }
 
     fn found(cases: &[Case], jvms: &[Jvm]) -> (Vec<(usize, String)>, Vec<String>) {
-        let (found, left_out) = jvm_cases(&[&Twice], cases, jvms);
+        let (found, left_out) = jvm_cases(&[&Twice], cases, jvms, &Settings::default());
         (found.iter().map(|case| (case.beside, case.jvm.name())).collect(), left_out)
     }
 
@@ -218,7 +223,7 @@ mod tests {
     fn a_case_has_the_flags_of_collector_heap_workload_and_user() {
         let mut jvm = jvm(25, "parallel");
         jvm.extra = vec!["-Xss1m".into()];
-        let (cases, _) = jvm_cases(&[&Twice], &[case(JmhMode::Throughput, 1)], &[jvm]);
+        let (cases, _) = jvm_cases(&[&Twice], &[case(JmhMode::Throughput, 1)], &[jvm], &Settings::default());
         let flags = cases[0].flags().join(" ");
         assert_eq!(
             flags,

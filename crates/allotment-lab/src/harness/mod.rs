@@ -38,6 +38,7 @@ mod warnings;
 mod watch;
 mod worker;
 
+pub(crate) use axis::label;
 pub use axis::{Axis, Kind};
 pub use bench::{Bench, Play};
 pub use case::{Case, ParameterError};

@@ -5,7 +5,7 @@
 
 use super::fork_process::{self, End};
 use super::runner::{axes_of, bindings, describe};
-use super::{Order, Run, Watch};
+use super::{Neighbours, Order, Run, Watch};
 use std::process::Command;
 
 /// Where the time of a case went.
@@ -17,10 +17,10 @@ pub struct Profiled {
     pub text: Result<String, String>,
 }
 
-/// Profiles the cases of a run, a fork each. Those that an interrupt comes before are left out.
+/// Profiles the cases of a run, a fork each, without neighbours. Those that an interrupt comes before are left out.
 pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
     let mut all = Vec::new();
-    for case in run.cases {
+    for case in run.cases.iter().filter(|case| Neighbours::of(case).is_none()) {
         let plan = run.settings.plan(case.jmh_mode);
         let order = Order {
             case: case.clone(),

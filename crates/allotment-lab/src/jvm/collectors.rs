@@ -94,7 +94,6 @@ impl Collector {
             // An experiment in 24 (JEP 450), a product from 25 on (JEP 519).
             flags.extend(["-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders"]);
         }
-        flags.dedup();
         flags.into_iter().map(String::from).collect()
     }
 

@@ -15,6 +15,8 @@ pub struct Workload {
     pub flags: Vec<String>,
     /// Whether there are no thread-local buffers.
     pub without_buffers: bool,
+    /// Bytes that each shot leaves behind where nothing is ever freed; none: it cannot do without a collector.
+    pub kept: Option<usize>,
     /// How many operations a call is, where only the parameters say so.
     pub operations: Option<u64>,
     /// What is not alike, a sentence each.
@@ -31,6 +33,7 @@ impl Workload {
             sizes: Sizes { heap, eden: None },
             flags: vec!["-XX:+UseTransparentHugePages".into()],
             without_buffers: false,
+            kept: None,
             operations: None,
             differs: &[],
         }
@@ -62,6 +65,12 @@ impl Workload {
     pub fn without_buffers(mut self) -> Workload {
         self.without_buffers = true;
         self.flag("-XX:-UseTLAB")
+    }
+
+    /// Says that a shot needs no collector, and leaves so many bytes behind without one.
+    #[must_use]
+    pub fn keeps(self, bytes: usize) -> Workload {
+        Workload { kept: Some(bytes), ..self }
     }
 
     /// Says how many operations a call is.

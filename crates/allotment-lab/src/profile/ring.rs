@@ -14,6 +14,9 @@ use std::time::Duration;
 
 /// Bytes for records, a power of two; a record of an address has 16.
 const DATA_BYTES: usize = 256 << 10;
+
+/// The longest record that comes: a sample's or a loss's header, and what both have.
+const RECORD_BYTES: usize = 40;
 /// Where the page in front of the data says how far the kernel has written, and is told how far was read.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
@@ -70,7 +73,12 @@ impl Ring {
         }
         fence(Ordering::SeqCst);
         tail.store(written, Ordering::Release);
-        Ok(records(&bytes))
+        let mut samples = records(&bytes);
+        if bytes.len() + RECORD_BYTES > DATA_BYTES {
+            // Full: the kernel says how many it had no room for with the next record that fits, which may never come.
+            samples.lost += 1;
+        }
+        Ok(samples)
     }
 }
 

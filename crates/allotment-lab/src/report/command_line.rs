@@ -101,7 +101,7 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
     let _ = write!(text, "allotment run {}", experiment.name());
     let modes = distinct(ours().map(|row| mode(row).to_string()));
     if experiment.modes().len() != modes.len() {
-        let _ = write!(text, " --mode {}", modes.join(","));
+        let _ = write!(text, " --mode {}", quoted(&modes.join(",")));
     }
     let jmh_modes = distinct(ours().map(|row| row.jmh_mode.clone()));
     let usual = |row: &ScoreRow| {
@@ -112,7 +112,7 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
         })
     };
     if !ours().all(usual) {
-        let _ = write!(text, " --jmh-mode {}", jmh_modes.join(","));
+        let _ = write!(text, " --jmh-mode {}", quoted(&jmh_modes.join(",")));
     }
     for axis in experiment.axes() {
         let values = distinct(rows().filter_map(|row| Some(value(row, axis.name)?.1)));
@@ -123,7 +123,7 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
     let _ = write!(text, " --threads {}", distinct(rows().map(|row| row.threads.to_string())).join(","));
     text += flags;
     if let Some(pin) = fact("pin").filter(|pin| *pin != "auto") {
-        let _ = write!(text, " --pin {pin}");
+        let _ = write!(text, " --pin {}", quoted(pin));
     }
     // What is no axis of the experiment.
     let neighbours = distinct(rows().filter_map(|row| Some(value(row, "neighbours")?.0)));
@@ -137,8 +137,12 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
         Some(jvm.split_once('-').map_or(jvm.clone(), |(_, collector)| collector.to_string()))
     }));
     if !programs.is_empty() {
-        let _ =
-            write!(text, " --jvm {} --jvm-collector {}", quoted(&programs.join(",")), collectors.join(","));
+        let _ = write!(
+            text,
+            " --jvm {} --jvm-collector {}",
+            quoted(&programs.join(",")),
+            quoted(&collectors.join(","))
+        );
     }
     text
 }

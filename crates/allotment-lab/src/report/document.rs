@@ -3,7 +3,7 @@
 use super::section::Section;
 use crate::format::coordinates::group;
 use crate::format::{Entry, Origin, Parameter, ScoreRow};
-use crate::harness::Experiment;
+use crate::harness::{Experiment, label};
 
 /// The rows of a file.
 #[derive(Clone, Debug)]
@@ -77,9 +77,7 @@ fn known<'a>(row: &ScoreRow, experiments: &[&'a dyn Experiment]) -> Option<&'a d
 /// Values as people read them, which files do not hold.
 fn relabel(row: &mut ScoreRow, experiment: &dyn Experiment) {
     for parameter in &mut row.parameters {
-        if let Some(axis) = experiment.axes().iter().find(|axis| axis.name == parameter.name) {
-            parameter.label = axis.label(&parameter.value);
-        }
+        parameter.label = label(experiment.axes(), &parameter.name, &parameter.value);
     }
 }
 

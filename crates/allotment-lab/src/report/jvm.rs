@@ -8,18 +8,19 @@ use crate::statistics::Ratio;
 
 /// A sentence for each mode and each JVM: our row over the JVM's at equal coordinates.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
-    let mut found: Vec<(String, Better, Vec<Ratio>)> = Vec::new();
+    let mut found: Vec<(String, &str, Vec<Ratio>)> = Vec::new();
     for theirs in rows {
         let Some((jvm, _)) = value(theirs, JVM) else { continue };
         let Some(ours) = rows.iter().find(|row| beside(row, theirs)) else { continue };
         let ratio = Ratio::of(&ours.primary.summary(), &theirs.primary.summary());
         let name = format!("{} here against {}", mode(ours), phrase::jvm(&jvm));
-        match found.iter_mut().find(|(known, _, _)| *known == name) {
+        let unit = ours.primary.unit.as_str();
+        match found.iter_mut().find(|(known, of, _)| *known == name && *of == unit) {
             Some((_, _, all)) => all.push(ratio),
-            None => found.push((name, Better::of(&ours.primary.unit), vec![ratio])),
+            None => found.push((name, unit, vec![ratio])),
         }
     }
-    found.iter().map(|(name, better, all)| format!("{name}: {}.", ratios(all, *better))).collect()
+    found.iter().map(|(name, unit, all)| format!("{name}: {}.", ratios(all, Better::of(unit)))).collect()
 }
 
 /// Whether `ours` was measured here at the coordinates of a JVM's row.

@@ -22,13 +22,20 @@ pub fn markdown(document: &Document, title: &str) -> String {
         }
         text += &table(&section.table);
         for command in &section.commands {
-            let _ = writeln!(text, "\n```sh\n{command}\n```");
+            let fence = fence(command);
+            let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
         }
         for origin in &section.origins {
             let _ = writeln!(text, "\n{}", plain(&origin.summary()));
         }
     }
     text
+}
+
+/// Backticks, more than stand anywhere in the text, so that nothing in it ends the block.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
 }
 
 fn table(table: &Table) -> String {

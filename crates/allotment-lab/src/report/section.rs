@@ -50,7 +50,7 @@ impl Section {
             }
         }
         let missing = |row: &ScoreRow| {
-            let all = row.iterations * row.forks;
+            let all = u64::from(row.iterations) * u64::from(row.forks);
             format!("{}: {} of {all} iterations are missing", row.full_name(), row.missing)
         };
         Section {

@@ -50,6 +50,14 @@ impl Ratio {
         Ratio { value, low: (value - half) / (1.0 - g), high: (value + half) / (1.0 - g) }
     }
 
+    /// The ratio the other way round. Of an interval that reaches zero the upper end is not bounded; the lower one of an interval
+    /// around it is not known.
+    pub fn inverse(&self) -> Ratio {
+        let high = if self.low > 0.0 || self.low.is_nan() { 1.0 / self.low } else { f64::INFINITY };
+        let low = if self.low >= 0.0 || self.low.is_nan() { 1.0 / self.high } else { f64::NAN };
+        Ratio { value: 1.0 / self.value, low, high }
+    }
+
     /// Half the width of the interval; the interval is not quite symmetric about the value.
     pub fn error(&self) -> f64 {
         (self.high - self.low) / 2.0
@@ -67,6 +75,15 @@ mod tests {
         let ratio = Ratio::of(&score, &baseline);
         assert_eq!(ratio.value, 1.5);
         assert!((ratio.error() - score.error / 2.0).abs() < 1e-9, "{ratio:?}");
+    }
+
+    #[test]
+    fn what_may_be_zero_may_be_endless_the_other_way_round() {
+        let of = |low, high| Ratio { value: 0.5, low, high }.inverse();
+        assert_eq!((of(0.25, 1.0).low, of(0.25, 1.0).value, of(0.25, 1.0).high), (1.0, 2.0, 4.0));
+        assert_eq!((of(0.0, 1.0).low, of(0.0, 1.0).high), (1.0, f64::INFINITY));
+        assert!(of(-6.4, 7.6).low.is_nan() && of(-6.4, 7.6).high == f64::INFINITY);
+        assert!(of(f64::NAN, f64::NAN).low.is_nan() && of(f64::NAN, f64::NAN).high.is_nan());
     }
 
     #[test]

@@ -15,6 +15,8 @@ const SET: &str = "set";
 struct Walk {
     name: String,
     unit: String,
+    /// Whether `set` is what all threads have together.
+    is_total: bool,
     /// Ascending by threads.
     curves: Vec<(usize, Curve)>,
 }
@@ -27,7 +29,7 @@ pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
         for (threads, curve) in walk.curves.iter().filter(|(_, curve)| curve.points.len() > 1) {
             let plural = if *threads == 1 { "" } else { "s" };
             let name = format!("{}, {threads} thread{plural}", walk.name);
-            lines.push(format!("{name}: {}", cost(curve, *threads, &walk.unit, machine)));
+            lines.push(format!("{name}: {}", cost(curve, (*threads, walk.is_total), &walk.unit, machine)));
             if let Some(one) = one.filter(|_| *threads > 1) {
                 lines.extend(gain(&speed_ups(one, curve, *threads)).map(|text| format!("{name}: {text}")));
             }
@@ -44,7 +46,11 @@ fn walks(rows: &[ScoreRow]) -> Vec<Walk> {
         let Some(set) = set.and_then(|set| set.value.parse().ok()) else { continue };
         let (name, score) = (name(row, rows), row.primary.summary());
         let index = walks.iter().position(|walk| walk.name == name).unwrap_or_else(|| {
-            walks.push(Walk { name, unit: row.primary.unit.clone(), curves: Vec::new() });
+            let is_total = row
+                .parameters
+                .iter()
+                .any(|parameter| (parameter.name.as_str(), parameter.value.as_str()) == ("share", "total"));
+            walks.push(Walk { name, unit: row.primary.unit.clone(), is_total, curves: Vec::new() });
             walks.len() - 1
         });
         let curves = &mut walks[index].curves;
@@ -87,7 +93,7 @@ fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
 
 /// The levels of a curve: `0.5 ns/op up to 256k; from 256k to 1m the cost rises 2.10 times (2.00 to 2.20), to 1.05
 /// ns/op: L2 has 512k`.
-fn cost(curve: &Curve, threads: usize, unit: &str, machine: &Machine) -> String {
+fn cost(curve: &Curve, threads: (usize, bool), unit: &str, machine: &Machine) -> String {
     let knees = curve.knees();
     let last = curve.points[curve.points.len() - 1].set;
     let lowest = knees.first().map_or(last, |knee| knee.from);
@@ -113,12 +119,14 @@ fn cost(curve: &Curve, threads: usize, unit: &str, machine: &Machine) -> String 
 }
 
 /// The caches that may end within a rise.
-fn causes(knee: &Knee, threads: usize, machine: &Machine) -> String {
+fn causes(knee: &Knee, (threads, is_total): (usize, bool), machine: &Machine) -> String {
+    let among = if is_total { threads } else { 1 };
+    let (from, to) = (knee.from / among, knee.to / among);
     let ending = machine.levels.iter().filter_map(|level| {
         let bytes = level.bytes_of_each(threads);
         let name = number::size(bytes as u64);
         let shared = if bytes < level.bytes { " for each thread" } else { "" };
-        (knee.from / 2 <= bytes && bytes <= knee.to).then(|| format!("L{} has {name}{shared}", level.level))
+        (from / 2 <= bytes && bytes <= to).then(|| format!("L{} has {name}{shared}", level.level))
     });
     let ending: Vec<String> = ending.collect();
     if ending.is_empty() { "no data cache ends there".into() } else { ending.join(", ") }

@@ -5,6 +5,7 @@
 //! grid of a hundred settings without any effect one in ten grids shows one.
 
 use crate::format::coordinates::value;
+use crate::format::phrase::Better;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::JVM;
 use crate::statistics::Ratio;
@@ -18,6 +19,8 @@ pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
         // A JVM's row is compared with ours, and not with one that has no prefetch.
         let Some(ratio) = ratio.filter(|_| value(row, JVM).is_none()) else { continue };
+        // More is better from here on, whatever was measured.
+        let ratio = if Better::of(&row.primary.unit) == Better::Lower { ratio.inverse() } else { ratio };
         let program = program(row);
         match programs.iter_mut().find(|(known, _)| *known == program) {
             Some((_, settings)) => settings.push((row, ratio)),

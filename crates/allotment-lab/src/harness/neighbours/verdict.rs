@@ -23,11 +23,7 @@ pub fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
 
 /// How many times as long a thing takes: scores of throughput the other way round.
 fn slowdown(row: &ScoreRow, ratio: &Ratio) -> Ratio {
-    if row.jmh_mode == "thrpt" {
-        Ratio { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low }
-    } else {
-        *ratio
-    }
+    if row.jmh_mode == "thrpt" { ratio.inverse() } else { *ratio }
 }
 
 fn verdict(rows: &[(&ScoreRow, Ratio)]) -> String {
