@@ -9,7 +9,7 @@ use super::jvm_case::JvmCase;
 use super::protocol::{IterationRecord, Measured};
 use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
 use crate::format::{Entry, Metric, Origin, Samples, ScoreRow, read_json};
-use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie};
+use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie, without_hidden_options};
 use crate::statistics::Weighted;
 use anyhow::{Context, bail};
 use std::path::Path;
@@ -30,6 +30,8 @@ const KEPT: usize = 64 << 10;
 pub(super) struct JvmFork {
     pub(super) iterations: Vec<IterationRecord>,
     pub(super) machine: Option<Origin>,
+    /// What the JVM warned of.
+    pub(super) complaints: String,
     pub(super) end: End,
 }
 
@@ -49,15 +51,17 @@ pub(super) fn run(
     interrupt: &Interrupt,
     heard: &mut dyn FnMut(bool),
 ) -> JvmFork {
-    let ended = |end| JvmFork { iterations: Vec::new(), machine: None, end };
+    let ended = |end| JvmFork { iterations: Vec::new(), machine: None, complaints: String::new(), end };
     let results = match tempfile::Builder::new().prefix("allotment-jmh-").tempfile() {
         Ok(file) => file.into_temp_path(),
         Err(error) => return ended(End::Failed(format!("no file for JMH's result: {error}"))),
     };
     match supervise(&mut command(order, &results), silence, interrupt, heard) {
         Err(end) => ended(end),
-        Ok(()) => match read(order, &results) {
-            Ok((iterations, machine)) => JvmFork { iterations, machine: Some(machine), end: End::Finished },
+        Ok(complaints) => match read(order, &results) {
+            Ok((iterations, machine)) => {
+                JvmFork { iterations, machine: Some(machine), complaints, end: End::Finished }
+            }
             Err(error) => ended(End::Failed(format!("{error:#}"))),
         },
     }
@@ -106,13 +110,15 @@ fn jmh_time(time: Duration) -> String {
     format!("{}{unit}", nanoseconds / length)
 }
 
-/// Runs JMH until it ends, has been silent for too long, or the user wants the end.
+/// Runs JMH until it ends, has been silent for too long, or the user wants the end; what the JVM warned of: a flag that it ignores
+/// makes another row than was asked for.
 fn supervise(
     command: &mut Command,
     silence: Duration,
     interrupt: &Interrupt,
     heard: &mut dyn FnMut(bool),
-) -> Result<(), End> {
+) -> Result<String, End> {
+    without_hidden_options(command);
     tie(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let program = command.get_program().display().to_string();
@@ -155,12 +161,19 @@ fn supervise(
     let complaints = complaints.and_then(|reader| reader.join().ok()).unwrap_or_default();
     match cut {
         Some(end) => Err(end),
-        None if status.success() => Ok(()),
+        None if status.success() => Ok(warnings(&format!("{said}{complaints}"))),
         None => {
             let words = last_words(&format!("{said}{complaints}"));
             Err(End::Failed(format!("it {}; it said: {words}", describe(&status))))
         }
     }
+}
+
+/// What HotSpot says of flags it cannot obey, each line once.
+fn warnings(said: &str) -> String {
+    let mut lines: Vec<&str> = said.lines().filter(|line| line.contains(" VM warning: ")).collect();
+    lines.dedup();
+    lines.join("\n")
 }
 
 /// The iterations that JMH has written down. Its scores and errors are left: they are computed from the values as ours are, so that

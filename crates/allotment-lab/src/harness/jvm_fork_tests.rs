@@ -60,6 +60,16 @@ fn jmh_is_heard_and_its_result_read() {
 }
 
 #[test]
+fn a_flag_that_is_ignored_is_told() {
+    let says = "echo 'OpenJDK 64-Bit Server VM warning: Ignoring option X'; echo fine;";
+    let (fork, _) = fork(&format!("{says}\n{}", writes(RESULT)));
+    assert_eq!(
+        (fork.end, fork.complaints.as_str()),
+        (End::Finished, "OpenJDK 64-Bit Server VM warning: Ignoring option X")
+    );
+}
+
+#[test]
 fn the_command_line_is_jmhs() {
     let text = failure("echo \"$*\" > $0.line; cat $0.line; exit 1");
     assert!(text.contains("exited with code 1"), "{text}");

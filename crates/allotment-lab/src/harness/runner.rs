@@ -185,7 +185,7 @@ fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended 
             let order = JvmOrder { jar: &run.on_jvms.jar, on_jvm, case, plan };
             let fork = jvm_fork::run(&order, silence, run.interrupt, &mut heard);
             entry.machine = fork.machine.or(entry.machine.take());
-            Fork { iterations: fork.iterations, ..Fork::silent(fork.end) }
+            Fork { iterations: fork.iterations, complaints: fork.complaints, ..Fork::silent(fork.end) }
         }
         (Ok(_), None) => {
             let order = Order {

@@ -54,12 +54,16 @@ impl Ended {
     }
 }
 
-/// Makes `command` the leader of a process group without options from the environment, which the kernel kills when
-/// the thread that starts it ends.
-pub(crate) fn tie(command: &mut Command) {
+/// Takes from a JVM the options that nobody sees on its command line.
+pub(crate) fn without_hidden_options(command: &mut Command) {
     for name in HIDDEN_OPTIONS {
         command.env_remove(name);
     }
+}
+
+/// Makes `command` the leader of a process group, which the kernel kills when the thread that starts it ends. What it has started
+/// itself is not killed then, but when the group is ([`bury`]).
+pub(crate) fn tie(command: &mut Command) {
     let parent = std::process::id();
     let bind = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -90,6 +94,7 @@ pub(crate) fn bury(child: &mut Child) -> io::Result<ExitStatus> {
 /// # Errors
 /// It cannot be started.
 pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    without_hidden_options(&mut command);
     tie(&mut command);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let output = child.stdout.take().map(read);
