@@ -182,8 +182,8 @@ pub(super) fn lists(case: &Case, heap: usize) -> Counterpart {
     Ok(is_collected(case)?.then_some(workload.param("nodes", nodes)))
 }
 
-/// Beside the modes `gather` and `chase` of `cache`.
-pub(super) fn cache(case: &Case) -> Counterpart {
+/// Beside the modes `gather` and `chase` of `cache`, where each thread walks `own` bytes.
+pub(super) fn cache(case: &Case, own: usize) -> Counterpart {
     /// Bytes between two places of a chase in Java: a line.
     const STRIDE: usize = 64;
     /// For everything but what is walked, in bytes.
@@ -193,8 +193,6 @@ pub(super) fn cache(case: &Case) -> Counterpart {
         "chase" if case.size("stride")? == STRIDE => "allotment.Cache.chase",
         _ => return Ok(None),
     };
-    let set = case.size("set")?;
-    let own = if case.text("share")? == "total" { set / case.threads } else { set };
     const DIFFERS: &[&str] =
         &["a JVM has huge pages whatever `pages` says where the system gives them to all \
          (/sys/kernel/mm/transparent_hugepage/enabled is `always`)"];

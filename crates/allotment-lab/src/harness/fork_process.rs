@@ -2,15 +2,13 @@
 
 use super::protocol::{IterationRecord, Message};
 use super::{Interrupt, Order};
+use crate::jvm::process::GLANCE;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// How often the parent looks for an interrupt while it waits.
-const GLANCE: Duration = Duration::from_millis(20);
 
 /// How a fork ended.
 #[derive(Debug, PartialEq)]

@@ -18,7 +18,9 @@ mod verdict;
 
 use super::on_jvm;
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, SecondaryValue, Thread};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, SecondaryValue, Thread,
+};
 use crate::jvm::Workload;
 use crate::machine::free_memory;
 use crate::walk::{Mapping, Pages};
@@ -154,7 +156,7 @@ impl Experiment for Cache {
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A parameter that is not there is told of when the case runs.
-        on_jvm::cache(case).unwrap_or(None)
+        set_of_each(case).and_then(|own| on_jvm::cache(case, own)).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -167,7 +169,7 @@ impl Experiment for Cache {
 }
 
 /// Bytes that each thread walks.
-fn set_of_each(case: &Case) -> anyhow::Result<usize> {
+fn set_of_each(case: &Case) -> Result<usize, ParameterError> {
     let set = case.size("set")?;
     Ok(match case.text("share")? {
         "total" => set / case.threads,

@@ -3,15 +3,13 @@
 use super::Neighbours;
 use super::process::{NeighbourMessage, NeighbourOrder};
 use crate::harness::Interrupt;
-use std::io::{BufRead, BufReader, Read, Write};
+use crate::harness::fork_process::read_lines;
+use crate::jvm::process::GLANCE;
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-
-/// How often the parent looks for an interrupt while it waits.
-const GLANCE: Duration = Duration::from_millis(20);
 
 /// How long neighbours may take to stop: some microseconds, where there are CPUs for them.
 const LEAVING: Duration = Duration::from_secs(10);
@@ -135,21 +133,6 @@ impl Drop for Company {
         self.end();
         let _ = self.child.wait();
     }
-}
-
-/// Lines of standard output, as they come. The thread ends with the child.
-fn read_lines(child: &mut Child) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    if let Some(output) = child.stdout.take() {
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-        });
-    }
-    receiver
 }
 
 #[cfg(test)]
