@@ -2,8 +2,9 @@
 //!
 //! What waits on the stack are slots, not objects: a slot is updated as soon as its referent has an address, with
 //! the line it lies in just written. The stack is a stack, so a tree is copied depth first, and an object ends near what it
-//! refers to; the header of a referent is fetched when its slot is pushed. Refused: a queue (Cheney's breadth first
-//! order puts siblings side by side that are visited far apart), and recursion.
+//! refers to; a short queue between the stack and the copying gives the header of a referent time to arrive. Refused: a queue of
+//! everything (Cheney's breadth first order puts siblings side by side that are visited far apart), recursion, and a fetch when a
+//! slot is pushed: an array pushes hundreds at once, more than a core fetches at a time, and most of it is lost.
 //!
 //! Several workers may reach an object at once. Each makes a copy, and the one whose compare-and-swap puts the copy's
 //! address into the header of the original has made *the* copy; the others take theirs back. An object for which there
@@ -16,7 +17,7 @@ use super::{Evacuation, SharedMode};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
-use crate::memory::prefetch_write;
+use crate::memory::{prefetch_read, prefetch_write};
 use crate::object::{
     Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, for_each_fixed_slot, reference, size_of_object,
     tail_slots, with_reference,
@@ -27,8 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// In an entry: the slot belongs to an old object, whose card must say so if what it refers to stays young.
 pub(super) const OLD: usize = 2;
 
-/// Slots whose referents are being fetched. What was pushed last would be popped before its referent is there: so it waits for
-/// its turn in a short queue (Cher, Hosking and Vitek, ASPLOS 2004).
+/// Slots whose referents are being fetched, from when they are popped until their turn comes (Cher, Hosking and Vitek, ASPLOS 2004).
 const AHEAD: usize = 8;
 
 /// Slots from which on an array is one entry of the stack instead of one for each: so much can be given to another worker at once,
@@ -117,6 +117,10 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         let (mut turns, mut idle) = (0_u32, 0);
         while idle < AHEAD {
             let next = self.stack.pop().unwrap_or(0);
+            if next != 0 {
+                // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
+                unsafe { fetch(next) };
+            }
             let due = std::mem::replace(&mut self.ahead[self.turn], next);
             self.turn = (self.turn + 1) % AHEAD;
             idle = if next | due == 0 { idle + 1 } else { 0 };
@@ -367,7 +371,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// Whether a slot refers into the collection set, and is not left for the end; what it refers to is fetched then.
+    /// Whether a slot refers into the collection set, and is not left for the end.
     ///
     /// # Safety
     /// - As for [`meet`](Self::meet).
@@ -375,13 +379,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     unsafe fn is_for_now(&mut self, slot: *mut u64, kind: SlotKind, old: usize) -> bool {
         // SAFETY: the caller's predicate.
         let Some(address) = reference(unsafe { slot.read() }) else { return false };
-        if !self.heap.set.role_at(address).is_in_set()
-            || kind == SlotKind::Weak && self.note_weak(slot.addr() | old)
-        {
-            return false;
-        }
-        prefetch_write::<0>(address);
-        true
+        self.heap.set.role_at(address).is_in_set()
+            && !(kind == SlotKind::Weak && self.note_weak(slot.addr() | old))
     }
 
     /// Remembers a weak slot for the end. Without memory for that it is as good as a strong one: nothing dies too early.
@@ -396,6 +395,22 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     /// The shape of that id, which the object at `address` has.
     pub(super) fn shape(&mut self, id: ShapeId, address: usize) -> &'h Shape {
         self.shapes.with_id(id, address)
+    }
+}
+
+/// Fetches the header that the entry is about.
+///
+/// # Safety
+/// - The entry is one of a worker's stack.
+#[inline(always)]
+unsafe fn fetch(entry: usize) {
+    match Entry::decode(entry) {
+        Entry::Plain(slot) => {
+            // SAFETY: a slot of the heap or a root, which only who has its entry writes.
+            let bits = unsafe { ((slot & !OLD) as *const u64).read() };
+            prefetch_write::<0>(reference(bits).unwrap_or(0));
+        }
+        Entry::Chunk { array, .. } => prefetch_read(array),
     }
 }
 
