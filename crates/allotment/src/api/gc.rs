@@ -4,8 +4,10 @@
 //! span: a shared borrow of the mutator. Refused: an index into a table of handles (an indirection for
 //! every use), a pinned handle scope (a slot in memory for every local).
 
-use super::tagged::NO_VARIANT;
-use super::word::{Bare, Word};
+use super::carry::Carry;
+use super::immediate::NO_VARIANT;
+use super::word::{Bare, Word, trace_word};
+use crate::object::SlotVisitor;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -125,6 +127,16 @@ impl<T> Eq for Gc<'_, T> {}
 impl<T: Object> fmt::Debug for Gc<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         T::describe(self.as_ref(), f)
+    }
+}
+
+// SAFETY: the span is the only lifetime.
+unsafe impl<T: Object> Carry for Gc<'_, T> {
+    type At<'g> = Gc<'g, T>;
+
+    #[inline]
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        trace_word(self, slots);
     }
 }
 

@@ -4,7 +4,7 @@
 //! value becomes bits and back. A dynamic language derives its own with `#[derive(Word)]`.
 
 use super::carry::Carry;
-use super::tagged::{Immediate, NO_VARIANT, decode_immediate, encode_immediate};
+use super::immediate::{Immediate, NO_VARIANT, decode_immediate, encode_immediate};
 use crate::object::SlotVisitor;
 
 /// A kind of word that a [`Field`](super::Field) or a root may hold.
@@ -53,6 +53,14 @@ pub unsafe trait Bare<'g>: Copy + Carry {
 
     /// Its bits.
     fn encode(self) -> u64;
+}
+
+/// Visits the reference of a word that lies anywhere.
+pub fn trace_word<'g, V: Bare<'g>>(value: &mut V, slots: &mut SlotVisitor<'_>) {
+    let mut bits = value.encode();
+    slots.strong(&raw mut bits);
+    // SAFETY: bits of that kind of word, which the visitor keeps to what is alive.
+    *value = unsafe { <V::Word as Word>::decode(bits) };
 }
 
 /// A word of any kind, or none: what a slot of a generic object holds before it has a value.
