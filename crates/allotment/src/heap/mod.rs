@@ -2,10 +2,10 @@
 
 mod builder;
 mod hooks;
+mod prefetch;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use builder::prefetch_settings;
 pub use builder::{BuildError, HeapBuilder};
 
 use crate::collector::{Collections, History};
@@ -46,11 +46,6 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// Begins a heap: every option of the table is a method of the builder.
-    pub fn builder() -> HeapBuilder {
-        HeapBuilder::new()
-    }
-
     /// Registers a shape, so that objects of it can be allocated.
     ///
     /// # Errors
@@ -202,7 +197,7 @@ impl Heap {
     /// What generated code that allocates here should prefetch: the `AllocatePrefetch` options, and where they are not
     /// given what suits this processor.
     pub fn prefetch_settings(&self) -> PrefetchSettings {
-        prefetch_settings(self.options.values())
+        prefetch::settings(self.options.values())
     }
 }
 
