@@ -10,7 +10,8 @@ use crate::mutator::Mutator;
 use crate::object::SlotVisitor;
 use std::mem::{ManuallyDrop, transmute_copy};
 
-/// A value that live lists, `rebind!` and `call!` can carry: bare values, and tuples, arrays, `Option`,
+/// A value that live lists (of [`alloc!`](crate::alloc) and [`keep!`](crate::keep)), [`rebind!`](crate::rebind) and
+/// [`call!`](crate::call) can carry: bare values, and tuples, arrays, `Option`,
 /// `Result`, `Vec` and `#[derive(Carry)]` structs of them.
 ///
 /// # Safety

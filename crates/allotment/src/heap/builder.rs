@@ -30,6 +30,9 @@ use std::sync::atomic::AtomicBool;
 
 /// Collects options, then [`build`](Self::build)s.
 ///
+/// The methods named like options are the weakest say: `ALLOTMENT_OPTIONS` in the environment wins over them, so that a user
+/// can tune a program without building it again, and [`options`](Self::options) wins over both.
+///
 /// ```
 /// let heap = allotment::Heap::builder().max_heap_size(32 << 20).zero_tlab(true).build()?;
 /// assert_eq!(heap.geometry().heap_bytes(), 32 << 20);
