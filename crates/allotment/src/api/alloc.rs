@@ -17,7 +17,8 @@ use std::ptr::NonNull;
 /// No object has more bytes; a sum of an address and this does not overflow.
 const MAX_OBJECT_BYTES: usize = 1 << 46;
 
-/// An initialiser: what `alloc!` turns into an object. `#[derive(Object)]` makes one for each type.
+/// An initialiser: what [`alloc!`](crate::alloc) turns into an object. [`#[derive(Object)]`](macro@crate::Object) makes one
+/// for each type.
 ///
 /// # Safety
 /// - `bytes` is the size of the object that `write` writes, by the shape of `type_shape`: a multiple of 8, at
@@ -53,7 +54,7 @@ pub const fn object_bytes(body: usize) -> usize {
 }
 
 impl<'t> Mutator<'t> {
-    /// Allocates without a safepoint: never collects. Most programs say `alloc!`.
+    /// Allocates without a safepoint: never collects. Most programs say [`alloc!`](crate::alloc).
     ///
     /// # Errors
     /// The initialiser comes back where there is no memory without a safepoint;
@@ -79,6 +80,22 @@ impl<'t> Mutator<'t> {
 
     /// Allocates in memory that [`make_room`](Self::make_room) reserved, without a safepoint. Several objects
     /// may share a reservation.
+    ///
+    /// ```
+    /// use allotment::{Heap, New, NewStr, OutOfMemory};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| {
+    ///     let (one, two) = (NewStr::from("one"), NewStr::from("two"));
+    ///     let mut room = mu.make_room(one.bytes() + two.bytes())?;
+    ///     let one = mu.try_alloc_in(&mut room, one).ok().expect("reserved");
+    ///     let two = mu.try_alloc_in(&mut room, two).ok().expect("reserved");
+    ///     assert_eq!(format!("{one} {two}"), "one two");
+    ///     Ok::<(), OutOfMemory>(())
+    /// })??;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The initialiser comes back where the reservation is used up, or has lapsed at a safepoint.

@@ -9,6 +9,20 @@ use std::fmt;
 use std::ptr::NonNull;
 
 /// An object of whatever type: `Gc<Any>`, `Field<Any>`, `Local<Any>`.
+///
+/// ```
+/// use allotment::{Bytes, Heap, NewStr, OutOfMemory, Str, alloc};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let any = alloc!(mu, NewStr::from("text"))?.as_any();
+///     assert_eq!(any.downcast::<Str>().as_deref(), Some("text"));
+///     assert!(!any.is::<Bytes>());
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Any {
     /// Made by nobody.
     _private: (),

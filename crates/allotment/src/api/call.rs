@@ -8,13 +8,15 @@ use crate::mutator::Mutator;
 use std::fmt;
 use std::mem::transmute;
 
-/// A call under way: made by `call!`, opened by `enter!`.
+/// A call under way: made by [`call!`](crate::call), opened by [`enter!`](crate::enter).
 pub struct Call<'m, A: Carry> {
     mutator: &'m mut Mutator<'m>,
     arguments: A::At<'static>,
 }
 
 impl<'m, A: Carry> Call<'m, A> {
+    /// A call with these arguments. [`call!`](crate::call) makes it.
+    ///
     /// # Safety
     /// - `arguments` were erased, with no safepoint since.
     #[inline(always)]
@@ -25,6 +27,8 @@ impl<'m, A: Carry> Call<'m, A> {
         Call { mutator, arguments }
     }
 
+    /// The mutator and the arguments. [`enter!`](crate::enter) takes them.
+    ///
     /// # Safety
     /// - The arguments are restored, for a span of this mutator, before anything else happens.
     #[inline(always)]

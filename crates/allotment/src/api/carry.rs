@@ -6,13 +6,12 @@
 //!
 //! A lifetime that is no span stays in the type: an error that borrows source text keeps borrowing it.
 
-use super::gc::{Gc, Object};
-use super::word::{Bare, Word};
 use crate::mutator::Mutator;
 use crate::object::SlotVisitor;
 use std::mem::{ManuallyDrop, transmute_copy};
 
-/// A value that live lists, `rebind!` and `call!` can carry: bare values, and tuples, arrays, `Option`,
+/// A value that live lists (of [`alloc!`](crate::alloc) and [`keep!`](crate::keep)), [`rebind!`](crate::rebind) and
+/// [`call!`](crate::call) can carry: bare values, and tuples, arrays, `Option`,
 /// `Result`, `Vec` and `#[derive(Carry)]` structs of them.
 ///
 /// # Safety
@@ -53,24 +52,6 @@ pub unsafe fn restore<'g, C: Carry>(value: C, _span: &'g Mutator<'_>) -> C::At<'
     let value = ManuallyDrop::new(value);
     // SAFETY: as in `erase`; the borrow keeps safepoints away for `'g`.
     unsafe { transmute_copy(&*value) }
-}
-
-/// Visits the reference of a word that lies anywhere.
-pub fn trace_word<'g, V: Bare<'g>>(value: &mut V, slots: &mut SlotVisitor<'_>) {
-    let mut bits = value.encode();
-    slots.strong(&raw mut bits);
-    // SAFETY: bits of that kind of word, which the visitor keeps to what is alive.
-    *value = unsafe { <V::Word as Word>::decode(bits) };
-}
-
-// SAFETY: the span is the only lifetime.
-unsafe impl<T: Object> Carry for Gc<'_, T> {
-    type At<'g> = Gc<'g, T>;
-
-    #[inline]
-    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
-        trace_word(self, slots);
-    }
 }
 
 // SAFETY: as for the value.

@@ -14,6 +14,10 @@ use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
 
 /// A slot that holds a word of kind `W` and keeps what it refers to alive.
+///
+/// It stands in a struct with [`#[derive(Object)]`](macro@crate::Object), whose initialiser has the bare value in its place.
+/// All threads may load and store: a load gives a value that was stored, and the object it points to as it was then or
+/// later.
 #[repr(transparent)]
 pub struct Field<W: Word> {
     bits: AtomicU64,
@@ -56,6 +60,28 @@ impl<W: Word> fmt::Debug for Field<W> {
 }
 
 /// A slot that does not keep its referent alive: null once that died.
+///
+/// ```
+/// use allotment::{Heap, NewStr, Object, OutOfMemory, Str, WeakField, alloc, root};
+///
+/// #[derive(Object)]
+/// struct Cache {
+///     last: WeakField<Str>,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let text = alloc!(mu, NewStr::from("last"))?;
+///     root!(mu, cache = alloc!(mu, NewCache { last: Some(text) })?);
+///     assert_eq!(cache.get(mu).last.load(mu).as_deref(), Some("last"));
+///     mu.collect();
+///     assert!(cache.get(mu).last.load(mu).is_none());
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
 #[repr(transparent)]
 pub struct WeakField<T: Object>(Field<Option<T>>);
 
@@ -94,6 +120,8 @@ pub unsafe trait SlotField: Sized {
     /// How it keeps its referent.
     const KIND: SlotKind;
 
+    /// The slot of a new object.
+    ///
     /// # Safety
     /// - The result goes straight into a new object.
     unsafe fn init(value: Self::Init<'_>) -> Self;

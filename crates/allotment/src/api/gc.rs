@@ -4,8 +4,10 @@
 //! span: a shared borrow of the mutator. Refused: an index into a table of handles (an indirection for
 //! every use), a pinned handle scope (a slot in memory for every local).
 
-use super::tagged::NO_VARIANT;
-use super::word::{Bare, Word};
+use super::carry::Carry;
+use super::immediate::NO_VARIANT;
+use super::word::{Bare, Word, trace_word};
+use crate::object::SlotVisitor;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -46,9 +48,25 @@ pub unsafe trait Object: 'static {
 /// A bare pointer to an object: good for the span `'g`, which is a shared borrow of the mutator.
 ///
 /// No pointer outlives a safepoint, because a safepoint needs the mutator exclusively. What to do when
-/// the compiler says so is in `docs/E0502.md`.
+/// the compiler says so is in `docs/E0502.md` in the repository.
 ///
-/// Two pointers are equal when they point to the same object.
+/// It dereferences to the object: to the struct, of an array to the slice of its elements, of a [`Str`](super::Str) to a
+/// `str`. Two pointers are equal when they point to the same object; contents are compared by `*one == *other`.
+///
+/// ```
+/// use allotment::{Heap, NewStr, OutOfMemory, alloc};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let mut one = alloc!(mu, NewStr::from("same"))?;
+///     let other = alloc!(mu, [one] => NewStr::from("same"))?;
+///     assert!(one != other && *one == *other);
+///     assert!(other.starts_with('s'));
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Gc<'g, T> {
     /// The object's header. Makes the type neither `Send` nor `Sync`: a span belongs to its thread.
     object: NonNull<u8>,
@@ -125,6 +143,16 @@ impl<T> Eq for Gc<'_, T> {}
 impl<T: Object> fmt::Debug for Gc<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         T::describe(self.as_ref(), f)
+    }
+}
+
+// SAFETY: the span is the only lifetime.
+unsafe impl<T: Object> Carry for Gc<'_, T> {
+    type At<'g> = Gc<'g, T>;
+
+    #[inline]
+    fn trace(&mut self, slots: &mut SlotVisitor<'_>) {
+        trace_word(self, slots);
     }
 }
 

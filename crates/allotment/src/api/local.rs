@@ -103,7 +103,8 @@ impl<W: Word> RootCell<W> {
     }
 }
 
-/// A root in this Rust frame or one above it, made by `root!`. Survives every safepoint.
+/// A root in this Rust frame or one above it, made by [`root!`](crate::root), or for a call by [`pass!`](crate::pass).
+/// Survives every safepoint.
 ///
 /// It is what functions that may collect take as arguments: `get` gives the bare value for a span.
 pub struct Local<'r, W: Word>(&'r RootCell<W>);
@@ -130,7 +131,7 @@ impl<W: Word> fmt::Debug for Local<'_, W> {
     }
 }
 
-/// A root that can be given another value, made by `root!(mu, mut name = value)`.
+/// A root that can be given another value, made by [`root!(mu, mut name = value)`](crate::root).
 ///
 /// Not `Copy`: who gets a [`Local`] of it, or the value, does not change it.
 pub struct LocalMut<'r, W: Word>(&'r RootCell<W>);

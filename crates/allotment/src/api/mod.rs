@@ -2,7 +2,41 @@
 //!
 //! **The rule: a bare pointer is a shared borrow of the mutator; a safepoint is an exclusive one.** So no
 //! bare pointer is alive at a safepoint, nothing is paid for that, and a program that breaks the rule does not
-//! compile (`docs/E0502.md` says what its errors mean).
+//! compile (`docs/E0502.md` in the repository says what its errors mean).
+//!
+//! A safepoint is where objects may move: in an allocation, [`safepoint`](crate::Mutator::safepoint),
+//! [`collect`](crate::Mutator::collect), [`blocking`](crate::Mutator::blocking); to a caller, in whatever takes
+//! `&mut Mutator`. The lifetime of a shared borrow of the mutator is called a span.
+//!
+//! ```
+//! use allotment::{Field, Heap, Object, OutOfMemory, alloc, root};
+//!
+//! #[derive(Object)]
+//! struct Node {
+//!     next: Field<Option<Node>>,
+//!     key: u64,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+//! heap.attach(|mu| {
+//!     // A root survives every safepoint.
+//!     root!(mu, first = alloc!(mu, NewNode { next: None, key: 1 })?);
+//!     // A bare pointer survives those that list it.
+//!     let mut second = alloc!(mu, NewNode { next: None, key: 2 })?;
+//!     let third = alloc!(mu, [second] => NewNode { next: None, key: 3 })?;
+//!     first.get(mu).next.store(mu, Some(second));
+//!     second.next.store(mu, Some(third));
+//!     assert_eq!(first.get(mu).next.load(mu).map(|node| node.key), Some(2));
+//!     Ok::<(), OutOfMemory>(())
+//! })??;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `T` is an object type, made by [`#[derive(Object)]`](macro@crate::Object) or one of the library's: [`Array`], [`Slots`],
+//! [`Bytes`], [`Str`], [`Any`]. `W` is a kind of [`Word`]: an object type, an `Option` of one, an immediate
+//! ([`Unboxed`]), or what [`#[derive(Word)]`](macro@crate::Word) makes of an enum of these.
 //!
 //! | type | what it is | survives a safepoint | costs |
 //! |---|---|---|---|
@@ -24,7 +58,9 @@ mod array;
 mod call;
 mod carry;
 mod field;
+mod fixnum;
 mod gc;
+mod immediate;
 mod local;
 mod macros;
 mod plain;
@@ -42,11 +78,13 @@ pub use array::{Array, NewArray};
 pub use call::Call;
 pub use carry::Carry;
 pub use field::{Field, SlotField, WeakField};
+pub use fixnum::Fixnum;
 pub use gc::{Gc, Object};
+pub use immediate::Immediate;
 pub use local::{Local, LocalMut};
 pub use plain::{NewSlots, Plain, Scalar, Slots};
 pub use root::{Root, WeakRoot, WrongHeap};
 pub use stack::Stack;
-pub use tagged::{Fixnum, Immediate, Pointer};
+pub use tagged::Pointer;
 pub use text::{Bytes, NewBytes, NewStr, Str};
 pub use word::{Bare, Maybe, Unboxed, Word};

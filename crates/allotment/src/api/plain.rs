@@ -90,6 +90,29 @@ scalars! {
 }
 
 /// A number in an object that can be changed: a plain field, or an element of [`Slots`].
+///
+/// Each access is atomic and relaxed, which orders nothing else; `set` after `get` is two accesses, between which another
+/// thread may have set it too.
+///
+/// ```
+/// use allotment::{Heap, Object, OutOfMemory, Plain, alloc};
+///
+/// #[derive(Object)]
+/// struct Counter {
+///     count: Plain<u64>,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let counter = alloc!(mu, NewCounter { count: Plain::new(1) })?;
+///     counter.count.set(counter.count.get() + 1);
+///     assert_eq!(counter.count.get(), 2);
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
 #[repr(transparent)]
 pub struct Plain<S: Scalar>(S::Cell);
 
@@ -131,7 +154,7 @@ impl<S: Scalar> From<S> for Plain<S> {
     }
 }
 
-/// An array of numbers, in the heap. A pointer to one dereferences to a slice of [`Plain`].
+/// An array of numbers, in the heap. A pointer to one dereferences to a slice of [`Plain`]; [`NewSlots`] makes one.
 pub struct Slots<S: Scalar> {
     /// Made by nobody.
     _private: PhantomData<S>,

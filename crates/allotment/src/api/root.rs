@@ -21,7 +21,24 @@ fn wrong_heap() -> ! {
 
 /// An owned root: keeps what it holds alive until it is dropped.
 ///
-/// A clone is a root of its own: setting one leaves the other.
+/// A clone is a root of its own: setting one leaves the other. It is cloned and dropped by whatever thread, attached or
+/// not, and keeps the memory of its heap as a [`Heap`](crate::Heap) does.
+///
+/// ```
+/// use allotment::{Heap, NewStr, OutOfMemory, Root, Str, alloc};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// let root: Root<Str> = heap.attach(|mu| {
+///     let text = alloc!(mu, NewStr::from("kept"))?;
+///     Ok::<_, OutOfMemory>(Root::new(mu, text))
+/// })??;
+/// std::thread::scope(|threads| {
+///     let length = threads.spawn(|| heap.attach(|mu| root.get(mu).len()));
+///     assert_eq!(length.join().expect("it does not panic"), Ok(4));
+/// });
+/// # Ok(())
+/// # }
+/// ```
 pub struct Root<W: Word> {
     handle: RootHandle,
     word: PhantomData<fn(W) -> W>,

@@ -5,13 +5,12 @@
 
 pub use super::alloc::{alloc_fast, alloc_slow, initialiser, object_bytes};
 pub use super::call::Call;
-pub use super::carry::{erase, restore, trace_word};
+pub use super::carry::{erase, restore};
 pub use super::field::SlotField;
+pub use super::immediate::{NO_VARIANT, decode_immediate, encode_immediate};
 pub use super::local::{Frame, RootCell};
-pub use super::tagged::{
-    NO_VARIANT, decode_immediate, decode_pointer, encode_immediate, encode_pointer, no_variant,
-    pointer_variant,
-};
+pub use super::tagged::{decode_pointer, encode_pointer, no_variant, pointer_variant};
+pub use super::word::trace_word;
 pub use crate::object::{HEADER_BYTES, Shape, Slot, SlotKind, SlotVisitor, TypeShape};
 pub use core;
 pub use core::option::Option;

@@ -13,13 +13,14 @@ use std::fmt;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// Bytes in the heap. `Gc<Bytes>` dereferences to `[u8]`.
+/// Bytes in the heap that do not change. `Gc<Bytes>` dereferences to `[u8]`; what changes is
+/// [`Slots<u8>`](super::Slots).
 pub struct Bytes {
     /// Made by nobody.
     _private: (),
 }
 
-/// Text in the heap. `Gc<Str>` dereferences to `str`.
+/// Text in the heap that does not change. `Gc<Str>` dereferences to `str`.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -98,10 +99,10 @@ enum Source<'s, T> {
     Heap(T, Range<usize>),
 }
 
-/// Makes [`Bytes`].
+/// Makes [`Bytes`]: a copy of a `&[u8]`, or of a part of others.
 pub struct NewBytes<'g, 's>(Source<'s, Gc<'g, Bytes>>);
 
-/// Makes a [`Str`].
+/// Makes a [`Str`]: a copy of a `&str`, or of a part of another.
 pub struct NewStr<'g, 's>(Source<'s, Gc<'g, Str>>);
 
 impl<'s> From<&'s [u8]> for NewBytes<'static, 's> {

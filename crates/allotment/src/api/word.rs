@@ -4,13 +4,13 @@
 //! value becomes bits and back. A dynamic language derives its own with `#[derive(Word)]`.
 
 use super::carry::Carry;
-use super::tagged::{Immediate, NO_VARIANT, decode_immediate, encode_immediate};
+use super::immediate::{Immediate, NO_VARIANT, decode_immediate, encode_immediate};
 use crate::object::SlotVisitor;
 
 /// A kind of word that a [`Field`](super::Field) or a root may hold.
 ///
-/// An object type `T` is one (a reference to a `T`), `Option<T>` is one (or null), and `#[derive(Word)]`
-/// makes an enum of immediates and pointers one.
+/// An object type `T` is one (a reference to a `T`), `Option<T>` is one (or null), and
+/// [`#[derive(Word)]`](macro@crate::Word) makes an enum of immediates and pointers one.
 ///
 /// # Safety
 /// - `decode` inverts [`Bare::encode`].
@@ -27,7 +27,8 @@ pub unsafe trait Word: 'static {
     /// The bare value, good for a span.
     type Of<'g>: Bare<'g, Word = Self>;
 
-    /// What stands for none in [`Maybe<Self>`](Maybe): null for pointers.
+    /// What stands for none in [`Maybe<Self>`](Maybe): null for an object type, else an immediate that is no
+    /// value.
     const NONE: u64;
 
     /// The value of these bits.
@@ -53,6 +54,14 @@ pub unsafe trait Bare<'g>: Copy + Carry {
 
     /// Its bits.
     fn encode(self) -> u64;
+}
+
+/// Visits the reference of a word that lies anywhere.
+pub fn trace_word<'g, V: Bare<'g>>(value: &mut V, slots: &mut SlotVisitor<'_>) {
+    let mut bits = value.encode();
+    slots.strong(&raw mut bits);
+    // SAFETY: bits of that kind of word, which the visitor keeps to what is alive.
+    *value = unsafe { <V::Word as Word>::decode(bits) };
 }
 
 /// A word of any kind, or none: what a slot of a generic object holds before it has a value.
@@ -96,7 +105,8 @@ unsafe impl<C: Carry> Carry for Maybe<C> {
 
 /// An immediate as a word of its own: a slot, root or array element that holds a number and never a pointer.
 ///
-/// It is both the kind of word and the bare value: `Field<Unboxed<u32>>` holds an `Unboxed(7)`.
+/// It is both the kind of word and the bare value: `Field<Unboxed<u32>>` holds an `Unboxed(7)`. Where a field need not be a
+/// slot, a number is a plain field, or a [`Plain`](super::Plain) that can change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Unboxed<I: Immediate>(pub I);
 

@@ -9,18 +9,16 @@
 //!
 //! As the dictionaries of PyPy and CPython (Hettinger 2012, "More compact dictionaries with faster iteration"): an iteration
 //! does not depend on hashes, and empty buckets are nothing that a collector looks at. Triangular probing, which meets every
-//! bucket. Removed entries are squeezed out in place where that makes room, else when the map grows.
+//! bucket. Removed entries are squeezed out in place where that makes room, else when the map grows. Nothing here allocates:
+//! `table.rs` does.
 //!
 //! Refused: an object for each entry (a header and a hop each); keys and values in the buckets themselves (an iteration in the
 //! order of hashes, over empty ones).
 
-use super::maps::Table;
-use allotment::{
-    Array, Field, Gc, Local, Maybe, Mutator, NewArray, NewSlots, OutOfMemory, Plain, Slots, Word, alloc,
-};
+use allotment::{Array, Field, Gc, Maybe, Mutator, Plain, Slots, Word};
 
 /// A bucket that no entry was put in: a search ends.
-const EMPTY: u32 = u32::MAX;
+pub(super) const EMPTY: u32 = u32::MAX;
 
 /// A bucket whose entry was removed: a search goes on.
 const REMOVED: u32 = u32::MAX - 1;
@@ -69,7 +67,11 @@ fn probe(hash: u32, buckets: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Buckets for as many entries, and for how many they are enough.
-fn geometry(entries: usize) -> (usize, usize) {
+pub(super) fn geometry(entries: usize) -> (usize, usize) {
+    // No heap has room for what is longer than that.
+    if entries > MOST {
+        return (usize::MAX, 0);
+    }
     let buckets = (entries.div_ceil(3) * 4).next_power_of_two().max(FEWEST);
     (buckets, buckets / 4 * 3)
 }
@@ -204,6 +206,45 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         Some(value)
     }
 
+    /// Makes room for `additional` more entries in the arrays that are there. `Some`: for how many new ones should have room.
+    pub(super) fn make_room(&self, mu: &Mutator<'_>, additional: usize) -> Option<usize> {
+        let (arrays, made, len) = (self.arrays(mu), self.made.get(), self.len.get());
+        // Threads that take no turns can fill the buckets and count fewer entries: then all are put into them anew.
+        if made.saturating_add(additional) <= arrays.capacity() && arrays.has_place() {
+            return None;
+        }
+        // Squeezing costs as much as there is; a quarter of it must be won for that to be little for each.
+        if len.saturating_add(additional) <= arrays.capacity() / 4 * 3 {
+            arrays.buckets.iter().for_each(|bucket| bucket.set(EMPTY));
+            let left = arrays.adopt(mu, &arrays, made);
+            arrays.keys[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
+            arrays.values[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
+            self.made.set(left);
+            self.len.set(left);
+            return None;
+        }
+        Some(len.saturating_add(additional).max(len.saturating_mul(2)))
+    }
+
+    /// Moves the entries to other arrays. The buckets must be [`EMPTY`].
+    pub(super) fn move_to<'g>(
+        &self,
+        mu: &'g Mutator<'_>,
+        buckets: Gc<'g, Slots<u32>>,
+        hashes: Gc<'g, Slots<u32>>,
+        keys: Gc<'g, Array<Maybe<K>>>,
+        values: Gc<'g, Array<Maybe<V>>>,
+    ) {
+        let (old, made) = (self.arrays(mu), self.made.get());
+        self.buckets.store(mu, Some(buckets));
+        self.hashes.store(mu, Some(hashes));
+        self.keys.store(mu, Some(keys));
+        self.values.store(mu, Some(values));
+        let left = self.arrays(mu).adopt(mu, &old, made);
+        self.made.set(left);
+        self.len.set(left);
+    }
+
     pub(super) fn clear(&self, mu: &Mutator<'_>) {
         self.len.set(0);
         self.made.set(0);
@@ -221,99 +262,5 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         let made = self.made.get().min(arrays.capacity());
         let entries = arrays.keys[..made].iter().zip(&arrays.values[..made]);
         entries.filter_map(move |(key, value)| key.load(mu).0.zip(value.load(mu).0))
-    }
-}
-
-/// Makes room for `additional` more entries.
-pub(super) fn reserve<T: Table>(
-    mu: &mut Mutator<'_>,
-    map: Local<'_, T>,
-    additional: usize,
-) -> Result<(), OutOfMemory> {
-    let wanted = {
-        let map = map.get(mu);
-        let entries = map.as_ref().entries();
-        let (arrays, made, len) = (entries.arrays(mu), entries.made.get(), entries.len.get());
-        // Threads that take no turns can fill the buckets and count fewer entries: then all are put into them anew.
-        if made.saturating_add(additional) <= arrays.capacity() && arrays.has_place() {
-            return Ok(());
-        }
-        // Squeezing costs as much as there is; a quarter of it must be won for that to be little for each.
-        if len.saturating_add(additional) <= arrays.capacity() / 4 * 3 {
-            arrays.buckets.iter().for_each(|bucket| bucket.set(EMPTY));
-            let left = arrays.adopt(mu, &arrays, made);
-            arrays.keys[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
-            arrays.values[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
-            entries.made.set(left);
-            entries.len.set(left);
-            return Ok(());
-        }
-        len.saturating_add(additional).max(len.saturating_mul(2))
-    };
-    // No heap has room for what is longer than that.
-    let (buckets, capacity) = if wanted > MOST { (usize::MAX, 0) } else { geometry(wanted) };
-    let mut buckets = alloc!(mu, NewSlots::new(buckets, EMPTY))?;
-    let mut hashes = alloc!(mu, [buckets] => NewSlots::new(capacity, 0_u32))?;
-    let mut keys = alloc!(mu, [buckets, hashes] => NewArray::<Maybe<T::Key>>::new(capacity, Maybe(None)))?;
-    let values =
-        alloc!(mu, [buckets, hashes, keys] => NewArray::<Maybe<T::Value>>::new(capacity, Maybe(None)))?;
-
-    let map = map.get(mu);
-    let entries = map.as_ref().entries();
-    let (old, made) = (entries.arrays(mu), entries.made.get());
-    entries.buckets.store(mu, Some(buckets));
-    entries.hashes.store(mu, Some(hashes));
-    entries.keys.store(mu, Some(keys));
-    entries.values.store(mu, Some(values));
-    let left = entries.arrays(mu).adopt(mu, &old, made);
-    entries.made.set(left);
-    entries.len.set(left);
-    Ok(())
-}
-
-/// Adds an entry or replaces its value. The key is looked for again after a safepoint at which the map grew.
-pub(super) fn insert<T: Table>(
-    mu: &mut Mutator<'_>,
-    map: Local<'_, T>,
-    key: Local<'_, T::Key>,
-    value: Local<'_, T::Value>,
-) -> Result<(), OutOfMemory> {
-    loop {
-        let this = map.get(mu);
-        let entries = this.as_ref().entries();
-        let (hash, found) = this.as_ref().find(mu, key.get(mu));
-        let done = match found {
-            Some(found) => entries.set_value(mu, found, value.get(mu)),
-            None => entries.append(mu, hash, key.get(mu), value.get(mu)),
-        };
-        if done {
-            return Ok(());
-        }
-        reserve(mu, map, 1)?;
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::super::NewMap;
-    use super::*;
-    use crate::{Heap, Unboxed, root};
-
-    /// Regression: an insertion into a map whose buckets other threads had filled, without entries for them, never ended.
-    #[test]
-    fn buckets_without_entries_are_made_anew() {
-        let heap = Heap::builder().max_heap_size(4 << 20).build().unwrap();
-        heap.attach(|mu| {
-            root!(mu, map = alloc!(mu, NewMap::<Unboxed<u32>, Unboxed<u32>>::new())?);
-            root!(mu, one = Unboxed(1_u32));
-            root!(mu, two = Unboxed(2_u32));
-            insert(mu, map, one, one)?;
-            let entries = map.get(mu).as_ref().entries();
-            entries.arrays(mu).buckets.iter().for_each(|bucket| bucket.set(7));
-            insert(mu, map, two, two)?;
-            Ok::<(), OutOfMemory>(())
-        })
-        .unwrap()
-        .unwrap();
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Objects move, so an address is no key: objects have identity hashes, which they get when they are first asked for and keep.
 
-use super::entries::{self, Entries};
-use super::maps::{Lookup, Table, define_map};
+use super::entries::Entries;
+use super::maps::define_map;
+use super::table::{self, Lookup, Table};
 use allotment::{Array, Bare, Field, Gc, Local, Maybe, Mutator, OutOfMemory, Plain, Slots, Word};
 
 define_map! {

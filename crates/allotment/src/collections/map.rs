@@ -1,8 +1,9 @@
 //! A map by content.
 
-use super::entries::{self, Entries};
+use super::entries::Entries;
 use super::key::Key;
-use super::maps::{Lookup, Table, define_map};
+use super::maps::define_map;
+use super::table::{self, Lookup, Table};
 use allotment::{Array, Field, Gc, Local, Maybe, Mutator, OutOfMemory, Plain, Slots, Str, Word};
 use std::hash::{BuildHasher, Hasher, RandomState};
 

@@ -5,37 +5,6 @@
 //! layout, so a map by identity would carry a hasher that it never asks; both would have one name in a histogram; and of
 //! `Map` and `IdMap`, then aliases, the compiler's messages would speak by another name.
 
-use super::entries::{Entries, Found};
-use allotment::{Mutator, Object, Word};
-
-/// How a map looks for a key.
-pub(super) trait Lookup {
-    type Key: Word;
-
-    /// What equal keys have in common.
-    fn hash<'g>(&self, mu: &'g Mutator<'_>, key: <Self::Key as Word>::Of<'g>) -> u32;
-
-    /// Whether two keys with that hash are the same.
-    fn equal<'g>(
-        mu: &'g Mutator<'_>,
-        one: <Self::Key as Word>::Of<'g>,
-        other: <Self::Key as Word>::Of<'g>,
-    ) -> bool;
-}
-
-/// An object that is a map.
-pub(super) trait Table: Lookup + Object<View = Self> + Sized {
-    type Value: Word;
-
-    fn entries(&self) -> Entries<'_, Self::Key, Self::Value>;
-
-    /// The hash of a key, and the entry that has it.
-    fn find<'g>(&self, mu: &'g Mutator<'_>, key: <Self::Key as Word>::Of<'g>) -> (u32, Option<Found>) {
-        let hash = self.hash(mu, key);
-        (hash, self.entries().find(mu, hash, |other| Self::equal(mu, key, other)))
-    }
-}
-
 /// The map `$map`, made by `$new`, whose keys are `$key`, and what its [`Lookup`] keeps beside the entries.
 macro_rules! define_map {
     (
@@ -94,7 +63,7 @@ macro_rules! define_map {
                 capacity: usize,
             ) -> Result<Gc<'m, $map<K, V>>, OutOfMemory> {
                 allotment::root!(mu, map = allotment::alloc!(mu, $new::new())?);
-                entries::reserve(mu, map, capacity)?;
+                table::reserve(mu, map, capacity)?;
                 Ok(map.get(mu))
             }
 
@@ -110,7 +79,7 @@ macro_rules! define_map {
                 key: Local<'_, K>,
                 value: Local<'_, V>,
             ) -> Result<(), OutOfMemory> {
-                entries::insert(mu, map, key, value)
+                table::insert(mu, map, key, value)
             }
 
             /// Makes room for `additional` more entries, and for twice as many as there are if it has to make any. A safepoint.
@@ -122,7 +91,7 @@ macro_rules! define_map {
                 map: Local<'_, Self>,
                 additional: usize,
             ) -> Result<(), OutOfMemory> {
-                entries::reserve(mu, map, additional)
+                table::reserve(mu, map, additional)
             }
 
             /// What the map holds for `key`.

@@ -29,6 +29,7 @@ mod key;
 mod list;
 mod map;
 mod maps;
+mod table;
 
 pub use id_map::{IdMap, NewIdMap};
 pub use interner::{Interner, NewInterner};

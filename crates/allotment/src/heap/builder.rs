@@ -3,8 +3,8 @@
 //! The program's choice is the weakest: `ALLOTMENT_OPTIONS` in the environment comes after it, so that
 //! a user can tune a program without building it again.
 
-use super::Heap;
 use super::hooks::Hooks;
+use super::{Heap, prefetch};
 use crate::collector::verify::{Checks, Level};
 use crate::collector::work::{Gang, default_workers};
 use crate::collector::{
@@ -12,17 +12,14 @@ use crate::collector::{
     Settings as CollectorSettings, sizing,
 };
 use crate::memory::topology::Topology;
-use crate::memory::{
-    MemoryError, PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Reservation,
-    huge_page_size, limit,
-};
+use crate::memory::{MemoryError, PrefetchError, Reservation, huge_page_size, limit};
 use crate::mutator::{
     Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared, ZealSchedule,
 };
 use crate::object::Shapes;
 use crate::options::{
     CollectorKind, OptionError, OptionId, OptionSet, Options, Origin, RefillStrategy, Source, TlabPolicy,
-    rules::OF_PREFETCH, table::for_each_option,
+    table::for_each_option,
 };
 use crate::region::{CardTable, Disposal, FreeSet, Geometry, GeometryError, RefillMode, RegionTable};
 use crate::sync::Mutex;
@@ -32,6 +29,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Collects options, then [`build`](Self::build)s.
+///
+/// The methods named like options are the weakest say: `ALLOTMENT_OPTIONS` in the environment wins over them, so that a user
+/// can tune a program without building it again, and [`options`](Self::options) wins over both.
 ///
 /// ```
 /// let heap = allotment::Heap::builder().max_heap_size(32 << 20).zero_tlab(true).build()?;
@@ -82,6 +82,13 @@ pub enum BuildError {
     },
 }
 
+impl Heap {
+    /// Begins a heap: every option of the table is a method of the builder.
+    pub fn builder() -> HeapBuilder {
+        HeapBuilder::default()
+    }
+}
+
 macro_rules! methods {
     ($($(#[doc = $text:literal])+ $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
         [$($hotspot:literal),*] $difference:literal;)+) => {
@@ -99,10 +106,6 @@ macro_rules! methods {
 for_each_option!(methods);
 
 impl HeapBuilder {
-    pub(super) fn new() -> HeapBuilder {
-        HeapBuilder::default()
-    }
-
     /// Names the heap's memory, as it appears in `/proc/self/maps`; "heap" by default.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> HeapBuilder {
@@ -181,29 +184,9 @@ impl HeapBuilder {
             let one = !chosen.use_tlab || chosen.refill_strategy == RefillStrategy::Lock;
             chosen.allocation_regions = if one { 1 } else { topology.cpus().len().max(1) };
         }
-        self.choose_prefetch(&mut chosen)?;
+        prefetch::choose(&self.options, &mut chosen)?;
         self.options.resolve(&chosen);
         Ok((chosen, geometry))
-    }
-
-    /// What was not given of the prefetch of generated code is as it suits this processor. Who gives some of it, but no
-    /// style, wants a style.
-    fn choose_prefetch(&self, chosen: &mut Options) -> Result<(), PrefetchError> {
-        let processor = Processor::detect();
-        let ours = PrefetchSettings::recommended(&processor);
-        let given = |id| matches!(self.options.origin(id), Origin::Given(_));
-        if chosen.allocate_prefetch_distance == 0 {
-            chosen.allocate_prefetch_style = PrefetchStyle::None.number();
-        } else if !given(OptionId::AllocatePrefetchStyle) && !OF_PREFETCH.iter().copied().any(given) {
-            chosen.allocate_prefetch_style = ours.style.number();
-        }
-        if !given(OptionId::AllocatePrefetchStepSize) {
-            chosen.allocate_prefetch_step_size = ours.step;
-        }
-        if !given(OptionId::AllocatePrefetchInstr) {
-            chosen.allocate_prefetch_instr = ours.instruction.number();
-        }
-        prefetch_settings(chosen).check(&processor)
     }
 
     #[cfg(all(test, not(loom)))]
@@ -330,22 +313,6 @@ impl HeapBuilder {
         };
         Ok(Heap { shared: Arc::new(shared), options: Arc::new(self.options), history })
     }
-}
-
-/// The options as generated code takes them.
-pub(super) fn prefetch_settings(options: &Options) -> PrefetchSettings {
-    let style = PrefetchStyle::from_number(options.allocate_prefetch_style);
-    let instruction = PrefetchInstruction::from_number(options.allocate_prefetch_instr);
-    PrefetchSettings {
-        // Within their ranges, these have a name.
-        style: style.unwrap_or(PrefetchStyle::None),
-        distance: options.allocate_prefetch_distance,
-        lines: options.allocate_prefetch_lines,
-        instance_lines: options.allocate_instance_prefetch_lines,
-        step: options.allocate_prefetch_step_size,
-        instruction: instruction.unwrap_or(PrefetchInstruction::Nta),
-    }
-    .normalized()
 }
 
 fn print(chosen: &Options) -> Print {

@@ -1,11 +1,15 @@
-//! The heap as its embedder sees it.
+//! The heap as its embedder sees it: [`Heap`], and the [`HeapBuilder`] that makes one.
+//!
+//! A process may have several, which share nothing. What lies in one is reached through the [`Mutator`] that
+//! [`Heap::attach`] gives a thread: by the safe API ([`api`](mod@crate::api)), or by shapes and raw pointers
+//! ([`Heap::register`]).
 
 mod builder;
 mod hooks;
+mod prefetch;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use builder::prefetch_settings;
 pub use builder::{BuildError, HeapBuilder};
 
 use crate::collector::{Collections, History};
@@ -21,20 +25,17 @@ use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::sync::Arc;
 
-/// A heap. Cloning shares it; the memory goes back to the system with the last clone.
+/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last [`Root`](crate::Root).
 ///
 /// ```
-/// use allotment::{Heap, object::{Element, Shape}};
+/// use allotment::{Heap, NewStr, OutOfMemory, alloc};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let heap = Heap::builder().max_heap_size(64 << 20).build()?;
-/// let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;
-/// heap.attach(|mutator| {
-///     // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
-///     let object = unsafe { mutator.alloc_raw(bytes, 100)? };
-///     // SAFETY: an array of bytes has its length behind the header.
-///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
-///     Ok::<(), allotment::mutator::OutOfMemory>(())
+/// let length = heap.attach(|mu| {
+///     let text = alloc!(mu, NewStr::from("in the heap"))?;
+///     Ok::<usize, OutOfMemory>(text.len())
 /// })??;
+/// assert_eq!(length, 11);
 /// # Ok(())
 /// # }
 /// ```
@@ -46,12 +47,24 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// Begins a heap: every option of the table is a method of the builder.
-    pub fn builder() -> HeapBuilder {
-        HeapBuilder::new()
-    }
-
-    /// Registers a shape, so that objects of it can be allocated.
+    /// Registers a shape, so that objects of it can be allocated through raw pointers. Types with
+    /// [`#[derive(Object)]`](macro@crate::Object) need none.
+    ///
+    /// ```
+    /// use allotment::{Heap, object::{Element, Shape}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let heap = Heap::builder().max_heap_size(64 << 20).build()?;
+    /// let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;
+    /// heap.attach(|mutator| {
+    ///     // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
+    ///     let object = unsafe { mutator.alloc_raw(bytes, 100)? };
+    ///     // SAFETY: an array of bytes has its length behind the header.
+    ///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
+    ///     Ok::<(), allotment::mutator::OutOfMemory>(())
+    /// })??;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`ShapeError`] where it describes no object, or all ids are taken.
@@ -66,6 +79,9 @@ impl Heap {
 
     /// Runs `body` as a thread of this heap. However it ends, the thread detaches and gives its buffer
     /// back. Waits while the world is stopped.
+    ///
+    /// No bare pointer leaves `body`; a [`Root`](crate::Root) does. A thread that is attached and waits for something else
+    /// does so in [`Mutator::blocking`], since a collection waits for it.
     ///
     /// # Errors
     /// [`AttachError::AlreadyAttached`] inside another `attach`, of whichever heap: one heap per thread at
@@ -202,7 +218,7 @@ impl Heap {
     /// What generated code that allocates here should prefetch: the `AllocatePrefetch` options, and where they are not
     /// given what suits this processor.
     pub fn prefetch_settings(&self) -> PrefetchSettings {
-        prefetch_settings(self.options.values())
+        prefetch::settings(self.options.values())
     }
 }
 

@@ -13,17 +13,19 @@ mod scan;
 mod shape;
 mod shapes;
 mod types;
+mod visitor;
 mod walk;
 
 pub use filler::fill;
 pub use header::{Header, Kind, MAX_AGE};
 pub use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
-pub use scan::{SlotVisitor, TailSlots, TraceFn, for_each_fixed_slot, for_each_slot, tail_slots};
+pub use scan::{TailSlots, for_each_fixed_slot, for_each_slot, tail_slots};
 pub(crate) use shape::array_bytes;
-pub use shape::{Element, Shape, ShapeError, ShapeId, Slot, SlotKind};
+pub use shape::{Element, Shape, ShapeError, ShapeId, Slot};
 pub use shapes::{ShapeRef, Shapes};
 pub use types::TypeShape;
+pub use visitor::{SlotKind, SlotVisitor, TraceFn};
 pub use walk::{Object, WalkError, size_of_object, walk};
 
 /// Bytes of a word, the unit of alignment and size of everything in the heap.

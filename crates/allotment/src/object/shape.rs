@@ -7,7 +7,7 @@
 //! An object is its header, a fixed part, and for shapes with a tail a variable number of equal
 //! elements. The number of elements stands in the word behind the header.
 
-use super::{HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, TraceFn, WORD};
+use super::{HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, SlotKind, TraceFn, WORD};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
@@ -44,15 +44,6 @@ impl ShapeId {
     pub const fn get(self) -> u32 {
         self.0.get()
     }
-}
-
-/// How a reference keeps what it refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlotKind {
-    /// What it refers to stays alive.
-    Strong,
-    /// What it refers to may die; the slot is then cleared.
-    Weak,
 }
 
 /// A word of the fixed part that holds a reference.

@@ -3,8 +3,7 @@
 //! Every message says what was wrong, who gave it and what would be right: options often reach a
 //! program through three hands, and the one who reads the message is rarely the one who wrote the value.
 
-use super::origin::{Origin, Source};
-use super::set::ENVIRONMENT_VARIABLE;
+use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 
 /// Why options were refused. Nothing of a refused call has been applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

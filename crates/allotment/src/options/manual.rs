@@ -5,7 +5,8 @@
 
 use std::fmt::{self, Write};
 
-use super::set::{ENVIRONMENT_VARIABLE, OptionRow, OptionSet};
+use super::origin::ENVIRONMENT_VARIABLE;
+use super::set::{OptionRow, OptionSet};
 use super::table::OptionKind;
 
 /// What stands before the options.

@@ -30,6 +30,6 @@ pub use choices::{CollectorKind, RefillStrategy, TlabPolicy};
 pub use error::OptionError;
 pub use kinds::{Choice, Count, Granule, Milliseconds, Real, Size, Switch};
 pub use manual::manual;
-pub use origin::{Origin, Source};
-pub use set::{ENVIRONMENT_VARIABLE, OptionRow, OptionSet};
+pub use origin::{ENVIRONMENT_VARIABLE, Origin, Source};
+pub use set::{OptionRow, OptionSet};
 pub use table::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};

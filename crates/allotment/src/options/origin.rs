@@ -5,6 +5,9 @@
 
 use std::fmt;
 
+/// The environment variable that [`OptionSet::apply_environment`](super::OptionSet::apply_environment) reads.
+pub const ENVIRONMENT_VARIABLE: &str = "ALLOTMENT_OPTIONS";
+
 /// Who gives a value. A later variant outranks an earlier one, whatever the order of the calls: the
 /// environment outranks the program that embeds the heap, so that a user can tune the program without
 /// building it again, and a command line outranks the environment, being the narrower of the two.

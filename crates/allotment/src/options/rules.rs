@@ -4,14 +4,15 @@
 //! was given is refused where another option leaves it without effect. Ignoring it in silence, as HotSpot
 //! does, was refused: it is how measurements come to compare a thing with itself.
 //!
-//! The rules look at effective values, after every source had its say.
+//! The rules look at effective values, after every source had its say: in [`OptionSet::finish`], which stands here so that
+//! the set, which collects values, knows of no rule.
 
 use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use super::error::OptionError;
 use super::kinds::format_size;
 use super::origin::Origin;
 use super::set::OptionSet;
-use super::table::{OptionId, OptionKind};
+use super::table::{OPTIONS, OptionId, OptionKind, Options};
 
 /// Fewest regions of a heap; Shenandoah's limit as well.
 const MIN_REGIONS: usize = 10;
@@ -94,8 +95,31 @@ fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
     }
 }
 
+/// What becomes of the values once all are there.
+impl OptionSet {
+    /// The values of all options, each within its limits and none in conflict with another.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionError::Value`] for a value outside its limits, [`OptionError::Conflict`] for values that
+    /// cannot work together; the first that is found.
+    pub fn finish(&self) -> Result<Options, OptionError> {
+        for info in OPTIONS {
+            self.values().check(info.id).map_err(|reason| OptionError::Value {
+                name: info.name,
+                value: self.values().text(info.id),
+                origin: self.origin(info.id),
+                reason,
+                range: info.range(),
+            })?;
+        }
+        check(self)?;
+        Ok(self.values().clone())
+    }
+}
+
 /// Refuses values that cannot work together. Expects each value within its own limits.
-pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
+fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_heap(set)?;
     check_effect(set)?;
     check_generations(set)?;

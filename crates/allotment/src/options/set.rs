@@ -2,7 +2,7 @@
 //!
 //! Every value remembers who gave it. A stronger [`Source`] wins whatever the order of the calls; within
 //! one source the later call wins. Checks of single values happen where text is read, checks of all
-//! values together in [`OptionSet::finish`], because only the effective values can be in conflict.
+//! values together in [`OptionSet::finish`] (`rules.rs`), because only the effective values can be in conflict.
 
 use std::ffi::OsString;
 
@@ -10,12 +10,8 @@ use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use super::error::OptionError;
 use super::kinds::{Kind, Switch};
 use super::nearest::nearest;
-use super::origin::{Origin, Source};
-use super::rules;
+use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 use super::table::{OPTIONS, OptionId, OptionInfo, OptionKind, Options, for_each_option};
-
-/// The environment variable that [`OptionSet::apply_environment`] reads.
-pub const ENVIRONMENT_VARIABLE: &str = "ALLOTMENT_OPTIONS";
 
 /// The word that takes a value back: `TLABSize=default`.
 const TAKE_BACK: &str = "default";
@@ -133,26 +129,6 @@ impl OptionSet {
     /// Those of [`apply_str`](Self::apply_str), and [`OptionError::NotText`] if the variable is not UTF-8.
     pub fn apply_environment(&mut self) -> Result<(), OptionError> {
         self.apply_variable(std::env::var_os(ENVIRONMENT_VARIABLE))
-    }
-
-    /// The values of all options, each within its limits and none in conflict with another.
-    ///
-    /// # Errors
-    ///
-    /// [`OptionError::Value`] for a value outside its limits, [`OptionError::Conflict`] for values that
-    /// cannot work together; the first that is found.
-    pub fn finish(&self) -> Result<Options, OptionError> {
-        for info in OPTIONS {
-            self.options.check(info.id).map_err(|reason| OptionError::Value {
-                name: info.name,
-                value: self.options.text(info.id),
-                origin: self.origin(info.id),
-                reason,
-                range: info.range(),
-            })?;
-        }
-        rules::check(self)?;
-        Ok(self.options.clone())
     }
 
     /// Records what the heap made of the options: every value that differs in `chosen` is taken over, with

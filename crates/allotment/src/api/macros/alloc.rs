@@ -5,7 +5,7 @@
 /// A safepoint, so bare pointers end here, but for those in the initialiser and in the list of live variables:
 /// `alloc!(mu, [x, y] => NewNode { .. })` keeps up to 16 `let mut` variables. The list is written to memory
 /// on the slow path only: it is the stack map of this call, and leaving out a variable that is used later is error E0502
-/// (see `docs/E0502.md`).
+/// (see `docs/E0502.md` in the repository).
 ///
 /// The mutator is a variable, or a field of a `&mut` such as `self.mu`.
 ///

@@ -60,6 +60,7 @@ macro_rules! __call {
 }
 
 /// Opens a [`Call`](crate::Call): `enter!(call => mu, (a, b));` declares the mutator and the arguments.
+/// [`call!`](crate::call) shows both.
 #[macro_export]
 macro_rules! enter {
     ($call:ident => $mu:ident, $arguments:pat) => {

@@ -84,6 +84,27 @@ macro_rules! __rebind_call {
 ///
 /// A plain `return Ok(value)` makes the value's borrow of the mutator last as long as the caller wants it, in the whole
 /// function, and every later safepoint is error E0502.
+///
+/// ```
+/// use allotment::{Gc, Heap, Local, Mutator, NewStr, OutOfMemory, Str, alloc, pass, ret};
+///
+/// fn or_default<'m>(mu: &'m mut Mutator, text: Local<Option<Str>>) -> Result<Gc<'m, Str>, OutOfMemory> {
+///     if let Some(text) = text.get(mu) {
+///         ret!(mu, Ok(text));
+///     }
+///     alloc!(mu, NewStr::from("default"))
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+/// heap.attach(|mu| {
+///     let text = pass!(or_default(mu, =None)?);
+///     assert_eq!(&*text, "default");
+///     Ok::<(), OutOfMemory>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
 #[macro_export]
 macro_rules! ret {
     ($mu:ident, $value:expr $(,)?) => {

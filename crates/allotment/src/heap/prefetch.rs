@@ -1,0 +1,42 @@
+//! The prefetch of generated code: from options to settings.
+//!
+//! Settings know neither defaults nor origins, and options know no processor; here they meet.
+
+use crate::memory::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use crate::options::{OptionId, OptionSet, Options, Origin, rules::OF_PREFETCH};
+
+/// What was not given of the prefetch of generated code is as it suits this processor. Who gives some of it, but no
+/// style, wants a style.
+pub(super) fn choose(set: &OptionSet, chosen: &mut Options) -> Result<(), PrefetchError> {
+    let processor = Processor::detect();
+    let ours = PrefetchSettings::recommended(&processor);
+    let given = |id| matches!(set.origin(id), Origin::Given(_));
+    if chosen.allocate_prefetch_distance == 0 {
+        chosen.allocate_prefetch_style = PrefetchStyle::None.number();
+    } else if !given(OptionId::AllocatePrefetchStyle) && !OF_PREFETCH.iter().copied().any(given) {
+        chosen.allocate_prefetch_style = ours.style.number();
+    }
+    if !given(OptionId::AllocatePrefetchStepSize) {
+        chosen.allocate_prefetch_step_size = ours.step;
+    }
+    if !given(OptionId::AllocatePrefetchInstr) {
+        chosen.allocate_prefetch_instr = ours.instruction.number();
+    }
+    settings(chosen).check(&processor)
+}
+
+/// The options as generated code takes them.
+pub(super) fn settings(options: &Options) -> PrefetchSettings {
+    let style = PrefetchStyle::from_number(options.allocate_prefetch_style);
+    let instruction = PrefetchInstruction::from_number(options.allocate_prefetch_instr);
+    PrefetchSettings {
+        // Within their ranges, these have a name.
+        style: style.unwrap_or(PrefetchStyle::None),
+        distance: options.allocate_prefetch_distance,
+        lines: options.allocate_prefetch_lines,
+        instance_lines: options.allocate_instance_prefetch_lines,
+        step: options.allocate_prefetch_step_size,
+        instruction: instruction.unwrap_or(PrefetchInstruction::Nta),
+    }
+    .normalized()
+}
