@@ -118,6 +118,33 @@ fn wrong_words_are_refused_before_anything_is_measured() {
     }
 }
 
+/// A JDK that never prints its flags would be waited for; if that were not ended, it would be told of, and the run go on.
+#[test]
+fn asking_a_jvm_for_its_flags_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (jdk, asked) = (folder.path().join("jdk"), folder.path().join("asked"));
+    let text = format!(
+        "case \"$*\" in *PrintFlags*) echo $$ > {0}.draft; mv {0}.draft {0}; exec sleep 1000;; esac; \
+         echo 'openjdk version \"25\"'",
+        asked.display()
+    );
+    script(&jdk.join("bin/java"), &text);
+    let mut command = allotment(folder.path());
+    command.args(SHORT).arg("--jvm").arg(&jdk).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while !asked.exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it asked nothing");
+        std::thread::yield_now();
+    }
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (table, told) = texts(&output);
+    assert!(signalled.success() && output.status.code() == Some(130), "{output:?}");
+    assert!(table.is_empty() && !told.contains("25-parallel"), "{table}{told}");
+    let asked = fs::read_to_string(&asked).unwrap();
+    assert!(!Path::new("/proc").join(asked.trim()).join("exe").exists(), "the JVM runs on");
+}
+
 /// With the JDKs and the Maven of this machine; the jar is kept in the user's own cache, as in any run.
 #[test]
 fn real_jvms_have_rows_beside_ours() {

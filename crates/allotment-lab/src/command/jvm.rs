@@ -85,9 +85,10 @@ impl JvmArguments {
         let mut jvms: Vec<Jvm> = Vec::new();
         for jdk in &chosen.jdks {
             for &collector in &self.jvm_collector {
-                match Jvm::ask(jdk, collector, &extra) {
+                match Jvm::ask(jdk, collector, &extra, &|| interrupt.requested()) {
                     Ok(jvm) if jvms.contains(&jvm) => {}
                     Ok(jvm) => jvms.push(jvm),
+                    Err(_) if interrupt.requested() => return Err(Failure::Interrupted),
                     Err(text) => note(&text),
                 }
             }
