@@ -41,7 +41,7 @@ pub fn ours_beside<'a>(rows: &'a [ScoreRow], theirs: &ScoreRow) -> Option<&'a Sc
 }
 
 /// The value of the coordinate of JVMs that our rows would have, if they had it.
-const NO_JVM: &str = "none";
+pub const NO_JVM: &str = "none";
 
 /// The baseline that our rows are to those of JVMs.
 fn no_jvm() -> Baseline {

@@ -42,7 +42,7 @@ pub(crate) use axis::label;
 pub use axis::{Axis, Kind};
 pub use bench::{Bench, Play};
 pub use case::{Case, ParameterError};
-pub use compare::{compare, ours_beside};
+pub use compare::{NO_JVM, compare, ours_beside};
 pub use experiment::{Baseline, Charts, Experiment, Mode};
 pub use grid::{GridError, Selection, expand};
 pub use interrupt::Interrupt;
