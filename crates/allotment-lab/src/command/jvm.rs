@@ -5,6 +5,7 @@ use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
 use crate::jvm::{Collector, Jars, Jdk, Jvm, Surroundings, find, find_all};
+use allotment::memory::limit::available_memory;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -95,7 +96,7 @@ impl JvmArguments {
                 }
             }
         }
-        let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings);
+        let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings, available_memory().bytes);
         left_out.iter().for_each(|text| note(text));
         Ok(cases)
     }
