@@ -26,11 +26,10 @@ pub struct Jvm {
     pub prefetch: Prefetch,
 }
 
-/// A JVM's options of allocation prefetch.
+/// A JVM's options of allocation prefetch, as far as they change what buffers hold: HotSpot keeps bytes for it whatever its
+/// style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prefetch {
-    /// `AllocatePrefetchStyle`.
-    pub style: usize,
     /// `AllocatePrefetchDistance` in bytes.
     pub distance: usize,
     /// `AllocatePrefetchStepSize` in bytes.
@@ -82,7 +81,6 @@ impl Jvm {
             (false, false) => 16,
         };
         let prefetch = Prefetch {
-            style: number("AllocatePrefetchStyle"),
             distance: number("AllocatePrefetchDistance"),
             step: number("AllocatePrefetchStepSize"),
             lines: number("AllocatePrefetchLines").max(number("AllocateInstancePrefetchLines")),
@@ -121,7 +119,6 @@ mod tests {
 
     const FLAGS: &str = "[Global flags]
      bool UseCompressedClassPointers               = true                           {product lp64_product} {default}
-      int AllocatePrefetchStyle                    = 1                                      {product} {default}
       int AllocatePrefetchDistance                 = 192                                    {product} {default}
      intx AllocatePrefetchStepSize                 = 64                                     {product} {default}
      intx AllocatePrefetchLines                    = 4                                      {product} {default}
@@ -156,7 +153,7 @@ mod tests {
             (jvm.name().as_str(), jvm.header_bytes, jvm.bumps_without_buffers()),
             ("25-parallel", 8, false)
         );
-        assert_eq!(jvm.prefetch, Prefetch { style: 1, distance: 192, step: 64, lines: 4 });
+        assert_eq!(jvm.prefetch, Prefetch { distance: 192, step: 64, lines: 4 });
         assert_eq!(jvm.prefetch.reserve(), 576);
         let ordinary = asked(&format!("cat <<'END'\n{}END\n", FLAGS.replace(":= true", "= false"))).unwrap();
         assert_eq!(ordinary.header_bytes, 12);
