@@ -4,6 +4,7 @@
 //! the JVM) becomes series; each combination of what is left gets a chart beside the others. A row that lacks
 //! a coordinate belongs to all of its values: a line across, and in every chart. Without a coordinate of at
 //! least three numbers there is nothing to draw a line along, and bars say it better.
+//! Whatever coordinates a row lacks, it is drawn.
 
 use super::names::Names;
 use super::{Axis, Chart, Point, Scale, Series};
@@ -128,51 +129,72 @@ impl Plan {
         Plan { along, series, panels }
     }
 
-    /// The combinations of the panels' values, as far as rows have them.
-    fn titles(&self, rows: &[Scored<'_>]) -> Vec<Vec<(String, String)>> {
-        let mut found: Vec<Vec<(String, String)>> = Vec::new();
+    /// The combinations of the panels' values, as far as rows have them. A row that lacks some has one of its own only where
+    /// it belongs to none of another row: every row has a chart.
+    fn places(&self, rows: &[Scored<'_>]) -> Vec<Place> {
+        let mut all: Vec<Place> = Vec::new();
         for scored in rows {
-            let place = self.panels.iter().map(|one| value(scored.row, &one.name));
-            if let Some(place) = place.collect::<Option<Vec<_>>>()
-                && !found.contains(&place)
-            {
+            let place: Place = self.panels.iter().map(|one| value(scored.row, &one.name)).collect();
+            if !all.contains(&place) {
+                all.push(place);
+            }
+        }
+        let lacking = |place: &Place| place.iter().filter(|value| value.is_none()).count();
+        // Whatever a place is a part of has fewer gaps, so it comes first.
+        all.sort_by_key(lacking);
+        let mut found: Vec<Place> = Vec::new();
+        for place in all {
+            if !found.iter().any(|whole| is_part(&place, whole)) {
                 found.push(place);
             }
         }
-        let rank = |place: &Vec<(String, String)>| -> Vec<Option<usize>> {
-            let of = |(one, own): (&Coordinate, &(String, String))| one.values.iter().position(|v| v == own);
+        let rank = |place: &Place| -> Vec<usize> {
+            let of = |(one, own): (&Coordinate, &Own)| {
+                one.values.iter().position(|value| Some(value) == own.as_ref()).unwrap_or(usize::MAX)
+            };
             self.panels.iter().zip(place).map(of).collect()
         };
         found.sort_by_key(rank);
-        // Rows none of which has all of the coordinates have one chart together.
-        if found.is_empty() { vec![Vec::new()] } else { found }
+        found
     }
 
-    fn belongs(&self, row: &ScoreRow, place: &[(String, String)]) -> bool {
-        self.panels
-            .iter()
-            .zip(place)
-            .all(|(one, wanted)| value(row, &one.name).is_none_or(|own| own == *wanted))
+    fn belongs(&self, row: &ScoreRow, place: &[Own]) -> bool {
+        let own: Place = self.panels.iter().map(|one| value(row, &one.name)).collect();
+        is_part(&own, place)
     }
+}
+
+/// A value with its label; none where rows lack the coordinate.
+type Own = Option<(String, String)>;
+
+/// One for each panel.
+type Place = Vec<Own>;
+
+/// Whether `whole` has all values of `place`.
+fn is_part(place: &[Own], whole: &[Own]) -> bool {
+    place.iter().zip(whole).all(|(own, other)| own.is_none() || own == other)
 }
 
 fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&Baseline>) -> Group {
     let plain: Vec<&ScoreRow> = rows.iter().map(|scored| scored.row).collect();
     let plan = Plan::of(&plain, wanted, baseline);
     let names = Names::of(&plain, &plan.series, baseline);
-    let places = plan.titles(rows);
+    let places = plan.places(rows);
     let unit = rows.first().map_or("", |scored| scored.row.primary.unit.as_str());
     let mut charts = Vec::new();
     match &plan.along {
         Some(along) => {
+            let has_others =
+                |place: &[Own]| rows.iter().any(|s| plan.belongs(s.row, place) && !names.is_baseline(s.row));
             for place in &places {
                 let parts = names.parts();
                 for (index, part) in parts.iter().enumerate() {
                     let inside = |row: &ScoreRow| plan.belongs(row, place) && part.contains(&names.main(row));
                     let own: Vec<Scored<'_>> = rows.iter().filter(|s| inside(s.row)).copied().collect();
                     let series = lines(&own, &along.name, &names);
-                    // The baseline is in all parts; where it is alone there is nothing to compare.
-                    let alone = parts.len() > 1 && own.iter().all(|s| names.is_baseline(s.row));
+                    // The baseline is in all parts: where it has no company it is drawn elsewhere, or once.
+                    let alone =
+                        own.iter().all(|s| names.is_baseline(s.row)) && (index > 0 || has_others(place));
                     if !series.is_empty() && !alone {
                         let title = numbered(spelled(&plan.panels, place), index, parts.len());
                         charts.push(line_chart(unit, title, along, series));
@@ -193,9 +215,11 @@ fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&B
 }
 
 /// `size = 16, threads = 2`
-fn spelled(panels: &[Coordinate], place: &[(String, String)]) -> String {
-    let one = |(panel, (_, label)): (&Coordinate, &(String, String))| format!("{} = {label}", panel.name);
-    panels.iter().zip(place).map(one).collect::<Vec<_>>().join(", ")
+fn spelled(panels: &[Coordinate], place: &[Own]) -> String {
+    let one = |(panel, own): (&Coordinate, &Own)| {
+        own.as_ref().map(|(_, label)| format!("{} = {label}", panel.name))
+    };
+    panels.iter().zip(place).filter_map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// `size = 16 (1 of 2)`, where series are divided among charts.
@@ -254,13 +278,7 @@ fn line_chart(unit: &str, title: String, along: &Coordinate, series: Vec<Series>
     }
 }
 
-fn bar_chart(
-    unit: &str,
-    plan: &Plan,
-    places: &[Vec<(String, String)>],
-    rows: &[Scored<'_>],
-    names: &Names,
-) -> Chart {
+fn bar_chart(unit: &str, plan: &Plan, places: &[Place], rows: &[Scored<'_>], names: &Names) -> Chart {
     let words: Vec<String> = places.iter().map(|place| spelled(&plan.panels, place)).collect();
     let mut series: Vec<Series> = Vec::new();
     for (index, place) in places.iter().enumerate() {
@@ -317,6 +335,7 @@ mod tests {
     use super::super::COLOURS;
     use super::*;
     use crate::format::{Combine, Parameter, examples};
+    use proptest::prelude::*;
 
     fn row(mode: &str, params: &[(&str, &str)], threads: usize, score: f64) -> ScoreRow {
         let parameter = |(name, value): &(&str, &str)| Parameter {
@@ -409,6 +428,86 @@ mod tests {
             looks,
             [("bare", 0, 0), ("tlab", 1, 0), ("tlab, JDK 25 Parallel", 1, 1), ("tlab, JDK 17 G1", 1, 2)]
         );
+    }
+
+    #[test]
+    fn rows_with_other_parameters_are_drawn_too() {
+        let rows = [
+            row("list", &[("size", "1"), ("kind", "array")], 1, 1.0),
+            row("list", &[("size", "1"), ("kind", "linked")], 1, 2.0),
+            // No row of `size = 2` has a kind.
+            row("sort", &[("size", "2")], 1, 3.0),
+            row("sort", &[("size", "1")], 1, 4.0),
+        ];
+        let chart = of(&rows, Charts::default(), None).remove(0).charts.remove(0);
+        let words = ["size = 1, kind = array", "size = 1, kind = linked", "size = 2"].map(String::from);
+        assert_eq!(chart.x.scale, Scale::Words(words.to_vec()));
+        let bars = |name: &str| -> Vec<(f64, f64)> {
+            let series = chart.series.iter().find(|series| series.name == name).unwrap();
+            series.points.iter().map(|point| (point.x, point.y)).collect()
+        };
+        assert_eq!(bars("list"), [(0.0, 1.0), (1.0, 2.0)]);
+        assert_eq!(bars("sort"), [(0.0, 4.0), (1.0, 4.0), (2.0, 3.0)], "in each chart of its size");
+    }
+
+    #[test]
+    fn rows_none_of_which_has_all_parameters_are_told_apart() {
+        let rows = [
+            row("a", &[("x", "1")], 1, 1.0),
+            row("a", &[("x", "2")], 1, 2.0),
+            row("b", &[("y", "1")], 1, 3.0),
+            row("b", &[("y", "2")], 1, 4.0),
+        ];
+        let chart = of(&rows, Charts::default(), None).remove(0).charts.remove(0);
+        let words = ["x = 1", "x = 2", "y = 1", "y = 2"].map(String::from);
+        assert_eq!(chart.x.scale, Scale::Words(words.to_vec()));
+    }
+
+    #[test]
+    fn a_baseline_that_is_alone_somewhere_is_drawn_there() {
+        let mut rows = Vec::new();
+        for mode in 0..9 {
+            for size in ["1", "2", "4"] {
+                rows.push(row(&format!("m{mode}"), &[("size", size)], 1, 1.0));
+            }
+        }
+        rows.push(row("m3", &[("size", "1")], 2, 5.0));
+        let charts = of(&rows, Charts::default(), Some(&Baseline::mode("m3"))).remove(0).charts;
+        let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!(titles, ["threads = 1 (1 of 2)", "threads = 1 (2 of 2)", "threads = 2 (1 of 2)"]);
+    }
+
+    /// A row of one of three modes, with one or two threads and with some of three parameters.
+    fn any_row() -> impl Strategy<Value = ScoreRow> {
+        (0..3, prop::array::uniform3(0..4), 1..3_usize).prop_map(|(mode, values, threads)| {
+            let texts = values.map(|value: i32| value.to_string());
+            let all = ["a", "b", "c"].into_iter().zip(&texts).map(|(name, text)| (name, text.as_str()));
+            let params: Vec<(&str, &str)> = all.filter(|(_, text)| *text != "0").collect();
+            row(&format!("m{mode}"), &params, threads, 1.0)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_is_drawn(
+            mut rows in prop::collection::vec(any_row(), 1..24),
+            along in any::<bool>(),
+            baseline in any::<bool>(),
+        ) {
+            // By its score each is found again.
+            for (index, row) in rows.iter_mut().enumerate() {
+                let score = 1.0 + index as f64;
+                row.primary = examples::metric("", "ops/us", Combine::Average, &[&[score; 3]]);
+            }
+            let wanted = Charts { along: along.then_some("b"), ..Charts::default() };
+            let baseline = baseline.then(|| Baseline::mode("m0"));
+            let group = of(&rows, wanted, baseline.as_ref()).remove(0);
+            let series = || group.charts.iter().flat_map(|chart| &chart.series);
+            for row in &rows {
+                let drawn = series().flat_map(|one| &one.points).any(|point| point.y == row.primary.score());
+                prop_assert!(drawn || group.left_out > 0, "{} is in no chart", row.full_name());
+            }
+        }
     }
 
     #[test]
