@@ -118,6 +118,62 @@ fn wrong_words_are_refused_before_anything_is_measured() {
     }
 }
 
+#[test]
+fn a_baseline_is_a_jvm_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let jdk = fake_jdk(&folder.path().join("jdk"), "exit 1");
+    let json = folder.path().join("r.json");
+    let run = |flags: &[&str]| {
+        let mut command = allotment(folder.path());
+        let command = command.args(SHORT).args(flags).arg("--json").arg(&json);
+        let output = command.env("PATH", fake_maven(folder.path())).output().unwrap();
+        let (table, told) = texts(&output);
+        (output.status.code(), table, told)
+    };
+    let jvm = format!("--jvm={}", jdk.display());
+    let (code, table, told) = run(&[&jvm, "--baseline=jvm=25-g1"]);
+    let expected =
+        "--baseline `jvm=25-g1`: no JVM of this run has that name; there are 25-parallel, or none for ours";
+    assert!(code == Some(2) && table.is_empty() && told.contains(expected), "{told}");
+    let (code, table, told) = run(&["--baseline=jvm=25-parallel"]);
+    let expected = "--baseline `jvm=25-parallel`: no JVM measures in this run; --jvm asks for them";
+    assert!(code == Some(2) && table.is_empty() && told.contains(expected), "{told}");
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(!json.exists() && !left.contains(&"allotment".into()), "no result, no jar: {left:?}");
+    for baseline in ["--baseline=jvm=25-parallel", "--baseline=jvm=none"] {
+        let (code, table, told) = run(&[&jvm, baseline]);
+        assert!(code == Some(0) && table.contains("\ntlab.bare "), "{told}");
+    }
+}
+
+/// A JDK that never prints its flags would be waited for; if that were not ended, it would be told of, and the run go on.
+#[test]
+fn asking_a_jvm_for_its_flags_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (jdk, asked) = (folder.path().join("jdk"), folder.path().join("asked"));
+    let text = format!(
+        "case \"$*\" in *PrintFlags*) echo $$ > {0}.draft; mv {0}.draft {0}; exec sleep 1000;; esac; \
+         echo 'openjdk version \"25\"'",
+        asked.display()
+    );
+    script(&jdk.join("bin/java"), &text);
+    let mut command = allotment(folder.path());
+    command.args(SHORT).arg("--jvm").arg(&jdk).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while !asked.exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it asked nothing");
+        std::thread::yield_now();
+    }
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (table, told) = texts(&output);
+    assert!(signalled.success() && output.status.code() == Some(130), "{output:?}");
+    assert!(table.is_empty() && !told.contains("25-parallel"), "{table}{told}");
+    let asked = fs::read_to_string(&asked).unwrap();
+    assert!(!Path::new("/proc").join(asked.trim()).join("exe").exists(), "the JVM runs on");
+}
+
 /// With the JDKs and the Maven of this machine; the jar is kept in the user's own cache, as in any run.
 #[test]
 fn real_jvms_have_rows_beside_ours() {

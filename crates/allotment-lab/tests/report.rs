@@ -3,6 +3,7 @@
 use allotment_lab::command::parse;
 use allotment_lab::experiments;
 use allotment_lab::format::Samples;
+use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -147,6 +148,41 @@ fn the_rows_of_two_files_are_compared() {
     fs::write(&new, pages::json(&rows[3..4])).unwrap();
     let (code, line) = failure(&["compare", text(&other), text(&new)]);
     assert!(code == 1 && line.contains("no row in common"), "{line}");
+}
+
+#[test]
+fn a_comparison_is_written_for_programs() {
+    let (directory, old) = results();
+    let (new, json) = (directory.path().join("new.json"), directory.path().join("changes.json"));
+    let rows = pages::rows();
+    fs::write(&new, pages::json(&rows[1..])).unwrap();
+    let output = allotment(&["compare", text(&old), text(&new), "--json", text(&json)]);
+    assert!(output.status.success() && !output.stdout.is_empty(), "{output:?}");
+    let found: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(found.len(), rows.len());
+    let (last, both) = found.split_last().unwrap();
+    assert_eq!(
+        (&last["verdict"], &last["benchmark"]),
+        (&"only-old".into(), &rows[0].benchmark.as_str().into())
+    );
+    for (one, row) in both.iter().zip(&rows[1..]) {
+        assert_eq!(
+            (&one["benchmark"], &one["ratio"]["value"]),
+            (&row.benchmark.as_str().into(), &1.0.into())
+        );
+        assert!(one["verdict"] == "same" || one["verdict"] == "unknown", "{one}");
+    }
+
+    fs::remove_file(&json).unwrap();
+    let (code, line) = failure(&["compare", "/no/such.json", text(&new), "--json", "/no/such/changes.json"]);
+    assert!(
+        code == 1 && line.contains("cannot write `/no/such/changes.json`"),
+        "before anything is read: {line}"
+    );
+    let (_, line) = failure(&["compare", "/no/such.json", text(&new), "--json", text(&json)]);
+    assert!(line.contains("cannot read `/no/such.json`") && !json.exists(), "{line}");
+    let full = allotment(&["compare", text(&old), text(&new), "--json", "/dev/full"]);
+    assert!(full.status.code() == Some(1) && !full.stdout.is_empty(), "{full:?}");
 }
 
 #[test]

@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn what_is_listed_can_be_asked_for() {
-        let hitm = rows().iter().find(|row| row.quantity == "rfo-hitm").unwrap();
+        let hitm = rows().find(|row| row.quantity == "rfo-hitm").unwrap();
         let text = written(hitm.on(Family::IceLakeServer).unwrap());
         assert_eq!(text, "r1b7:10003c0002");
         for family in [Family::Haswell, Family::SapphireRapids, Family::Zen3] {
-            for code in rows().iter().filter_map(|row| row.on(family)) {
+            for code in rows().filter_map(|row| row.on(family)) {
                 let attribute = Event::coded(&written(code)).unwrap().attribute;
                 assert_eq!((attribute.config, attribute.config1), (code.config, code.config1));
             }

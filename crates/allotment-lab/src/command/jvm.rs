@@ -1,8 +1,11 @@
 //! `--jvm`: which Java virtual machines measure too, and what is said of them below a table.
 
 use super::Failure;
-use crate::harness::{Case, Experiment, Interrupt, JvmCase, OnJvms, Settings, jvm_cases};
+use crate::harness::{
+    Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
+};
 use crate::jvm::{Collector, Jars, Jdk, Jvm, Surroundings, find, find_all};
+use allotment::memory::limit::available_memory;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -58,47 +61,58 @@ impl JvmArguments {
         }
     }
 
-    /// Asks the JDKs for their collectors, and makes the jar. What is missing is told in a line each on standard error,
-    /// and the rest is measured.
+    /// Asks the JDKs for their collectors; what they are to measure beside `cases`. What is missing is told in a line each on
+    /// standard error, and the rest is measured.
     ///
     /// # Errors
     /// [`Failure::Interrupted`].
-    pub(super) fn prepare(
+    pub(super) fn cases(
         &self,
         chosen: &Chosen,
         experiments: &[&dyn Experiment],
         cases: &[Case],
         settings: &Settings,
         interrupt: &Interrupt,
-    ) -> Result<OnJvms, Failure> {
+    ) -> Result<Vec<JvmCase>, Failure> {
         let counterpart =
             |case: &Case| experiments.iter().any(|e| e.name() == case.experiment && e.on_jvm(case).is_some());
         if chosen.jdks.is_empty() {
-            return Ok(OnJvms::default());
+            return Ok(Vec::new());
         }
         if !cases.iter().any(counterpart) {
             note("nothing of this run has a counterpart on a JVM: see docs/jvm.md");
-            return Ok(OnJvms::default());
+            return Ok(Vec::new());
         }
         let extra: Vec<String> =
             self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
         let mut jvms: Vec<Jvm> = Vec::new();
         for jdk in &chosen.jdks {
             for &collector in &self.jvm_collector {
-                match Jvm::ask(jdk, collector, &extra) {
+                match Jvm::ask(jdk, collector, &extra, &|| interrupt.requested()) {
                     Ok(jvm) if jvms.contains(&jvm) => {}
                     Ok(jvm) => jvms.push(jvm),
+                    Err(_) if interrupt.requested() => return Err(Failure::Interrupted),
                     Err(text) => note(&text),
                 }
             }
         }
-        let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings);
+        let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings, available_memory().bytes);
         left_out.iter().for_each(|text| note(text));
+        Ok(cases)
+    }
+}
+
+impl Chosen {
+    /// Makes the jar that `cases` need. Where none can be made, a line on standard error says so, and there are no cases.
+    ///
+    /// # Errors
+    /// [`Failure::Interrupted`].
+    pub(super) fn with_jar(&self, cases: Vec<JvmCase>, interrupt: &Interrupt) -> Result<OnJvms, Failure> {
         if cases.is_empty() {
             return Ok(OnJvms::default());
         }
         let building = || note("building the Java benchmarks, once");
-        let jars = Jars::of(&Surroundings::of_process(), &chosen.jdks);
+        let jars = Jars::of(&Surroundings::of_process(), &self.jdks);
         match jars.get(&building, &|| interrupt.requested()) {
             Ok(jar) => Ok(OnJvms { jar, cases }),
             Err(_) if interrupt.requested() => Err(Failure::Interrupted),
@@ -108,6 +122,30 @@ impl JvmArguments {
             }
         }
     }
+}
+
+/// Whether the JVMs that are baselines measure in this run: a name that none has would be compared with nothing.
+///
+/// # Errors
+/// [`Failure::Usage`] with the names there are.
+pub(super) fn check_baselines(baselines: &[Option<Baseline>], on_jvms: &[JvmCase]) -> Result<(), Failure> {
+    let mut names: Vec<String> = Vec::new();
+    for name in on_jvms.iter().map(|case| case.jvm.name()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let unknown = |baseline: &&Baseline| {
+        baseline.coordinate == JVM && baseline.value != NO_JVM && !names.contains(&baseline.value)
+    };
+    let Some(wrong) = baselines.iter().flatten().find(unknown) else { return Ok(()) };
+    let there_are = match names.as_slice() {
+        [] => "no JVM measures in this run; --jvm asks for them".into(),
+        names => {
+            format!("no JVM of this run has that name; there are {}, or {NO_JVM} for ours", names.join(", "))
+        }
+    };
+    Err(Failure::Usage(format!("--baseline `{JVM}={}`: {there_are}", wrong.value)))
 }
 
 /// A line on standard error.

@@ -9,7 +9,7 @@ use crate::format::phrase::factor;
 use crate::format::{OutputFile, Report, number, read_json};
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
-use crate::report::{Change, Changes, Document, Source, changes, html, markdown};
+use crate::report::{Change, Changes, Document, Source, changes, changes_json, html, markdown};
 use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
@@ -57,6 +57,10 @@ pub struct CompareArguments {
     /// Exit with 1 if a row is slower beyond the error, and by more than this many percent.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_on_slower: Option<f64>,
+
+    /// Write what the table says as JSON: an object for each row.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -75,9 +79,8 @@ pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> R
     if arguments.output.is_some() && arguments.output == arguments.markdown {
         return Err(Failure::Usage("-o and --markdown name the same file; they need a file each".into()));
     }
-    let open = |path: &PathBuf| OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()));
-    let page = arguments.output.as_ref().map(open).transpose()?;
-    let text = arguments.markdown.as_ref().map(open).transpose()?;
+    let page = arguments.output.as_deref().map(open).transpose()?;
+    let text = arguments.markdown.as_deref().map(open).transpose()?;
     let sources = arguments.files.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
     let document = Document::of(sources, experiments);
     if document.rows == 0 {
@@ -92,6 +95,10 @@ pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> R
     text.map_err(|error| Failure::Failed(error.to_string()))?;
     charts?;
     Ok(())
+}
+
+fn open(path: &Path) -> Result<OutputFile, Failure> {
+    OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 /// Writes the report of a run into a file that was opened before it.
@@ -123,7 +130,7 @@ fn write_charts(directory: &Path, document: &Document) -> Result<(), Failure> {
         let charts = section.groups.iter().flat_map(|group| &group.charts);
         for (index, chart) in charts.enumerate() {
             let path = directory.join(format!("{}-{}.svg", file_name(&section.name), index + 1));
-            let file = OutputFile::open(&path).map_err(|error| Failure::Failed(error.to_string()))?;
+            let file = open(&path)?;
             file.write(standalone(chart).as_bytes()).map_err(|error| Failure::Failed(error.to_string()))?;
         }
     }
@@ -153,9 +160,10 @@ fn source(path: &Path) -> Result<Source, Failure> {
 /// Compares two result files row by row.
 ///
 /// # Errors
-/// [`Failure::Failed`] if a file cannot be read, if they have no row in common, or if a row is slower than
+/// [`Failure::Failed`] if a file cannot be read or written, if they have no row in common, or if a row is slower than
 /// `--fail-on-slower` allows, after the table has been printed.
 pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
+    let json = arguments.json.as_deref().map(open).transpose()?;
     let (old, new) = (source(&arguments.old)?, source(&arguments.new)?);
     let found = changes(&old.entries, &new.entries);
     if found.both.is_empty() {
@@ -166,7 +174,10 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
             arguments.new.display()
         )));
     }
+    let written = json.map(|file| write_changes(file, &found)).transpose();
+    // Both are tried before an error of one is told.
     print(&table(&found))?;
+    written?;
     let Some(most) = arguments.fail_on_slower else { return Ok(()) };
     let slower =
         || found.both.iter().filter(|one| one.change == Change::Slower && one.slower_percent() > most);
@@ -180,6 +191,11 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
             worst.slower_percent()
         )))
     })
+}
+
+fn write_changes(file: OutputFile, found: &Changes) -> Result<(), Failure> {
+    let text = changes_json(found).context("cannot write the comparison as JSON")?;
+    file.write(&text).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 fn table(found: &Changes) -> String {
@@ -219,11 +235,11 @@ fn table(found: &Changes) -> String {
     }
     let mut text: String = table.lines().map(|line| line.trim_end().to_string() + "\n").collect();
     text.push('\n');
-    for name in &found.only_old {
-        let _ = writeln!(text, "only old: {name}");
+    for row in &found.only_old {
+        let _ = writeln!(text, "only old: {}", row.full_name());
     }
-    for name in &found.only_new {
-        let _ = writeln!(text, "only new: {name}");
+    for row in &found.only_new {
+        let _ = writeln!(text, "only new: {}", row.full_name());
     }
     let count = |change| found.both.iter().filter(|one| one.change == change).count();
     let _ = writeln!(

@@ -35,7 +35,9 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
     left_out.iter().for_each(|text| say(arguments.quiet, text));
-    let on_jvms = arguments.jvm.prepare(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
+    let on_jvms = arguments.jvm.cases(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
+    jvm::check_baselines(&baselines, &on_jvms)?;
+    let on_jvms = chosen_jdks.with_jar(on_jvms, &interrupt)?;
     let measuring = Measuring {
         experiments,
         cases: &cases,

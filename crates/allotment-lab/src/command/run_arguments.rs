@@ -38,7 +38,7 @@ pub struct RunArguments {
     #[arg(long = "param", short = 'p', value_name = "NAME=VALUE,..")]
     pub params: Vec<String>,
 
-    /// What the last column compares with: mode=NAME, threads=N, PARAMETER=VALUE or none.
+    /// What the last column compares with: mode=NAME, threads=N, jvm=NAME, PARAMETER=VALUE or none.
     #[arg(long, value_name = "WHAT=VALUE")]
     pub baseline: Option<String>,
 
@@ -138,7 +138,7 @@ impl RunArguments {
     ///
     /// # Errors
     /// [`Failure::Usage`] for a baseline that is not of the form WHAT=VALUE, names nothing that the
-    /// experiment has, or is not a value of its axis.
+    /// experiment has, or is not a value of its axis. Which JVMs there are is not known yet.
     pub fn baseline(&self, experiment: &dyn Experiment) -> Result<Option<Baseline>, Failure> {
         let Some(text) = &self.baseline else {
             let alone = self.neighbours.map(|_| Baseline::axis(NEIGHBOURS, NONE));

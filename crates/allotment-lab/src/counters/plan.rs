@@ -165,7 +165,7 @@ fn add(
 fn wanted_by(word: &str, family: Option<Family>) -> Result<Vec<Wanted>, UnknownCounter> {
     if word == "auto" {
         let usual = Event::usual().map(|event| Wanted::Event(event, Expected::ANY));
-        let by_code = rows().iter().filter(|row| row.auto).filter_map(|row| {
+        let by_code = rows().filter(|row| row.auto).filter_map(|row| {
             let code = row.on(family?)?;
             Some(Wanted::Event(event(code), row.expected))
         });
@@ -174,7 +174,7 @@ fn wanted_by(word: &str, family: Option<Family>) -> Result<Vec<Wanted>, UnknownC
     if let Some(usage) = Usage::ALL.into_iter().find(|usage| usage.name() == word) {
         return Ok(vec![Wanted::Usage(usage)]);
     }
-    let row = rows().iter().find(|row| row.quantity == word || row.names().any(|name| name == word));
+    let row = rows().find(|row| row.quantity == word || row.names().any(|name| name == word));
     if let Some(row) = row {
         return Ok(vec![match family.and_then(|family| row.on(family)) {
             Some(code) => Wanted::Event(event(code), row.expected),
@@ -194,7 +194,7 @@ fn event(code: super::Code) -> Event {
 /// The nearest name, if one is near.
 fn hint(word: &str) -> String {
     let known = ["auto"].into_iter().chain(Event::names()).chain(Usage::ALL.map(Usage::name));
-    let known = known.chain(rows().iter().flat_map(|row| row.names().chain([row.quantity])));
+    let known = known.chain(rows().flat_map(|row| row.names().chain([row.quantity])));
     let nearest = known.map(|name| (strsim::damerau_levenshtein(name, word), name)).min();
     match nearest {
         Some((distance, name)) if distance <= name.len() / 3 => format!("did you mean `{name}`?"),

@@ -10,7 +10,6 @@
 use crate::harness::{Case, ParameterError};
 use crate::jvm::Workload;
 use allotment::memory::PrefetchSettings;
-use allotment::memory::limit::available_memory;
 
 /// The least eden of a loop that allocates and keeps nothing, in bytes.
 const LEAST_EDEN: usize = 256 << 20;
@@ -111,15 +110,12 @@ pub(super) fn tlab_size(case: &Case) -> Counterpart {
         return Ok(None);
     }
     let all = objects.saturating_mul(case.threads).saturating_mul(bytes);
-    // What is taken from eden for a byte of objects. In f64: beyond what it holds exactly no heap fits anyway.
+    // What is taken from eden for a byte of objects. In f64: no heap has more bytes than it holds exactly.
     let lost = tlab.map_or(1.0, |tlab| tlab as f64 / (tlab - RESERVED - bytes) as f64);
     let begun = case.threads.saturating_mul(2 * tlab.unwrap_or(0)).saturating_add(16 << 20);
     let eden = ((all as f64 * lost * 1.05) as usize).saturating_add(begun);
     let arrays = objects.saturating_mul(case.threads).saturating_mul(REFERENCE);
     let heap = (eden / 8 * 10).saturating_add(arrays / 4 * 5).saturating_add(64 << 20);
-    if heap.saturating_add(heap / 4) > available_memory().bytes {
-        return Ok(None);
-    }
     let workload = Workload::new("allotment.Refills.fill", heap)
         .param("objects", objects)
         .param("size", bytes)
@@ -316,12 +312,26 @@ mod tests {
     }
 
     #[test]
+    fn any_experiment_is_left_out_where_memory_is_too_small() {
+        let selection = Selection { quick: true, threads: vec![1], ..Selection::default() };
+        let (cases, _) = expand(all(), &selection, 2).unwrap();
+        let jvms = [jvm(25, "parallel")];
+        let (found, told) = jvm_cases(all(), &cases, &jvms, &Settings::default(), 1 << 20);
+        assert!(found.is_empty());
+        for benchmark in ["tlab.tlab", "tlab-size.cas", "trees.build", "lists.forced", "graph.mutate"] {
+            let start = format!("{benchmark} on 25-parallel left out: its heap");
+            assert!(told.iter().any(|line| line.starts_with(&start)), "{benchmark}: {told:?}");
+        }
+    }
+
+    #[test]
     fn our_collectors_make_no_difference_to_a_jvm() {
         let experiments: Vec<_> = all().iter().copied().filter(|e| e.name() == "trees").collect();
         let modes = vec!["build".into()];
         let selection = Selection { quick: true, modes, threads: vec![1], ..Selection::default() };
         let (cases, _) = expand(&experiments, &selection, 2).unwrap();
-        let (found, _) = jvm_cases(&experiments, &cases, &[jvm(25, "parallel")], &Settings::default());
+        let (found, _) =
+            jvm_cases(&experiments, &cases, &[jvm(25, "parallel")], &Settings::default(), usize::MAX);
         assert_eq!((cases.len(), found.len(), found[0].beside), (2, 1, 0));
     }
 
@@ -332,7 +342,7 @@ mod tests {
         let (cases, _) = expand(all(), &selection, 2).unwrap();
         let settings = Settings { quick: true, ..Settings::default() };
         let jvms = [jvm(17, "parallel"), jvm(25, "parallel")];
-        let (found, _) = jvm_cases(all(), &cases, &jvms, &settings);
+        let (found, _) = jvm_cases(all(), &cases, &jvms, &settings, usize::MAX);
         let planned = settings.jvm_estimate(found.iter().map(|case| cases[case.beside].jmh_mode));
         assert!(
             found.len() > 20 && planned < Duration::from_secs(600),

@@ -1,8 +1,10 @@
 //! The measuring threads, driven with workers that count, fail and wait.
 
 use super::super::case::examples::case;
+use super::super::watch::Seen;
 use super::super::{Settings, TimeUnit, keep_value};
 use super::*;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -1,7 +1,9 @@
 //! Rows against their baselines.
 //!
 //! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours is: that is what it
-//! was measured for. Where the question is what neighbours do, it is compared with that JVM alone.
+//! was measured for. Where the question is what neighbours do, it is compared with that JVM alone. Which rows belong
+//! together is decided here for whoever compares rows of one run: a second rule elsewhere would differ in what a mode
+//! lacks.
 
 use super::neighbours::NEIGHBOURS;
 use super::{Baseline, JVM};
@@ -10,11 +12,11 @@ use crate::statistics::Ratio;
 
 /// Compares each row with its baseline: the row with the baseline's value in its coordinate that agrees in
 /// everything else. An axis that the baseline does not have (its mode lacks it) need not agree. A row of a
-/// JVM is a baseline for rows of the same JVM only.
+/// JVM is a baseline for rows of the same JVM only. Scores in different units are not compared.
 pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
     let all_of =
         |baseline| -> Vec<&ScoreRow> { rows.iter().filter(|row| is_baseline(row, baseline)).collect() };
-    let ours = Baseline::axis(JVM, NO_JVM);
+    let ours = no_jvm();
     let (chosen, beside_jvms) = (all_of(baseline), all_of(&ours));
     let ratio = |row: &ScoreRow| {
         let is_chosen = is_ours(row) || holds_for_jvms(baseline);
@@ -32,8 +34,19 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
     }
 }
 
+/// Our row at the coordinates of a row of a JVM; none if there is none, or `theirs` is no row of a JVM.
+pub fn ours_beside<'a>(rows: &'a [ScoreRow], theirs: &ScoreRow) -> Option<&'a ScoreRow> {
+    let found = |row: &&ScoreRow| !is_ours(theirs) && is_ours(row) && agree(theirs, row, &no_jvm());
+    rows.iter().find(found)
+}
+
 /// The value of the coordinate of JVMs that our rows would have, if they had it.
-const NO_JVM: &str = "none";
+pub const NO_JVM: &str = "none";
+
+/// The baseline that our rows are to those of JVMs.
+fn no_jvm() -> Baseline {
+    Baseline::axis(JVM, NO_JVM)
+}
 
 /// Whether rows of JVMs have this baseline too.
 fn holds_for_jvms(baseline: &Baseline) -> bool {
@@ -70,6 +83,7 @@ fn agree(row: &ScoreRow, other: &ScoreRow, baseline: &Baseline) -> bool {
         && (free("mode") || names(row).1 == names(other).1)
         && (free("threads") || row.threads == other.threads)
         && row.jmh_mode == other.jmh_mode
+        && row.primary.unit == other.primary.unit
         && (free(JVM) || is_ours(row) == is_ours(other))
         && same_parameters
 }
@@ -162,6 +176,34 @@ mod tests {
         assert_eq!(ratios(&company, &Baseline::axis(NEIGHBOURS, "none")), [None, Some(1.0), None, Some(1.5)]);
         let g1 = [Some(2.0), None, Some(2.0 / 3.0), None, Some(2.0), None];
         assert_eq!(ratios(&rows, &Baseline::axis(JVM, "25-g1")), g1);
+    }
+
+    #[test]
+    fn the_row_beside_one_of_a_jvm_is_ours() {
+        let on_jvm = |mut row: ScoreRow| {
+            row.parameters.push(Parameter { name: JVM.into(), value: "25-g1".into(), label: "25-g1".into() });
+            row
+        };
+        let rows = [
+            row("tlab", 1, Some("16"), 1.0),
+            on_jvm(row("tlab", 1, Some("64"), 2.0)),
+            row("tlab", 1, Some("64"), 3.0),
+            row("bare", 1, None, 4.0),
+        ];
+        let score = |theirs: &ScoreRow| ours_beside(&rows, theirs).map(|row| row.primary.score());
+        assert_eq!(score(&rows[1]), Some(3.0));
+        assert_eq!(score(&on_jvm(rows[3].clone())), Some(4.0));
+        assert_eq!(score(&on_jvm(row("bare", 1, Some("16"), 9.0))), Some(4.0), "an axis that ours lacks");
+        assert_eq!(score(&on_jvm(row("tlab", 2, Some("64"), 9.0))), None);
+        assert_eq!(score(&rows[0]), None, "measured here");
+    }
+
+    #[test]
+    fn units_that_differ_are_not_compared() {
+        let mut rows = [row("shared", 1, None, 8.0), row("tlab", 1, None, 2.0)];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, Some(0.25)]);
+        rows[1].primary.unit = "us/op".into();
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None; 2]);
     }
 
     #[test]

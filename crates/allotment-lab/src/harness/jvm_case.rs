@@ -45,12 +45,13 @@ pub struct OnJvms {
     pub cases: Vec<JvmCase>,
 }
 
-/// What `jvms` are to measure beside `cases`, and why parts of that were left out.
+/// What `jvms` are to measure beside `cases` in `memory` bytes, and why parts of that were left out.
 pub fn jvm_cases(
     experiments: &[&dyn Experiment],
     cases: &[Case],
     jvms: &[Jvm],
     settings: &Settings,
+    memory: usize,
 ) -> (Vec<JvmCase>, Vec<String>) {
     let (mut found, mut left_out): (Vec<JvmCase>, Vec<String>) = (Vec::new(), Vec::new());
     for (beside, case) in cases.iter().enumerate() {
@@ -58,20 +59,29 @@ pub fn jvm_cases(
         let Some(workload) = experiment.and_then(|experiment| experiment.on_jvm(case)) else { continue };
         for jvm in jvms {
             let mut workload = workload.clone();
+            let mut leave_out = |why: String| {
+                left_out.push(format!("{} on {} left out: {why}", case.benchmark(), jvm.name()));
+            };
             if !jvm.collector.collects() {
                 let kept = workload.kept.filter(|_| case.jmh_mode == JmhMode::SingleShot);
                 let Some(kept) = kept else {
-                    let text = format!(
-                        "{} on {} left out: nothing is ever freed there, and the work has no end or needs a collection",
-                        case.benchmark(),
-                        jvm.name()
+                    leave_out(
+                        "nothing is ever freed there, and the work has no end or needs a collection".into(),
                     );
-                    left_out.push(text);
                     continue;
                 };
                 let plan = settings.jvm_plan(case.jmh_mode);
                 let shots = (plan.warmup_iterations + plan.iterations) as usize;
                 workload.sizes.heap = workload.sizes.heap.saturating_add(kept.saturating_mul(shots));
+            }
+            let needed = with_vm(workload.sizes.heap_bytes());
+            if needed > memory {
+                leave_out(format!(
+                    "its heap and what the VM has beside it need {}m of memory, and there are {}m",
+                    needed.div_ceil(1 << 20),
+                    memory >> 20
+                ));
+                continue;
             }
             let alike = |other: &JvmCase| {
                 let of = &cases[other.beside];
@@ -89,6 +99,11 @@ pub fn jvm_cases(
     left_out.sort();
     left_out.dedup();
     (found, left_out)
+}
+
+/// About what a JVM with a heap of so many bytes takes: a quarter more, for the collector's tables, code, and JMH beside it.
+fn with_vm(heap: usize) -> usize {
+    heap.saturating_add(heap / 4)
 }
 
 impl JvmCase {
@@ -183,7 +198,11 @@ mod tests {
     }
 
     fn found(cases: &[Case], jvms: &[Jvm]) -> (Vec<(usize, String)>, Vec<String>) {
-        let (found, left_out) = jvm_cases(&[&Twice], cases, jvms, &Settings::default());
+        within(usize::MAX, cases, jvms)
+    }
+
+    fn within(memory: usize, cases: &[Case], jvms: &[Jvm]) -> (Vec<(usize, String)>, Vec<String>) {
+        let (found, left_out) = jvm_cases(&[&Twice], cases, jvms, &Settings::default(), memory);
         (found.iter().map(|case| (case.beside, case.jvm.name())).collect(), left_out)
     }
 
@@ -220,10 +239,35 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_fit_into_memory_is_left_out_with_a_line() {
+        let (cases, jvms) = ([case(JmhMode::SingleShot, 1)], [jvm(25, "g1"), jvm(25, "epsilon")]);
+        let plan = Settings::default().jvm_plan(JmhMode::SingleShot);
+        // Epsilon keeps a MiB of each shot beside the 64 of the heap.
+        let heap = (64 + plan.warmup_iterations as usize + plan.iterations as usize) << 20;
+        let both = [(0, "25-g1".to_string()), (0, "25-epsilon".to_string())];
+        assert_eq!(within(heap / 4 * 5, &cases, &jvms), (both.to_vec(), vec![]));
+        let (some, told) = within(heap / 4 * 5 - 1, &cases, &jvms);
+        assert_eq!(some, both[..1]);
+        let (needed, there) = ((heap / 4 * 5).div_ceil(1 << 20), (heap / 4 * 5 - 1) >> 20);
+        let expected = format!(
+            "example.plain on 25-epsilon left out: its heap and what the VM has beside it need {needed}m of memory, \
+             and there are {there}m"
+        );
+        assert_eq!(told, [expected]);
+        let (none, told) = within(10 << 20, &cases, &jvms);
+        assert!(none.is_empty() && told.len() == 2, "{told:?}");
+        assert!(
+            told[1].contains("25-g1") && told[1].ends_with("need 80m of memory, and there are 10m"),
+            "{told:?}"
+        );
+    }
+
+    #[test]
     fn a_case_has_the_flags_of_collector_heap_workload_and_user() {
         let mut jvm = jvm(25, "parallel");
         jvm.extra = vec!["-Xss1m".into()];
-        let (cases, _) = jvm_cases(&[&Twice], &[case(JmhMode::Throughput, 1)], &[jvm], &Settings::default());
+        let case = case(JmhMode::Throughput, 1);
+        let (cases, _) = jvm_cases(&[&Twice], &[case], &[jvm], &Settings::default(), usize::MAX);
         let flags = cases[0].flags().join(" ");
         assert_eq!(
             flags,

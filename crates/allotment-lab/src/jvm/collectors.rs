@@ -71,6 +71,24 @@ pub struct Sizes {
     pub eden: Option<usize>,
 }
 
+impl Sizes {
+    /// Bytes of the whole heap that a JVM is given.
+    pub fn heap_bytes(&self) -> usize {
+        self.heap_mebibytes().saturating_mul(1 << 20)
+    }
+
+    /// What is young has to leave as much for what is old as HotSpot insists on.
+    fn heap_mebibytes(&self) -> usize {
+        let young = self.young_mebibytes();
+        mebibytes(self.heap).max(young.map_or(0, |young| young + young / 4 + 32))
+    }
+
+    /// Of ten parts of the young generation eden is eight, as in HotSpot's own default.
+    fn young_mebibytes(&self) -> Option<usize> {
+        self.eden.map(|eden| mebibytes((eden / 8).saturating_mul(10)))
+    }
+}
+
 impl Collector {
     /// The flags that choose it, for a JVM of that feature release.
     pub fn flags(&self, feature: u32) -> Vec<String> {
@@ -97,12 +115,9 @@ impl Collector {
         flags.into_iter().map(String::from).collect()
     }
 
-    /// The flags that give it a heap, in MiB. Eden has its size where a collector has one: of ten parts of the young
-    /// generation it is eight, as in HotSpot's own default, and they stay so.
+    /// The flags that give it a heap, in MiB. Eden has its size where a collector has one, and keeps it.
     pub fn sizing(&self, sizes: Sizes) -> Vec<String> {
-        let young = sizes.eden.map(|eden| mebibytes(eden / 8 * 10));
-        // What is young has to leave as much for what is old as HotSpot insists on.
-        let heap = mebibytes(sizes.heap).max(young.map_or(0, |young| young + young / 4 + 32));
+        let (heap, young) = (sizes.heap_mebibytes(), sizes.young_mebibytes());
         let mut flags = vec![format!("-Xms{heap}m"), format!("-Xmx{heap}m")];
         match (self.kind, young) {
             (Kind::Serial, Some(young)) => {
@@ -172,6 +187,9 @@ mod tests {
         assert!(sizing("g1", mib(1), Some(mib(64))).ends_with("-Xmn80m"));
         assert!(!sizing("z", mib(1), Some(mib(64))).contains("-Xmn"));
         assert_eq!(sizing("serial", mib(1) + 1, None), "-Xms2m -Xmx2m");
+        let bytes = |heap, eden| Sizes { heap, eden }.heap_bytes();
+        assert_eq!((bytes(mib(1) + 1, None), bytes(mib(1), Some(mib(64)))), (mib(2), mib(132)));
+        assert_eq!(bytes(usize::MAX, Some(usize::MAX)), usize::MAX);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) fn fake_jdk(home: &Path, version: &str, behaviour: &str) -> PathBuf {
 /// A JVM that nobody has asked anything, with ordinary headers.
 pub(crate) fn jvm(feature: u32, collector: &str) -> Jvm {
     let jdk = Jdk { home: "/jdk".into(), feature, version: format!("{feature}.0.1"), vendor: None };
-    let prefetch = Prefetch { style: 1, distance: 192, step: 64, lines: 4 };
+    let prefetch = Prefetch { distance: 192, step: 64, lines: 4 };
     Jvm { jdk, collector: collector.parse().unwrap(), extra: vec![], header_bytes: 12, prefetch }
 }
 

@@ -26,11 +26,10 @@ pub struct Jvm {
     pub prefetch: Prefetch,
 }
 
-/// A JVM's options of allocation prefetch.
+/// A JVM's options of allocation prefetch, as far as they change what buffers hold: HotSpot keeps bytes for it whatever its
+/// style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prefetch {
-    /// `AllocatePrefetchStyle`.
-    pub style: usize,
     /// `AllocatePrefetchDistance` in bytes.
     pub distance: usize,
     /// `AllocatePrefetchStepSize` in bytes.
@@ -48,21 +47,27 @@ impl Prefetch {
 }
 
 impl Jvm {
-    /// Asks a JDK whether it has `collector`, with `extra` on its command line.
+    /// Asks a JDK whether it has `collector`, with `extra` on its command line. `stop` ends that.
     ///
     /// # Errors
-    /// It has not, or fails otherwise; what it said, in one line.
-    pub fn ask(jdk: &Jdk, collector: Collector, extra: &[String]) -> Result<Jvm, String> {
+    /// It has not, or fails otherwise; what it said, in one line. Or it was stopped.
+    pub fn ask(
+        jdk: &Jdk,
+        collector: Collector,
+        extra: &[String],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Jvm, String> {
         let name = name(jdk, collector);
         let mut command = Command::new(jdk.java());
         command.args(collector.flags(jdk.feature)).args(extra).args(["-XX:+PrintFlagsFinal", "-version"]);
-        let ended = process::run(command, PATIENCE, &|| false)
-            .map_err(|error| format!("{name} does not run: {error}"))?;
+        let ended =
+            process::run(command, PATIENCE, stop).map_err(|error| format!("{name} does not run: {error}"))?;
         if !ended.succeeded() {
             let said = last_words(&format!("{}{}", ended.errors, ended.output));
             return Err(match ended.fate {
                 Fate::Exited(_) => format!("{name} does not run: {said}"),
-                _ => {
+                Fate::Stopped => format!("{name} was interrupted before it had printed its flags"),
+                Fate::TooLong => {
                     format!("{name} printed its flags for more than {} s and was killed", PATIENCE.as_secs())
                 }
             });
@@ -76,7 +81,6 @@ impl Jvm {
             (false, false) => 16,
         };
         let prefetch = Prefetch {
-            style: number("AllocatePrefetchStyle"),
             distance: number("AllocatePrefetchDistance"),
             step: number("AllocatePrefetchStepSize"),
             lines: number("AllocatePrefetchLines").max(number("AllocateInstancePrefetchLines")),
@@ -115,7 +119,6 @@ mod tests {
 
     const FLAGS: &str = "[Global flags]
      bool UseCompressedClassPointers               = true                           {product lp64_product} {default}
-      int AllocatePrefetchStyle                    = 1                                      {product} {default}
       int AllocatePrefetchDistance                 = 192                                    {product} {default}
      intx AllocatePrefetchStepSize                 = 64                                     {product} {default}
      intx AllocatePrefetchLines                    = 4                                      {product} {default}
@@ -125,11 +128,15 @@ mod tests {
 ";
 
     fn asked(behaviour: &str) -> Result<Jvm, String> {
+        asked_until(behaviour, &|| false)
+    }
+
+    fn asked_until(behaviour: &str, stop: &dyn Fn() -> bool) -> Result<Jvm, String> {
         let folder = tempfile::tempdir().unwrap();
         let home =
             fake_jdk(folder.path(), "25.0.3", &format!("case \"$*\" in *UseParallelGC*) {behaviour};; esac"));
         let jdk = Jdk::at(&home).unwrap();
-        Jvm::ask(&jdk, "parallel".parse().unwrap(), &["-Xss1m".into()])
+        Jvm::ask(&jdk, "parallel".parse().unwrap(), &["-Xss1m".into()], stop)
     }
 
     #[test]
@@ -146,10 +153,16 @@ mod tests {
             (jvm.name().as_str(), jvm.header_bytes, jvm.bumps_without_buffers()),
             ("25-parallel", 8, false)
         );
-        assert_eq!(jvm.prefetch, Prefetch { style: 1, distance: 192, step: 64, lines: 4 });
+        assert_eq!(jvm.prefetch, Prefetch { distance: 192, step: 64, lines: 4 });
         assert_eq!(jvm.prefetch.reserve(), 576);
         let ordinary = asked(&format!("cat <<'END'\n{}END\n", FLAGS.replace(":= true", "= false"))).unwrap();
         assert_eq!(ordinary.header_bytes, 12);
+    }
+
+    #[test]
+    fn asking_can_be_interrupted() {
+        let told = asked_until("exec sleep 1000", &|| true).unwrap_err();
+        assert_eq!(told, "25-parallel was interrupted before it had printed its flags");
     }
 
     #[test]

@@ -48,9 +48,9 @@ pub struct Changes {
     /// Those that both have, in the order of the new file.
     pub both: Vec<Changed>,
     /// Those of the old file alone.
-    pub only_old: Vec<String>,
+    pub only_old: Vec<ScoreRow>,
     /// Those of the new file alone.
-    pub only_new: Vec<String>,
+    pub only_new: Vec<ScoreRow>,
 }
 
 /// Finds rows with equal benchmark, mode, unit, threads and parameters. Rows that occur several times in a file
@@ -63,7 +63,7 @@ pub fn changes(old: &[Entry], new: &[Entry]) -> Changes {
     let mut found = Changes::default();
     for entry in new {
         let Some(old) = known.get_mut(&key(&entry.row)).and_then(Vec::pop) else {
-            found.only_new.push(entry.row.full_name());
+            found.only_new.push(entry.row.clone());
             continue;
         };
         let (before, after) = (old.primary.summary(), entry.row.primary.summary());
@@ -80,7 +80,7 @@ pub fn changes(old: &[Entry], new: &[Entry]) -> Changes {
     for entry in old {
         let left = known.get_mut(&key(&entry.row));
         if left.is_some_and(|rows| rows.pop().is_some()) {
-            found.only_old.push(entry.row.full_name());
+            found.only_old.push(entry.row.clone());
         }
     }
     found
@@ -132,7 +132,7 @@ mod tests {
         assert!((found.both[1].slower_percent() - 50.0).abs() < 1e-9);
         assert!((found.both[2].slower_percent() + 50.0).abs() < 1e-9);
         assert_eq!((found.only_old.len(), found.only_new.len()), (1, 1), "another unit is another row");
-        assert!(found.only_old[0].starts_with("gone"));
+        assert_eq!(found.only_old[0].benchmark, "gone");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::format::ScoreRow;
 use crate::format::coordinates::{mode, value};
 use crate::format::phrase::{self, Better, ratios};
-use crate::harness::JVM;
+use crate::harness::{JVM, ours_beside};
 use crate::statistics::Ratio;
 
 /// A sentence for each mode and each JVM: our row over the JVM's at equal coordinates.
@@ -11,7 +11,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let mut found: Vec<(String, &str, Vec<Ratio>)> = Vec::new();
     for theirs in rows {
         let Some((jvm, _)) = value(theirs, JVM) else { continue };
-        let Some(ours) = rows.iter().find(|row| beside(row, theirs)) else { continue };
+        let Some(ours) = ours_beside(rows, theirs) else { continue };
         let ratio = Ratio::of(&ours.primary.summary(), &theirs.primary.summary());
         let name = format!("{} here against {}", mode(ours), phrase::jvm(&jvm));
         let unit = ours.primary.unit.as_str();
@@ -21,20 +21,6 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
         }
     }
     found.iter().map(|(name, unit, all)| format!("{name}: {}.", ratios(all, Better::of(unit)))).collect()
-}
-
-/// Whether `ours` was measured here at the coordinates of a JVM's row.
-fn beside(ours: &ScoreRow, theirs: &ScoreRow) -> bool {
-    value(ours, JVM).is_none()
-        && ours.benchmark == theirs.benchmark
-        && ours.jmh_mode == theirs.jmh_mode
-        && ours.primary.unit == theirs.primary.unit
-        && ours.threads == theirs.threads
-        && theirs
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.name != JVM)
-            .all(|parameter| value(ours, &parameter.name).is_none_or(|(own, _)| own == parameter.value))
 }
 
 #[cfg(test)]

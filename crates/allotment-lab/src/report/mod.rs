@@ -10,13 +10,14 @@
 //! | `table` | rows as cells |
 //! | `tlab_log` | what a JVM's log says of its TLABs, as a document |
 //! | `html`, `markdown` | the two forms of a document |
-//! | `changes` | two files, row by row |
+//! | `changes`, `changes_json` | two files, row by row; as JSON |
 //!
 //! The page is an askama template, because a page is easier to read as a page than as a program that writes
 //! one, and because askama escapes what comes from files. It has no script: charts are SVG, what a pointer
 //! shows is SVG's own titles, and light and dark are the style sheet's.
 
 mod changes;
+mod changes_json;
 pub mod chart;
 mod command_line;
 mod document;
@@ -28,6 +29,7 @@ mod table;
 mod tlab_log;
 
 pub use changes::{Change, Changes, changes};
+pub use changes_json::changes_json;
 pub use document::{Document, Source};
 pub use html::html;
 pub use markdown::markdown;

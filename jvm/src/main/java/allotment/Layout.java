@@ -92,6 +92,15 @@ final class Layout {
         }
     }
 
+    /**
+     * Demands that size of what is made here: {@code padded} where references have 4 bytes, else {@code plain}.
+     *
+     * @throws IllegalStateException if it has another
+     */
+    static void demand(Class<?> plain, Class<?> padded, long bytes) {
+        demand(hasNarrowReferences() ? padded : plain, bytes);
+    }
+
     /** What is wrong, and what of the machine's settings decides it. */
     static IllegalStateException wrong(String what) {
         return new IllegalStateException(what + ": headers have " + headerBytes() + " bytes and references " + referenceBytes()

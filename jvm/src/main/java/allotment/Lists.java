@@ -30,7 +30,10 @@ public class Lists {
     /** What {@link Forced#nodes} is unless told otherwise: {@code -opi} has to be the same. */
     private static final int NODES = 1_000_000;
 
-    /** A node. Each of a list has a key one larger than the one before it. */
+    /**
+     * A node. Each of a list has a key one larger than the one before it. One class for these and the nodes of {@link Trees} was
+     * refused: a second reference is one more that a collector looks at, in each node.
+     */
     private static class Node {
         Node next;
         final long key;
@@ -59,7 +62,7 @@ public class Lists {
     }
 
     private static void demandSize() {
-        Layout.demand(IS_PADDED ? Padded.class : Node.class, 32);
+        Layout.demand(Node.class, Padded.class, 32);
     }
 
     private static int value(long key) {

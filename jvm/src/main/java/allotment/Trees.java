@@ -48,7 +48,7 @@ public class Trees {
         if (depth < 0 || depth > 30 || rounds < 1) {
             throw new IllegalArgumentException("depth " + depth + " and " + rounds + " rounds: 0 to 30, and 1 and more work");
         }
-        Layout.demand(IS_PADDED ? Padded.class : Node.class, 32);
+        Layout.demand(Node.class, Padded.class, 32);
         living = topDown(depth + LIVING_LEVELS);
         numbers = new double[NUMBERS];
         for (int index = 0; index < NUMBERS; index++) {

@@ -97,7 +97,7 @@ class Vertex {
      * @throws IllegalStateException if an object has another here
      */
     static void demandSizes() {
-        Layout.demand(IS_PADDED ? Padded.class : Vertex.class, BYTES);
+        Layout.demand(Vertex.class, Padded.class, BYTES);
         Layout.demand(Leaf.class, Leaf.BYTES);
         Layout.demand(Medium.class, Medium.BYTES);
     }

@@ -4,7 +4,7 @@ use super::*;
 use std::collections::HashSet;
 
 fn config(quantity: &str, family: Family) -> Option<(u64, u64)> {
-    let row = rows().iter().find(|row| row.quantity == quantity).unwrap();
+    let row = rows().find(|row| row.quantity == quantity).unwrap();
     row.on(family).map(|code| (code.config, code.config1))
 }
 
@@ -108,7 +108,7 @@ fn names_are_one_quantitys_and_codes_one_events() {
         [Haswell, HaswellServer, Skylake, SkylakeServer, IceLakeServer, SapphireRapids, Zen2, Zen3, Zen4]
     {
         let mut codes = HashSet::new();
-        for code in rows().iter().filter_map(|row| row.on(family)) {
+        for code in rows().filter_map(|row| row.on(family)) {
             assert!(codes.insert((code.config, code.config1)), "{family}: {} twice", code.name);
         }
     }

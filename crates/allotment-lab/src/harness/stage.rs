@@ -1,0 +1,161 @@
+//! The threads' side of a case: each sets up its scene, plays its worker through all iterations, and tells the controller.
+//!
+//! What a thread does between the gate and its part of an iteration is here, how iterations are opened, timed and summed up is
+//! the controller's ([`Bench`](super::Bench)).
+
+use super::gate::Gate;
+use super::iteration::{Measured as MeasuredWorker, Round, single};
+use super::sampler::Sampler;
+use super::watch::{Seen, Watch, Watcher};
+use super::{JmhMode, SecondaryValue, Share, Thread, Worker};
+use crate::machine::pin_current_thread;
+use anyhow::{Context, anyhow, bail};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+/// What an experiment does on each thread.
+pub(super) type Scene<'a> = dyn Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync + 'a;
+
+/// What a thread tells the controller.
+pub(super) enum Note {
+    Built,
+    AllReady,
+    Measured(Box<Part>),
+    /// Its scene is taken down.
+    Left,
+    Failed(anyhow::Error),
+}
+
+/// A thread's part of an iteration.
+pub(super) struct Part {
+    pub(super) share: Share,
+    pub(super) samples: Vec<(u64, u64)>,
+    pub(super) secondary: Vec<SecondaryValue>,
+    pub(super) seen: Seen,
+}
+
+/// What a thread tells next; what made it fail is an error.
+pub(super) fn next(receiver: &Receiver<Note>) -> anyhow::Result<Note> {
+    match receiver.recv() {
+        Ok(Note::Failed(error)) => Err(error),
+        Ok(note) => Ok(note),
+        Err(_) => bail!("all threads ended early"),
+    }
+}
+
+/// What the controller and the threads of a case share.
+pub(super) struct Stage {
+    pub(super) jmh_mode: JmhMode,
+    pub(super) threads: usize,
+    pub(super) rounds: Vec<Round>,
+    pub(super) gate: Gate,
+    pub(super) iteration_time: Duration,
+    pub(super) watch: Watch,
+}
+
+impl Stage {
+    pub(super) fn abort(&self) {
+        self.rounds.iter().for_each(Round::abort);
+        self.gate.close();
+    }
+
+    /// A measuring thread, from its start to its end.
+    pub(super) fn perform(&self, thread: Thread, sender: &Sender<Note>, scene: &Scene<'_>) {
+        let played = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(cpu) = thread.cpu {
+                pin_current_thread(cpu).with_context(|| format!("cannot run on CPU {cpu}"))?;
+            }
+            let played = Cell::new(false);
+            scene(&thread, Play { stage: self, thread, sender, played: &played })?;
+            if played.get() {
+                Ok(())
+            } else {
+                bail!("its scene ended, and its worker had not played to the end")
+            }
+        }));
+        let result = played.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+            Err(anyhow!("panicked: {}", text.unwrap_or("without a message")))
+        });
+        if let Err(error) = result {
+            // Told before the others are let go, so that the controller hears the cause first.
+            let _ = sender.send(Note::Failed(error.context(format!(
+                "thread {} of {}",
+                thread.index + 1,
+                thread.count
+            ))));
+            self.abort();
+        } else {
+            let _ = sender.send(Note::Left);
+        }
+    }
+
+    /// Sending fails only when the controller has given up; then the gate is closed too.
+    fn play_all(
+        &self,
+        thread: Thread,
+        sender: &Sender<Note>,
+        worker: &mut dyn MeasuredWorker,
+    ) -> anyhow::Result<()> {
+        let mut sampler = Sampler::new(self.iteration_time, thread.index as u32 + 1);
+        let mut watcher = Watcher::new(&self.watch)?;
+        let _ = sender.send(Note::Built);
+        for (index, round) in self.rounds.iter().enumerate() {
+            if !idle(worker, || self.gate.wait(index))? {
+                return Ok(());
+            }
+            worker.prepare()?;
+            if !idle(worker, || round.prepared.attend(self.threads))? {
+                return Ok(());
+            }
+            let all_ready = || drop(sender.send(Note::AllReady));
+            let share = match self.jmh_mode {
+                JmhMode::SingleShot => single(worker, &mut watcher),
+                JmhMode::SampleTime => {
+                    round.sample(worker, self.threads, &mut watcher, &mut sampler, all_ready)
+                }
+                JmhMode::Throughput | JmhMode::AverageTime => {
+                    round.count(worker, self.threads, &mut watcher, all_ready)
+                }
+            };
+            let sampled = self.jmh_mode == JmhMode::SampleTime;
+            let samples = if sampled { sampler.counts() } else { Vec::new() };
+            worker.finish()?;
+            let secondary = worker.metrics(&share);
+            let seen = watcher.seen()?;
+            let _ = sender.send(Note::Measured(Box::new(Part { share, samples, secondary, seen })));
+        }
+        Ok(())
+    }
+}
+
+/// Waits in the way of the worker; false if there is nothing left to do.
+fn idle(worker: &mut dyn MeasuredWorker, mut wait: impl FnMut() -> bool) -> anyhow::Result<bool> {
+    let mut waited = None;
+    worker.idle(&mut || waited = Some(wait()));
+    waited.context("its worker did not wait when told to")
+}
+
+/// A thread's turn to measure: taken once, by the scene that it was given to ([`Bench::measure_within`](super::Bench::measure_within)).
+pub struct Play<'a> {
+    stage: &'a Stage,
+    thread: Thread,
+    sender: &'a Sender<Note>,
+    /// Whether it has been taken to the end.
+    played: &'a Cell<bool>,
+}
+
+impl Play<'_> {
+    /// Takes the worker through all iterations, or up to where another thread failed.
+    ///
+    /// # Errors
+    /// What the worker returned; the scene is to return it too.
+    pub fn play<W: Worker>(self, mut worker: W) -> anyhow::Result<()> {
+        self.stage.play_all(self.thread, self.sender, &mut worker)?;
+        self.played.set(true);
+        Ok(())
+    }
+}

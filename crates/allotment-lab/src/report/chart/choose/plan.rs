@@ -1,0 +1,98 @@
+//! What each coordinate of the rows does, and the combinations of what is left: the places that have a chart each.
+
+use super::Scored;
+use crate::format::ScoreRow;
+use crate::format::coordinates::{Coordinate, MODE, value, varying};
+use crate::harness::{Baseline, Charts, JVM};
+
+/// With more combinations than these, coordinates of few values become series.
+const MANY_PANELS: usize = 12;
+
+/// What each coordinate does.
+pub(super) struct Plan {
+    /// What runs along x, if anything does.
+    pub(super) along: Option<Coordinate>,
+    /// What is compared.
+    pub(super) series: Vec<String>,
+    /// What has charts of its own.
+    pub(super) panels: Vec<Coordinate>,
+}
+
+impl Plan {
+    pub(super) fn of(rows: &[&ScoreRow], wanted: Charts, baseline: Option<&Baseline>) -> Plan {
+        let mut all = varying(rows);
+        let compared = |name: &str| {
+            name == MODE || name == JVM || baseline.is_some_and(|baseline| baseline.coordinate == name)
+        };
+        let numbers = |one: &Coordinate| one.numbers().is_some();
+        let named = all.iter().position(|one| wanted.along == Some(one.name.as_str()) && numbers(one));
+        let most = || {
+            let free = all.iter().enumerate().filter(|(_, one)| !compared(&one.name) && numbers(one));
+            // Of equals the first: experiments name what they are about first.
+            let most = free.rev().max_by_key(|(_, one)| one.values.len())?;
+            (most.1.values.len() > 2).then_some(most.0)
+        };
+        let along = named.or_else(most).map(|index| all.remove(index));
+        let (series, mut panels): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| compared(&one.name));
+        let mut series: Vec<String> = series.into_iter().map(|one| one.name).collect();
+        while panels.iter().map(|one| one.values.len()).product::<usize>() > MANY_PANELS {
+            let fewest = panels.iter().enumerate().filter(|(_, one)| one.values.len() <= 3);
+            let Some((index, _)) = fewest.min_by_key(|(_, one)| one.values.len()) else { break };
+            series.push(panels.remove(index).name);
+        }
+        Plan { along, series, panels }
+    }
+
+    /// The combinations of the panels' values, as far as rows have them. A row that lacks some has one of its own only where
+    /// it belongs to none of another row: every row has a chart.
+    pub(super) fn places(&self, rows: &[Scored<'_>]) -> Vec<Place> {
+        let mut all: Vec<Place> = Vec::new();
+        for scored in rows {
+            let place: Place = self.panels.iter().map(|one| value(scored.row, &one.name)).collect();
+            if !all.contains(&place) {
+                all.push(place);
+            }
+        }
+        let lacking = |place: &Place| place.iter().filter(|value| value.is_none()).count();
+        // Whatever a place is a part of has fewer gaps, so it comes first.
+        all.sort_by_key(lacking);
+        let mut found: Vec<Place> = Vec::new();
+        for place in all {
+            if !found.iter().any(|whole| is_part(&place, whole)) {
+                found.push(place);
+            }
+        }
+        let rank = |place: &Place| -> Vec<usize> {
+            let of = |(one, own): (&Coordinate, &Own)| {
+                one.values.iter().position(|value| Some(value) == own.as_ref()).unwrap_or(usize::MAX)
+            };
+            self.panels.iter().zip(place).map(of).collect()
+        };
+        found.sort_by_key(rank);
+        found
+    }
+
+    pub(super) fn belongs(&self, row: &ScoreRow, place: &[Own]) -> bool {
+        let own: Place = self.panels.iter().map(|one| value(row, &one.name)).collect();
+        is_part(&own, place)
+    }
+}
+
+/// A value with its label; none where rows lack the coordinate.
+pub(super) type Own = Option<(String, String)>;
+
+/// One for each panel.
+pub(super) type Place = Vec<Own>;
+
+/// Whether `whole` has all values of `place`.
+fn is_part(place: &[Own], whole: &[Own]) -> bool {
+    place.iter().zip(whole).all(|(own, other)| own.is_none() || own == other)
+}
+
+/// `size = 16, threads = 2`
+pub(super) fn spelled(panels: &[Coordinate], place: &[Own]) -> String {
+    let one = |(panel, own): (&Coordinate, &Own)| {
+        own.as_ref().map(|(_, label)| format!("{} = {label}", panel.name))
+    };
+    panels.iter().zip(place).filter_map(one).collect::<Vec<_>>().join(", ")
+}
