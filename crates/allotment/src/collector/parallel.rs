@@ -27,7 +27,7 @@ use super::history::History;
 use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
-use super::work::{Gang, Limits as StackLimits};
+use super::work::{Gang, Limits as StackLimits, Team};
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::{StartTable, State};
@@ -171,6 +171,8 @@ impl Parallel {
             },
         };
         let workers = self.gang.ready(inner.sizing.workers(eden_regions));
+        let crowded = workers > 1 && inner.sizing.is_crowded(world.threads());
+        let team = if crowded && self.gang.ready_beside(workers) { Team::beside } else { Team::new };
         let roots = full::Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
@@ -178,7 +180,7 @@ impl Parallel {
         let prepared = watch.elapsed();
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
-        let done = unsafe { evacuation.run(&old_regions, roots, &self.gang, workers) }.ok()?;
+        let done = unsafe { evacuation.run(&old_regions, roots, team(&self.gang, workers)) }.ok()?;
         let uncommitted = self.settings.conclude(world);
         let sum = &done.sum;
         let record = CollectionRecord {

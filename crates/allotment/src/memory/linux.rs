@@ -13,7 +13,7 @@ use std::ptr::{self, NonNull};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
-use rustix::thread::CpuSet;
+use rustix::thread::{CpuSet, Pid};
 
 use super::pseudo_files::{field, read};
 use super::topology::cpu_list;
@@ -48,10 +48,30 @@ pub(super) fn allowed_cpus() -> Vec<usize> {
 
 /// Lets the calling thread run on these CPUs, and on no other. Where the kernel refuses, it runs where it did.
 pub fn run_on_cpus(cpus: &[usize]) {
+    set_cpus(None, cpus.iter().copied());
+}
+
+/// A thread of this process, as the kernel knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SystemThread(Pid);
+
+impl SystemThread {
+    /// The calling thread.
+    pub(crate) fn current() -> SystemThread {
+        SystemThread(rustix::thread::gettid())
+    }
+
+    /// Lets it run on these CPUs, as [`run_on_cpus`]. It need not be running; if it has ended, nothing happens.
+    pub(crate) fn run_on_cpus(self, cpus: impl Iterator<Item = usize>) {
+        set_cpus(Some(self.0), cpus);
+    }
+}
+
+fn set_cpus(thread: Option<Pid>, cpus: impl Iterator<Item = usize>) {
     let mut set = CpuSet::new();
-    cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
+    cpus.filter(|&cpu| cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
     // An empty set, too, is refused.
-    let _ = rustix::thread::sched_setaffinity(None, &set);
+    let _ = rustix::thread::sched_setaffinity(thread, &set);
 }
 
 /// Maps `bytes` of fresh addresses that can be neither read nor written and that count against no limit.

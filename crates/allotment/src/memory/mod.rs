@@ -31,6 +31,7 @@ pub mod topology;
 mod x86_64;
 
 pub use error::{MemoryError, Operation};
+pub(crate) use linux::SystemThread;
 pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};

@@ -37,7 +37,7 @@ pub(crate) use tables::OldTables;
 pub(crate) use worker::WorkerStatistics;
 
 use super::full::{Roots, Subject};
-use super::work::{Crew, Gang, Limits as StackLimits};
+use super::work::{Crew, Limits as StackLimits, Team};
 use crate::object::SlotVisitor;
 use crate::region::Backing;
 use cards::OldRanges;
@@ -134,11 +134,10 @@ impl<B: Backing> Evacuation<'_, B> {
         &self,
         old_regions: &[usize],
         mut roots: Roots<'_>,
-        gang: &Gang,
-        workers: usize,
+        team: Team<'_>,
     ) -> Result<Statistics, TryReserveError> {
         let mut statistics = Statistics::default();
-        let crew = Crew::new(workers, self.limits.stack)?;
+        let crew = Crew::new(team.numbers(), self.limits.stack)?;
         let ranges = OldRanges::new(self.subject.free, old_regions)?;
         self.subject.free.forget_room();
         self.survivors.begin();
@@ -146,10 +145,10 @@ impl<B: Backing> Evacuation<'_, B> {
         let start = Instant::now();
         // SAFETY: the caller's predicates.
         let weak = unsafe {
-            if workers == 1 {
-                self.copy::<Alone>(&crew, &ranges, &mut roots, gang, workers, &mut statistics)
+            if team.numbers() == 1 {
+                self.copy::<Alone>(&crew, &ranges, &mut roots, team, &mut statistics)
             } else {
-                self.copy::<Together>(&crew, &ranges, &mut roots, gang, workers, &mut statistics)
+                self.copy::<Together>(&crew, &ranges, &mut roots, team, &mut statistics)
             }
         };
         let copied = Instant::now();
@@ -173,33 +172,43 @@ impl<B: Backing> Evacuation<'_, B> {
         crew: &Crew,
         ranges: &OldRanges,
         roots: &mut Roots<'_>,
-        gang: &Gang,
-        workers: usize,
+        team: Team<'_>,
         statistics: &mut Statistics,
     ) -> Vec<Vec<usize>> {
-        let results = Mutex::new((Vec::new(), statistics, false));
+        let results = Mutex::new((Vec::new(), statistics, false, 0));
         // Only the first worker visits them: they are the caller's.
         let roots = Mutex::new(RootsOfFirst(roots));
-        gang.run(workers, &|number| {
+        team.run(&|number| {
             let mut worker = Worker::<B, M>::new(self, crew.worker(number), number);
+            worker.rests = number == 0 && team.caller_rests();
             if number == 0 {
                 let mut roots = roots.lock().expect("nobody else locks it");
                 // SAFETY: root slots and pinned objects, as the caller says.
                 unsafe { worker.reach_roots(roots.0) };
             }
-            // SAFETY: the caller's predicates.
-            unsafe { worker.scan_cards(ranges) };
-            worker.drain();
+            if !(worker.rests && worker.hand_over()) {
+                // SAFETY: the caller's predicates.
+                unsafe { worker.scan_cards(ranges) };
+                worker.drain();
+            }
             worker.finish_buffers();
             let mut results = results.lock().expect("a worker that panics ends the process");
-            let (weak, statistics, overflowed) = &mut *results;
+            let (weak, statistics, overflowed, beside) = &mut *results;
             *overflowed |= worker.overflowed;
             worker.report(statistics);
-            statistics.worker_objects.push(worker.statistics.objects);
+            if worker.rests {
+                *beside = worker.statistics.objects;
+            } else {
+                statistics.worker_objects.push(worker.statistics.objects);
+            }
             weak.push(std::mem::take(&mut worker.weak));
         });
-        let (mut weak, statistics, overflowed) =
+        let (mut weak, statistics, overflowed, beside) =
             results.into_inner().expect("a worker that panics ends the process");
+        // What a resting caller met on its way is counted as one of the others'.
+        if let Some(first) = statistics.worker_objects.first_mut() {
+            *first += beside;
+        }
         if overflowed {
             let mut worker = Worker::<B, Alone>::new(self, crew.worker(0), 0);
             worker.overflowed = true;

@@ -78,6 +78,8 @@ pub(super) struct Worker<'e, 'h, B, M> {
     /// Whether the stack could not grow: slots of what was copied have to be looked for.
     pub(super) overflowed: bool,
     pub(super) number: usize,
+    /// Whether it leaves the work to others, once it has found the roots.
+    pub(super) rests: bool,
     pub(super) statistics: WorkerStatistics,
     mode: std::marker::PhantomData<M>,
 }
@@ -97,6 +99,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             weak: Vec::new(),
             overflowed: false,
             number,
+            rests: false,
             statistics: WorkerStatistics::default(),
             mode: std::marker::PhantomData,
         }
@@ -110,6 +113,15 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
                 return;
             }
         }
+    }
+
+    /// Leaves what it has to others, and all that comes of it; `false`: they cannot have so much at once.
+    pub(super) fn hand_over(&mut self) -> bool {
+        let given = self.stack.give_all();
+        if given {
+            self.stack.rest();
+        }
+        given
     }
 
     /// Works until its own stack is empty.
@@ -365,7 +377,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
                     self.update(slot, 0);
                 }
             }
-            if self.stack.is_deep() {
+            if self.stack.is_deep() && !(self.rests && self.stack.give_all()) {
                 self.drain_own();
             }
         }

@@ -111,6 +111,12 @@ impl Sizing {
         (1 + work / WORK_BYTES).min(self.machine.workers.max(1))
     }
 
+    /// Whether so many threads are more than there are cores.
+    #[must_use]
+    pub fn is_crowded(&self, threads: usize) -> bool {
+        threads > self.machine.cores
+    }
+
     /// The sizes until the next collection, after the one that is `done`.
     #[must_use]
     pub fn after(&mut self, done: &Collection) -> Decision {

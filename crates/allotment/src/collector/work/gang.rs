@@ -7,15 +7,17 @@
 //!
 //! A thread inherits the CPUs it may run on from the one that starts it, which here is some mutator that met a full heap. If
 //! that one is bound to a core, the gang would be, too, and wait for each other there: so the gang says on which CPUs
-//! its threads run.
+//! its threads run. And it keeps them off the caller's CPU, or, if there are as many as CPUs, on one each: the kernel wakes a thread
+//! where it slept if no CPU idles at that moment, and for milliseconds two workers had one CPU while mutators that came back
+//! from sleep had the other.
 //!
 //! Refused: spinning between runs (a mutator may need the core), a pool of futures or of `Box`ed jobs (every run
 //! would allocate, in the middle of a collection for want of memory), rayon (its pool is the process's, or its
 //! threads are not the caller's).
 
-use crate::memory::run_on_cpus;
+use crate::memory::{SystemThread, current_cpu, run_on_cpus};
 use crate::sync::{Builder, Condvar, JoinHandle, Mutex};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Threads that run one task at a time.
 pub(crate) struct Gang {
@@ -31,6 +33,15 @@ pub(crate) struct Gang {
 struct Hand {
     post: Arc<Post>,
     thread: JoinHandle<()>,
+    place: Place,
+}
+
+/// Which of the gang's CPUs a thread may run on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    All,
+    AllBut(usize),
+    One(usize),
 }
 
 /// Where a thread gets its orders.
@@ -38,6 +49,8 @@ struct Post {
     /// Written by who gives an order, and set back to `Wait` by the thread that took it.
     order: Mutex<Order>,
     given: Condvar,
+    /// The thread, as soon as it runs.
+    system: OnceLock<SystemThread>,
 }
 
 enum Order {
@@ -80,28 +93,40 @@ impl Gang {
         if wanted == 1 {
             return 1;
         }
+        wanted.min(self.ready_threads(wanted - 1) + 1)
+    }
+
+    /// Whether `workers` can run beside the caller. There may then be one more than [`most`](Self::most).
+    pub(crate) fn ready_beside(&self, workers: usize) -> bool {
+        self.ready_threads(workers) >= workers
+    }
+
+    /// Starts threads until there are so many, or as many as there may be; how many there are.
+    fn ready_threads(&self, wanted: usize) -> usize {
         let mut hands = self.hands.lock().expect(POISONED);
-        while hands.len() + 1 < wanted {
+        while hands.len() < wanted {
             match self.start(hands.len() + 1) {
                 Ok(hand) => hands.push(hand),
                 // Next time there may be one.
                 Err(_) => break,
             }
         }
-        wanted.min(hands.len() + 1)
+        hands.len()
     }
 
     fn start(&self, number: usize) -> std::io::Result<Hand> {
-        let post = Arc::new(Post { order: Mutex::new(Order::Wait), given: Condvar::new() });
+        let post =
+            Arc::new(Post { order: Mutex::new(Order::Wait), given: Condvar::new(), system: OnceLock::new() });
         let (own, running, cpus) = (post.clone(), self.running.clone(), self.cpus.clone());
         let builder = Builder::new().name(format!("{}-{number}", self.name));
         let thread = builder.spawn(move || {
             if !cpus.is_empty() {
                 run_on_cpus(&cpus);
+                let _ = own.system.set(SystemThread::current());
             }
             serve(number, &own, &running);
         })?;
-        Ok(Hand { post, thread })
+        Ok(Hand { post, thread, place: Place::All })
     }
 
     /// Calls `task` with each number below `workers`, the calling thread with 0, others with others, at once; returns when
@@ -117,14 +142,16 @@ impl Gang {
             return task(0);
         }
         let abort = AbortOnUnwind;
-        let hands = self.hands.lock().expect(POISONED);
+        let mut hands = self.hands.lock().expect(POISONED);
         assert!(workers <= hands.len() + 1, "{workers} workers were not made ready");
         // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task until it has
         // returned from it, and this function returns when it counts none; if it unwinds, the process ends.
         let lasting =
             unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
         *self.running.count.lock().expect(POISONED) = workers - 1;
-        for hand in &hands[..workers - 1] {
+        let hands = &mut hands[..workers - 1];
+        self.place(hands);
+        for hand in hands {
             hand.post.give(Order::Work(lasting));
         }
         task(0);
@@ -136,27 +163,78 @@ impl Gang {
     }
 }
 
+impl Gang {
+    /// Sends threads to the CPUs they should have from now on; a system call for each that had others.
+    fn place(&self, hands: &mut [Hand]) {
+        let (cpus, own) = (&*self.cpus, current_cpu());
+        if cpus.len() < 2 {
+            return;
+        }
+        let count = hands.len();
+        for (hand, &cpu) in hands.iter_mut().zip(cpus.iter().cycle()) {
+            let place = match count {
+                _ if count < cpus.len() => Place::AllBut(own),
+                _ if count == cpus.len() => Place::One(cpu),
+                _ => Place::All,
+            };
+            hand.go(place, cpus);
+        }
+    }
+}
+
+impl Hand {
+    fn go(&mut self, place: Place, cpus: &[usize]) {
+        // One that has not begun yet goes another time.
+        if let Some(thread) = self.post.system.get().filter(|_| self.place != place) {
+            thread.run_on_cpus(cpus.iter().copied().filter(|&cpu| match place {
+                Place::All => true,
+                Place::AllBut(other) => cpu != other,
+                Place::One(one) => cpu == one,
+            }));
+            self.place = place;
+        }
+    }
+}
+
 /// So many workers of a gang, who are ready.
 #[derive(Clone, Copy)]
 pub(crate) struct Team<'g> {
     gang: &'g Gang,
     workers: usize,
+    caller_rests: bool,
 }
 
 impl<'g> Team<'g> {
-    /// `workers`, at least 1, are no more than [`Gang::ready`] said.
+    /// `workers`, at least 1, the caller one of them, are no more than [`Gang::ready`] said.
     pub(crate) fn new(gang: &'g Gang, workers: usize) -> Team<'g> {
-        Team { gang, workers: workers.max(1) }
+        Team { gang, workers: workers.max(1), caller_rests: false }
     }
 
-    /// How many they are.
+    /// `workers` beside the caller, who does but what is its alone: [`Gang::ready_beside`] said that they are there.
+    ///
+    /// Where more threads want to run than there are CPUs, the kernel lets who has worked for all wait for all afterwards.
+    pub(crate) fn beside(gang: &'g Gang, workers: usize) -> Team<'g> {
+        Team { gang, workers: workers.max(1), caller_rests: true }
+    }
+
+    /// How many do the work.
     pub(crate) fn workers(self) -> usize {
         self.workers
     }
 
+    /// Whether worker 0 is to leave the work to the others.
+    pub(crate) fn caller_rests(self) -> bool {
+        self.caller_rests
+    }
+
+    /// How many numbers a task is called with.
+    pub(crate) fn numbers(self) -> usize {
+        self.workers + usize::from(self.caller_rests)
+    }
+
     /// All do the task, as [`Gang::run`] has it.
     pub(crate) fn run(self, task: &(dyn Fn(usize) + Sync)) {
-        self.gang.run(self.workers, task);
+        self.gang.run(self.numbers(), task);
     }
 }
 

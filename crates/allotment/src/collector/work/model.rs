@@ -109,3 +109,29 @@ fn a_gang_does_one_task_after_another_and_ends() {
         }
     });
 }
+
+#[test]
+fn who_rests_leaves_all_to_the_other() {
+    loom::model(|| {
+        let crew = Arc::new(Crew::new(2, Limits { piece: 2, pieces: 4 }).unwrap());
+        crew.begin();
+        let other = {
+            let crew = crew.clone();
+            thread::spawn(move || {
+                let (mut stack, mut sum) = (crew.worker(1), 0);
+                loop {
+                    while let Some(entry) = stack.pop() {
+                        sum += entry;
+                    }
+                    if !stack.find() {
+                        return sum;
+                    }
+                }
+            })
+        };
+        let mut stack = crew.worker(0);
+        assert!(stack.push(1) && stack.push(2) && stack.give_all());
+        stack.rest();
+        assert_eq!(other.join().unwrap(), 3);
+    });
+}

@@ -200,10 +200,37 @@ impl WorkStack<'_> {
         self.shared.push(piece);
     }
 
+    /// Lets others have all there is; `false` if that is too much for the moment.
+    pub(crate) fn give_all(&mut self) -> bool {
+        while self.shared.len() < SHARED_PIECES {
+            if let Some(oldest) = self.below.pop_front() {
+                self.shared.push(oldest);
+                continue;
+            }
+            if self.top.is_empty() {
+                return true;
+            }
+            let Some(empty) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
+            self.shared.push(std::mem::replace(&mut self.top, empty));
+        }
+        self.top.is_empty() && self.below.is_empty()
+    }
+
+    /// In place of [`find`](Self::find), after [`give_all`](Self::give_all): waits until others have taken it, and leaves the rest of the
+    /// round to them.
+    pub(crate) fn rest(&self) {
+        debug_assert!(self.top.is_empty() && self.below.is_empty());
+        let patience = Backoff::new();
+        while !self.shared.is_empty() {
+            wait_longer(&patience);
+        }
+        self.crew.idle.fetch_add(1, Ordering::AcqRel);
+    }
+
     /// Gets more to do from others, when [`pop`](Self::pop) has nothing, and waits for it. `false`: all workers wait, so
     /// there is nothing left to do in this round, and this worker does not call it again before the next.
     ///
-    /// All workers of the crew have to come, for it waits for each.
+    /// All workers of the crew have to come, here or to [`rest`](Self::rest), for it waits for each.
     #[inline(never)]
     pub(crate) fn find(&mut self) -> bool {
         debug_assert!(self.top.is_empty() && self.below.is_empty() && self.shared.is_empty());

@@ -81,9 +81,51 @@ fn threads_run_on_the_cpus_of_their_gang_whoever_starts_them() {
     });
 }
 
-/// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1 to `n - 1`.
-/// The entries done, those that did not fit on a stack, and steals.
-fn work(gang: &Gang, crew: &Crew, first: &[usize]) -> (usize, usize, u64) {
+#[test]
+fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
+    let cpus: Vec<usize> = Topology::detect().cpus().iter().map(|cpu| cpu.number).collect();
+    let gang = Gang::new("apart", cpus.len() + 1).on_cpus(&cpus);
+    let allowed_of = |workers: usize| {
+        let allowed = Mutex::new(vec![Vec::new(); workers]);
+        let look = |number: usize| {
+            let own = Topology::detect().cpus().iter().map(|cpu| cpu.number).collect();
+            allowed.lock().unwrap()[number] = own;
+        };
+        assert_eq!(gang.ready(workers), workers);
+        // Twice: who had not begun yet when it was first wanted is where it should be the second time.
+        gang.run(workers, &look);
+        gang.run(workers, &look);
+        allowed.into_inner().unwrap()
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for (index, &own) in cpus.iter().enumerate().filter(|_| cpus.len() > 1) {
+                run_on_cpus(&[own]);
+                let others: Vec<usize> = cpus.iter().copied().filter(|&cpu| cpu != own).collect();
+                assert_eq!(allowed_of(2), [vec![own], others]);
+                let one_each = allowed_of(cpus.len() + 1);
+                assert!(one_each[1..].iter().flatten().eq(&cpus), "caller on the {index}th: {one_each:?}");
+            }
+        });
+    });
+}
+
+#[test]
+fn more_than_the_others_can_be_given_stays() {
+    let crew = Crew::new(2, Limits { piece: 2, pieces: 200 }).unwrap();
+    let mut stack = crew.worker(0);
+    (0..200).for_each(|entry| assert!(stack.push(entry)));
+    assert!(!stack.give_all());
+    let mut left = std::iter::from_fn(|| stack.pop()).collect::<Vec<_>>();
+    left.sort_unstable();
+    assert!(left.into_iter().eq(0..200));
+    assert!(stack.push(7) && stack.give_all());
+    assert_eq!((stack.pop(), stack.pop()), (Some(7), None), "what is offered can be taken back");
+}
+
+/// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1 to `n - 1`. If worker 0 `rests`,
+/// it leaves it to others as far as they can have it. The entries done, those that did not fit on a stack, and steals.
+fn work(gang: &Gang, crew: &Crew, first: &[usize], rests: bool) -> (usize, usize, u64) {
     crew.begin();
     let sums = Mutex::new((0, 0, 0));
     gang.run(crew.workers(), &|number| {
@@ -91,6 +133,11 @@ fn work(gang: &Gang, crew: &Crew, first: &[usize]) -> (usize, usize, u64) {
         let (mut done, mut refused) = (0, 0);
         if number == 0 {
             refused += first.iter().filter(|&&entry| !stack.push(entry)).count();
+            if rests && stack.give_all() {
+                stack.rest();
+                sums.lock().unwrap().1 += refused;
+                return;
+            }
         }
         loop {
             while let Some(entry) = stack.pop() {
@@ -118,13 +165,14 @@ proptest! {
         workers in 1usize..5,
         piece in 2usize..40,
         first in prop::collection::vec(1usize..12, 0..20),
+        rests: bool,
     ) {
         let gang = Gang::new("many", workers);
         let crew = Crew::new(gang.ready(workers), Limits { piece, pieces: 1 << 20 }).unwrap();
         // 1 + sum of those below: 2^(n-1).
         let expected: usize = first.iter().map(|entry| 1 << (entry - 1)).sum();
         for _ in 0..3 {
-            let (done, refused, _) = work(&gang, &crew, &first);
+            let (done, refused, _) = work(&gang, &crew, &first, rests && workers > 1);
             prop_assert_eq!((done, refused), (expected, 0));
         }
     }

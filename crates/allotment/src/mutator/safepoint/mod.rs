@@ -30,6 +30,7 @@ mod status;
 mod stop;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod wakes;
 
 pub use identity::ThreadIdentity;
 pub use late::LateThread;

@@ -190,3 +190,45 @@ fn a_stopper_from_outside_and_one_from_inside() {
         assert!(outside.join().unwrap() || inside);
     });
 }
+
+/// Two threads that may have to be woken by each other, or by the stopper, while one stop follows another.
+fn two_wait(other_waits: impl Fn(&Heap, &Arc<Thread>) + Copy + Send + Sync + 'static) {
+    let mut three = loom::model::Builder::new();
+    three.preemption_bound = Some(2);
+    three.check(move || {
+        let heap = heap();
+        let stopper = {
+            let own = attach(&heap);
+            let stopper = spawn(&heap, |heap| {
+                assert!(stop(&heap, None));
+                assert!(stop(&heap, None));
+            });
+            let other = spawn(&heap, move |heap| {
+                let own = attach(&heap);
+                other_waits(&heap, &own);
+                touch(&own);
+                detach(&heap, &own);
+            });
+            heap.enter_blocking(&own);
+            heap.leave_blocking(&own);
+            touch(&own);
+            detach(&heap, &own);
+            other.join().unwrap();
+            stopper
+        };
+        stopper.join().unwrap();
+    });
+}
+
+#[test]
+fn of_two_that_come_back_each_is_woken() {
+    two_wait(|heap, own| {
+        heap.enter_blocking(own);
+        heap.leave_blocking(own);
+    });
+}
+
+#[test]
+fn of_one_that_stands_still_and_one_that_comes_back_each_is_woken() {
+    two_wait(poll);
+}

@@ -6,15 +6,24 @@ use crate::sync::{AtomicU32, Ordering};
 const SAFE: u32 = 1;
 /// A stop is under way: who is safe stays so, who is not is waited for.
 const STOP: u32 = 2;
-
 /// The thread waits for the end of the stop, and wants to be woken.
 const WAITS: u32 = 4;
+/// With `WAITS`: it was stopped in the midst of something.
+const MIDST: u32 = 8;
+
+/// What a thread does that waits for the end of a stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// It was stopped in the midst of something.
+    InTheMidst,
+    /// It came back from `blocking`.
+    AfterBlocking,
+}
 
 /// Whether a thread runs, and whether it may.
 ///
-/// `SAFE` is set and cleared by the owner, `STOP` by a stopper that holds the lock; `WAITS` is set by the owner and
-/// cleared by either. What the owner wrote is
-/// visible to the stopper that finds it safe (Release, Acquire), and the other way round when it leaves.
+/// `STOP` is set and cleared by a stopper that holds the lock, all else by the owner. What the owner wrote is visible to the
+/// stopper that finds it safe (Release, Acquire), and the other way round when it leaves.
 #[derive(Debug)]
 pub(in crate::mutator) struct Status(AtomicU32);
 
@@ -37,13 +46,13 @@ impl Status {
     }
 
     /// As [`leave`](Self::leave), and `wait`s, which may return too early, until the end of a stop.
-    pub(super) fn leave_after_stop(&self, wait: impl Fn()) {
+    pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) {
+        let bits = if waits == Waits::InTheMidst { WAITS | MIDST } else { WAITS };
         while !self.leave() {
-            if self.0.fetch_or(WAITS, Ordering::Relaxed) & STOP != 0 {
+            if self.0.fetch_or(bits, Ordering::Relaxed) & STOP != 0 {
                 wait();
             }
-            // The stopper has done so, unless it did not see that anybody waits.
-            self.0.fetch_and(!WAITS, Ordering::Relaxed);
+            self.0.fetch_and(!bits, Ordering::Relaxed);
         }
     }
 
@@ -57,9 +66,14 @@ impl Status {
         self.0.fetch_or(STOP, Ordering::Acquire) & SAFE == 0
     }
 
-    /// Ends the stop; whether the thread waits for it. The stopper, under the lock.
-    pub(super) fn resume(&self) -> bool {
-        self.0.fetch_and(!(STOP | WAITS), Ordering::Release) & WAITS != 0
+    /// Ends the stop; whether the thread waits for it, and has to be woken. The stopper, under the lock.
+    pub(super) fn resume(&self) -> Option<Waits> {
+        let before = self.0.fetch_and(!STOP, Ordering::Release);
+        (before & WAITS != 0).then_some(if before & MIDST != 0 {
+            Waits::InTheMidst
+        } else {
+            Waits::AfterBlocking
+        })
     }
 
     /// Whether a stop is under way that this thread is part of.

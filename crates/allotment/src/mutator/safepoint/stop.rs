@@ -2,11 +2,13 @@
 //!
 //! Who waits for the end sleeps until its own word says so and takes no lock to go on. With a condition variable
 //! hundreds of threads woke up to queue for its lock, each woken by the one before it, each behind all that already
-//! ran again: seconds on two cores, where the stop itself took milliseconds.
+//! ran again: seconds on two cores, where the stop itself took milliseconds. Who wakes whom: `wakes.rs`.
 
+use super::status::Waits;
+use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
 use crate::mutator::limit::Limit;
-use crate::sync::{Condvar, Mutex, MutexGuard, Thread, park};
+use crate::sync::{Condvar, Mutex, MutexGuard, park};
 use std::time::{Duration, Instant};
 
 /// A thread that takes part in stops.
@@ -26,6 +28,8 @@ pub(in crate::mutator) struct Safepoints<T, D> {
     arrived: Condvar,
     /// No stop is under way. For threads that take no part.
     resumed: Condvar,
+    /// Who is woken when a stop ends.
+    wakes: Wakes,
     late: Late,
 }
 
@@ -46,8 +50,6 @@ struct Stop {
     /// Threads that have yet to arrive.
     awaited: usize,
     last: Option<ThreadIdentity>,
-    /// Room for those who will have to be woken up: its end needs no memory.
-    waiting: Vec<Thread>,
 }
 
 /// How all threads came to their safepoints.
@@ -70,6 +72,7 @@ impl<T: Participant, D> Safepoints<T, D> {
             inner: Mutex::new(Inner { threads: Vec::new(), data, stop: None, statistics }),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
+            wakes: Wakes::new(),
             late,
         }
     }
@@ -130,8 +133,14 @@ impl<T: Participant, D> Safepoints<T, D> {
     #[inline]
     pub(in crate::mutator) fn leave_blocking(&self, thread: &T) {
         if !thread.status().leave() {
-            thread.status().leave_after_stop(park);
+            self.leave_after_stop(thread, Waits::AfterBlocking);
         }
+    }
+
+    #[cold]
+    fn leave_after_stop(&self, thread: &T, waits: Waits) {
+        thread.status().leave_after_stop(waits, park);
+        self.wakes.wake_some(waits);
     }
 
     /// Waits for the end of a stop that waits for this thread, if there is one.
@@ -144,7 +153,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     fn park_locked(&self, mut inner: MutexGuard<'_, Inner<T, D>>, thread: &T) {
         self.arrive(&mut inner, thread);
         drop(inner);
-        thread.status().leave_after_stop(park);
+        self.leave_after_stop(thread, Waits::InTheMidst);
     }
 
     /// Makes a thread that runs safe, and counts it if a stop is under way.
@@ -171,6 +180,7 @@ impl<T: Participant, D> Safepoints<T, D> {
             return None;
         }
         let begun = Instant::now();
+        self.wakes.prepare(inner.threads.len());
         inner.request(own);
         let _resume = Resume(self);
         let arrival = self.await_arrivals(inner, begun);
@@ -225,7 +235,7 @@ impl<T: Participant, D> Inner<T, D> {
                 awaited += 1;
             }
         }
-        self.stop = Some(Stop { awaited, last: None, waiting: Vec::with_capacity(self.threads.len()) });
+        self.stop = Some(Stop { awaited, last: None });
     }
 
     /// Everybody is there: what the limits asked for is done, so that nobody stops again for it.
@@ -236,16 +246,17 @@ impl<T: Participant, D> Inner<T, D> {
         }
     }
 
-    /// Lets all threads go on; those that have to be woken up.
-    fn resume(&mut self) -> Vec<Thread> {
-        let mut waiting = self.stop.take().map(|stop| stop.waiting).unwrap_or_default();
-        let resumed = self.threads.iter().filter(|thread| thread.status().resume());
-        waiting.extend(resumed.map(|thread| thread.identity().thread().clone()));
-        // Each time another one is woken first: where cores are few, those woken last may meet the next stop before they
-        // have run.
-        let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % waiting.len().max(1);
-        waiting.rotate_left(first);
-        waiting
+    /// Lets all threads go on; `wakes` are those that have to be woken up.
+    fn resume(&mut self, wakes: &Wakes) {
+        self.stop = None;
+        let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % self.threads.len().max(1);
+        let (last, first) = self.threads.split_at(first);
+        let mut lists = wakes.gather();
+        for thread in first.iter().chain(last) {
+            if let Some(waits) = thread.status().resume() {
+                lists.add(waits, thread.identity().thread());
+            }
+        }
     }
 }
 
@@ -254,9 +265,9 @@ struct Resume<'a, T: Participant, D>(&'a Safepoints<T, D>);
 
 impl<T: Participant, D> Drop for Resume<'_, T, D> {
     fn drop(&mut self) {
-        let waiting = self.0.lock().resume();
+        self.0.lock().resume(&self.0.wakes);
         self.0.resumed.notify_all();
-        waiting.iter().for_each(Thread::unpark);
+        self.0.wakes.wake_some(Waits::InTheMidst);
     }
 }
 

@@ -11,7 +11,7 @@ fn what_a_worker_takes_back_is_the_pattern_of_freed_memory_again() {
     young.graph.model.pins.insert(pinned);
     young.collect();
     assert_eq!((young.state_at(pinned), young.regions(State::Old)), (State::Old, 1));
-    let taken = young.evacuate_with(|_, evacuation, _, _, _, _| {
+    let taken = young.evacuate_with(|_, evacuation, _, _, _| {
         evacuation.old.begin();
         let crew = Crew::new(1, DEEP).expect("a stack");
         let mut worker = Worker::<_, Together>::new(evacuation, crew.worker(0), 0);

@@ -99,9 +99,9 @@ impl Young {
 
     /// Chooses the set as a collector does, and collects; nothing is compared.
     pub(super) fn evacuate(&mut self) -> Statistics {
-        self.evacuate_with(|_, evacuation, old_regions, roots, gang, workers| {
+        self.evacuate_with(|_, evacuation, old_regions, roots, team| {
             // SAFETY: no thread is attached; tests write only addresses of objects to slots, and dirty cards of old ones.
-            unsafe { evacuation.run(old_regions, roots, gang, workers) }.expect("memory for stacks")
+            unsafe { evacuation.run(old_regions, roots, team) }.expect("memory for stacks")
         })
     }
 
@@ -113,8 +113,7 @@ impl Young {
             &Evacuation<'_, crate::mutator::Committer>,
             &[usize],
             Roots<'_>,
-            &Gang,
-            usize,
+            Team<'_>,
         ) -> R,
     ) -> R {
         let Young { graph, limits, set, starts, survivors, old } = self;
@@ -144,7 +143,7 @@ impl Young {
                 slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
                 pinned: &mut |pin| pins.iter().copied().for_each(pin),
             };
-            run(set, &evacuation, &old_regions, roots, &graph.tools.gang, graph.tools.workers)
+            run(set, &evacuation, &old_regions, roots, graph.tools.team())
         };
         shared.registry.while_detached(collection).expect("no thread is attached")
     }

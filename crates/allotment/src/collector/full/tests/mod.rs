@@ -9,8 +9,10 @@ mod scenarios;
 
 use super::*;
 use crate::Heap;
+use crate::collector::work::Team;
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::CollectorKind;
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// How many workers collect, in turn.
@@ -30,6 +32,19 @@ pub(in crate::collector) struct Tools {
     tables: SideTables,
     pub(in crate::collector) gang: Gang,
     pub(in crate::collector) workers: usize,
+    teams: Cell<usize>,
+}
+
+impl Tools {
+    /// The workers for an evacuation; each other time the caller leaves the work to them.
+    pub(in crate::collector) fn team(&self) -> Team<'_> {
+        let before = self.teams.replace(self.teams.get() + 1);
+        if self.workers > 1 && before.is_multiple_of(2) && self.gang.ready_beside(self.workers) {
+            Team::beside(&self.gang, self.workers)
+        } else {
+            Team::new(&self.gang, self.workers)
+        }
+    }
 }
 
 /// Tools for the heap, with mark stacks of these limits.
@@ -38,7 +53,7 @@ fn tools(heap: &Heap, workers: usize, piece: usize, pieces: usize) -> Tools {
     tables.stack = Limits { piece, pieces };
     let gang = Gang::new("test-gc", workers);
     assert_eq!(gang.ready(workers), workers);
-    Tools { tables, gang, workers }
+    Tools { tables, gang, workers, teams: Cell::new(0) }
 }
 
 /// Collects with no thread attached; `slots` are root slots.
