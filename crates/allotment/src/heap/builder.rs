@@ -295,7 +295,7 @@ impl HeapBuilder {
             shapes: Shapes::default(),
             budget: Budget::new(&sizing, between, chosen.tlab_idle_percent),
             roots: Roots::default(),
-            registry: Registry::new(&sizing, late),
+            registry: Registry::new(&sizing, topology.available_parallelism(), late),
             sizing,
             collector,
             on_heap_limit: self.hooks.heap_limit,

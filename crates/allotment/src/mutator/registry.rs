@@ -99,7 +99,8 @@ impl Participant for Attached {
 }
 
 impl Registry {
-    pub(crate) fn new(config: &Config, late: Late) -> Registry {
+    /// For a process that may use so many CPUs.
+    pub(crate) fn new(config: &Config, cpus: usize, late: Late) -> Registry {
         let ledger = Ledger {
             ever: 0,
             left: Totals::default(),
@@ -107,7 +108,7 @@ impl Registry {
             cycle_start: TlabStatistics::default(),
             left_before: 0,
         };
-        Registry { threads: Safepoints::new(late, ledger) }
+        Registry { threads: Safepoints::new(late, cpus, ledger) }
     }
 
     pub(crate) fn attachments(&self) -> Attachments {

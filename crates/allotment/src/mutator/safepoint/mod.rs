@@ -10,9 +10,8 @@
 //! into `blocking` and out of it is one compare-and-swap each, which fails only while a stop is under
 //! way; and a thread that was parked by one stop and has not woken yet when the next begins is not waited for again.
 //!
-//! All else (arriving, attaching, detaching) happens under one lock, and who waits parks: on two cores with
-//! hundreds of threads each core is needed by a thread that has yet to arrive. Only the last that arrives wakes the
-//! stopper.
+//! All else (arriving, attaching, detaching) happens under one lock, and who waits parks, at once where there are more threads than
+//! CPUs: each is needed by a thread that has yet to arrive. Only the last that arrives wakes the stopper.
 //!
 //! Refused: a state word and a separate request flag with fences between (Dekker), which says the same in
 //! four orders instead of one; a page whose protection is taken away as the poll, which costs the stopper a system
@@ -25,6 +24,7 @@ mod identity;
 mod late;
 #[cfg(all(test, loom))]
 mod model;
+mod patience;
 mod statistics;
 mod status;
 mod stop;

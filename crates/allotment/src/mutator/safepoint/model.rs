@@ -35,7 +35,7 @@ impl Participant for Arc<Thread> {
 type Heap = Arc<Safepoints<Arc<Thread>, u32>>;
 
 fn heap() -> Heap {
-    Arc::new(Safepoints::new(Late::new(0), 0))
+    Arc::new(Safepoints::new(Late::new(0), 8, 0))
 }
 
 /// The calling thread attaches: it is the one that is woken up, so it must be the one that waits.

@@ -4,11 +4,12 @@
 //! hundreds of threads woke up to queue for its lock, each woken by the one before it, each behind all that already
 //! ran again: seconds on two cores, where the stop itself took milliseconds. Who wakes whom: `wakes.rs`.
 
+use super::patience::Patience;
 use super::status::Waits;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
 use crate::mutator::limit::Limit;
-use crate::sync::{Condvar, Mutex, MutexGuard, park};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, park};
 use std::time::{Duration, Instant};
 
 /// A thread that takes part in stops.
@@ -24,12 +25,15 @@ pub(in crate::mutator) trait Participant {
 /// The threads of a heap, and whether they are stopped.
 pub(in crate::mutator) struct Safepoints<T, D> {
     inner: Mutex<Inner<T, D>>,
+    /// Threads that have yet to arrive. Written under the lock; Release, for who looks on without it.
+    awaited: AtomicUsize,
     /// Nobody is awaited any more. Only the stopper waits for it.
     arrived: Condvar,
     /// No stop is under way. For threads that take no part.
     resumed: Condvar,
     /// Who is woken when a stop ends.
     wakes: Wakes,
+    patience: Patience,
     late: Late,
 }
 
@@ -42,13 +46,15 @@ pub(in crate::mutator) struct Inner<T, D> {
     pub(in crate::mutator) data: D,
     /// **Invariant:** while there is one, every thread but its stopper has been requested.
     stop: Option<Stop>,
+    /// Threads that wait for its end and take no part.
+    outside: usize,
     statistics: SafepointStatistics,
 }
 
 /// A stop under way.
 struct Stop {
-    /// Threads that have yet to arrive.
-    awaited: usize,
+    /// Whether the stopper has to be woken when all have arrived.
+    asleep: bool,
     last: Option<ThreadIdentity>,
 }
 
@@ -66,13 +72,16 @@ const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
 const POISONED: &str = "no code that may panic runs under the lock of the safepoints";
 
 impl<T: Participant, D> Safepoints<T, D> {
-    pub(in crate::mutator) fn new(late: Late, data: D) -> Safepoints<T, D> {
+    /// For a process that may use so many CPUs.
+    pub(in crate::mutator) fn new(late: Late, cpus: usize, data: D) -> Safepoints<T, D> {
         let statistics = SafepointStatistics::default();
         Safepoints {
-            inner: Mutex::new(Inner { threads: Vec::new(), data, stop: None, statistics }),
+            inner: Mutex::new(Inner { threads: Vec::new(), data, stop: None, outside: 0, statistics }),
+            awaited: AtomicUsize::new(0),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
             wakes: Wakes::new(),
+            patience: Patience { cpus },
             late,
         }
     }
@@ -90,7 +99,9 @@ impl<T: Participant, D> Safepoints<T, D> {
 
     fn until_resumed<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>) -> MutexGuard<'a, Inner<T, D>> {
         while inner.stop.is_some() {
+            inner.outside += 1;
             inner = self.resumed.wait(inner).expect(POISONED);
+            inner.outside -= 1;
         }
         inner
     }
@@ -152,17 +163,20 @@ impl<T: Participant, D> Safepoints<T, D> {
 
     fn park_locked(&self, mut inner: MutexGuard<'_, Inner<T, D>>, thread: &T) {
         self.arrive(&mut inner, thread);
+        let threads = inner.threads.len();
         drop(inner);
+        self.patience.look_on(threads, || !thread.status().is_requested());
         self.leave_after_stop(thread, Waits::InTheMidst);
     }
 
     /// Makes a thread that runs safe, and counts it if a stop is under way.
     fn arrive(&self, inner: &mut Inner<T, D>, thread: &T) {
         thread.status().arrive();
-        if let Some(stop) = &mut inner.stop {
-            stop.awaited -= 1;
-            if stop.awaited == 0 {
-                stop.last = Some(thread.identity().clone());
+        if let Some(stop) = &mut inner.stop
+            && self.awaited.fetch_sub(1, Ordering::Release) == 1
+        {
+            stop.last = Some(thread.identity().clone());
+            if stop.asleep {
                 self.arrived.notify_one();
             }
         }
@@ -181,8 +195,14 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
         let begun = Instant::now();
         self.wakes.prepare(inner.threads.len());
-        inner.request(own);
+        let (awaited, threads) = (inner.request(own), inner.threads.len());
+        self.awaited.store(awaited, Ordering::Relaxed);
         let _resume = Resume(self);
+        if awaited > 0 {
+            drop(inner);
+            self.patience.look_on(threads, || self.awaited.load(Ordering::Acquire) == 0);
+            inner = self.lock();
+        }
         let arrival = self.await_arrivals(inner, begun);
         Some(body(arrival))
     }
@@ -190,7 +210,8 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// Waits until nobody is awaited; says who is late.
     fn await_arrivals<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>, begun: Instant) -> Arrival {
         let mut delay = self.late.delay;
-        while inner.awaited() > 0 {
+        while self.awaited.load(Ordering::Relaxed) > 0 {
+            inner.stop.iter_mut().for_each(|stop| stop.asleep = true);
             let Some(late) = delay else {
                 inner = self.arrived.wait(inner).expect(POISONED);
                 continue;
@@ -218,12 +239,8 @@ impl<T: Participant, D> Safepoints<T, D> {
 }
 
 impl<T: Participant, D> Inner<T, D> {
-    fn awaited(&self) -> usize {
-        self.stop.as_ref().map_or(0, |stop| stop.awaited)
-    }
-
-    /// Asks everybody but `own` to stop.
-    fn request(&mut self, own: Option<&T>) {
+    /// Asks everybody but `own` to stop; how many of them have to be waited for.
+    fn request(&mut self, own: Option<&T>) -> usize {
         let mut awaited = 0;
         for thread in &self.threads {
             if own.is_some_and(|own| same(own, thread)) {
@@ -235,7 +252,8 @@ impl<T: Participant, D> Inner<T, D> {
                 awaited += 1;
             }
         }
-        self.stop = Some(Stop { awaited, last: None });
+        self.stop = Some(Stop { asleep: false, last: None });
+        awaited
     }
 
     /// Everybody is there: what the limits asked for is done, so that nobody stops again for it.
@@ -265,8 +283,13 @@ struct Resume<'a, T: Participant, D>(&'a Safepoints<T, D>);
 
 impl<T: Participant, D> Drop for Resume<'_, T, D> {
     fn drop(&mut self) {
-        self.0.lock().resume(&self.0.wakes);
-        self.0.resumed.notify_all();
+        let mut inner = self.0.lock();
+        inner.resume(&self.0.wakes);
+        let outside = inner.outside;
+        drop(inner);
+        if outside > 0 {
+            self.0.resumed.notify_all();
+        }
         self.0.wakes.wake_some(Waits::InTheMidst);
     }
 }

@@ -1,0 +1,45 @@
+//! Looking on for a while before going to sleep.
+//!
+//! To sleep and to be woken takes a thread 5 to 50 us, more than most young collections take. So while no more threads are
+//! attached than there are CPUs, the stopper looks on until all have arrived, and they look on until the stop is over, for as
+//! long as sleep would cost: at most twice what the better of the two would have (Karlin, Li, Manasse and Owicki, SOSP
+//! 1991). Where there are more threads, who looks on has the CPU of one that is waited for: there nobody does.
+
+#[cfg(not(loom))]
+use std::time::{Duration, Instant};
+
+/// How long a thread looks on.
+#[cfg(not(loom))]
+const LONGEST: Duration = Duration::from_micros(50);
+
+/// Looks between two readings of the clock.
+#[cfg(not(loom))]
+const LOOKS: u32 = 16;
+
+/// Whether to look on at all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    pub(super) cpus: usize,
+}
+
+impl Patience {
+    /// Returns when it is `over`, or has taken too long; at once where `threads` are too many.
+    #[cfg(not(loom))]
+    pub(super) fn look_on(self, threads: usize, over: impl Fn() -> bool) {
+        if threads > self.cpus {
+            return;
+        }
+        let begun = Instant::now();
+        while !(0..LOOKS).any(|_| {
+            std::hint::spin_loop();
+            over()
+        }) && begun.elapsed() < LONGEST
+        {}
+    }
+
+    /// The same, in a model: one look.
+    #[cfg(loom)]
+    pub(super) fn look_on(self, threads: usize, over: impl Fn() -> bool) {
+        let _ = threads <= self.cpus && over();
+    }
+}
