@@ -20,6 +20,7 @@ mod buffers;
 mod cards;
 mod finish;
 mod forwarding;
+mod lines;
 mod overflow;
 mod plab;
 mod set;

@@ -12,12 +12,12 @@
 //! the header, with its hash, is not lost.
 
 use super::forwarding::{KEPT, decide};
+use super::lines::{copy_words, fetch};
 use super::plab::Plab;
 use super::{Evacuation, SharedMode};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
-use crate::memory::{prefetch_read, prefetch_write};
 use crate::object::{
     Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, for_each_fixed_slot, reference, size_of_object,
     tail_slots, with_reference,
@@ -407,38 +407,5 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     /// The shape of that id, which the object at `address` has.
     pub(super) fn shape(&mut self, id: ShapeId, address: usize) -> &'h Shape {
         self.shapes.with_id(id, address)
-    }
-}
-
-/// Fetches the header that the entry is about.
-///
-/// # Safety
-/// - The entry is one of a worker's stack.
-#[inline(always)]
-unsafe fn fetch(entry: usize) {
-    match Entry::decode(entry) {
-        Entry::Plain(slot) => {
-            // SAFETY: a slot of the heap or a root, which only who has its entry writes.
-            let bits = unsafe { ((slot & !OLD) as *const u64).read() };
-            prefetch_write::<0>(reference(bits).unwrap_or(0));
-        }
-        Entry::Chunk { array, .. } => prefetch_read(array),
-    }
-}
-
-/// # Safety
-/// - `bytes` at `from` may be read and at `to` written, whole words; they do not overlap.
-#[inline(always)]
-unsafe fn copy_words(from: usize, to: usize, bytes: usize) {
-    /// Longer objects are worth the call.
-    const SHORT: usize = 128;
-    let (from, to) = (from as *const u64, to as *mut u64);
-    if bytes > SHORT {
-        // SAFETY: the caller's predicate.
-        return unsafe { std::ptr::copy_nonoverlapping(from, to, bytes / WORD) };
-    }
-    for index in 0..bytes / WORD {
-        // SAFETY: the caller's predicate. Volatile: else the compiler makes a call of the loop.
-        unsafe { to.add(index).write_volatile(from.add(index).read_volatile()) };
     }
 }

@@ -1,0 +1,49 @@
+//! What an evacuation does to lines of memory: it asks for them before it needs them, and copies them.
+//!
+//! Scattered objects are two or three cache misses each, of 100 ns, and all else that is done for one takes 15. Asked for
+//! some objects ahead, the misses of several overlap: 125,000 arrays of 16 to 144 bytes, one in ten of an eden of
+//! 250 MB, take 40 ns each instead of 100.
+
+use super::worker::OLD;
+use crate::collector::work::Entry;
+use crate::memory::{copy_short, prefetch_read, prefetch_write};
+use crate::object::{WORD, reference};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Fetches the header that the entry is about, and the line behind it: an object that is not alone in its lines reaches into it, and
+/// where objects were copied in the order in which they are met it is the next one's.
+///
+/// # Safety
+/// - The entry is one of a worker's stack.
+#[inline(always)]
+pub(super) unsafe fn fetch(entry: usize) {
+    match Entry::decode(entry) {
+        Entry::Plain(slot) => {
+            // SAFETY: a slot of the heap or a root, which only who has its entry writes.
+            let bits = unsafe { ((slot & !OLD) as *const u64).read() };
+            let address = reference(bits).unwrap_or(0);
+            prefetch_write::<0>(address);
+            prefetch_read(address + LINE);
+        }
+        Entry::Chunk { array, .. } => prefetch_read(array),
+    }
+}
+
+/// Copies an object, or part of one.
+///
+/// # Safety
+/// - `bytes` at `from` may be read and at `to` written, whole words; they do not overlap.
+#[inline(always)]
+pub(super) unsafe fn copy_words(from: usize, to: usize, bytes: usize) {
+    /// Longer objects are worth the call.
+    const SHORT: usize = 128;
+    let (from, to) = (from as *const u64, to as *mut u64);
+    if bytes > SHORT {
+        // SAFETY: the caller's predicate.
+        return unsafe { std::ptr::copy_nonoverlapping(from, to, bytes / WORD) };
+    }
+    // SAFETY: as above.
+    unsafe { copy_short(from.cast(), to.cast(), bytes) };
+}
