@@ -48,7 +48,7 @@ pub struct Collections {
 }
 
 /// A distribution of times, to three digits.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Times {
     /// In ns.
     histogram: Histogram<u64>,
@@ -84,6 +84,13 @@ impl Times {
     /// What `percent` of them (0 to 100) do not exceed, to three digits; 0 where there is none.
     pub fn percentile(&self, percent: f64) -> Duration {
         Duration::from_nanos(self.histogram.value_at_percentile(percent))
+    }
+}
+
+/// As text: a histogram's thousands of counts tell nobody anything.
+impl fmt::Debug for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Times({self})")
     }
 }
 
