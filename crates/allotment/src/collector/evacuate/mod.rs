@@ -25,6 +25,7 @@ mod overflow;
 mod plab;
 mod set;
 mod space;
+mod statistics;
 mod tables;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -34,8 +35,8 @@ mod worker;
 pub(crate) use adopt::{adopt_all, end_of_last};
 pub(crate) use set::{CollectionSet, Role};
 pub(crate) use space::{Kind as SpaceKind, Space};
+pub(crate) use statistics::{Statistics, WorkerStatistics};
 pub(crate) use tables::OldTables;
-pub(crate) use worker::WorkerStatistics;
 
 use super::full::{Roots, Subject};
 use super::work::{Crew, Limits as StackLimits, Team};
@@ -45,7 +46,7 @@ use cards::OldRanges;
 use std::collections::TryReserveError;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use worker::Worker;
 
 /// How far an evacuation goes.
@@ -72,25 +73,6 @@ pub(crate) struct Evacuation<'h, B> {
     pub(crate) survivors: &'h Space,
     pub(crate) old: &'h Space,
     pub(crate) limits: Limits,
-}
-
-/// What it did.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Statistics {
-    /// Of all workers.
-    pub(crate) sum: WorkerStatistics,
-    /// Objects each of them copied.
-    pub(crate) worker_objects: Vec<u64>,
-    pub(crate) weak_cleared: u64,
-    /// Bytes of regions that became old because something in them stayed.
-    pub(crate) retained_bytes: usize,
-    pub(crate) regions_freed: usize,
-    pub(crate) humongous_freed: usize,
-    /// How often everything copied was looked at again, because a stack could not grow.
-    pub(crate) overflows: u64,
-    pub(crate) copy_time: Duration,
-    pub(crate) weak_time: Duration,
-    pub(crate) finish_time: Duration,
 }
 
 /// Whether several workers are at it: what is atomic then need not be for one.
@@ -250,17 +232,6 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     }
 
     fn report(&self, to: &mut Statistics) {
-        let sum = &mut to.sum;
-        let own = &self.statistics;
-        sum.survived.iter_mut().zip(own.survived).for_each(|(sum, own)| *sum += own);
-        sum.promoted_bytes += own.promoted_bytes;
-        sum.objects += own.objects;
-        sum.kept_bytes += own.kept_bytes;
-        sum.kept_objects += own.kept_objects;
-        sum.stayed_bytes += own.stayed_bytes;
-        sum.wasted_bytes += own.wasted_bytes;
-        sum.steals += self.stack.steals();
-        sum.cards_scanned += own.cards_scanned;
-        sum.cards_dirty += own.cards_dirty;
+        to.sum.add(WorkerStatistics { steals: self.stack.steals(), ..self.statistics });
     }
 }

@@ -14,7 +14,7 @@
 use super::forwarding::{KEPT, decide};
 use super::lines::{copy_words, fetch};
 use super::plab::Plab;
-use super::{Evacuation, SharedMode};
+use super::{Evacuation, SharedMode, WorkerStatistics};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
@@ -37,27 +37,6 @@ const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
 
 /// Entries after which a worker looks whether another one has none.
 const LOOK_AROUND: u32 = 64;
-
-/// What one worker did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WorkerStatistics {
-    /// Bytes of objects copied that stay young, by the age they now have.
-    pub(crate) survived: [u64; MAX_AGE as usize + 1],
-    /// Bytes of objects copied that are old now.
-    pub(crate) promoted_bytes: u64,
-    /// Objects copied.
-    pub(crate) objects: u64,
-    /// Bytes of objects that stayed where they were, and how many.
-    pub(crate) kept_bytes: u64,
-    pub(crate) kept_objects: u64,
-    /// Bytes of those among them that could not have moved, memory or not.
-    pub(crate) stayed_bytes: u64,
-    /// Bytes of buffers that no object was put into.
-    pub(crate) wasted_bytes: u64,
-    pub(crate) steals: u64,
-    pub(crate) cards_scanned: u64,
-    pub(crate) cards_dirty: u64,
-}
 
 /// A worker.
 pub(super) struct Worker<'e, 'h, B, M> {
