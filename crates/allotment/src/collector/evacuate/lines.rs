@@ -4,7 +4,7 @@
 //! some objects ahead, the misses of several overlap: 125,000 arrays of 16 to 144 bytes, one in ten of an eden of
 //! 250 MB, take 40 ns each instead of 100.
 
-use super::worker::OLD;
+use super::OLD;
 use crate::collector::work::Entry;
 use crate::memory::{copy_short, prefetch_read, prefetch_write};
 use crate::object::{WORD, reference};

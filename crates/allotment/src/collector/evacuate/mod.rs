@@ -49,6 +49,9 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use worker::Worker;
 
+/// In an entry of a stack: the slot belongs to an old object, whose card must say so if what it refers to stays young.
+const OLD: usize = 2;
+
 /// How far an evacuation goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {

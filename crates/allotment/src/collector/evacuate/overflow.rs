@@ -5,10 +5,11 @@
 //! stayed refer there for ever: pushed, they would find no room again and again. It is slow, by one worker, and for
 //! heaps in which memory ran out. Refused: to remember the objects (in what memory?).
 
+use super::OLD;
 use super::cards::OldRanges;
 use super::finish::size_of_original;
 use super::forwarding::KEPT;
-use super::worker::{OLD, Worker};
+use super::worker::Worker;
 use super::{Role, SharedMode};
 use crate::collector::full::broken;
 use crate::object::{Header, Kind, for_each_slot, walk};

@@ -14,7 +14,7 @@
 use super::forwarding::{KEPT, decide};
 use super::lines::{copy_words, fetch};
 use super::plab::Plab;
-use super::{Evacuation, SharedMode, WorkerStatistics};
+use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
@@ -24,9 +24,6 @@ use crate::object::{
 };
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// In an entry: the slot belongs to an old object, whose card must say so if what it refers to stays young.
-pub(super) const OLD: usize = 2;
 
 /// Slots whose referents are being fetched, from when they are popped until their turn comes (Cher, Hosking and Vitek, ASPLOS 2004).
 const AHEAD: usize = 8;
