@@ -43,3 +43,27 @@ impl Patience {
         let _ = threads <= self.cpus && over();
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn nobody_looks_on_where_cpus_are_fewer_and_nobody_for_ever() {
+        for (threads, cpus, looks) in [(3, 2, false), (1, 0, false), (2, 2, true)] {
+            let looked = Cell::new(0_u64);
+            Patience { cpus }.look_on(threads, || {
+                looked.set(looked.get() + 1);
+                false
+            });
+            assert_eq!(looked.get() > 0, looks, "{threads} threads, {cpus} CPUs");
+            looked.set(0);
+            Patience { cpus }.look_on(threads, || {
+                looked.set(looked.get() + 1);
+                looked.get() == 3
+            });
+            assert_eq!(looked.get(), if looks { 3 } else { 0 });
+        }
+    }
+}

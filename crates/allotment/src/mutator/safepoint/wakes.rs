@@ -92,3 +92,36 @@ impl Gathering<'_> {
         list.push_back(thread.clone());
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::thread::spawn;
+
+    #[test]
+    fn who_stood_still_comes_first_and_one_of_the_others_is_begun_with() {
+        let threads: Vec<Thread> = (0..5).map(|_| spawn(|| ()).thread().clone()).collect();
+        let wakes = Wakes::new();
+        let mut taken = Vec::new();
+        let mut take = |wakes: &Wakes, own| {
+            let taken_by =
+                wakes.take(own).map(|thread| threads.iter().position(|one| one.id() == thread.id()));
+            taken.push(taken_by.flatten());
+        };
+        for _ in 0..2 {
+            wakes.prepare(threads.len());
+            let mut lists = wakes.gather();
+            lists.add(Waits::AfterBlocking, &threads[2]);
+            lists.add(Waits::InTheMidst, &threads[0]);
+            lists.add(Waits::InTheMidst, &threads[1]);
+            lists.add(Waits::AfterBlocking, &threads[3]);
+            lists.add(Waits::AfterBlocking, &threads[4]);
+            drop(lists);
+            // The stopper and one of two take all that stood still; only one of these three takes one that came back.
+            (0..4).for_each(|_| take(&wakes, Waits::InTheMidst));
+            take(&wakes, Waits::AfterBlocking);
+        }
+        let each = [Some(0), Some(1), Some(2), None, Some(3)];
+        assert_eq!(taken, [each, each].concat(), "who is left over meets the next stop");
+    }
+}
