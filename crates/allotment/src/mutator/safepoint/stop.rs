@@ -151,7 +151,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     #[cold]
     fn leave_after_stop(&self, thread: &T, waits: Waits) {
         thread.status().leave_after_stop(waits, park);
-        self.wakes.wake_some(waits);
+        self.wakes.attend(waits);
     }
 
     /// Waits for the end of a stop that waits for this thread, if there is one.
@@ -290,7 +290,7 @@ impl<T: Participant, D> Drop for Resume<'_, T, D> {
         if outside > 0 {
             self.0.resumed.notify_all();
         }
-        self.0.wakes.wake_some(Waits::InTheMidst);
+        self.0.wakes.begin();
     }
 }
 
