@@ -32,15 +32,6 @@ pub(crate) use loom::{
     thread::{Builder, JoinHandle, Thread, ThreadId, current, park, yield_now},
 };
 
-#[cfg(not(loom))]
-pub(crate) use crate::memory::full_fence;
-
-/// `fence(SeqCst)`: in the heap another instruction, see there.
-#[cfg(loom)]
-pub(crate) fn full_fence() {
-    fence(Ordering::SeqCst);
-}
-
 /// Waits for what another thread is about to do: first it spins, then it lets others run, in the end it sleeps.
 #[cfg(not(loom))]
 pub(crate) fn wait_longer(patience: &crossbeam_utils::Backoff) {

@@ -37,7 +37,5 @@ pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_hug
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;
-#[cfg(not(loom))]
-pub(crate) use x86_64::full_fence;
 pub(crate) use x86_64::{copy_short, load_eight, store_eight};
 pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

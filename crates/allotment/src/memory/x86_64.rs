@@ -96,21 +96,6 @@ pub(crate) unsafe fn store_eight(to: *mut u8, bytes: u64) {
     unsafe { asm!("mov [{}], {}", in(reg) to, in(reg) bytes, options(nostack, preserves_flags)) }
 }
 
-/// A fence between all that comes before and all that comes after, as `fence(SeqCst)`.
-///
-/// A locked instruction that changes nothing, as HotSpot and Linux have it: for `fence(SeqCst)` rustc emits `MFENCE`, which on
-/// Zen 3 waits for loads and instructions too, and costs 20 to 80 ns where this costs what is left of 2.
-#[cfg(not(loom))]
-#[inline(always)]
-pub(crate) fn full_fence() {
-    if cfg!(miri) {
-        return std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-    }
-    // SAFETY: the word below the stack's end lies in the red zone and is not changed. Without `nomem` the compiler moves no access
-    // across it.
-    unsafe { asm!("lock or dword ptr [rsp - 4], 0", options(nostack)) }
-}
-
 /// Copies `bytes`, sixteen at a time: for objects that are shorter than what a call of `memcpy` is worth.
 ///
 /// In assembly, because LLVM makes that call of a loop. With words, one by one, an evacuation of small objects takes 3 to 5 % longer.

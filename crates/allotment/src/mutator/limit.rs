@@ -17,7 +17,7 @@
 //! Refused: an expedited `membarrier` in `request` would make the owner's fence free, and costs the
 //! requester a system call; the fence is paid once per refill or window, not per allocation.
 
-use crate::sync::{AtomicU32, AtomicUsize, Ordering, full_fence};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
 #[derive(Debug)]
 #[repr(C)]
@@ -57,7 +57,7 @@ impl Limit {
         debug_assert!(zeroed <= plain);
         self.plain.store(plain, Ordering::Relaxed);
         self.zeroed.store(zeroed, Ordering::Relaxed);
-        full_fence();
+        fence(Ordering::SeqCst);
         if self.requested.load(Ordering::Relaxed) != 0 {
             self.lower();
         }
@@ -66,7 +66,7 @@ impl Limit {
     /// Makes the owner's next allocation take the slow path. Any thread.
     pub(super) fn request(&self) {
         self.requested.store(1, Ordering::Release);
-        full_fence();
+        fence(Ordering::SeqCst);
         self.lower();
     }
 

@@ -23,7 +23,7 @@ use super::supply::Backing;
 use super::table::{RegionTable, State};
 use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
-use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, full_fence};
+use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
 
 /// How mutators meet at the free set.
@@ -170,7 +170,7 @@ impl<B: Backing> FreeSet<B> {
         if slot.compare_exchange(current, index as u32 + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             if let Some(old) = current.checked_sub(1) {
                 // With the fence in `undo`: either it sees the slot changed, or the room it made is seen here.
-                full_fence();
+                fence(Ordering::SeqCst);
                 self.set_aside(old as usize);
             }
         } else {
@@ -195,7 +195,7 @@ impl<B: Backing> FreeSet<B> {
             return false;
         }
         // The region may have left its slot while it was full, and then nobody looks there any more.
-        full_fence();
+        fence(Ordering::SeqCst);
         if !self.is_in_slot(index) {
             self.set_aside(index);
         }
