@@ -97,17 +97,9 @@ impl Interner {
     pub fn get<'g>(&self, mu: &'g Mutator<'_>, text: &str) -> Option<Gc<'g, Str>> {
         let hash = self.hasher.hash_one(text);
         let buckets = self.buckets.load(mu)?;
-        let mut next = buckets[bucket(hash, buckets.len())].load(mu);
-        while let Some(entry) = next {
-            if entry.hash == hash
-                && let Some(known) = entry.text.load(mu)
-                && *known == *text
-            {
-                return Some(known);
-            }
-            next = entry.next.load(mu);
-        }
-        None
+        let entries = chain(mu, buckets[bucket(hash, buckets.len())].load(mu));
+        let mut texts = entries.filter(|entry| entry.hash == hash).filter_map(|entry| entry.text.load(mu));
+        texts.find(|known| **known == *text)
     }
 
     /// How many texts it has. Walks the table.
@@ -185,12 +177,19 @@ fn bucket(hash: u64, length: usize) -> usize {
     hash as usize & (length - 1)
 }
 
-/// The entries from `first` on. Each may be linked elsewhere when it has been met.
+/// The entries from `first` on. Each may be linked elsewhere when it has been met. Threads that take no turns can tie a
+/// ring: all of it is met, some of it twice, and the walk ends (Brent, An Improved Monte Carlo Factorization Algorithm,
+/// 1980, section 2).
 fn chain<'g>(mu: &'g Mutator<'_>, first: Option<Gc<'g, Entry>>) -> impl Iterator<Item = Gc<'g, Entry>> {
-    let mut next = first;
+    let (mut next, mut met) = (first, first);
+    let (mut steps, mut most) = (0_usize, 1_usize);
     std::iter::from_fn(move || {
         let entry = next?;
-        next = entry.next.load(mu);
+        next = entry.next.load(mu).filter(|next| Some(*next) != met);
+        steps += 1;
+        if steps == most {
+            (met, steps, most) = (next, 0, most * 2);
+        }
         Some(entry)
     })
 }
@@ -199,4 +198,45 @@ fn link(mu: &Mutator<'_>, buckets: Gc<'_, Array<Option<Entry>>>, entry: Gc<'_, E
     let slot = &buckets[bucket(entry.hash, buckets.len())];
     entry.next.store(mu, slot.load(mu));
     slot.store(mu, Some(entry));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Interner, NewInterner, chain};
+    use allotment::{Heap, List, Mutator, NewList, alloc, root};
+
+    /// Threads that take no turns did, and a look-up went round and round.
+    #[test]
+    fn a_ring_of_entries_ends_a_walk() {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        let walk = |mu: &mut Mutator<'_>| {
+            for (length, back) in (1..20_usize).flat_map(|length| (0..length).map(move |back| (length, back)))
+            {
+                root!(mu, table = alloc!(mu, NewInterner::new()).unwrap());
+                let names: Vec<_> = (0..length).map(|number| number.to_string()).collect();
+                root!(mu, texts = alloc!(mu, NewList::new()).unwrap());
+                for name in &names {
+                    root!(mu, text = Interner::intern(mu, table, name).unwrap());
+                    List::push(mu, texts, text).unwrap();
+                }
+                // All in one chain, the last tied to the one `back` from the first; every bucket leads there.
+                let buckets = table.get(mu).buckets.load(mu).unwrap();
+                let all: Vec<_> = buckets.iter(mu).flat_map(|first| chain(mu, first)).collect();
+                for (entry, next) in all.iter().zip(all.iter().skip(1).chain([&all[back]])) {
+                    entry.next.store(mu, Some(*next));
+                }
+                buckets.as_ref().iter().for_each(|slot| slot.store(mu, Some(all[0])));
+                assert!((length..=4 * length).contains(&chain(mu, Some(all[0])).count()), "{length}, {back}");
+                assert!(names.iter().all(|name| table.get(mu).get(mu, name).is_some()));
+                assert!(table.get(mu).get(mu, "none").is_none());
+                // What adds, grows and drops is done with it too.
+                for number in 100..140 {
+                    Interner::intern(mu, table, &number.to_string()).unwrap();
+                }
+                assert!(table.get(mu).get(mu, "139").is_some());
+            }
+        };
+        heap.attach(walk).unwrap();
+        heap.verify().unwrap();
+    }
 }
