@@ -82,9 +82,16 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
         self.hashes.len().min(self.keys.len()).min(self.values.len())
     }
 
+    /// Whether they belong together. Threads that take no turns may leave such as do not.
+    fn fit(&self) -> bool {
+        let lengths = [self.hashes.len(), self.keys.len(), self.values.len()];
+        lengths.iter().all(|length| *length == self.buckets.len() / 4 * 3)
+    }
+
     /// The key of an entry that was not removed.
     fn key(&self, mu: &'g Mutator<'_>, entry: usize) -> Option<K::Of<'g>> {
-        self.keys.get(entry)?.load(mu).0
+        // One without a place for its value is none: it could not be replaced.
+        self.keys.get(entry).filter(|_| entry < self.values.len())?.load(mu).0
     }
 
     /// Whether some bucket is free.
@@ -167,11 +174,13 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
 
     /// Replaces an entry's value; whether it is still there.
     pub(super) fn set_value(&self, mu: &Mutator<'_>, at: Found, value: V::Of<'_>) -> bool {
-        let slot = self.arrays(mu).values.get(at.entry).filter(|slot| slot.load(mu).0.is_some());
-        if let Some(slot) = slot {
-            slot.store(mu, Maybe(Some(value)));
+        let arrays = self.arrays(mu);
+        // Its key says so: the value alone may be gone where threads take no turns.
+        let there = arrays.key(mu, at.entry).is_some();
+        if there {
+            arrays.values[at.entry].store(mu, Maybe(Some(value)));
         }
-        slot.is_some()
+        there
     }
 
     /// Adds an entry; whether there was room.
@@ -209,12 +218,13 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
     /// Makes room for `additional` more entries in the arrays that are there. `Some`: for how many new ones should have room.
     pub(super) fn make_room(&self, mu: &Mutator<'_>, additional: usize) -> Option<usize> {
         let (arrays, made, len) = (self.arrays(mu), self.made.get(), self.len.get());
+        let fit = arrays.fit();
         // Threads that take no turns can fill the buckets and count fewer entries: then all are put into them anew.
-        if made.saturating_add(additional) <= arrays.capacity() && arrays.has_place() {
+        if fit && made.saturating_add(additional) <= arrays.capacity() && arrays.has_place() {
             return None;
         }
         // Squeezing costs as much as there is; a quarter of it must be won for that to be little for each.
-        if len.saturating_add(additional) <= arrays.capacity() / 4 * 3 {
+        if fit && len.saturating_add(additional) <= arrays.capacity() / 4 * 3 {
             arrays.buckets.iter().for_each(|bucket| bucket.set(EMPTY));
             let left = arrays.adopt(mu, &arrays, made);
             arrays.keys[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));

@@ -77,24 +77,57 @@ pub(super) fn insert<T: Table>(
 mod tests {
     use super::super::NewMap;
     use super::*;
-    use crate::{Heap, Unboxed, root};
+    use crate::{Heap, OutOfMemory, Unboxed, root};
 
-    /// Regression: an insertion into a map whose buckets other threads had filled, without entries for them, never ended.
+    type Numbers<'a> = Entries<'a, Unboxed<u32>, Unboxed<u32>>;
+
+    /// Regressions: into what threads that took no turns had left, an insertion went on for ever.
     #[test]
-    fn buckets_without_entries_are_made_anew() {
-        let heap = Heap::builder().max_heap_size(4 << 20).build().unwrap();
+    fn insertions_end_whatever_other_threads_left() {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
         heap.attach(|mu| {
-            root!(mu, map = alloc!(mu, NewMap::<Unboxed<u32>, Unboxed<u32>>::new())?);
-            root!(mu, one = Unboxed(1_u32));
-            root!(mu, two = Unboxed(2_u32));
-            insert(mu, map, one, one)?;
-            let entries = map.get(mu).as_ref().entries();
-            let buckets = entries.buckets.load(mu).expect("the map has entries");
-            buckets.as_ref().iter().for_each(|bucket| bucket.set(7));
-            insert(mu, map, two, two)?;
+            for damage in 0..6 {
+                root!(mu, map = alloc!(mu, NewMap::<Unboxed<u32>, Unboxed<u32>>::new())?);
+                for number in 0..5 {
+                    root!(mu, number = Unboxed(number));
+                    insert(mu, map, number, number)?;
+                }
+                root!(mu, buckets = alloc!(mu, NewSlots::new(4, 7_u32))?);
+                root!(mu, hashes = alloc!(mu, NewSlots::new(4, 0_u32))?);
+                root!(mu, values = alloc!(mu, NewArray::<Maybe<Unboxed<u32>>>::new(1, Maybe(None)))?);
+                let this = map.get(mu);
+                let entries: Numbers<'_> = this.as_ref().entries();
+                let whole = "an array of five entries";
+                match damage {
+                    // Full of numbers, without entries for them.
+                    0 => entries
+                        .buckets
+                        .load(mu)
+                        .expect(whole)
+                        .as_ref()
+                        .iter()
+                        .for_each(|bucket| bucket.set(7)),
+                    // Too few, and full; too few, and empty.
+                    1 => entries.buckets.store(mu, Some(buckets.get(mu))),
+                    2 => {
+                        buckets.get(mu).as_ref().iter().for_each(|bucket| bucket.set(EMPTY));
+                        entries.buckets.store(mu, Some(buckets.get(mu)));
+                    }
+                    // A key without its value; without a place for it.
+                    3 => entries.values.load(mu).expect(whole)[2].store(mu, Maybe(None)),
+                    4 => entries.values.store(mu, Some(values.get(mu))),
+                    _ => entries.hashes.store(mu, Some(hashes.get(mu))),
+                }
+                for number in 0..20 {
+                    root!(mu, number = Unboxed(number));
+                    insert(mu, map, number, number)?;
+                    assert_eq!(map.get(mu).get(mu, number.get(mu)), Some(number.get(mu)), "damage {damage}");
+                }
+            }
             Ok::<(), OutOfMemory>(())
         })
         .unwrap()
         .unwrap();
+        heap.verify().unwrap();
     }
 }
