@@ -10,6 +10,7 @@ use super::initialise::zero;
 use super::state::{Owned, State};
 use crate::object::fill;
 use crate::region::{Attempts, Carve};
+use crate::tlab::sizing::Request;
 
 /// Memory for one object, the thread's alone.
 pub(super) struct Block {
@@ -51,21 +52,19 @@ impl Mutator<'_> {
             state.counters.kept();
             return false;
         }
-        // A clock read is a fifth of a refill.
-        let now = if shared.sizing.looks_at_time() { shared.now_ms() } else { 0 };
-        shared.settle(&mut owned.sizing, now);
-        let Some(request) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
+        // A clock read is a fifth of a refill, and sizes that do not change are settled.
+        let now = if shared.sizing.looks_at_time() { shared.settle(&mut owned.sizing) } else { 0 };
+        let Some(Request { min, size }) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
             return false;
         };
-        let Some(carve) = state.take_buffer(&mut owned, bytes, request.min, request.size) else {
+        let lengthened = state.lengthen(&owned, min, size);
+        let Some(taken) = lengthened.or_else(|| state.replace(&mut owned, bytes, min, size)) else {
             owned.sizing.refused();
             return false;
         };
-        owned.sizing.granted(&shared.sizing, carve.end - carve.start, now);
+        owned.sizing.granted(&shared.sizing, taken, now);
         state.published.publish(&owned.sizing);
-        drop(owned);
-        state.counters.refilled(carve.end - carve.start);
-        state.install(carve);
+        state.counters.refilled(taken);
         true
     }
 
@@ -125,15 +124,53 @@ impl State {
         hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
     }
 
-    /// Makes `carve` the buffer, or the continuation of the buffer.
-    fn install(&self, carve: Carve) {
-        let hot = &self.hot;
-        let mut clean = carve.dirty;
-        if self.shared.zero_tlab {
-            // SAFETY: the new buffer is this thread's.
-            unsafe { zero(carve.start, clean) };
-            clean = carve.start;
+    /// Takes `min` to `size` bytes behind the buffer into it, as long as nobody else has; how many. Most refills of a
+    /// thread that allocates much are this and no more.
+    fn lengthen(&self, owned: &Owned, min: usize, size: usize) -> Option<usize> {
+        if owned.private.is_some() || !self.hot.has_buffer() {
+            return None;
         }
+        let mut attempts = Attempts::default();
+        let carve = self.shared.free.extend(self.hot.end(), min, size, &mut attempts);
+        self.counters.compare_exchange(attempts.tried, attempts.won > 0);
+        let carve = carve?;
+        self.hot.extend(self.cleaned(&carve), carve.end);
+        Some(carve.end - carve.start)
+    }
+
+    /// Makes a buffer of `min` to `size` bytes from elsewhere the buffer; its bytes. Where the heap has none of a size
+    /// worth having: what is left of some region, if that holds the `object`, which object by object would be found again
+    /// for each.
+    #[cold]
+    #[inline(never)]
+    fn replace(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<usize> {
+        let found = self.take_buffer(owned, object, min, size);
+        let carve = found.or_else(|| self.take_buffer(owned, object, object, size))?;
+        self.install(&carve);
+        Some(carve.end - carve.start)
+    }
+
+    /// A buffer of `min` to `size` bytes: from the thread's own region, or from the core's; or what another thread left
+    /// on this core, if that holds the `object`.
+    fn take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
+        let shared = &*self.shared;
+        if let Some(private) = &mut owned.private {
+            return private.carve(shared, min, size);
+        }
+        let home = shared.home();
+        // However small: it is used up once, while one that nobody takes keeps its place from all later ones.
+        if let Some(spare) = shared.free.take_spare(home, object) {
+            return Some(spare);
+        }
+        let mut attempts = Attempts::default();
+        let carve = shared.free.allocate(home, min, size, &mut attempts);
+        self.counters.compare_exchange(attempts.tried, attempts.won > 0);
+        carve
+    }
+
+    /// Makes `carve` the buffer, or the continuation of the buffer.
+    fn install(&self, carve: &Carve) {
+        let (hot, clean) = (&self.hot, self.cleaned(carve));
         if hot.has_buffer() && hot.end() == carve.start && self.shared.same_region(hot.end() - 1, carve.start)
         {
             hot.extend(clean, carve.end);
@@ -148,38 +185,14 @@ impl State {
         }
     }
 
-    /// A buffer of `min` to `size` bytes, or where the heap has none of a size worth having, what is left of some region, if that
-    /// holds the `object`: object by object it would be found again for each.
-    // Not inlined, so that what is found goes to its place at once: copied there, it would be loaded before it is stored.
-    #[inline(never)]
-    fn take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
-        match self.try_take_buffer(owned, object, min, size) {
-            None => self.try_take_buffer(owned, object, object, size),
-            found => found,
+    /// Zeroes what was taken, where the heap zeroes whole buffers; from where on it is zero.
+    fn cleaned(&self, carve: &Carve) -> usize {
+        if self.shared.zero_tlab {
+            // SAFETY: nothing is in it, and it is this thread's.
+            unsafe { zero(carve.start, carve.dirty) };
+            carve.start
+        } else {
+            carve.dirty
         }
-    }
-
-    /// A buffer of `min` to `size` bytes: from the thread's own region, behind the buffer it has, or from the
-    /// core's region; or what another thread left on this core, if that holds the `object`.
-    fn try_take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
-        let shared = &*self.shared;
-        if let Some(private) = &mut owned.private {
-            return private.carve(shared, min, size);
-        }
-        let mut attempts = Attempts::default();
-        if self.hot.has_buffer()
-            && let Some(carve) = shared.free.extend(self.hot.end(), min, size, &mut attempts)
-        {
-            self.counters.compare_exchange(attempts.tried, true);
-            return Some(carve);
-        }
-        let home = shared.home();
-        // However small: it is used up once, while one that nobody takes keeps its place from all later ones.
-        if let Some(spare) = shared.free.take_spare(home, object) {
-            return Some(spare);
-        }
-        let carve = shared.free.allocate(home, min, size, &mut attempts);
-        self.counters.compare_exchange(attempts.tried, attempts.won > 0);
-        carve
     }
 }

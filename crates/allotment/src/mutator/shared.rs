@@ -93,11 +93,18 @@ impl Shared {
         now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
     }
 
-    /// Lets the budget decide on a thread's size before it refills.
-    pub(super) fn settle(&self, sizing: &mut Sizing, now_ms: u64) {
+    /// Lets the budget decide on a thread's size before it refills; the time of that in ms.
+    pub(super) fn settle(&self, sizing: &mut Sizing) -> u64 {
+        let now_ms = self.now_ms();
         if self.budget.settle(&self.sizing, sizing, now_ms) == Settlement::RunCensus {
-            self.registry.census(|threads| self.budget.census(threads, now_ms));
+            self.run_census(now_ms);
         }
+        now_ms
+    }
+
+    #[cold]
+    fn run_census(&self, now_ms: u64) {
+        self.registry.census(|threads| self.budget.census(threads, now_ms));
     }
 
     /// Covers `[start, end)`, which nobody needs, and lets another thread on this core find it.

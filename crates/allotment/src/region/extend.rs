@@ -33,6 +33,7 @@ impl<B: Backing> FreeSet<B> {
         attempts.tried += 1;
         region.move_top(end, end + bytes).ok()?;
         attempts.won += 1;
-        Some(Carve { start: end, end: end + bytes, dirty: region.dirty().clamp(end, end + bytes) })
+        // Not `clamp`, which looks whether its bounds are in order.
+        Some(Carve { start: end, end: end + bytes, dirty: region.dirty().max(end).min(end + bytes) })
     }
 }
