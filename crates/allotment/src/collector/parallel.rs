@@ -77,6 +77,25 @@ pub(crate) struct Parts {
     pub(crate) old_plab_bytes: usize,
 }
 
+/// Who a young collection wants.
+#[derive(Clone, Copy)]
+struct Wants {
+    workers: usize,
+    /// Whether more threads want to run than there are CPUs.
+    crowded: bool,
+}
+
+impl Inner {
+    /// Who is wanted for a young collection of so many regions.
+    fn wants(&self, eden_regions: usize, world: &World<'_>) -> Wants {
+        let threads = world.threads();
+        Wants {
+            workers: self.sizing.workers(eden_regions, threads),
+            crowded: self.sizing.is_crowded(threads),
+        }
+    }
+}
+
 impl Parallel {
     /// The collector of a heap, and the regions it may have in use before the first collection.
     ///
@@ -140,6 +159,12 @@ impl Parallel {
         (records, room)
     }
 
+    /// Who the next young collection will want.
+    fn next(&self, world: &World<'_>) -> Wants {
+        let inner = self.inner.lock().expect("a collection that panics ends the process");
+        inner.wants(inner.decision.eden_regions, world)
+    }
+
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
         let (start, watch) = (self.history.age(), Instant::now());
         let shared = world.shared();
@@ -170,9 +195,7 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let workers = self.gang.ready(inner.sizing.workers(eden_regions));
-        let crowded = workers > 1 && inner.sizing.is_crowded(world.threads());
-        let team = if crowded && self.gang.ready_beside(workers) { Team::beside } else { Team::new };
+        let team = self.team(inner.wants(eden_regions, world));
         let roots = full::Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
@@ -180,7 +203,7 @@ impl Parallel {
         let prepared = watch.elapsed();
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
-        let done = unsafe { evacuation.run(&old_regions, roots, team(&self.gang, workers)) }.ok()?;
+        let done = unsafe { evacuation.run(&old_regions, roots, team) }.ok()?;
         let uncommitted = self.settings.conclude(world);
         let sum = &done.sum;
         let record = CollectionRecord {
@@ -196,7 +219,7 @@ impl Parallel {
                 Phase { name: "Weak", time: done.weak_time },
                 Phase { name: "Free", time: done.finish_time },
             ],
-            workers,
+            workers: team.workers(),
             used_before,
             used_after: free.used_bytes(),
             committed: free.committed_regions() << table.geometry().region_shift,
@@ -229,6 +252,13 @@ impl Parallel {
             ..Collection::default()
         };
         Some(self.decide(inner, world, collection, record, watch))
+    }
+
+    /// Those who do a collection that wants so many workers, or as many as there can be.
+    fn team(&self, Wants { workers, crowded }: Wants) -> Team<'_> {
+        let workers = self.gang.ready(workers);
+        let beside = workers > 1 && crowded && self.gang.ready_beside(workers);
+        if beside { Team::beside(&self.gang, workers) } else { Team::new(&self.gang, workers) }
     }
 
     fn full(
@@ -326,8 +356,11 @@ impl Collector for Parallel {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
-        let stopped = mutator.stop_the_world(|world| self.make_room(world, cause, satisfied));
-        let Some((records, room)) = stopped else { return Outcome::Elsewhere };
+        let stopped =
+            mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));
+        let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
+        // While mutators run: threads that a pause waits for until they are started are late for all of it.
+        self.team(next);
         let outcome = if records.is_empty() && !room { Outcome::Refused } else { Outcome::Collected };
         self.history.add_stop(records);
         outcome

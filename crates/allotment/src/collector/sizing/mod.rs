@@ -104,10 +104,10 @@ impl Sizing {
             .min(self.eden.fitting(self.settings.pause_goal_ns))
     }
 
-    /// Threads for a young collection of an eden of so many regions, by what it is expected to do.
+    /// Workers for a young collection of an eden of so many regions that so many threads fill, by what it is expected to do.
     #[must_use]
-    pub fn workers(&self, eden_regions: usize) -> usize {
-        let work = self.survival.work_bytes(eden_regions, &self.machine);
+    pub fn workers(&self, eden_regions: usize, threads: usize) -> usize {
+        let work = self.survival.work_bytes(eden_regions, threads, &self.machine);
         (1 + work / WORK_BYTES).min(self.machine.workers.max(1))
     }
 
@@ -155,7 +155,7 @@ impl Sizing {
         failure: Option<Reason>,
     ) -> Decision {
         let (settings, machine) = (self.settings, self.machine);
-        let workers = self.workers(self.eden.wish());
+        let workers = self.workers(self.eden.wish(), threads);
         let reserve = |survival: &Survival, eden| survival.reserve(eden, &machine, workers);
 
         let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish()));

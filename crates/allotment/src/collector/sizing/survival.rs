@@ -23,12 +23,21 @@ pub(super) struct Survival {
     share: Padded,
     /// Bytes of survivors that the next collection finds.
     young_bytes: usize,
+    /// Threads that were attached at the last young collection, at least 1.
+    threads: usize,
 }
 
 impl Survival {
     pub(super) fn new() -> Survival {
         let sizes = Padded::new(SIZE_WEIGHT);
-        Survival { survived: sizes, promoted: sizes, scanned: sizes, share: sizes, young_bytes: 0 }
+        Survival {
+            survived: sizes,
+            promoted: sizes,
+            scanned: sizes,
+            share: sizes,
+            young_bytes: 0,
+            threads: 1,
+        }
     }
 
     /// Takes in a young collection.
@@ -36,6 +45,7 @@ impl Survival {
         let copied = done.survivor_bytes() + done.promoted_bytes + done.failed_bytes;
         let young = self.young_with(done.eden_regions, machine);
         self.young_bytes = done.survivor_bytes();
+        self.threads = done.threads.max(1);
         self.survived.sample(self.young_bytes as f32);
         self.promoted.sample((done.promoted_bytes + done.failed_bytes) as f32);
         self.scanned.sample(done.scanned_bytes as f32);
@@ -54,11 +64,13 @@ impl Survival {
         self.survived.padded() as usize
     }
 
-    /// Bytes that a young collection of an eden of `eden` regions is expected to copy or to look at: as many as usual, or, of an eden
-    /// that has become larger (since threads came), the usual share.
-    pub(super) fn work_bytes(&self, eden: usize, machine: &Machine) -> usize {
+    /// Bytes that a young collection of an eden of `eden` regions is expected to copy or to look at: as many as usual; or, where
+    /// `threads` have come, as many for each; or, of an eden that has become larger, the usual share.
+    pub(super) fn work_bytes(&self, eden: usize, threads: usize, machine: &Machine) -> usize {
         let share = self.share.average() * self.young_with(eden, machine) as f32;
-        ((self.survived.average() + self.promoted.average()).max(share) + self.scanned.average()) as usize
+        let crowd = (threads as f32 / self.threads as f32).max(1.0);
+        let copied = (self.survived.average() + self.promoted.average()) * crowd;
+        (copied.max(share) + self.scanned.average()) as usize
     }
 
     /// Bytes of the young generation with an eden of `eden` regions.

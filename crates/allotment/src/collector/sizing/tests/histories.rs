@@ -62,7 +62,7 @@ proptest! {
             prop_assert_eq!(&same, &next);
             prop_assert!(next.eden_regions >= 1 && next.eden_regions <= done.free_regions.max(1), "{}", next);
             prop_assert!((1..=REGIONS).contains(&next.capacity_regions));
-            prop_assert!((1..=machine.workers).contains(&sizing.workers(next.eden_regions)));
+            prop_assert!((1..=machine.workers).contains(&sizing.workers(next.eden_regions, done.threads)));
             prop_assert!(next.survivor_limit_bytes >= REGION);
             prop_assert!(usize::from(next.tenuring_threshold) <= max_age);
             prop_assert!(next.tenuring_threshold <= threshold + 1);
@@ -74,7 +74,7 @@ proptest! {
                 prop_assert!(next.eden_regions <= most, "{}", next);
             }
             if !next.full {
-                let needed = next.eden_regions + sizing.survival.reserve(next.eden_regions, &machine, sizing.workers(next.eden_regions));
+                let needed = next.eden_regions + sizing.survival.reserve(next.eden_regions, &machine, sizing.workers(next.eden_regions, done.threads));
                 prop_assert!(needed <= done.free_regions, "{} => {}", done, next);
                 prop_assert!(needed + REGIONS - done.free_regions <= next.capacity_regions, "{} => {}", done, next);
             }

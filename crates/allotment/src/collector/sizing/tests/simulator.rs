@@ -232,7 +232,7 @@ impl Simulator {
             (self.old_bytes + promoted + kept * self.region()).min(self.old_regions * self.region());
         let scanned = self.old_bytes / 100;
         let work = (stay + promoted + failed) as f64 * COPY_NS + scanned as f64 * SCAN_NS;
-        let pause = STOP_NS + work / self.sizing.workers(self.decision.eden_regions) as f64;
+        let pause = STOP_NS + work / self.sizing.workers(self.decision.eden_regions, self.threads) as f64;
         self.account.young += 1;
         self.account.young_ns += pause;
         self.account.longest_young_ns = self.account.longest_young_ns.max(pause);

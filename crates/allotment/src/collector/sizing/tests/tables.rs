@@ -220,7 +220,7 @@ fn workers_follow_the_work() {
         let mut sizing = Sizing::new(settings(""), machine);
         let done = Collection { promoted_bytes: copied, scanned_bytes: scanned, ..young() };
         let eden = sizing.after(&done).eden_regions;
-        assert_eq!(sizing.workers(eden.min(4)), workers, "{copied} {scanned}");
+        assert_eq!(sizing.workers(eden.min(4), 1), workers, "{copied} {scanned}");
     }
 }
 
@@ -230,7 +230,18 @@ fn an_eden_that_threads_have_made_larger_has_workers_for_it() {
     let mut sizing = Sizing::new(settings(""), machine);
     // 100 KiB of 2 MiB survive; of 250 MiB it may be 12.
     let _ = sizing.after(&Collection { promoted_bytes: 100 * KIB, ..young() });
-    assert_eq!((sizing.workers(4), sizing.workers(10), sizing.workers(500)), (1, 1, 4));
+    assert_eq!((sizing.workers(4, 1), sizing.workers(10, 1), sizing.workers(500, 1)), (1, 1, 4));
+}
+
+#[test]
+fn threads_that_have_come_have_workers_for_what_is_theirs() {
+    let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
+    let mut sizing = Sizing::new(settings(""), machine);
+    // 20 KiB of 64 MiB survive one thread's work; of 500 threads' it may be 10 MiB. That threads have gone says nothing.
+    let _ = sizing.after(&Collection { threads: 1, eden_regions: 128, promoted_bytes: 20 * KIB, ..young() });
+    assert_eq!([1, 2, 40, 500].map(|threads| sizing.workers(128, threads)), [1, 1, 2, 4]);
+    let _ = sizing.after(&Collection { threads: 500, promoted_bytes: 4 * MIB, ..young() });
+    assert_eq!([1, 500].map(|threads| sizing.workers(4, threads)), [4, 4]);
 }
 
 /// The thresholds after many collections in which `rate(age)` of each age survive, and an old byte costs so many copies.
