@@ -2,7 +2,7 @@
 //!
 //! Scattered objects are two or three cache misses each, of 100 ns, and all else that is done for one takes 15. Asked for
 //! some objects ahead, the misses of several overlap: 125,000 arrays of 16 to 144 bytes, one in ten of an eden of
-//! 250 MB, take 40 ns each instead of 100.
+//! 250 MB, take 33 ns each instead of 100.
 
 use super::OLD;
 use crate::collector::work::Entry;
@@ -12,8 +12,9 @@ use crate::object::{WORD, reference};
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Fetches the header that the entry is about, and the line behind it: an object that is not alone in its lines reaches into it, and
-/// where objects were copied in the order in which they are met it is the next one's.
+/// Fetches the header that the entry is about, and the two lines behind it: an object that is not alone in its lines reaches into
+/// them, and where objects were copied in the order in which they are met they are the next one's. Without the third line the
+/// collections below take a tenth longer; to look at the header first, and fetch what is needed, is no faster.
 ///
 /// # Safety
 /// - The entry is one of a worker's stack.
@@ -26,6 +27,7 @@ pub(super) unsafe fn fetch(entry: usize) {
             let address = reference(bits).unwrap_or(0);
             prefetch_write::<0>(address);
             prefetch_read(address + LINE);
+            prefetch_read(address + 2 * LINE);
         }
         Entry::Chunk { array, .. } => prefetch_read(array),
     }
@@ -34,7 +36,7 @@ pub(super) unsafe fn fetch(entry: usize) {
 /// Copies an object, or part of one.
 ///
 /// # Safety
-/// - `bytes` at `from` may be read and at `to` written, whole words; they do not overlap.
+/// - `bytes` at `from` may be read and at `to` written, whole words, at least one; they do not overlap.
 #[inline(always)]
 pub(super) unsafe fn copy_words(from: usize, to: usize, bytes: usize) {
     /// Longer objects are worth the call.

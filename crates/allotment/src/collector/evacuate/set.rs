@@ -4,7 +4,7 @@
 //! cache, and not a field among those of the region table, which takes two lines for each region.
 
 use crate::region::{RegionTable, State};
-use crate::sync::{AtomicU8, Ordering};
+use crate::sync::{AtomicBool, AtomicU8, Ordering};
 
 /// What an evacuation does with the objects of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,18 +47,21 @@ pub(crate) struct CollectionSet {
     base: usize,
     region_shift: u32,
     roles: Box<[AtomicU8]>,
+    /// Whether there is a region whose objects stay. Written before an evacuation begins, Relaxed as the roles.
+    some_stay: AtomicBool,
 }
 
 impl CollectionSet {
     /// The set of a heap's regions, all outside.
     pub(crate) fn new(table_base: usize, region_shift: u32, regions: usize) -> CollectionSet {
         let roles = (0..regions).map(|_| AtomicU8::new(Role::OUTSIDE.0)).collect();
-        CollectionSet { base: table_base, region_shift, roles }
+        CollectionSet { base: table_base, region_shift, roles, some_stay: AtomicBool::new(false) }
     }
 
     /// All young regions move, runs of young regions stay, the rest is outside; calls `old` with each region in which
     /// old objects begin.
     pub(crate) fn choose_young(&self, table: &RegionTable, mut old: impl FnMut(usize)) {
+        self.some_stay.store(false, Ordering::Relaxed);
         let mut run_is_young = false;
         for index in 0..table.len() {
             let region = table.get(index);
@@ -95,8 +98,17 @@ impl CollectionSet {
         Role(self.roles[index].load(Ordering::Relaxed))
     }
 
+    /// Whether [`stays`](Role::stays) is true of any region.
+    #[inline(always)]
+    pub(crate) fn some_stay(&self) -> bool {
+        self.some_stay.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn set(&self, index: usize, role: Role) {
         self.roles[index].store(role.0, Ordering::Relaxed);
+        if role.stays() {
+            self.some_stay.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Notes that an object of the region at `address` stayed.

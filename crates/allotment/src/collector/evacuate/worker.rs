@@ -19,8 +19,8 @@ use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
 use crate::object::{
-    Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, for_each_fixed_slot, reference, size_of_object,
-    tail_slots, with_reference,
+    Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, for_each_fixed_slot, reference, tail_slots,
+    with_reference,
 };
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,16 +33,12 @@ const AHEAD: usize = 8;
 const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
 
 /// Entries after which a worker looks whether another one has none.
-const LOOK_AROUND: u32 = 64;
+const LOOK_AROUND: usize = 64;
 
 /// A worker.
 pub(super) struct Worker<'e, 'h, B, M> {
     pub(super) heap: &'e Evacuation<'h, B>,
     pub(super) stack: WorkStack<'e>,
-    /// Popped, and what they refer to is on the way; 0: none.
-    ahead: [usize; AHEAD],
-    /// The one that has waited longest.
-    turn: usize,
     shapes: ShapeCache<'h>,
     pub(super) survivors: Plab,
     pub(super) old: Plab,
@@ -65,8 +61,6 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         Worker {
             heap,
             stack,
-            ahead: [0; AHEAD],
-            turn: 0,
             shapes: ShapeCache::new(heap.subject),
             survivors: Plab::new(heap.limits.young_plab_bytes),
             old: Plab::new(heap.limits.old_plab_bytes),
@@ -102,22 +96,26 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
 
     /// Works until its own stack is empty.
     pub(super) fn drain_own(&mut self) {
-        let (mut turns, mut idle) = (0_u32, 0);
+        // Popped, and what they refer to is on the way; 0: none.
+        let mut ahead = [0; AHEAD];
+        let (mut turn, mut idle) = (0_usize, 0);
         while idle < AHEAD {
             let next = self.stack.pop().unwrap_or(0);
             if next != 0 {
                 // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
                 unsafe { fetch(next) };
+                idle = 0;
             }
-            let due = std::mem::replace(&mut self.ahead[self.turn], next);
-            self.turn = (self.turn + 1) % AHEAD;
-            idle = if next | due == 0 { idle + 1 } else { 0 };
+            // The one that has waited longest.
+            let due = std::mem::replace(&mut ahead[turn % AHEAD], next);
             if due != 0 {
                 // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
                 unsafe { self.process(due) };
+            } else if next == 0 {
+                idle += 1;
             }
-            turns = turns.wrapping_add(1);
-            if M::SHARED && turns.is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
+            turn = turn.wrapping_add(1);
+            if M::SHARED && turn.is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
                 self.stack.give();
             }
         }
@@ -167,27 +165,22 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             Kind::Forwarded(to) => to,
             Kind::Object(_) if header.mark() == KEPT => address,
             Kind::Object(id) => {
-                let shape = self.shapes.with_id(id, address);
                 // SAFETY: an object of that shape is there; only its header and, once it is kept, its slots change.
-                unsafe { self.evacuate(address, word, header, shape) }
+                unsafe { self.evacuate(address, word, header, id) }
             }
             _ => broken(address, "something refers to it, and no object is there"),
         }
     }
 
     /// # Safety
-    /// - An object of `shape` is at `address`, and had this header.
+    /// - An object is at `address`, and had this header, with this shape.
     #[inline(always)]
-    unsafe fn evacuate(
-        &mut self,
-        address: usize,
-        word: &AtomicU64,
-        header: Header,
-        shape: &'h Shape,
-    ) -> usize {
+    unsafe fn evacuate(&mut self, address: usize, word: &AtomicU64, header: Header, id: ShapeId) -> usize {
+        let layout = self.shapes.layout(id, address);
+        let (shape, has_slots) = (layout.shape, layout.has_slots);
         // SAFETY: the caller's predicate.
-        let bytes = unsafe { size_of_object(address, shape) };
-        if self.heap.set.role_at(address).stays() {
+        let bytes = unsafe { layout.size_of(address) };
+        if self.heap.set.some_stay() && self.heap.set.role_at(address).stays() {
             // SAFETY: the caller's predicate.
             return unsafe { self.keep(address, word, header, shape, bytes) };
         }
@@ -226,8 +219,10 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         } else {
             self.statistics.survived[usize::from(age)] += bytes as u64;
         }
-        // SAFETY: the copy is an object of that shape, and this worker's to look at.
-        unsafe { self.scan(to, shape, if old { OLD } else { 0 }) };
+        if has_slots {
+            // SAFETY: the copy is an object of that shape, and this worker's to look at.
+            unsafe { self.scan(to, shape, if old { OLD } else { 0 }) };
+        }
         to
     }
 
