@@ -4,7 +4,7 @@
 //! has moved ends it with an error that names the address. That makes it the checker's eyes as well as
 //! the collector's, and there is one of it.
 
-use super::{HEADER_BYTES, Header, Kind, LENGTH_OFFSET, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, WORD};
+use super::{Header, Kind, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes};
 
 /// One object or filler, as the walk meets it.
 #[derive(Clone, Copy)]
@@ -103,11 +103,6 @@ pub unsafe fn walk<'a>(
 /// # Safety
 /// - The first 16 bytes at `address` are readable, and hold an object of `shape`.
 pub unsafe fn size_of_object(address: usize, shape: &Shape) -> usize {
-    const { assert!(LENGTH_OFFSET == HEADER_BYTES && LENGTH_OFFSET.is_multiple_of(WORD)) };
-    if shape.tail().is_none() {
-        return shape.fixed_bytes();
-    }
-    // SAFETY: the length is the second word.
-    let length = unsafe { ((address + LENGTH_OFFSET) as *const usize).read() };
-    shape.bytes_for(length).unwrap_or(usize::MAX)
+    // SAFETY: the caller's predicate.
+    unsafe { Layout::of(shape).size_of(address) }
 }

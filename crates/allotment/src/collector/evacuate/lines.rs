@@ -36,7 +36,7 @@ pub(super) unsafe fn fetch(entry: usize) {
 /// Copies an object, or part of one.
 ///
 /// # Safety
-/// - `bytes` at `from` may be read and at `to` written, whole words, at least one; they do not overlap.
+/// - `bytes` at `from` may be read and at `to` written, whole words; they do not overlap.
 #[inline(always)]
 pub(super) unsafe fn copy_words(from: usize, to: usize, bytes: usize) {
     /// Longer objects are worth the call.

@@ -1,8 +1,7 @@
 //! Weak slots, when all that is reachable was reached.
 
-use super::Evacuation;
-use super::OLD;
 use super::forwarding::KEPT;
+use super::{Evacuation, OLD};
 use crate::collector::full::Roots;
 use crate::object::{Header, Kind, SlotKind, SlotVisitor, reference, with_reference};
 use crate::region::Backing;

@@ -3,46 +3,8 @@
 use super::Subject;
 use super::broken::broken;
 use super::live_map::LiveMap;
-use crate::object::{
-    Element, HEADER_BYTES, Header, Kind, LENGTH_OFFSET, Shape, ShapeId, Shapes, array_bytes, size_of_object,
-};
+use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes, size_of_object};
 use crate::region::{Backing, State};
-
-/// What a collection asks of a shape for each object, in one place.
-pub(crate) struct Layout<'h> {
-    pub(crate) shape: &'h Shape,
-    fixed_bytes: usize,
-    /// 0: no tail.
-    element_bytes: usize,
-    /// Whether there may be slots in the object.
-    pub(crate) has_slots: bool,
-}
-
-impl<'h> Layout<'h> {
-    fn of(shape: &'h Shape) -> Layout<'h> {
-        let references = matches!(shape.tail(), Some(Element::Reference(_)));
-        Layout {
-            shape,
-            fixed_bytes: shape.fixed_bytes(),
-            element_bytes: shape.tail().map_or(0, Element::bytes),
-            has_slots: references || shape.trace().is_some() || !shape.slots().is_empty(),
-        }
-    }
-
-    /// The size in bytes of the object at `address`; `usize::MAX` where its length is absurd.
-    ///
-    /// # Safety
-    /// - The first 16 bytes at `address` are readable, and hold an object of this layout.
-    #[inline(always)]
-    pub(crate) unsafe fn size_of(&self, address: usize) -> usize {
-        if self.element_bytes == 0 {
-            return self.fixed_bytes;
-        }
-        // SAFETY: the length is the second word.
-        let length = unsafe { ((address + LENGTH_OFFSET) as *const usize).read() };
-        array_bytes(self.fixed_bytes, self.element_bytes, length).unwrap_or(usize::MAX)
-    }
-}
 
 /// Finds the shapes of objects; the last one is at hand, for neighbours often share it.
 pub(crate) struct ShapeCache<'h> {
@@ -125,39 +87,5 @@ pub(super) unsafe fn for_each_live<'h, B: Backing>(
         let bytes = unsafe { size_of_object(at, shape) };
         visit(at, shape, bytes);
         at = map.next_live(at.saturating_add(bytes), end);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::object::SlotKind::Strong;
-    use crate::object::{Slot, SlotVisitor};
-    use std::ptr::NonNull;
-
-    #[test]
-    fn a_layout_says_what_the_shape_says() {
-        unsafe fn nothing(_: NonNull<u8>, _: &mut SlotVisitor<'_>) {}
-        const FIELDS: &[Slot] = &[Slot::new("a", 8, Strong)];
-        let plain = |bytes| Some(Element::Plain { bytes });
-        let shapes = [
-            (Shape::constant("plain", 24, &[], None), false),
-            (Shape::constant("pair", 24, FIELDS, None), true),
-            (Shape::constant("bytes", 16, &[], plain(1)), false),
-            (Shape::constant("words", 24, &[], plain(8)), false),
-            (Shape::constant("references", 16, &[], Some(Element::Reference(Strong))), true),
-            (Shape::constant("traced", 16, &[], plain(4)).traced_by(nothing), true),
-        ];
-        for (shape, has_slots) in &shapes {
-            let layout = Layout::of(shape);
-            assert_eq!(layout.has_slots, *has_slots, "{}", shape.name());
-            for length in [0, 1, 5, 8, 1000, usize::MAX] {
-                let object = [0_u64, length as u64];
-                let address = object.as_ptr().expose_provenance();
-                // SAFETY: only the first 16 bytes are looked at.
-                let sizes = unsafe { (layout.size_of(address), size_of_object(address, shape)) };
-                assert_eq!(sizes.0, sizes.1, "{} of {length}", shape.name());
-            }
-        }
     }
 }
