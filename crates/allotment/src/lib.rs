@@ -3,6 +3,40 @@
 //! Every thread gets an allotment of the heap of its own, a thread-local allocation buffer (TLAB), and
 //! allocates there by bumping a pointer, with nobody to ask.
 //!
+//! ```
+//! use allotment::{Field, Heap, Object, OutOfMemory, alloc, root};
+//!
+//! #[derive(Object)]
+//! struct Pair {
+//!     next: Field<Option<Pair>>,
+//!     key: u64,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+//! let sum = heap.attach(|mu| {
+//!     // A root lives as long as its frame, wherever its object is moved to.
+//!     root!(mu, mut list = alloc!(mu, NewPair { next: None, key: 0 })?);
+//!     for key in 1..=1000 {
+//!         // A safepoint: everything may move. The initialiser goes along.
+//!         let pair = alloc!(mu, NewPair { next: Some(list.get(mu)), key })?;
+//!         list.set(mu, pair);
+//!     }
+//!     let (mut sum, mut at) = (0, Some(list.get(mu)));
+//!     while let Some(pair) = at {
+//!         sum += pair.key;
+//!         at = pair.next.load(mu);
+//!     }
+//!     Ok::<u64, OutOfMemory>(sum)
+//! })??;
+//! assert_eq!(sum, 500_500);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where to go from here: [`alloc!`] and [`root!`], [`Gc`] and [`Field`], [`Root`], [`List`] and [`Map`];
+//! [`heap::HeapBuilder`] for options; [`mutator`] and [`object`] for who generates code.
+//!
 //! The layers, lowest first; a module may use only modules before it:
 //! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`],
 //! [`collections`], [`observe`].
