@@ -23,7 +23,7 @@ impl<'h> Layout<'h> {
         Layout {
             shape,
             fixed_bytes: shape.fixed_bytes(),
-            element_bytes: shape.tail().map_or(0, Element::bytes),
+            element_bytes: shape.element_bytes(),
             has_slots: references || shape.trace().is_some() || !shape.slots().is_empty(),
         }
     }

@@ -193,12 +193,17 @@ impl Shape {
         self.tail
     }
 
+    /// Bytes of an element of the tail; 0 without one.
+    #[inline]
+    pub(super) fn element_bytes(&self) -> usize {
+        self.tail.map_or(0, Element::bytes)
+    }
+
     /// The size in bytes of an object with a tail of `length` elements (ignored without a tail):
     /// a multiple of 8; `None` beyond 2^43 elements, which no heap holds.
     #[inline]
     pub fn bytes_for(&self, length: usize) -> Option<usize> {
-        let element_bytes = self.tail.map_or(0, Element::bytes);
-        array_bytes(self.fixed_bytes, element_bytes, length)
+        array_bytes(self.fixed_bytes, self.element_bytes(), length)
     }
 
     /// The shape as the heap keeps it, or why it cannot.

@@ -4,7 +4,7 @@
 
 use super::shape::array_bytes;
 use super::types::{MAX_TYPES, TypeShape, type_at};
-use super::{Element, Header, Shape, ShapeError, ShapeId};
+use super::{Header, Shape, ShapeError, ShapeId};
 use std::num::NonZeroU32;
 
 /// The ids behind those of types, up to the 24 bits of a header, are shapes registered with one heap.
@@ -74,8 +74,7 @@ impl Shapes {
         if self.shapes.count() >= MAX_SHAPES {
             return Err(ShapeError::Full { name: shape.name().to_owned() });
         }
-        let fixed_bytes = shape.fixed_bytes();
-        let element_bytes = shape.tail().map_or(0, Element::bytes);
+        let (fixed_bytes, element_bytes) = (shape.fixed_bytes(), shape.element_bytes());
         let name = shape.name().to_owned();
         // Two threads may pass the check above for the last id; the id itself decides.
         let index = self.shapes.push(shape);
@@ -109,7 +108,7 @@ impl Shapes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SlotKind;
+    use super::super::{Element, SlotKind};
     use super::*;
     use proptest::prelude::*;
 
