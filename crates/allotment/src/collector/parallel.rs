@@ -195,7 +195,7 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let team = self.team(inner.wants(eden_regions, world));
+        let team = self.team(inner.wants(eden_regions, world)).helped_by(world.volunteers());
         let roots = full::Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
@@ -276,10 +276,9 @@ impl Parallel {
         let done = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
         let adopting = Instant::now();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
+        let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything that lives was moved, and every region is parsable.
-        unsafe {
-            adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, &self.gang, done.workers)
-        };
+        unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
         let adopted = adopting.elapsed();
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::full(world, cause, &done, uncommitted);

@@ -2,7 +2,7 @@
 
 use super::full::{self, Compaction, SideTables, Subject};
 use super::verify::Checks;
-use super::work::{Gang, wanted_workers};
+use super::work::{Gang, Team, wanted_workers};
 use crate::mutator::World;
 
 /// See [the options](crate::options).
@@ -40,10 +40,11 @@ impl Settings {
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
         let compaction = if self.move_all { Compaction::MoveAll } else { compaction };
         let workers = gang.ready(wanted_workers(shared.free.used_bytes(), gang.most()));
+        let team = Team::new(gang, workers).helped_by(world.volunteers());
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which are given references of this heap only; the tables are this heap's; what unwinds in a stopped
         // world ends the process.
-        unsafe { full::collect(subject, tables, roots, compaction, gang, workers) }.ok()
+        unsafe { full::collect(subject, tables, roots, compaction, team) }.ok()
     }
 
     /// What follows every collection: idle memory is given back, and the heap is checked; the bytes given back.

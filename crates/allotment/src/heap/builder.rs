@@ -295,7 +295,8 @@ impl HeapBuilder {
             shapes: Shapes::default(),
             budget: Budget::new(&sizing, between, chosen.tlab_idle_percent),
             roots: Roots::default(),
-            registry: Registry::new(&sizing, topology.available_parallelism(), late),
+            // Under test two CPUs count as four, so that several threads of a stop can be called to help.
+            registry: Registry::new(&sizing, topology.available_parallelism() << u32::from(cfg!(test)), late),
             sizing,
             collector,
             on_heap_limit: self.hooks.heap_limit,

@@ -79,6 +79,7 @@ mod state;
 mod stopping;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod unwind;
 mod world;
 mod zeal;
 
@@ -96,9 +97,10 @@ pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
 pub(crate) use roots::Roots;
 pub use roots::{LinkedRoot, Pin, ProviderId, RootHandle, RootLink, RootProvider, RootVisitor, RootWord};
-pub(crate) use safepoint::{Hook as LateThreadHook, Late};
+pub(crate) use safepoint::{Hook as LateThreadHook, Late, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
 pub(crate) use shared::{Committer, HeapLimitHook, Shared};
 pub use site::{ArraySite, Site};
+pub(crate) use unwind::AbortOnUnwind;
 pub use world::{StopError, World};
 pub(crate) use zeal::ZealSchedule;

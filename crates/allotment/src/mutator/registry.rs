@@ -7,7 +7,7 @@
 use super::Mutator;
 use super::limit::Limit;
 use super::safepoint::{
-    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity,
+    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity, Volunteers,
 };
 use super::shared::Shared;
 use super::state::State;
@@ -123,6 +123,10 @@ impl Registry {
 
     pub(crate) fn safepoints(&self) -> SafepointStatistics {
         self.threads.statistics()
+    }
+
+    pub(super) fn volunteers(&self) -> &Volunteers {
+        self.threads.volunteers()
     }
 
     pub(super) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {

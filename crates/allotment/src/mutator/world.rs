@@ -11,10 +11,11 @@
 
 use super::registry::runs_attached;
 use super::roots::visit_links;
-use super::safepoint::{Arrival, ThreadIdentity};
+use super::safepoint::{Arrival, ThreadIdentity, Volunteers};
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::{Stopping, is_stopping};
+use super::unwind::AbortOnUnwind;
 use super::{GeneratedFrame, Mutator};
 use crate::object::SlotVisitor;
 use std::marker::PhantomData;
@@ -108,6 +109,11 @@ impl<'w> World<'w> {
         self.shared.registry.end_cycle_stopped(self.shared, used, capacity, next);
     }
 
+    /// Threads that wait for the end of the stop, and may be called to help.
+    pub(crate) fn volunteers(&self) -> &'w Volunteers {
+        self.shared.registry.volunteers()
+    }
+
     /// How many threads are attached.
     pub fn threads(&self) -> usize {
         self.states.len()
@@ -165,24 +171,14 @@ impl Shared {
     fn stop<R>(&self, own: Option<&State>, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
         let _stopping = Stopping::begin(&self.registry);
         self.registry.stop(own, |arrival| {
-            let abort = AbortOnUnwind;
+            let abort = AbortOnUnwind(
+                "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
+                 could go on",
+            );
             let _regions = self.lock_regions();
             let outcome = f(&mut World::new(self, own, arrival));
-            std::mem::forget(abort);
+            abort.disarm();
             outcome
         })
-    }
-}
-
-/// Ends the process when it is dropped, which is when what it guards unwinds.
-struct AbortOnUnwind;
-
-impl Drop for AbortOnUnwind {
-    fn drop(&mut self) {
-        eprintln!(
-            "allotment: aborting, because code that ran while the world was stopped panicked (see above): the heap may be \
-             half changed, and no thread could go on"
-        );
-        std::process::abort();
     }
 }

@@ -8,7 +8,7 @@ use super::finish::size_of_original;
 use super::{OldTables, Space};
 use crate::collector::full::broken;
 use crate::collector::full::{Subject, cover};
-use crate::collector::work::{Gang, Turns};
+use crate::collector::work::{Team, Turns};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{Backing, CARD_BYTES, State};
 
@@ -20,14 +20,13 @@ pub(crate) unsafe fn adopt_all<B: Backing>(
     subject: Subject<'_, B>,
     tables: &OldTables<'_>,
     old: &Space,
-    gang: &Gang,
-    workers: usize,
+    team: Team<'_>,
 ) {
     let (free, table) = (subject.free, subject.free.table());
     free.forget_room();
     old.forget();
     let turns = Turns::new(table.len());
-    gang.run(workers, &|_| {
+    team.run(&|_| {
         while let Some(index) = turns.take() {
             // SAFETY: the caller's predicate, and each region is one worker's.
             unsafe { adopt(subject, tables, index) };

@@ -38,7 +38,7 @@ pub(crate) use cover::cover;
 pub(crate) use live_objects::ShapeCache;
 pub(crate) use statistics::Statistics;
 
-use super::work::{Crew, Gang, Limits, Team};
+use super::work::{Crew, Limits, Team};
 use crate::memory::MemoryError;
 use crate::object::{Shapes, SlotVisitor};
 use crate::region::{Backing, FreeSet};
@@ -109,8 +109,7 @@ impl SideTables {
     }
 }
 
-/// Collects the whole heap, by so many workers of the gang, who are ready. Where objects go does not depend on how many
-/// there are.
+/// Collects the whole heap, by so many workers. Where objects go does not depend on how many there are.
 ///
 /// # Errors
 /// [`Unavailable`] when the system has no memory for the tables; nothing has changed then, but that live
@@ -127,10 +126,9 @@ pub(crate) unsafe fn collect<B: Backing>(
     tables: &mut SideTables,
     roots: Roots<'_>,
     compaction: Compaction,
-    gang: &Gang,
-    workers: usize,
+    team: Team<'_>,
 ) -> Result<Statistics, Unavailable> {
-    let (used_before, team) = (subject.free.used_bytes(), Team::new(gang, workers));
+    let used_before = subject.free.used_bytes();
     let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
     let mut watch = Stopwatch::start();
     let mut roots = roots;

@@ -18,8 +18,7 @@ use super::{Statistics, Subject};
 use crate::collector::work::{Team, Turns};
 use crate::object::WORD;
 use crate::region::{Backing, RegionTable};
-use crate::sync::{AtomicU64, Ordering, wait_longer};
-use crossbeam_utils::Backoff;
+use crate::sync::{AtomicU64, Ordering, Waiting};
 use std::ops::Range;
 
 /// A run of at most this many bytes is copied word by word: most are shorter than a call takes.
@@ -125,9 +124,9 @@ impl Mover<'_> {
     fn wait_for(&self, to: usize) -> Range<usize> {
         let index = self.table.index_of(to);
         if index != self.own && self.plan.regions[index].role == Role::Slides {
-            let patience = Backoff::new();
+            let mut waiting = Waiting::new();
             while !self.plan.vacated[index].load(Ordering::Acquire) {
-                wait_longer(&patience);
+                waiting.longer();
             }
         }
         self.table.bottom(index)..self.table.end(index)

@@ -1,7 +1,8 @@
 //! A gang of threads that does one thing at a time, together.
 //!
 //! Whoever calls is worker 0, for it has nothing else to do, and with one worker no thread is woken and none need
-//! exist. The others sleep between two runs, each on a condition of its own, so that a run wakes those it wants.
+//! exist. The others sleep between two runs, each on a condition of its own, so that a run wakes those it wants; and threads
+//! that are awake and wait for the end of the stop come first ([`Volunteers`]).
 //! Threads are started when they are first wanted and kept. If the system gives none, the gang is smaller: a
 //! collection that is slower is better than none.
 //!
@@ -16,6 +17,7 @@
 //! threads are not the caller's).
 
 use crate::memory::{SystemThread, current_cpu, run_on_cpus};
+use crate::mutator::{AbortOnUnwind, Volunteers};
 use crate::sync::{Builder, Condvar, JoinHandle, Mutex};
 use std::sync::{Arc, OnceLock};
 
@@ -55,7 +57,8 @@ struct Post {
 
 enum Order {
     Wait,
-    Work(&'static (dyn Fn(usize) + Sync)),
+    /// The task, and the number to call it with.
+    Work(&'static (dyn Fn(usize) + Sync), usize),
     End,
 }
 
@@ -66,6 +69,8 @@ struct Running {
 }
 
 const POISONED: &str = "a worker that panics ends the process";
+
+const PANICKED: &str = "a thread of a collection panicked (see above)";
 
 impl Gang {
     /// A gang of at most `most` workers, the caller of [`run`](Self::run) included; its threads are called `name-1`
@@ -124,42 +129,39 @@ impl Gang {
                 run_on_cpus(&cpus);
                 let _ = own.system.set(SystemThread::current());
             }
-            serve(number, &own, &running);
+            serve(&own, &running);
         })?;
         Ok(Hand { post, thread, place: Place::All })
     }
 
-    /// Calls `task` with each number below `workers`, the calling thread with 0, others with others, at once; returns when
-    /// all have returned. What they wrote is then seen by the caller.
-    ///
-    /// If a task of several workers panics, the process ends: the others hold what it leaves behind. A task runs no tasks
-    /// of the same gang.
+    /// Calls `task` with each number below `workers`, but for 1 to `helpers`, to which others see; see [`Team::run`].
     ///
     /// # Panics
-    /// If `workers` is more than [`ready`](Self::ready) said.
-    pub(crate) fn run(&self, workers: usize, task: &(dyn Fn(usize) + Sync)) {
-        if workers <= 1 {
+    /// If there are fewer threads than that takes.
+    fn run(&self, helpers: usize, workers: usize, task: &(dyn Fn(usize) + Sync)) {
+        let wanted = workers.saturating_sub(1 + helpers);
+        if wanted == 0 {
             return task(0);
         }
-        let abort = AbortOnUnwind;
+        let abort = AbortOnUnwind(PANICKED);
         let mut hands = self.hands.lock().expect(POISONED);
-        assert!(workers <= hands.len() + 1, "{workers} workers were not made ready");
+        assert!(wanted <= hands.len(), "{workers} workers were not made ready");
         // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task until it has
         // returned from it, and this function returns when it counts none; if it unwinds, the process ends.
         let lasting =
             unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
-        *self.running.count.lock().expect(POISONED) = workers - 1;
-        let hands = &mut hands[..workers - 1];
+        *self.running.count.lock().expect(POISONED) = wanted;
+        let hands = &mut hands[..wanted];
         self.place(hands);
-        for hand in hands {
-            hand.post.give(Order::Work(lasting));
+        for (hand, number) in hands.iter().zip(1 + helpers..) {
+            hand.post.give(Order::Work(lasting, number));
         }
         task(0);
         let mut count = self.running.count.lock().expect(POISONED);
         while *count > 0 {
             count = self.running.none.wait(count).expect(POISONED);
         }
-        std::mem::forget(abort);
+        abort.disarm();
     }
 }
 
@@ -196,25 +198,31 @@ impl Hand {
     }
 }
 
-/// So many workers of a gang, who are ready.
+/// So many workers of a gang, who are ready, or others in their place.
 #[derive(Clone, Copy)]
 pub(crate) struct Team<'g> {
     gang: &'g Gang,
     workers: usize,
     caller_rests: bool,
+    volunteers: Option<&'g Volunteers>,
 }
 
 impl<'g> Team<'g> {
     /// `workers`, at least 1, the caller one of them, are no more than [`Gang::ready`] said.
     pub(crate) fn new(gang: &'g Gang, workers: usize) -> Team<'g> {
-        Team { gang, workers: workers.max(1), caller_rests: false }
+        Team { gang, workers: workers.max(1), caller_rests: false, volunteers: None }
     }
 
     /// `workers` beside the caller, who does but what is its alone: [`Gang::ready_beside`] said that they are there.
     ///
     /// Where more threads want to run than there are CPUs, the kernel lets who has worked for all wait for all afterwards.
     pub(crate) fn beside(gang: &'g Gang, workers: usize) -> Team<'g> {
-        Team { gang, workers: workers.max(1), caller_rests: true }
+        Team { gang, workers: workers.max(1), caller_rests: true, volunteers: None }
+    }
+
+    /// The same team; who looks on need not be woken, and is called first.
+    pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Team<'g> {
+        Team { volunteers: Some(volunteers), ..self }
     }
 
     /// How many do the work.
@@ -232,9 +240,19 @@ impl<'g> Team<'g> {
         self.workers + usize::from(self.caller_rests)
     }
 
-    /// All do the task, as [`Gang::run`] has it.
+    /// Calls `task` with each number below [`numbers`](Self::numbers), the calling thread with 0, others with others, at once; returns
+    /// when all have returned. What they wrote is then seen by the caller.
+    ///
+    /// If a task of several workers panics, the process ends: the others hold what it leaves behind. A task runs no tasks
+    /// of the same gang.
     pub(crate) fn run(self, task: &(dyn Fn(usize) + Sync)) {
-        self.gang.run(self.numbers(), task);
+        let numbers = self.numbers();
+        match self.volunteers {
+            Some(volunteers) if numbers > 1 => {
+                volunteers.share(1, numbers - 1, task, |helpers| self.gang.run(helpers, numbers, task));
+            }
+            _ => self.gang.run(0, numbers, task),
+        }
     }
 }
 
@@ -266,9 +284,9 @@ impl Post {
 }
 
 /// What a thread of the gang does all its life.
-fn serve(number: usize, post: &Post, running: &Running) {
-    let abort = AbortOnUnwind;
-    while let Order::Work(task) = post.next() {
+fn serve(post: &Post, running: &Running) {
+    let abort = AbortOnUnwind(PANICKED);
+    while let Order::Work(task, number) = post.next() {
         task(number);
         let mut count = running.count.lock().expect(POISONED);
         *count -= 1;
@@ -276,15 +294,5 @@ fn serve(number: usize, post: &Post, running: &Running) {
             running.none.notify_one();
         }
     }
-    std::mem::forget(abort);
-}
-
-/// Ends the process when it is dropped, which is when what it guards unwinds.
-struct AbortOnUnwind;
-
-impl Drop for AbortOnUnwind {
-    fn drop(&mut self) {
-        eprintln!("allotment: aborting, because a thread of a collection panicked (see above)");
-        std::process::abort();
-    }
+    abort.disarm();
 }

@@ -98,7 +98,7 @@ fn a_gang_does_one_task_after_another_and_ends() {
         assert_eq!(gang.ready(2), 2);
         let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
         for turn in 1..=2 {
-            gang.run(2, &|number| {
+            Team::new(&gang, 2).run(&|number| {
                 // SAFETY: loom ends the model if somebody else touches it.
                 cells.of(number).with_mut(|cell| unsafe { *cell += turn });
             });

@@ -18,11 +18,10 @@
 //! counted before. So when all are idle there is no piece, and nobody who could make one: the end.
 
 use crate::sync::{
-    AtomicUsize, Mutex, Ordering,
+    AtomicUsize, Mutex, Ordering, Waiting,
     deque::{Steal, Stealer, Worker},
-    wait_longer,
 };
-use crossbeam_utils::{Backoff, CachePadded};
+use crossbeam_utils::CachePadded;
 use std::collections::{TryReserveError, VecDeque};
 
 /// How large the stacks become.
@@ -220,9 +219,9 @@ impl WorkStack<'_> {
     /// round to them.
     pub(crate) fn rest(&self) {
         debug_assert!(self.top.is_empty() && self.below.is_empty());
-        let patience = Backoff::new();
+        let mut waiting = Waiting::new();
         while !self.shared.is_empty() {
-            wait_longer(&patience);
+            waiting.longer();
         }
         self.crew.idle.fetch_add(1, Ordering::AcqRel);
     }
@@ -250,7 +249,7 @@ impl WorkStack<'_> {
         let Crew { idle, stealers, .. } = self.crew;
         // Release: who sees that all are idle sees what they did. Acquire: as above.
         idle.fetch_add(1, Ordering::AcqRel);
-        let patience = Backoff::new();
+        let mut waiting = Waiting::new();
         loop {
             if idle.load(Ordering::Acquire) == self.crew.workers() {
                 return true;
@@ -259,7 +258,7 @@ impl WorkStack<'_> {
                 idle.fetch_sub(1, Ordering::AcqRel);
                 return false;
             }
-            wait_longer(&patience);
+            waiting.longer();
         }
     }
 

@@ -16,7 +16,7 @@ fn each_worker_runs_once_under_its_number_and_name() {
         assert_eq!(workers, wanted.min(4));
         let seen = Mutex::new(Vec::new());
         let caller = std::thread::current().id();
-        gang.run(workers, &|number| {
+        Team::new(&gang, workers).run(&|number| {
             let thread = std::thread::current();
             assert_eq!(thread.id() == caller, number == 0);
             assert!(number == 0 || thread.name() == Some(&format!("crowd-{number}")));
@@ -34,7 +34,7 @@ fn a_gang_of_one_has_no_threads_and_none_is_wanted_of_none() {
         let gang = Gang::new("alone", most);
         assert_eq!((gang.most(), gang.ready(0), gang.ready(7)), (1, 1, 1));
         let caller = std::thread::current().id();
-        gang.run(1, &|_| assert_eq!(std::thread::current().id(), caller));
+        Team::new(&gang, 1).run(&|_| assert_eq!(std::thread::current().id(), caller));
     }
 }
 
@@ -52,7 +52,7 @@ fn threads_end_with_their_gang() {
     }
     let gang = Gang::new("mortal", 3);
     let workers = gang.ready(3);
-    gang.run(workers, &|number| {
+    Team::new(&gang, workers).run(&|number| {
         if number > 0 {
             LOCAL.with(|local| *local.borrow_mut() = Some(Ended(&ENDED)));
         }
@@ -69,7 +69,7 @@ fn threads_run_on_the_cpus_of_their_gang_whoever_starts_them() {
         let bound = scope.spawn(|| {
             run_on_cpus(&cpus[..1]);
             let allowed = Mutex::new(HashSet::new());
-            gang.run(gang.ready(3), &|number| {
+            Team::new(&gang, gang.ready(3)).run(&|number| {
                 let own = Topology::detect();
                 if number > 0 {
                     allowed.lock().unwrap().extend(own.cpus().iter().map(|cpu| cpu.number));
@@ -94,8 +94,8 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
         };
         assert_eq!(gang.ready(workers), workers);
         // Twice: who had not begun yet when it was first wanted is where it should be the second time.
-        gang.run(workers, &look);
-        gang.run(workers, &look);
+        Team::new(&gang, workers).run(&look);
+        Team::new(&gang, workers).run(&look);
         allowed.into_inner().unwrap()
     };
     std::thread::scope(|scope| {
@@ -129,7 +129,7 @@ fn more_than_the_others_can_be_given_stays() {
 fn work(gang: &Gang, crew: &Crew, first: &[usize], rests: bool) -> (usize, usize, u64) {
     crew.begin();
     let sums = Mutex::new((0, 0, 0));
-    gang.run(crew.workers(), &|number| {
+    Team::new(gang, crew.workers()).run(&|number| {
         let mut stack = crew.worker(number);
         let (mut done, mut refused) = (0, 0);
         if number == 0 {

@@ -30,6 +30,7 @@ mod status;
 mod stop;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod volunteers;
 mod wakes;
 
 pub use identity::ThreadIdentity;
@@ -38,3 +39,4 @@ pub(crate) use late::{Hook, Late};
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
 pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints};
+pub(crate) use volunteers::Volunteers;

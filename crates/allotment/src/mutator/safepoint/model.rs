@@ -11,6 +11,7 @@ use crate::mutator::limit::Limit;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 struct Thread {
     limit: Limit,
@@ -231,4 +232,68 @@ fn of_two_that_come_back_each_is_woken() {
 #[test]
 fn of_one_that_stands_still_and_one_that_comes_back_each_is_woken() {
     two_wait(poll);
+}
+
+/// What the threads of a stop share, helpers included.
+struct Board {
+    done: [UnsafeCell<u32>; 2],
+    held: Arc<Thread>,
+}
+
+// SAFETY: loom ends the model if two threads touch a cell at once.
+unsafe impl Sync for Board {}
+
+impl Board {
+    fn note(&self, number: usize) {
+        // SAFETY: as above.
+        self.done[number].with_mut(|done| unsafe { *done += 1 });
+    }
+
+    fn touch_held(&self) {
+        touch(&self.held);
+    }
+}
+
+/// Who looks on helps, or leaves before it is called; what helpers wrote the stopper sees, and the other way round.
+#[test]
+fn a_thread_that_looks_on_is_called_or_leaves() {
+    static HELPED: AtomicU32 = AtomicU32::new(0);
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(5);
+    model.check(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let stopper = spawn(&heap, |heap| {
+            let stopped = heap.stop(None, |_| {
+                let held = heap.lock().threads.first().cloned();
+                let Some(held) = held else { return };
+                let board = Board { done: [UnsafeCell::new(0), UnsafeCell::new(0)], held };
+                for turn in 1..=2 {
+                    let mut helpers = 0;
+                    let task = |number| {
+                        board.note(number);
+                        board.touch_held();
+                    };
+                    heap.volunteers().share(1, 1, &task, |called| {
+                        board.note(0);
+                        helpers = called;
+                    });
+                    match helpers {
+                        0 => task(1),
+                        _ => _ = HELPED.fetch_add(1, Ordering::Relaxed),
+                    }
+                    // SAFETY: as above.
+                    assert!(board.done.iter().all(|done| done.with(|done| unsafe { *done } == turn)));
+                }
+                board.touch_held();
+            });
+            assert!(stopped.is_some());
+        });
+        touch(&own);
+        poll(&heap, &own);
+        touch(&own);
+        detach(&heap, &own);
+        stopper.join().unwrap();
+    });
+    assert!(HELPED.load(Ordering::Relaxed) > 0, "some came too late, not all");
 }

@@ -23,12 +23,14 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Returns when it is `over`, or has taken too long; at once where `threads` are too many.
+    /// Whether so many threads may look on.
+    pub(super) fn suits(self, threads: usize) -> bool {
+        threads <= self.cpus
+    }
+
+    /// Returns when it is `over`, or has taken too long.
     #[cfg(not(loom))]
-    pub(super) fn look_on(self, threads: usize, over: impl Fn() -> bool) {
-        if threads > self.cpus {
-            return;
-        }
+    pub(super) fn look_on(self, over: impl Fn() -> bool) {
         let begun = Instant::now();
         while !(0..LOOKS).any(|_| {
             std::hint::spin_loop();
@@ -39,8 +41,8 @@ impl Patience {
 
     /// The same, in a model: one look.
     #[cfg(loom)]
-    pub(super) fn look_on(self, threads: usize, over: impl Fn() -> bool) {
-        let _ = threads <= self.cpus && over();
+    pub(super) fn look_on(self, over: impl Fn() -> bool) {
+        over();
     }
 }
 
@@ -52,18 +54,16 @@ mod tests {
     #[test]
     fn nobody_looks_on_where_cpus_are_fewer_and_nobody_for_ever() {
         for (threads, cpus, looks) in [(3, 2, false), (1, 0, false), (2, 2, true)] {
-            let looked = Cell::new(0_u64);
-            Patience { cpus }.look_on(threads, || {
-                looked.set(looked.get() + 1);
-                false
-            });
-            assert_eq!(looked.get() > 0, looks, "{threads} threads, {cpus} CPUs");
-            looked.set(0);
-            Patience { cpus }.look_on(threads, || {
-                looked.set(looked.get() + 1);
-                looked.get() == 3
-            });
-            assert_eq!(looked.get(), if looks { 3 } else { 0 });
+            assert_eq!(Patience { cpus }.suits(threads), looks, "{threads} threads, {cpus} CPUs");
         }
+        let looked = Cell::new(0_u64);
+        let look = |until| {
+            looked.set(looked.get() + 1);
+            looked.get() == until
+        };
+        Patience { cpus: 1 }.look_on(|| look(0));
+        assert!(looked.replace(0) > 0, "and it ended");
+        Patience { cpus: 1 }.look_on(|| look(3));
+        assert_eq!(looked.get(), 3);
     }
 }

@@ -6,6 +6,7 @@
 
 use super::patience::Patience;
 use super::status::Waits;
+use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
 use crate::mutator::limit::Limit;
@@ -33,6 +34,8 @@ pub(in crate::mutator) struct Safepoints<T, D> {
     resumed: Condvar,
     /// Who is woken when a stop ends.
     wakes: Wakes,
+    /// Who looks on meanwhile.
+    volunteers: Volunteers,
     patience: Patience,
     late: Late,
 }
@@ -81,6 +84,7 @@ impl<T: Participant, D> Safepoints<T, D> {
             arrived: Condvar::new(),
             resumed: Condvar::new(),
             wakes: Wakes::new(),
+            volunteers: Volunteers::new(),
             patience: Patience { cpus },
             late,
         }
@@ -104,6 +108,11 @@ impl<T: Participant, D> Safepoints<T, D> {
             inner.outside -= 1;
         }
         inner
+    }
+
+    /// Those that look on until a stop is over.
+    pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
+        &self.volunteers
     }
 
     pub(in crate::mutator) fn statistics(&self) -> SafepointStatistics {
@@ -165,7 +174,9 @@ impl<T: Participant, D> Safepoints<T, D> {
         self.arrive(&mut inner, thread);
         let threads = inner.threads.len();
         drop(inner);
-        self.patience.look_on(threads, || !thread.status().is_requested());
+        if self.patience.suits(threads) {
+            self.volunteers.look_on(self.patience, || !thread.status().is_requested());
+        }
         self.leave_after_stop(thread, Waits::InTheMidst);
     }
 
@@ -198,9 +209,9 @@ impl<T: Participant, D> Safepoints<T, D> {
         let (awaited, threads) = (inner.request(own), inner.threads.len());
         self.awaited.store(awaited, Ordering::Relaxed);
         let _resume = Resume(self);
-        if awaited > 0 {
+        if awaited > 0 && self.patience.suits(threads) {
             drop(inner);
-            self.patience.look_on(threads, || self.awaited.load(Ordering::Acquire) == 0);
+            self.patience.look_on(|| self.awaited.load(Ordering::Acquire) == 0);
             inner = self.lock();
         }
         let arrival = self.await_arrivals(inner, begun);

@@ -203,7 +203,7 @@ impl Young {
             let tables = OldTables { cards: &shared.cards, starts };
             let adopted = shared.registry.while_detached(|| {
                 // SAFETY: no thread is attached, and a full collection leaves every region parsable.
-                unsafe { adopt_all(subject, &tables, old, &tools.gang, tools.workers) };
+                unsafe { adopt_all(subject, &tables, old, Team::new(&tools.gang, tools.workers)) };
             });
             adopted.expect("no thread is attached");
         });

@@ -9,7 +9,7 @@ mod scenarios;
 
 use super::*;
 use crate::Heap;
-use crate::collector::work::Team;
+use crate::collector::work::{Gang, Team};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::CollectorKind;
 use std::cell::Cell;
@@ -72,7 +72,9 @@ fn collect_detached(
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
         // SAFETY: no thread is attached, tests write only addresses of objects to slots, and neither `slots` nor `pinned` unwinds.
-        unsafe { collect(subject, &mut tools.tables, roots, compaction, &tools.gang, tools.workers) }
+        unsafe {
+            collect(subject, &mut tools.tables, roots, compaction, Team::new(&tools.gang, tools.workers))
+        }
     };
     shared.registry.while_detached(collection).expect("no thread is attached").expect("memory for tables")
 }

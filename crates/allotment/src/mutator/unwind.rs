@@ -1,0 +1,18 @@
+//! The end of the process, where unwinding would leave half changed what other threads use.
+
+/// Ends the process when it is dropped, which is when what it guards unwinds; with the reason.
+pub(crate) struct AbortOnUnwind(pub(crate) &'static str);
+
+impl AbortOnUnwind {
+    /// What it guarded is over.
+    pub(crate) fn disarm(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        eprintln!("allotment: aborting, because {}", self.0);
+        std::process::abort();
+    }
+}
