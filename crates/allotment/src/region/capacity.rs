@@ -4,8 +4,8 @@
 //! take memory from the rest of the machine, and find none of it in a cache. So a collector lowers the capacity,
 //! and who wants a region beyond it is told that there is none. It is a hint: two threads may pass it at once.
 
+use super::backing::Backing;
 use super::free_set::FreeSet;
-use super::supply::Backing;
 use crate::sync::Ordering;
 
 impl<B: Backing> FreeSet<B> {

@@ -4,8 +4,8 @@
 //! sets stay consistent all the same: a free region is taken from them before it is written to, because
 //! returning memory to the system does not stop with the world.
 
+use super::backing::Backing;
 use super::free_set::FreeSet;
-use super::supply::Backing;
 use super::table::State;
 use crate::sync::Ordering;
 

@@ -5,35 +5,14 @@
 //! be made inaccessible, and they can be kept from use for some collections, so that the pattern or the
 //! fault is still there when the stale reference is used.
 //!
-//! A region in quarantine belongs to a list, not to the sets of the free set: nobody looks there for memory but who
-//! found none elsewhere, so a quarantine never turns into out of memory.
+//! What is to be done with it is for the whole heap ([`Disposal`](super::Disposal)), and known before any region is.
 
-use super::free_set::{FreeSet, lock};
-use super::supply::Backing;
+use super::backing::Backing;
+use super::free_set::FreeSet;
+use super::quarantine::{Disposal, Quarantined};
 use super::table::State;
 use crate::object::poison;
 use std::collections::BTreeSet;
-
-/// What is done with freed memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Disposal {
-    /// Fill it with the pattern.
-    pub(crate) poison: bool,
-    /// Make whole regions inaccessible until they are used again.
-    pub(crate) protect: bool,
-    /// Collections that pass before a region is used again.
-    pub(crate) quarantine: usize,
-}
-
-/// A region that is kept from use.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Quarantined {
-    pub(super) index: usize,
-    /// Collections that it will have to wait for.
-    left: usize,
-    /// It has no memory.
-    uncommitted: bool,
-}
 
 impl<B: Backing> FreeSet<B> {
     /// The same free set, with freed memory disposed of in this way.
@@ -64,7 +43,26 @@ impl<B: Backing> FreeSet<B> {
         }
         region.set_home(home);
         region.set_state(State::Quarantined);
-        lock(&self.quarantine).push(Quarantined { index, left: self.disposal.quarantine, uncommitted });
+        self.quarantine.put(Quarantined { index, left: self.disposal.quarantine, uncommitted });
+    }
+
+    /// Empties every committed region and gives all of them to the core that wrote them last.
+    ///
+    /// The caller knows that no mutator is attached.
+    pub(crate) fn reset(&self) {
+        self.forget_room();
+        for index in 0..self.table.len() {
+            let region = self.table.get(index);
+            match region.state() {
+                State::Uncommitted | State::Free | State::Quarantined => {}
+                State::Shared
+                | State::Exclusive
+                | State::Survivor
+                | State::Old
+                | State::HumongousStart
+                | State::HumongousContinuation => self.retire_region(index, region.home()),
+            }
+        }
     }
 
     /// Fills what was written above the top of a region that the caller owns, if freed memory is to be filled. The
@@ -94,21 +92,14 @@ impl<B: Backing> FreeSet<B> {
 
     /// Regions in quarantine.
     pub(super) fn quarantined(&self) -> BTreeSet<usize> {
-        lock(&self.quarantine).iter().map(|region| region.index).collect()
+        self.quarantine.indices()
     }
 
-    fn release_if(&self, mut due: impl FnMut(&mut Quarantined) -> bool) -> bool {
-        let mut quarantine = lock(&self.quarantine);
-        let before = quarantine.len();
+    fn release_if(&self, due: impl FnMut(&mut Quarantined) -> bool) -> bool {
         let moving = self.transit.begin();
-        quarantine.retain_mut(|region| {
-            let due = due(region);
-            if due {
-                self.release(region.index, self.table.get(region.index).home(), region.uncommitted);
-            }
-            !due
+        let released = self.quarantine.release_if(due, |region| {
+            self.release(region.index, self.table.get(region.index).home(), region.uncommitted);
         });
-        let released = quarantine.len() < before;
         if released {
             moving.finish();
         }

@@ -5,8 +5,9 @@
 //! region and what others left need not be asked: half of what a refill costs. A thread that moved to
 //! another core meanwhile goes on in its old region until that is full.
 
-use super::free_set::{Attempts, Carve, FreeSet, RefillMode};
-use super::supply::Backing;
+use super::backing::Backing;
+use super::carve::{Attempts, Carve};
+use super::free_set::{FreeSet, RefillMode};
 use crate::object::MIN_OBJECT_BYTES;
 
 impl<B: Backing> FreeSet<B> {

@@ -16,15 +16,18 @@
 //! which is kept as `RefillStrategy=lock` for comparison; a random slot per thread, as in that
 //! allocator's drafts, which loses the affinity.
 
+use super::backing::Backing;
 use super::bitmap::Bitmap;
-use super::disposal::{Disposal, Quarantined};
+use super::carve::{Attempts, Carve};
+use super::quarantine::{Disposal, Quarantine};
 use super::spares::Spares;
-use super::supply::Backing;
 use super::table::{RegionTable, State};
 use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
+
+const POISONED: &str = "a thread panicked inside the free set";
 
 /// How mutators meet at the free set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,22 +36,6 @@ pub(crate) enum RefillMode {
     CompareAndSwap,
     /// One lock for the whole heap.
     Lock,
-}
-
-/// A piece of a region, the taker's alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Carve {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    /// `[dirty, end)` is zero; within `[start, end]`.
-    pub(crate) dirty: usize,
-}
-
-/// Compare-and-swaps tried and won: the software stand-in for a counter of locked loads.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Attempts {
-    pub(crate) tried: u64,
-    pub(crate) won: u64,
 }
 
 #[derive(Default)]
@@ -83,8 +70,7 @@ pub(crate) struct FreeSet<B> {
     /// Regions that may be in use. Written by collectors, and once at the beginning. Relaxed: a hint.
     pub(super) capacity: AtomicUsize,
     pub(super) disposal: Disposal,
-    /// **Invariant:** state = Quarantined <=> in the list, or whoever holds the lock is at work.
-    pub(super) quarantine: Mutex<Vec<Quarantined>>,
+    pub(super) quarantine: Quarantine,
 }
 
 impl<B: Backing> FreeSet<B> {
@@ -107,7 +93,7 @@ impl<B: Backing> FreeSet<B> {
             commit_failures: AtomicUsize::new(0),
             capacity: AtomicUsize::new(regions),
             disposal: Disposal::default(),
-            quarantine: Mutex::new(Vec::new()),
+            quarantine: Quarantine::default(),
         }
     }
 
@@ -129,7 +115,7 @@ impl<B: Backing> FreeSet<B> {
         desired: usize,
         attempts: &mut Attempts,
     ) -> Option<Carve> {
-        let _guard = (self.mode == RefillMode::Lock).then(|| lock(&self.lock));
+        let _guard = (self.mode == RefillMode::Lock).then(|| self.lock.lock().expect(POISONED));
         let mut may_commit = true;
         self.transit.until_settled(|| self.try_allocate(home, min, desired, attempts, &mut may_commit))
     }
@@ -228,6 +214,17 @@ impl<B: Backing> FreeSet<B> {
         Some(index)
     }
 
+    /// Commits a region that the caller took from `untouched`, or puts it back; whether the system had the
+    /// memory.
+    pub(super) fn commit_taken(&self, index: usize) -> bool {
+        let committed = self.backing.commit(index);
+        if !committed {
+            self.commit_failures.fetch_add(1, Ordering::Relaxed);
+            self.untouched.put(index);
+        }
+        committed
+    }
+
     /// The caller's own regions first, then those of other cores, nearest number first.
     fn take_committed(&self, home: usize) -> Option<usize> {
         let homes = self.free.len();
@@ -323,23 +320,20 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Empties every committed region and gives all of them to the core that wrote them last.
-    ///
-    /// The caller knows that no mutator is attached.
-    pub(crate) fn reset(&self) {
-        self.forget_room();
-        for index in 0..self.table.len() {
-            let region = self.table.get(index);
-            match region.state() {
-                State::Uncommitted | State::Free | State::Quarantined => {}
-                State::Shared
-                | State::Exclusive
-                | State::Survivor
-                | State::Old
-                | State::HumongousStart
-                | State::HumongousContinuation => self.retire_region(index, region.home()),
-            }
-        }
+    /// Takes a spare tail of at least `min` bytes that a detached thread left on this core.
+    pub(crate) fn take_spare(&self, home: usize, min: usize) -> Option<Carve> {
+        self.slots[home].spares.take(self.table.base(), min)
+    }
+
+    /// Remembers the tail of a piece, which the caller covered with a filler; whether there was a place for
+    /// it, and it is neither too small nor a whole region of the largest size.
+    pub(crate) fn give_spare(&self, home: usize, start: usize, end: usize) -> bool {
+        self.slots[home].spares.give(self.table.base(), start, end)
+    }
+
+    /// The spare tails as they are now, for the checker.
+    pub(super) fn spares(&self) -> impl Iterator<Item = Carve> + '_ {
+        self.slots.iter().flat_map(|slot| slot.spares.iter(self.table.base()))
     }
 
     /// Bytes handed out as buffers and objects, at about this moment.
@@ -360,9 +354,4 @@ impl<B: Backing> FreeSet<B> {
     pub(super) fn is_in_slot(&self, index: usize) -> bool {
         self.slots[self.table.get(index).home()].region.load(Ordering::Acquire) == index as u32 + 1
     }
-}
-
-/// A lock whose holder cannot have panicked with the data half changed: it guards none, or a list.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> crate::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|_| panic!("a thread panicked inside the free set"))
 }

@@ -4,9 +4,12 @@
 //! waits for the other; a run that loses a region to a mutator on the way gives back what it has and
 //! looks again. When the system refuses memory, a run that has memory already may still do. Single regions come from the low end, runs from the high end.
 
-use super::free_set::{Carve, FreeSet, lock};
-use super::supply::Backing;
+use super::backing::Backing;
+use super::carve::Carve;
+use super::free_set::FreeSet;
 use super::table::State;
+
+const POISONED: &str = "a thread panicked inside the free set";
 
 impl<B: Backing> FreeSet<B> {
     /// Takes a run of regions for one object of `bytes`, more than a region. `None`: there is none.
@@ -15,7 +18,7 @@ impl<B: Backing> FreeSet<B> {
         if !self.may_take(regions) {
             return None;
         }
-        let _guard = lock(&self.humongous);
+        let _guard = self.humongous.lock().expect(POISONED);
         let mut may_commit = true;
         loop {
             let look = self.transit.look();

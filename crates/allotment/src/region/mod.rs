@@ -8,16 +8,19 @@
 //!
 //! This layer does not know what lies in a region; of cards and starts of objects it keeps what it was told.
 
+mod backing;
 mod bitmap;
 mod capacity;
 mod card_bytes;
 mod cards;
+mod carve;
 mod collection;
 mod disposal;
 mod extend;
 mod free_set;
 mod geometry;
 mod humongous;
+mod quarantine;
 mod spares;
 mod starts;
 mod supply;
@@ -30,14 +33,15 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+pub(crate) use backing::Backing;
 pub(crate) use card_bytes::{CARD_BYTES, CARD_SHIFT};
 pub(crate) use cards::{CardTable, DIRTY};
-pub(crate) use disposal::Disposal;
-pub(crate) use free_set::{Attempts, Carve, FreeSet, RefillMode};
+pub(crate) use carve::{Attempts, Carve};
+pub(crate) use free_set::{FreeSet, RefillMode};
 pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
+pub(crate) use quarantine::Disposal;
 pub(crate) use starts::StartTable;
-pub(crate) use supply::Backing;
 pub(crate) use table::RegionTable;
 pub use table::State;

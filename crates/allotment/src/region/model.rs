@@ -6,9 +6,10 @@
 //! explored whole, without a bound on preemptions.
 
 use super::Geometry;
-use super::free_set::{Attempts, Carve, FreeSet, RefillMode};
+use super::backing::Backing;
+use super::carve::{Attempts, Carve};
+use super::free_set::{FreeSet, RefillMode};
 use super::spares::MIN_SPARE_BYTES;
-use super::supply::Backing;
 use super::table::{RegionTable, State};
 use loom::sync::Arc;
 use loom::thread;

@@ -5,8 +5,7 @@
 //! number is fixed: a list would need a lock or counted pointers, and who finds no place loses one tail,
 //! which is covered by a filler already.
 
-use super::free_set::{Carve, FreeSet};
-use super::supply::Backing;
+use super::carve::Carve;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Spare tails a slot remembers.
@@ -26,51 +25,47 @@ pub(super) struct Spares(
 );
 
 impl Spares {
+    /// Takes a tail of at least `min` bytes, of a heap that begins at `base`.
+    pub(super) fn take(&self, base: usize, min: usize) -> Option<Carve> {
+        self.0.iter().find_map(|cell| {
+            let seen = cell.load(Ordering::Relaxed);
+            // Compared whole: the same tail, given up again meanwhile, is the same tail.
+            (seen != 0 && unpack(base, seen).end - unpack(base, seen).start >= min)
+                .then(|| cell.compare_exchange(seen, 0, Ordering::Acquire, Ordering::Relaxed).ok())
+                .flatten()
+                .map(|packed| unpack(base, packed))
+        })
+    }
+
+    /// Remembers `[start, end)` of a heap that begins at `base`; whether there was a place for it, and it is neither too small
+    /// nor a whole region of the largest size.
+    pub(super) fn give(&self, base: usize, start: usize, end: usize) -> bool {
+        let words = ((end - start) / 8) as u64;
+        if end - start < MIN_SPARE_BYTES || words >> (u64::BITS - SPARE_START_BITS) != 0 {
+            return false;
+        }
+        let packed = words << SPARE_START_BITS | ((start - base) / 8) as u64;
+        self.0
+            .iter()
+            .any(|cell| cell.compare_exchange(0, packed, Ordering::Release, Ordering::Relaxed).is_ok())
+    }
+
+    /// The tails as they are now.
+    pub(super) fn iter(&self, base: usize) -> impl Iterator<Item = Carve> + '_ {
+        self.0.iter().filter_map(move |cell| {
+            let packed = cell.load(Ordering::Acquire);
+            (packed != 0).then(|| unpack(base, packed))
+        })
+    }
+
     /// Forgets all; no mutator is attached.
     pub(super) fn clear(&self) {
         self.0.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
     }
 }
 
-impl<B: Backing> FreeSet<B> {
-    /// Takes a spare tail of at least `min` bytes that a detached thread left on this core.
-    pub(crate) fn take_spare(&self, home: usize, min: usize) -> Option<Carve> {
-        self.slots[home].spares.0.iter().find_map(|cell| {
-            let seen = cell.load(Ordering::Relaxed);
-            // Compared whole: the same tail, given up again meanwhile, is the same tail.
-            (seen != 0 && self.unpack(seen).end - self.unpack(seen).start >= min)
-                .then(|| cell.compare_exchange(seen, 0, Ordering::Acquire, Ordering::Relaxed).ok())
-                .flatten()
-                .map(|packed| self.unpack(packed))
-        })
-    }
-
-    /// Remembers the tail of a piece, which the caller covered with a filler; whether there was a place for
-    /// it, and it is neither too small nor a whole region of the largest size.
-    pub(crate) fn give_spare(&self, home: usize, start: usize, end: usize) -> bool {
-        let words = ((end - start) / 8) as u64;
-        if end - start < MIN_SPARE_BYTES || words >> (u64::BITS - SPARE_START_BITS) != 0 {
-            return false;
-        }
-        let packed = words << SPARE_START_BITS | ((start - self.table.base()) / 8) as u64;
-        self.slots[home]
-            .spares
-            .0
-            .iter()
-            .any(|cell| cell.compare_exchange(0, packed, Ordering::Release, Ordering::Relaxed).is_ok())
-    }
-
-    fn unpack(&self, packed: u64) -> Carve {
-        let start = self.table.base() + (packed & ((1 << SPARE_START_BITS) - 1)) as usize * 8;
-        let end = start + (packed >> SPARE_START_BITS) as usize * 8;
-        Carve { start, end, dirty: end }
-    }
-
-    /// The spare tails as they are now, for the checker.
-    pub(super) fn spares(&self) -> impl Iterator<Item = Carve> + '_ {
-        self.slots.iter().flat_map(|slot| slot.spares.0.iter()).filter_map(|cell| {
-            let packed = cell.load(Ordering::Acquire);
-            (packed != 0).then(|| self.unpack(packed))
-        })
-    }
+fn unpack(base: usize, packed: u64) -> Carve {
+    let start = base + (packed & ((1 << SPARE_START_BITS) - 1)) as usize * 8;
+    let end = start + (packed >> SPARE_START_BITS) as usize * 8;
+    Carve { start, end, dirty: end }
 }

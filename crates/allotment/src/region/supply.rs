@@ -3,30 +3,12 @@
 //! Committing is left to whoever took the region, outside any lock: it can take as long as the kernel
 //! needs to fill a region with pages. A refusal is not remembered: memory may be there the next time.
 
+use super::backing::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 use crate::sync::Ordering;
 
-/// Puts memory behind regions.
-pub(crate) trait Backing: Send + Sync {
-    /// Makes a region readable and writable; whether the system had the memory.
-    fn commit(&self, index: usize) -> bool;
-    /// Gives a region's memory back; whether the system took it. Committed again it reads zero.
-    fn uncommit(&self, index: usize) -> bool;
-}
-
 impl<B: Backing> FreeSet<B> {
-    /// Commits a region that the caller took from `untouched`, or puts it back; whether the system had the
-    /// memory.
-    pub(super) fn commit_taken(&self, index: usize) -> bool {
-        let committed = self.backing.commit(index);
-        if !committed {
-            self.commit_failures.fetch_add(1, Ordering::Relaxed);
-            self.untouched.put(index);
-        }
-        committed
-    }
-
     /// Gives the memory of free regions back to the system; the bytes it took.
     pub(crate) fn uncommit_free(&self) -> usize {
         self.uncommit_if(|_| true)

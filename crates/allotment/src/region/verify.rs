@@ -1,7 +1,7 @@
 //! The checker of the free set: its equations, with no mutator attached.
 
+use super::backing::Backing;
 use super::free_set::FreeSet;
-use super::supply::Backing;
 use super::table::State;
 
 impl<B: Backing> FreeSet<B> {

@@ -14,9 +14,10 @@ mod starts;
 mod stress;
 
 use super::Geometry;
-use super::free_set::{Attempts, Carve, FreeSet, RefillMode};
+use super::backing::Backing;
+use super::carve::{Attempts, Carve};
+use super::free_set::{FreeSet, RefillMode};
 use super::spares::MIN_SPARE_BYTES;
-use super::supply::Backing;
 use super::table::{RegionTable, State};
 use crate::object::{MIN_OBJECT_BYTES, WORD};
 use crate::sync::{AtomicU8, AtomicUsize, Ordering};
