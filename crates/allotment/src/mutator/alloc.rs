@@ -237,7 +237,7 @@ impl<'t> Mutator<'t> {
     }
 
     pub(super) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
-        if self.state().hot.limit.pending() || self.state().zeal_is_due() {
+        if self.state().hot.limit.pending() || self.state().zeal.stops() {
             return None;
         }
         let block = self.allocate_past_limit(bytes, zeroed)?;

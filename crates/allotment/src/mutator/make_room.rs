@@ -68,6 +68,22 @@ unsafe fn uncover(start: usize, end: usize) {
     }
 }
 
+impl Mutator<'_> {
+    /// Collects if the schedule says so, which is a safepoint; whether there is to be memory.
+    fn zeal_permits(&mut self) -> bool {
+        if !self.state().zeal.stops() {
+            return true;
+        }
+        if self.state().zeal.wants_collection() {
+            let shared = self.state().shared.clone();
+            // If there is no memory to collect with, the program gets on without.
+            shared.collector.collect(self, Cause::Zeal, &mut |_| true);
+            self.state().zeal.begin_anew();
+        }
+        !self.state().zeal.fails()
+    }
+}
+
 impl<'t> Mutator<'t> {
     /// Reserves `bytes` (rounded up to words; several objects may share them). A safepoint: collects
     /// where the collector can, so that afterwards the reserved objects are allocated without fail by

@@ -29,7 +29,9 @@ impl Mutator<'_> {
         };
         drop(owned);
         state.counters.outside(bytes);
-        state.sample_outside(bytes);
+        if state.sampling.count_outside(&state.hot, bytes) {
+            state.arm();
+        }
         let Carve { start, dirty, .. } = carve;
         // A spare may be larger than what was asked for.
         state.shared.cover_rest(start + bytes, carve.end);

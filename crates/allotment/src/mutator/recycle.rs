@@ -17,10 +17,8 @@
 //! ```
 
 use super::Mutator;
-use super::shared::Shared;
+use super::private::Private;
 use super::state::State;
-use crate::object::MIN_OBJECT_BYTES;
-use crate::region::{Carve, State as RegionState};
 use std::marker::PhantomData;
 
 /// A moment of one thread's allocation; see [`Mutator::mark`].
@@ -28,95 +26,13 @@ use std::marker::PhantomData;
 pub struct Mark<'t> {
     /// How often the thread's regions had been dissolved: older marks are void.
     dissolved: u64,
-    /// Entries of the log.
-    depth: usize,
-    /// Top of the region that was being filled; 0: none was.
-    region_top: usize,
+    /// Entries of the log, and the top of the region that was being filled; 0: none was.
+    moment: (usize, usize),
     /// What was left of the buffer; `top = end = 0`: there was none.
     top: usize,
     end: usize,
     /// The attachment: it cannot be kept longer, nor reach another thread.
     attached: PhantomData<&'t State>,
-}
-
-/// The regions a thread fills alone.
-#[derive(Default)]
-pub(super) struct Private {
-    /// Regions and humongous runs (by their first region) taken, oldest first.
-    log: Vec<usize>,
-    /// The region being filled.
-    current: Option<usize>,
-    /// Emptied regions, the one written last on top.
-    reuse: Vec<usize>,
-}
-
-impl Private {
-    /// `min` to `size` bytes of the current region, or of the next.
-    pub(super) fn carve(&mut self, shared: &Shared, min: usize, size: usize) -> Option<Carve> {
-        let table = shared.free.table();
-        let fits = |index: &usize| table.end(*index) - table.get(*index).top() >= min;
-        let index = match self.current.filter(fits) {
-            Some(index) => index,
-            None => {
-                let index = self.reuse.pop().or_else(|| shared.free.take_region(shared.home()))?;
-                self.log.push(index);
-                self.current = Some(index);
-                index
-            }
-        };
-        let region = table.get(index);
-        let (start, room) = (region.top(), table.end(index) - region.top());
-        let mut bytes = size.min(room);
-        if min < size && room - bytes < MIN_OBJECT_BYTES {
-            bytes = room;
-        }
-        let end = start + bytes;
-        region.set_top(end);
-        Some(Carve { start, end, dirty: region.dirty().clamp(start, end) })
-    }
-
-    pub(super) fn log_humongous(&mut self, shared: &Shared, start: usize) {
-        self.log.push(shared.free.table().index_of(start));
-    }
-
-    /// Takes `[top, end)`, the rest of the buffer, back into the region, if nothing came behind it.
-    pub(super) fn undo(&mut self, shared: &Shared, top: usize, end: usize) -> bool {
-        let Some(index) = self.current else { return false };
-        let region = shared.free.table().get(index);
-        let last = region.top() == end && end > shared.free.table().bottom(index);
-        if last {
-            region.set_top(top);
-        }
-        last
-    }
-
-    fn unwind(&mut self, shared: &Shared, depth: usize) {
-        let table = shared.free.table();
-        while self.log.len() > depth {
-            let index = self.log.pop().expect("longer than depth");
-            if table.get(index).state() == RegionState::HumongousStart {
-                shared.free.give_humongous(index);
-            } else {
-                table.empty(index);
-                self.reuse.push(index);
-            }
-        }
-        let is_region = |index: &usize| table.get(*index).state() == RegionState::Exclusive;
-        self.current = self.log.iter().rev().copied().find(is_region);
-    }
-
-    /// Hands everything to the heap: filled regions to all threads, emptied ones to the free set.
-    pub(super) fn release(&mut self, shared: &Shared) {
-        let table = shared.free.table();
-        let home = shared.home();
-        for index in self.log.drain(..) {
-            if table.get(index).state() == RegionState::Exclusive {
-                shared.free.share_region(index);
-            }
-        }
-        self.reuse.drain(..).for_each(|index| shared.free.give_region(index, home));
-        self.current = None;
-    }
 }
 
 impl<'t> Mutator<'t> {
@@ -131,11 +47,9 @@ impl<'t> Mutator<'t> {
         let state = self.state();
         let owned = state.owned.borrow();
         let private = owned.private.as_ref().expect("set above");
-        let table = state.shared.free.table();
         Mark {
             dissolved: owned.dissolved,
-            depth: private.log.len(),
-            region_top: private.current.map_or(0, |index| table.get(index).top()),
+            moment: private.moment(&state.shared),
             top: state.hot.top(),
             end: state.hot.end(),
             attached: PhantomData,
@@ -152,21 +66,15 @@ impl<'t> Mutator<'t> {
     pub unsafe fn recycle(&mut self, mark: Mark<'t>) {
         let state = self.state();
         let shared = &*state.shared;
-        let table = shared.free.table();
         if mark.dissolved != state.owned.borrow().dissolved {
             return;
         }
-        state.lift_sampling_point();
+        state.sampling.lift(&state.hot);
         {
             let mut owned = state.owned.borrow_mut();
             let private =
                 owned.private.as_mut().expect("a mark was taken, and they were not dissolved since");
-            private.unwind(shared, mark.depth);
-            if let Some(index) = private.current {
-                let region = table.get(index);
-                region.raise_dirty(region.top());
-                region.set_top(mark.region_top);
-            }
+            private.return_to(shared, mark.moment);
         }
         if mark.end == 0 {
             state.hot.clear();
@@ -176,7 +84,7 @@ impl<'t> Mutator<'t> {
             // Given up meanwhile, and nobody knows what was written there since.
             state.hot.install(mark.top, mark.end, mark.end);
         }
-        state.place_sampling_point();
+        state.sampling.place(&state.hot);
         state.arm();
     }
 }

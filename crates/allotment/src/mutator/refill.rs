@@ -88,7 +88,7 @@ impl Mutator<'_> {
                 }
             }
         }
-        state.lift_sampling_point();
+        state.sampling.lift(&state.hot);
         state.hot.clear();
         state.arm();
     }
@@ -106,7 +106,7 @@ impl State {
         let hot = &self.hot;
         let (start, end) = (hot.top(), hot.top() + bytes);
         let clean = if end <= hot.zeroed() { start } else { hot.clean().clamp(start, end) };
-        self.pass_sampling_point(end);
+        self.sampling.pass(end);
         hot.set_top(end);
         if zeroed && hot.zeroed() <= end {
             self.advance_window(end);
@@ -179,9 +179,9 @@ impl State {
             // SAFETY: the tail of the old buffer is this thread's, and nothing is in it.
             unsafe { fill(top, end) };
             self.counters.dropped(end - top);
-            self.lift_sampling_point();
+            self.sampling.lift(hot);
             hot.install(carve.start, clean, carve.end);
-            self.place_sampling_point();
+            self.sampling.place(hot);
         }
     }
 

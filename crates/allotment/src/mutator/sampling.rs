@@ -8,8 +8,7 @@
 //! beyond a point brings the next one nearer, and a large object passes several. So their number times
 //! the interval is what was allocated, which counting anew from the end of each object would understate.
 
-use super::Mutator;
-use super::state::State;
+use super::hot::Hot;
 use std::cell::Cell;
 
 /// Where the next sampling point is. The owner's own.
@@ -40,70 +39,63 @@ impl Sampling {
         self.point.get()
     }
 
-    /// Passes a point, and any further ones, with an object that ends `beyond` bytes (at least 1) behind it.
-    fn pass(&self, beyond: usize) {
-        let interval = self.interval.get();
-        let points = beyond.div_ceil(interval);
-        self.passed.set(self.passed.get() + points as u64);
-        self.distance.set(points * interval - beyond);
+    /// Points passed.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed.get()
     }
-}
 
-impl State {
+    /// From here on there is a point every `interval` bytes; 0: none. `hot` is the buffer.
+    pub(super) fn restart(&self, hot: &Hot, interval: usize) {
+        self.lift(hot);
+        self.interval.set(interval);
+        self.distance.set(interval);
+        self.place(hot);
+    }
+
     /// Turns the point into a distance, before the buffer changes.
-    pub(super) fn lift_sampling_point(&self) {
-        let point = self.sampling.point.replace(NEVER);
+    pub(super) fn lift(&self, hot: &Hot) {
+        let point = self.point.replace(NEVER);
         if point != NEVER {
-            self.sampling.distance.set(point.saturating_sub(self.hot.top()));
+            self.distance.set(point.saturating_sub(hot.top()));
         }
     }
 
     /// Turns the distance into a point in the buffer.
-    pub(super) fn place_sampling_point(&self) {
-        if self.sampling.interval.get() != 0 && self.hot.has_buffer() {
-            self.sampling.point.set(self.hot.top().saturating_add(self.sampling.distance.get()));
+    pub(super) fn place(&self, hot: &Hot) {
+        if self.interval.get() != 0 && hot.has_buffer() {
+            self.point.set(hot.top().saturating_add(self.distance.get()));
         }
     }
 
     /// Passes the points that an object crosses which ends at `top` in the buffer.
-    pub(super) fn pass_sampling_point(&self, top: usize) {
-        if let Some(beyond @ 1..) = top.checked_sub(self.sampling.point.get()) {
-            self.sampling.pass(beyond);
-            self.sampling.point.set(top.saturating_add(self.sampling.distance.get()));
+    pub(super) fn pass(&self, top: usize) {
+        if let Some(beyond @ 1..) = top.checked_sub(self.point.get()) {
+            self.go_beyond(beyond);
+            self.point.set(top.saturating_add(self.distance.get()));
         }
     }
 
-    /// Counts an object outside the buffer.
-    pub(super) fn sample_outside(&self, bytes: usize) {
-        if self.sampling.interval.get() == 0 {
-            return;
+    /// Counts an object of `bytes` outside the buffer; whether that may have moved the point.
+    pub(super) fn count_outside(&self, hot: &Hot, bytes: usize) -> bool {
+        if self.interval.get() == 0 {
+            return false;
         }
-        self.lift_sampling_point();
-        let distance = self.sampling.distance.get();
+        self.lift(hot);
+        let distance = self.distance.get();
         if bytes > distance {
-            self.sampling.pass(bytes - distance);
+            self.go_beyond(bytes - distance);
         } else {
-            self.sampling.distance.set(distance - bytes);
+            self.distance.set(distance - bytes);
         }
-        self.place_sampling_point();
-        self.arm();
-    }
-}
-
-impl Mutator<'_> {
-    /// From here on passes a sampling point every `bytes` allocated, as soon as more than that are; 0: none.
-    /// The fast path costs the same either way.
-    pub fn set_sampling_interval(&mut self, bytes: usize) {
-        let state = self.state();
-        state.lift_sampling_point();
-        state.sampling.interval.set(bytes);
-        state.sampling.distance.set(bytes);
-        state.place_sampling_point();
-        state.arm();
+        self.place(hot);
+        true
     }
 
-    /// Sampling points this thread has passed since it attached.
-    pub fn sampling_points(&self) -> u64 {
-        self.state().sampling.passed.get()
+    /// Passes a point, and any further ones, with an object that ends `beyond` bytes (at least 1) behind it.
+    fn go_beyond(&self, beyond: usize) {
+        let interval = self.interval.get();
+        let points = beyond.div_ceil(interval);
+        self.passed.set(self.passed.get() + points as u64);
+        self.distance.set(points * interval - beyond);
     }
 }

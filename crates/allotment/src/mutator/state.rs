@@ -1,8 +1,8 @@
 //! What a heap keeps of an attached thread.
 
 use super::hot::Hot;
-use super::recycle::Private;
-use super::roots::Entry;
+use super::private::Private;
+use super::roots::{Entry, OUTSIDE};
 use super::safepoint::{Status, ThreadIdentity};
 use super::sampling::Sampling;
 use super::shared::Shared;
@@ -125,6 +125,14 @@ impl State {
             published: Published::default(),
             counters: StripedCounters::default(),
             shared,
+        }
+    }
+
+    /// The roots in the thread's frames, innermost first. While the thread is stopped, or kept in a blocking region.
+    pub(super) fn roots(&self) -> Entry {
+        match self.links.get() {
+            OUTSIDE => self.parked.get(),
+            head => head,
         }
     }
 

@@ -90,7 +90,7 @@ impl<'w> World<'w> {
         let outside = self.shared.roots.outside.lock();
         for state in self.states() {
             // SAFETY: the thread is stopped or held in `blocking`, and `outside` is held.
-            unsafe { visit_links(state, slots) };
+            unsafe { visit_links(state.roots(), slots) };
         }
         drop(outside);
         // SAFETY: of threads that this world keeps.

@@ -13,8 +13,6 @@
 //!
 //! Refused: a thread that requests collections by the clock, whose failures nobody can repeat.
 
-use super::state::State;
-use super::{Cause, Mutator};
 use std::cell::Cell;
 
 /// The options of a heap that say when.
@@ -63,6 +61,16 @@ impl Zeal {
         self.schedule.interval != 0 || self.schedule.out_of_memory != 0
     }
 
+    /// Counts an allocation on the slow path; whether it must not succeed without `make_room`.
+    pub(super) fn stops(&self) -> bool {
+        self.is_on() && self.is_due()
+    }
+
+    /// Whether the allocation that was counted last comes behind a collection.
+    pub(super) fn wants_collection(&self) -> bool {
+        self.collection_in.get() == 0
+    }
+
     /// Counts an allocation; whether something must come first. Once it must, nothing is counted until it did.
     fn is_due(&self) -> bool {
         let (collection, failure) = (&self.collection_in, &self.failure_in);
@@ -73,7 +81,7 @@ impl Zeal {
     }
 
     /// Whether the allocation that was counted last must fail. Says so once.
-    fn fails(&self) -> bool {
+    pub(super) fn fails(&self) -> bool {
         let fails = self.failure_in.get() == 0;
         if fails {
             self.failure_in.set(Zeal::NEVER);
@@ -81,7 +89,8 @@ impl Zeal {
         fails
     }
 
-    fn begin_anew(&self) {
+    /// The collection was: the count begins anew.
+    pub(super) fn begin_anew(&self) {
         let ZealSchedule { interval, seed, .. } = self.schedule;
         // From 1 to 2N - 1, whose mean is N.
         let random = |span: usize| 1 + (self.next_random() % span as u64) as usize;
@@ -99,29 +108,6 @@ impl Zeal {
         word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         word ^ word >> 31
-    }
-}
-
-impl State {
-    /// Counts an allocation on the slow path; whether it must not succeed without `make_room`.
-    pub(super) fn zeal_is_due(&self) -> bool {
-        self.zeal.is_on() && self.zeal.is_due()
-    }
-}
-
-impl Mutator<'_> {
-    /// Collects if the schedule says so, which is a safepoint; whether there is to be memory.
-    pub(super) fn zeal_permits(&mut self) -> bool {
-        if !self.state().zeal_is_due() {
-            return true;
-        }
-        if self.state().zeal.collection_in.get() == 0 {
-            let shared = self.state().shared.clone();
-            // If there is no memory to collect with, the program gets on without.
-            shared.collector.collect(self, Cause::Zeal, &mut |_| true);
-            self.state().zeal.begin_anew();
-        }
-        !self.state().zeal.fails()
     }
 }
 

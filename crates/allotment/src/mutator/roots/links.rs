@@ -10,20 +10,17 @@
 //! for each (another store for every root), and a stack of words beside the frames (a future is not dropped in the
 //! order in which its roots were made).
 
-use crate::mutator::Mutator;
-use crate::mutator::state::State;
 use crate::object::SlotVisitor;
 use crate::sync::{Mutex, MutexGuard};
 use std::cell::Cell;
-use std::marker::PhantomData;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 /// What stands on a thread's list: a [`RootWord`], or, with [`VISITED`] added to its address, a [`RootLink`]. Null at
 /// the end.
 pub(in crate::mutator) type Entry = *mut RootWord;
 
 /// Told by an entry that points to a [`RootLink`]. Both are aligned to a word.
-const VISITED: usize = 1;
+pub(super) const VISITED: usize = 1;
 
 /// One word as a root: what `root!` makes.
 #[repr(C)]
@@ -78,7 +75,7 @@ impl RootLink {
 /// # Safety
 /// - The entry is not null, and what it points to is alive for `'e`.
 #[inline(always)]
-unsafe fn below<'e>(entry: Entry) -> &'e Cell<Entry> {
+pub(super) unsafe fn below<'e>(entry: Entry) -> &'e Cell<Entry> {
     let first = entry.map_addr(|address| address & !VISITED).cast::<Cell<Entry>>();
     // SAFETY: the first field of both kinds.
     unsafe { &*first }
@@ -97,77 +94,11 @@ impl Outside {
     }
 }
 
-/// A root on its thread's list; dropping this takes it off, wherever it stands.
-pub struct LinkedRoot<'f> {
-    entry: Entry,
-    state: NonNull<State>,
-    /// The link's memory, borrowed; neither `Send` nor `Sync`.
-    frame: PhantomData<&'f mut RootLink>,
-}
-
-impl Mutator<'_> {
-    /// Puts a link on this thread's list.
-    ///
-    /// # Safety
-    /// - The link and the roots behind it stay where they are until the result is dropped.
-    /// - The result is dropped, on this thread, before the thread detaches (`mem::forget` of it, or of what holds it,
-    ///   only if the memory is never used again otherwise).
-    /// - The link is on no list.
-    #[inline(always)]
-    pub unsafe fn link_root<'f>(&self, link: NonNull<RootLink>) -> LinkedRoot<'f> {
-        // SAFETY: the caller's predicates.
-        unsafe { self.link(link.as_ptr().cast::<RootWord>().map_addr(|address| address | VISITED)) }
-    }
-
-    /// Puts one word on this thread's list.
-    ///
-    /// # Safety
-    /// As for [`link_root`](Self::link_root), and:
-    /// - The word refers to a live object of this heap, or to none.
-    #[inline(always)]
-    pub unsafe fn link_word<'f>(&self, word: NonNull<RootWord>) -> LinkedRoot<'f> {
-        // SAFETY: the caller's predicates.
-        unsafe { self.link(word.as_ptr()) }
-    }
-
-    /// # Safety
-    /// - As for `link_root`; the entry says what it is.
-    #[inline(always)]
-    unsafe fn link<'f>(&self, entry: Entry) -> LinkedRoot<'f> {
-        let state = self.state();
-        // SAFETY: it is alive and this thread's alone.
-        unsafe { below(entry) }.set(state.links.replace(entry));
-        LinkedRoot { entry, state: NonNull::from(state), frame: PhantomData }
-    }
-}
-
-impl Drop for LinkedRoot<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        // SAFETY: the state lives until its thread detaches, which is later.
-        let state = unsafe { self.state.as_ref() };
-        if state.links.get() == self.entry {
-            // SAFETY: what is on the list is alive.
-            state.links.set(unsafe { below(self.entry) }.get());
-        } else {
-            unlink(state, self.entry);
-        }
-    }
-}
-
-/// Not the innermost, or the thread is in a blocking region, and a collector may walk the list.
-#[cold]
-#[inline(never)]
-fn unlink(state: &State, entry: Entry) {
-    if state.links.get() == OUTSIDE {
-        let _walks = state.shared.roots.outside.lock();
-        take_off(&state.parked, entry);
-    } else {
-        take_off(&state.links, entry);
-    }
-}
-
-fn take_off(head: &Cell<Entry>, entry: Entry) {
+/// Takes an entry off the list that begins at `head`.
+///
+/// # Safety
+/// - It is on that list, and nobody else walks or changes the list meanwhile.
+pub(super) unsafe fn take_off(head: &Cell<Entry>, entry: Entry) {
     let mut place = head;
     while place.get() != entry {
         // SAFETY: the entry is on the list, so every place before it is of something alive.
@@ -177,13 +108,11 @@ fn take_off(head: &Cell<Entry>, entry: Entry) {
     place.set(unsafe { below(entry) }.get());
 }
 
-/// Visits the roots in the frames of a thread.
+/// Visits the roots of a list, which begins with `at`.
 ///
 /// # Safety
-/// - The thread is stopped, or in a blocking region and kept there, and the caller holds `outside`.
-pub(in crate::mutator) unsafe fn visit_links(state: &State, slots: &mut SlotVisitor<'_>) {
-    let head = state.links.get();
-    let mut at = if head == OUTSIDE { state.parked.get() } else { head };
+/// - The list is that of a thread that is stopped, or in a blocking region and kept there, and the caller holds `outside`.
+pub(in crate::mutator) unsafe fn visit_links(mut at: Entry, slots: &mut SlotVisitor<'_>) {
     while !at.is_null() {
         // SAFETY: what is on the list is alive and as its entry says, and a link's function is for it.
         unsafe {

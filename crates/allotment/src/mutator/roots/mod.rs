@@ -10,13 +10,15 @@
 //! **Invariant:** a word in a root is a word as a slot holds it; a collector that moves its referent
 //! updates it, but for a pin, whose referent does not move.
 
+mod linked;
 mod links;
 mod pins;
 mod providers;
 mod table;
 
+pub use linked::LinkedRoot;
 pub(super) use links::{Entry, OUTSIDE, visit_links};
-pub use links::{LinkedRoot, RootLink, RootWord};
+pub use links::{RootLink, RootWord};
 pub use pins::Pin;
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub use table::RootHandle;

@@ -1,0 +1,79 @@
+//! Putting a root on its thread's list, and taking it off.
+
+use super::links::{Entry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
+use crate::mutator::Mutator;
+use crate::mutator::state::State;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A root on its thread's list; dropping this takes it off, wherever it stands.
+pub struct LinkedRoot<'f> {
+    entry: Entry,
+    state: NonNull<State>,
+    /// The link's memory, borrowed; neither `Send` nor `Sync`.
+    frame: PhantomData<&'f mut RootLink>,
+}
+
+impl Mutator<'_> {
+    /// Puts a link on this thread's list.
+    ///
+    /// # Safety
+    /// - The link and the roots behind it stay where they are until the result is dropped.
+    /// - The result is dropped, on this thread, before the thread detaches (`mem::forget` of it, or of what holds it,
+    ///   only if the memory is never used again otherwise).
+    /// - The link is on no list.
+    #[inline(always)]
+    pub unsafe fn link_root<'f>(&self, link: NonNull<RootLink>) -> LinkedRoot<'f> {
+        // SAFETY: the caller's predicates.
+        unsafe { self.link(link.as_ptr().cast::<RootWord>().map_addr(|address| address | VISITED)) }
+    }
+
+    /// Puts one word on this thread's list.
+    ///
+    /// # Safety
+    /// As for [`link_root`](Self::link_root), and:
+    /// - The word refers to a live object of this heap, or to none.
+    #[inline(always)]
+    pub unsafe fn link_word<'f>(&self, word: NonNull<RootWord>) -> LinkedRoot<'f> {
+        // SAFETY: the caller's predicates.
+        unsafe { self.link(word.as_ptr()) }
+    }
+
+    /// # Safety
+    /// - As for `link_root`; the entry says what it is.
+    #[inline(always)]
+    unsafe fn link<'f>(&self, entry: Entry) -> LinkedRoot<'f> {
+        let state = self.state();
+        // SAFETY: it is alive and this thread's alone.
+        unsafe { below(entry) }.set(state.links.replace(entry));
+        LinkedRoot { entry, state: NonNull::from(state), frame: PhantomData }
+    }
+}
+
+impl Drop for LinkedRoot<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: the state lives until its thread detaches, which is later.
+        let state = unsafe { self.state.as_ref() };
+        if state.links.get() == self.entry {
+            // SAFETY: what is on the list is alive.
+            state.links.set(unsafe { below(self.entry) }.get());
+        } else {
+            unlink(state, self.entry);
+        }
+    }
+}
+
+/// Not the innermost, or the thread is in a blocking region, and a collector may walk the list.
+#[cold]
+#[inline(never)]
+fn unlink(state: &State, entry: Entry) {
+    if state.links.get() == OUTSIDE {
+        let _walks = state.shared.roots.outside.lock();
+        // SAFETY: a linked root is on its thread's list, and who walks it holds the lock.
+        unsafe { take_off(&state.parked, entry) };
+    } else {
+        // SAFETY: as above, and this is the thread.
+        unsafe { take_off(&state.links, entry) };
+    }
+}
