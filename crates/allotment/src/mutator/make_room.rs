@@ -213,7 +213,8 @@ impl<'t> Mutator<'t> {
     }
 
     /// Comes to a safepoint if one was requested: gives the buffer up, and waits while the world is stopped.
-    /// Costs a load and a branch otherwise.
+    /// Costs a load and a branch otherwise. Who waits may be called to do a share of the collection, as who stopped the world
+    /// does: on this thread's stack, trace functions included.
     #[inline]
     pub fn safepoint(&mut self) {
         if self.state().hot.limit.pending() {

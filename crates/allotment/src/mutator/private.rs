@@ -1,5 +1,5 @@
 //! The regions that one thread fills alone, once it has taken a [mark](super::Mark): a log of those it filled, and a stack of those
-//! it emptied, the hottest on top.
+//! it emptied, the hottest on top. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
 
 use super::shared::Shared;
 use crate::object::MIN_OBJECT_BYTES;

@@ -1,4 +1,5 @@
-//! Sampling as the embedder sets it, and what it counted; the points themselves are in [`sampling`](super::sampling).
+//! Sampling as the embedder sets it, and what it counted. The points themselves are in [`sampling`](super::sampling), which knows
+//! no mutator, for a mutator's state holds it.
 
 use super::Mutator;
 

@@ -1,4 +1,6 @@
 //! The end of the process, where unwinding would leave half changed what other threads use.
+//!
+//! To poison the heap instead was refused: every thread would have to be told, in the middle of code that has no error to return.
 
 /// Ends the process when it is dropped, which is when what it guards unwinds; with the reason.
 pub(crate) struct AbortOnUnwind(pub(crate) &'static str);

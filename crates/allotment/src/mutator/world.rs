@@ -6,8 +6,7 @@
 //! once, on their own cores; what threads in `blocking` left is seen to here.
 //!
 //! What runs in the stopped world must not unwind: it may have half changed what all threads use, and they
-//! would go on with it. Where it does, the process ends. To poison the heap instead was refused: every thread
-//! would have to be told, in the middle of code that has no error to return.
+//! would go on with it. Where it does, the process ends.
 
 use super::registry::runs_attached;
 use super::roots::visit_links;

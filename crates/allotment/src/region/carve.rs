@@ -1,4 +1,4 @@
-//! What a taker gets out of a region, and what it cost.
+//! What a taker gets out of a region, and what it cost: plain values, for all who carve and all who take.
 
 /// A piece of a region, the taker's alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! be made inaccessible, and they can be kept from use for some collections, so that the pattern or the
 //! fault is still there when the stale reference is used.
 //!
-//! What is to be done with it is for the whole heap ([`Disposal`](super::Disposal)), and known before any region is.
+//! Which of these a heap does is its [`Disposal`]. A reset disposes of all regions.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;

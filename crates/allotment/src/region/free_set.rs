@@ -215,7 +215,8 @@ impl<B: Backing> FreeSet<B> {
     }
 
     /// Commits a region that the caller took from `untouched`, or puts it back; whether the system had the
-    /// memory.
+    /// memory. Outside any lock: it can take as long as the kernel needs to fill a region with pages. A refusal is not remembered:
+    /// memory may be there the next time.
     pub(super) fn commit_taken(&self, index: usize) -> bool {
         let committed = self.backing.commit(index);
         if !committed {

@@ -1,6 +1,6 @@
-//! What is done with freed memory, and regions whose objects are dead and that are kept from use for some collections.
+//! Which of the ways to dispose of freed memory a heap has, and the regions that are kept from use for some collections.
 //!
-//! These are a list of their own, not one of the sets of the free set: nobody looks there for memory but who found none elsewhere, so
+//! The regions are a list of their own, not one of the sets of the free set: nobody looks there for memory but who found none elsewhere, so
 //! a quarantine never turns into out of memory.
 
 use crate::sync::Mutex;

@@ -1,7 +1,7 @@
-//! Memory behind regions: from the system, and back to it.
+//! Memory behind many regions at once: committed ahead, and given back to the system.
 //!
-//! Committing is left to whoever took the region, outside any lock: it can take as long as the kernel
-//! needs to fill a region with pages. A refusal is not remembered: memory may be there the next time.
+//! What is given back is taken region by region, as mutators take it: to keep them away by a lock was refused, for the kernel may
+//! take long.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;

@@ -214,7 +214,7 @@ impl<B: Backing> Evacuation<'_, B> {
 /// What only worker 0 uses, which is the thread that made it.
 struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
 
-// SAFETY: `Gang::run` runs worker 0 on the calling thread, and no other worker takes it.
+// SAFETY: `Team::run` runs worker 0 on the calling thread, and no other worker takes it.
 unsafe impl Send for RootsOfFirst<'_, '_> {}
 
 impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {

@@ -2,7 +2,7 @@
 //!
 //! Whoever calls is worker 0, for it has nothing else to do, and with one worker no thread is woken and none need
 //! exist. The others sleep between two runs, each on a condition of its own, so that a run wakes those it wants; and threads
-//! that are awake and wait for the end of the stop come first ([`Volunteers`]).
+//! that are awake and wait for the end of the stop come first ([`Volunteers`]), if they come at once.
 //! Threads are started when they are first wanted and kept. If the system gives none, the gang is smaller: a
 //! collection that is slower is better than none.
 //!
@@ -26,7 +26,7 @@ pub(crate) struct Gang {
     name: &'static str,
     most: usize,
     cpus: Arc<[usize]>,
-    /// Workers 1 and up. Locked while a task runs.
+    /// The threads. Locked while some of them run a task.
     hands: Mutex<Vec<Hand>>,
     running: Arc<Running>,
 }
@@ -73,7 +73,7 @@ const POISONED: &str = "a worker that panics ends the process";
 const PANICKED: &str = "a thread of a collection panicked (see above)";
 
 impl Gang {
-    /// A gang of at most `most` workers, the caller of [`run`](Self::run) included; its threads are called `name-1`
+    /// A gang of at most `most` workers, the caller of [`Team::run`] included; its threads are called `name-1`
     /// and so on. None is started yet.
     pub(crate) fn new(name: &'static str, most: usize) -> Gang {
         let running = Arc::new(Running { count: Mutex::new(0), none: Condvar::new() });
@@ -220,9 +220,10 @@ impl<'g> Team<'g> {
         Team { gang, workers: workers.max(1), caller_rests: true, volunteers: None }
     }
 
-    /// The same team; who looks on need not be woken, and is called first.
+    /// The same team; who looks on need not be woken, and is called first. Not where the caller rests: who works there for all would
+    /// wait for all, too.
     pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Team<'g> {
-        Team { volunteers: Some(volunteers), ..self }
+        Team { volunteers: (!self.caller_rests).then_some(volunteers), ..self }
     }
 
     /// How many do the work.

@@ -1,4 +1,5 @@
-//! Threads that share the work of a collection: a gang of them, and the stacks they pass pieces of work over.
+//! Threads that share the work of a collection: a gang of them, helped by those that look on, and the stacks they pass pieces of
+//! work over.
 //!
 //! [`Gang`] has the threads and knows no work. [`Crew`] has the stacks and knows no threads: whoever comes with a
 //! number is that worker. What lies on a stack is a word, which [`Entry`] gives a meaning.

@@ -111,6 +111,52 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
     });
 }
 
+/// Attached threads that come to a safepoint are called before threads of the gang; each number is done once, whoever does it.
+#[test]
+fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
+    let heap = crate::Heap::builder().max_heap_size(16 << 20).build().unwrap();
+    let gang = Gang::new("spare", 4);
+    assert_eq!(gang.ready(4), 4);
+    let over = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            heap.attach(|mutator| {
+                while over.load(Ordering::Relaxed) == 0 {
+                    mutator.safepoint();
+                }
+            })
+        });
+        // Who did which number: whether a thread of the gang.
+        let run = |team: Team<'_>| {
+            let done = Mutex::new(Vec::new());
+            team.run(&|number| {
+                let thread = std::thread::current();
+                let of_gang = thread.name().is_some_and(|name| name.starts_with("spare-"));
+                done.lock().unwrap().push((number, of_gang));
+            });
+            let mut done = done.into_inner().unwrap();
+            done.sort_unstable();
+            assert!(done.iter().map(|(number, _)| *number).eq(0..team.numbers()), "{done:?}");
+            done.into_iter().filter(|(_, of_gang)| *of_gang).count()
+        };
+        let mut helped = 0;
+        while helped < 100 {
+            heap.stop_the_world(|world| {
+                let of_gang = run(Team::new(&gang, 3).helped_by(world.volunteers()));
+                assert!(
+                    (1..3).contains(&of_gang),
+                    "there is one other thread, and {of_gang} were of the gang"
+                );
+                helped += 2 - of_gang;
+                let beside = run(Team::beside(&gang, 2).helped_by(world.volunteers()));
+                assert_eq!(beside, 2, "who rests has the work done by the gang alone");
+            })
+            .unwrap();
+        }
+        over.store(1, Ordering::Relaxed);
+    });
+}
+
 #[test]
 fn more_than_the_others_can_be_given_stays() {
     let crew = Crew::new(2, Limits { piece: 2, pieces: 200 }).unwrap();

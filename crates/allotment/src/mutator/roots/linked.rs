@@ -1,4 +1,5 @@
-//! Putting a root on its thread's list, and taking it off.
+//! Putting a root on its thread's list, and taking it off: what only the thread does. What also a collector does with a list, and why
+//! there is one, is in [`links`](super::links).
 
 use super::links::{Entry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
 use crate::mutator::Mutator;

@@ -5,8 +5,9 @@
 //! world. Two of them at once, or one that does not see what the other wrote, end the model. So does a
 //! wake-up that is lost: nobody is left to run then.
 
+use super::patience::Patience;
 use super::stop::{Participant, Safepoints};
-use super::{Late, Status, ThreadIdentity};
+use super::{Late, Status, ThreadIdentity, Volunteers};
 use crate::mutator::limit::Limit;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -234,23 +235,28 @@ fn of_one_that_stands_still_and_one_that_comes_back_each_is_woken() {
     two_wait(poll);
 }
 
-/// What the threads of a stop share, helpers included.
-struct Board {
-    done: [UnsafeCell<u32>; 2],
-    held: Arc<Thread>,
-}
+/// What the tasks of a stop note.
+struct Cells([UnsafeCell<u32>; 2]);
 
 // SAFETY: loom ends the model if two threads touch a cell at once.
-unsafe impl Sync for Board {}
+unsafe impl Sync for Cells {}
 
-impl Board {
+impl Cells {
     fn note(&self, number: usize) {
         // SAFETY: as above.
-        self.done[number].with_mut(|done| unsafe { *done += 1 });
+        self.0[number].with_mut(|cell| unsafe { *cell += 1 });
     }
+}
 
-    fn touch_held(&self) {
-        touch(&self.held);
+/// A thread that a stop holds.
+struct Held(Arc<Thread>);
+
+// SAFETY: as for cells.
+unsafe impl Sync for Held {}
+
+impl Held {
+    fn touch(&self) {
+        touch(&self.0);
     }
 }
 
@@ -265,17 +271,16 @@ fn a_thread_that_looks_on_is_called_or_leaves() {
         let own = attach(&heap);
         let stopper = spawn(&heap, |heap| {
             let stopped = heap.stop(None, |_| {
-                let held = heap.lock().threads.first().cloned();
-                let Some(held) = held else { return };
-                let board = Board { done: [UnsafeCell::new(0), UnsafeCell::new(0)], held };
+                let Some(held) = heap.lock().threads.first().cloned() else { return };
+                let (cells, held) = (Cells([UnsafeCell::new(0), UnsafeCell::new(0)]), Held(held));
                 for turn in 1..=2 {
                     let mut helpers = 0;
                     let task = |number| {
-                        board.note(number);
-                        board.touch_held();
+                        cells.note(number);
+                        held.touch();
                     };
                     heap.volunteers().share(1, 1, &task, |called| {
-                        board.note(0);
+                        cells.note(0);
                         helpers = called;
                     });
                     match helpers {
@@ -283,9 +288,69 @@ fn a_thread_that_looks_on_is_called_or_leaves() {
                         _ => _ = HELPED.fetch_add(1, Ordering::Relaxed),
                     }
                     // SAFETY: as above.
-                    assert!(board.done.iter().all(|done| done.with(|done| unsafe { *done } == turn)));
+                    assert!(cells.0.iter().all(|done| done.with(|done| unsafe { *done } == turn)));
                 }
-                board.touch_held();
+                held.touch();
+            });
+            assert!(stopped.is_some());
+        });
+        touch(&own);
+        poll(&heap, &own);
+        touch(&own);
+        detach(&heap, &own);
+        stopper.join().unwrap();
+    });
+    assert!(HELPED.load(Ordering::Relaxed) > 0, "some came too late, not all");
+}
+
+/// Of two that look on one is called: the other looks on or leaves, and is called to nothing twice.
+#[test]
+fn of_two_that_look_on_one_is_called() {
+    static HELPED: AtomicU32 = AtomicU32::new(0);
+    let mut three = loom::model::Builder::new();
+    three.preemption_bound = Some(3);
+    three.check(|| {
+        let volunteers = Arc::new(Volunteers::new());
+        let looks_on = || {
+            let volunteers = volunteers.clone();
+            thread::spawn(move || volunteers.look_on(Patience { cpus: 8 }, || true))
+        };
+        let others = [looks_on(), looks_on()];
+        let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
+        let mut helpers = 0;
+        volunteers.share(0, 1, &|number| cells.note(number), |came| helpers = came);
+        // SAFETY: loom ends the model if somebody else touches it.
+        let done = |number: usize| cells.0[number].with(|cell| unsafe { *cell });
+        assert!([done(0), done(1)] == [helpers as u32, 0]);
+        HELPED.fetch_add(helpers as u32, Ordering::Relaxed);
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+    assert!(HELPED.load(Ordering::Relaxed) > 0, "some came too late, not all");
+}
+
+/// Who still looks on for the end of one stop may be called by the next, and is held until it has done what it was called for.
+#[test]
+fn who_looks_on_for_the_end_of_one_stop_is_called_by_the_next() {
+    static HELPED: AtomicU32 = AtomicU32::new(0);
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let stopper = spawn(&heap, |heap| {
+            assert!(heap.stop(None, |_| ()).is_some());
+            let stopped = heap.stop(None, |_| {
+                let Some(held) = heap.lock().threads.first().cloned() else { return };
+                let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
+                let held = Held(held);
+                let task = |number| {
+                    cells.note(number);
+                    held.touch();
+                };
+                heap.volunteers().share(0, 1, &task, |came| {
+                    HELPED.fetch_add(came as u32, Ordering::Relaxed);
+                });
+                held.touch();
             });
             assert!(stopped.is_some());
         });

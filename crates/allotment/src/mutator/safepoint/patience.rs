@@ -28,21 +28,25 @@ impl Patience {
         threads <= self.cpus
     }
 
-    /// Returns when it is `over`, or has taken too long.
+    /// Returns when it is `over`, with `true`, or has taken too long.
     #[cfg(not(loom))]
-    pub(super) fn look_on(self, over: impl Fn() -> bool) {
+    pub(super) fn look_on(self, over: impl Fn() -> bool) -> bool {
         let begun = Instant::now();
-        while !(0..LOOKS).any(|_| {
-            std::hint::spin_loop();
-            over()
-        }) && begun.elapsed() < LONGEST
-        {}
+        loop {
+            let over = (0..LOOKS).any(|_| {
+                std::hint::spin_loop();
+                over()
+            });
+            if over || begun.elapsed() >= LONGEST {
+                return over;
+            }
+        }
     }
 
     /// The same, in a model: one look.
     #[cfg(loom)]
-    pub(super) fn look_on(self, over: impl Fn() -> bool) {
-        over();
+    pub(super) fn look_on(self, over: impl Fn() -> bool) -> bool {
+        over()
     }
 }
 
@@ -61,9 +65,7 @@ mod tests {
             looked.set(looked.get() + 1);
             looked.get() == until
         };
-        Patience { cpus: 1 }.look_on(|| look(0));
-        assert!(looked.replace(0) > 0, "and it ended");
-        Patience { cpus: 1 }.look_on(|| look(3));
-        assert_eq!(looked.get(), 3);
+        assert!(!Patience { cpus: 1 }.look_on(|| look(0)) && looked.replace(0) > 0, "and it ended");
+        assert!(Patience { cpus: 1 }.look_on(|| look(3)) && looked.get() == 3);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// The thread touches nothing of the heap: it is parked, or in `blocking`.
+/// The thread touches nothing of the heap but what a stop calls it for: it is parked, or in `blocking`.
 const SAFE: u32 = 1;
 /// A stop is under way: who is safe stays so, who is not is waited for.
 const STOP: u32 = 2;

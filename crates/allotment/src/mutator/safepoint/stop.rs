@@ -211,7 +211,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         let _resume = Resume(self);
         if awaited > 0 && self.patience.suits(threads) {
             drop(inner);
-            self.patience.look_on(|| self.awaited.load(Ordering::Acquire) == 0);
+            let _ = self.patience.look_on(|| self.awaited.load(Ordering::Acquire) == 0);
             inner = self.lock();
         }
         let arrival = self.await_arrivals(inner, begun);

@@ -7,11 +7,13 @@
 //!
 //! ```text
 //! nothing --look_on--> looking --> called --comes--> working --done--> looking
-//! nothing <--leaves--- looking          called <= looking
+//! nothing <--leaves--- looking <-- called (withdrawn)      called <= looking
 //! ```
 //!
 //! The three are counts in one word, so a call is for some of those that look on, whichever; and none of them leaves while it
-//! could be needed. **Invariant:** who is counted is safe, and held by any stop that calls; so a task touches what no mutator does.
+//! could be needed. Who looks on may have lost its CPU meanwhile: a call that nobody answers at once is withdrawn, for there may
+//! be CPUs for others. **Invariant:** who is counted is safe, and held by any stop that calls; so a task touches what no
+//! mutator does.
 //!
 //! Refused: a word for each thread, which says who is called, and takes a pass over all of them to call one.
 
@@ -19,6 +21,7 @@ use super::patience::Patience;
 use crate::mutator::unwind::AbortOnUnwind;
 use crate::sync::{AtomicU64, Mutex, Ordering, Waiting};
 use crossbeam_utils::CachePadded;
+use std::hint::spin_loop;
 
 /// What the threads of a stopped world share.
 type Task<'t> = &'t (dyn Fn(usize) + Sync);
@@ -28,7 +31,7 @@ pub(crate) struct Volunteers {
     /// Three counts of [`BITS`] each. Looking, working: written by who does. Called: by the stopper, and by who comes. Release by who
     /// calls or is done, Acquire by who comes, and by the stopper when it waits for those.
     counts: CachePadded<AtomicU64>,
-    /// What to do, and the number of the last that is called to it but so many. Written by the stopper while nobody is called.
+    /// What to do, and the number for who comes next. Written by the stopper while nobody is called or at work, and by who comes.
     task: Mutex<Option<(Task<'static>, usize)>>,
 }
 
@@ -36,6 +39,9 @@ const BITS: u32 = 20;
 const LOOKING: u64 = 1;
 const CALLED: u64 = 1 << BITS;
 const WORKING: u64 = 1 << (2 * BITS);
+
+/// Looks after which a call is withdrawn, about 5 us: who has a CPU answers within one.
+const PROMPT: usize = if cfg!(loom) { 1 } else { 256 };
 
 /// One of the counts.
 fn count(counts: u64, unit: u64) -> usize {
@@ -53,32 +59,48 @@ impl Volunteers {
     pub(super) fn look_on(&self, patience: Patience, over: impl Fn() -> bool) {
         self.counts.fetch_add(LOOKING, Ordering::Relaxed);
         loop {
-            patience.look_on(|| over() || count(self.counts.load(Ordering::Relaxed), CALLED) > 0);
-            let Some(turn) = self.come_or_leave() else { return };
-            let abort = AbortOnUnwind("a thread that helped a collection panicked (see above)");
-            let (task, first) =
-                self.task.lock().expect(POISONED).expect("there is one while somebody is called");
-            task(first + turn);
-            abort.disarm();
-            self.counts.fetch_add(LOOKING.wrapping_sub(WORKING), Ordering::Release);
+            let lasts = patience.look_on(|| over() || self.called(Ordering::Relaxed) > 0);
+            if self.comes() {
+                self.work();
+            } else if (!lasts || over()) && self.leaves() {
+                return;
+            }
         }
     }
 
-    /// Comes, if somebody is called: as the one with this turn. Else leaves.
-    fn come_or_leave(&self) -> Option<usize> {
-        let came = |counts| match count(counts, CALLED) {
-            0 => counts - LOOKING,
-            _ => counts - LOOKING - CALLED + WORKING,
+    fn called(&self, order: Ordering) -> usize {
+        count(self.counts.load(order), CALLED)
+    }
+
+    /// Whether this thread is one of those called.
+    fn comes(&self) -> bool {
+        let come = |counts| (count(counts, CALLED) > 0).then(|| counts - LOOKING - CALLED + WORKING);
+        self.counts.fetch_update(Ordering::Acquire, Ordering::Relaxed, come).is_ok()
+    }
+
+    /// Whether this thread is none of those that look on any more; not while some are called.
+    fn leaves(&self) -> bool {
+        let leave = |counts| (count(counts, CALLED) == 0).then(|| counts - LOOKING);
+        self.counts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, leave).is_ok()
+    }
+
+    fn work(&self) {
+        let abort = AbortOnUnwind("a thread that helped a collection panicked (see above)");
+        let (task, number) = {
+            let mut place = self.task.lock().expect(POISONED);
+            let (task, next) = place.as_mut().expect("there is one while somebody is called or at work");
+            *next += 1;
+            (*task, *next - 1)
         };
-        let before =
-            self.counts.fetch_update(Ordering::Acquire, Ordering::Relaxed, |counts| Some(came(counts)));
-        count(before.expect("there always is a next"), CALLED).checked_sub(1)
+        task(number);
+        abort.disarm();
+        self.counts.fetch_add(LOOKING.wrapping_sub(WORKING), Ordering::Release);
     }
 
     /// Has up to `most` threads that look on call `task`, with `first` and the numbers that follow, while this one runs `body`, which
     /// is told how many they are. Returns when all have returned; what they wrote is then seen here. For the stopper.
     ///
-    /// If a task or `body` panics, the process ends: the others hold what it leaves behind.
+    /// If others help and a task or `body` panics, the process ends: they hold what it leaves behind.
     pub(crate) fn share(&self, first: usize, most: usize, task: Task<'_>, body: impl FnOnce(usize)) {
         if count(self.counts.load(Ordering::Relaxed), LOOKING) == 0 {
             return body(0);
@@ -88,9 +110,10 @@ impl Volunteers {
         // returns when nobody is; if it unwinds, the process ends.
         let lasting = unsafe { std::mem::transmute::<Task<'_>, Task<'static>>(task) };
         *self.task.lock().expect(POISONED) = Some((lasting, first));
-        body(self.call(most));
+        let called = self.call(most);
+        body(called - self.withdraw());
         let mut waiting = Waiting::new();
-        while self.counts.load(Ordering::Acquire) >= CALLED {
+        while self.counts.load(Ordering::Acquire) >= WORKING {
             waiting.longer();
         }
         *self.task.lock().expect(POISONED) = None;
@@ -106,6 +129,19 @@ impl Volunteers {
                 .fetch_update(Ordering::Release, Ordering::Relaxed, call)
                 .expect("there always is a next"),
         )
+    }
+
+    /// Withdraws the calls that nobody answers at once; how many. Afterwards nobody is called.
+    fn withdraw(&self) -> usize {
+        for _ in 0..PROMPT {
+            if self.called(Ordering::Relaxed) == 0 {
+                return 0;
+            }
+            spin_loop();
+        }
+        let nobody = |counts| Some(counts - count(counts, CALLED) as u64 * CALLED);
+        let before = self.counts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, nobody);
+        count(before.expect("there always is a next"), CALLED)
     }
 }
 
