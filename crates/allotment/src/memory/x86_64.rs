@@ -86,6 +86,44 @@ pub(crate) unsafe fn load_eight(from: *const u8) -> u64 {
     bytes
 }
 
+/// Whether each of the 64 bytes at `from` is `byte`, as 64 Relaxed atomic loads in some order; see [`load_eight`].
+///
+/// # Safety
+/// - `[from, from + 64)` is readable, and whoever writes to it meanwhile does so by atomics.
+#[inline(always)]
+pub(crate) unsafe fn all_64_are(from: *const u8, byte: u8) -> bool {
+    let equal: u32;
+    // SAFETY: the caller's predicates.
+    unsafe {
+        asm!(
+            "movq {wanted}, {byte}",
+            "punpcklqdq {wanted}, {wanted}",
+            "movdqu {a}, [{from}]",
+            "movdqu {b}, [{from} + 16]",
+            "movdqu {c}, [{from} + 32]",
+            "movdqu {d}, [{from} + 48]",
+            "pcmpeqb {a}, {wanted}",
+            "pcmpeqb {b}, {wanted}",
+            "pcmpeqb {c}, {wanted}",
+            "pcmpeqb {d}, {wanted}",
+            "pand {a}, {b}",
+            "pand {c}, {d}",
+            "pand {a}, {c}",
+            "pmovmskb {equal:e}, {a}",
+            from = in(reg) from,
+            byte = in(reg) u64::from_ne_bytes([byte; 8]),
+            wanted = out(xmm_reg) _,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            equal = out(reg) equal,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    equal == 0xFFFF
+}
+
 /// Writes eight bytes at `to`, the lowest one first, as eight Relaxed atomic stores in some order; see [`load_eight`].
 ///
 /// # Safety

@@ -5,11 +5,12 @@
 //! are touched, and read zero before. So 0 is what every table begins with, and a heap that
 //! fills a tenth of its addresses pays for a tenth of its tables.
 //!
-//! Every access is as one of Relaxed atomics of a byte; scans and fills take eight at a time. Refused: plain
+//! Every access is as one of Relaxed atomics of a byte; fills take eight at a time, and scans, which a young collection makes of
+//! all that is old, 64. Refused: plain
 //! memory and a promise that nobody else writes there, which holds for a worker's cards, and not for those of its
 //! neighbour in the same word.
 
-use crate::memory::{MemoryError, Reservation, load_eight, page_size, store_eight};
+use crate::memory::{MemoryError, Reservation, all_64_are, load_eight, page_size, store_eight};
 use std::ops::Range;
 // Laid over memory from the system, which the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -22,6 +23,9 @@ pub(crate) const CARD_BYTES: usize = 1 << CARD_SHIFT;
 
 /// Cards in a word of the table.
 const WIDE: usize = 8;
+
+/// Cards in a cache line of the table.
+const LINE: usize = 64;
 
 /// One byte for every card of a heap.
 pub(super) struct CardBytes {
@@ -91,6 +95,9 @@ impl CardBytes {
     #[inline]
     pub(super) fn first_other(&self, cards: Range<usize>, byte: u8) -> usize {
         let mut at = cards.start;
+        while at + LINE <= cards.end && self.line_is(at, byte) {
+            at += LINE;
+        }
         while at + WIDE <= cards.end {
             let others = self.wide(at) ^ u64::from_ne_bytes([byte; WIDE]);
             if others != 0 {
@@ -121,6 +128,14 @@ impl CardBytes {
                 self.set(card, byte);
             }
         }
+    }
+
+    /// Whether the bytes of a line's cards from `card` on are all `byte`.
+    #[inline(always)]
+    fn line_is(&self, card: usize, byte: u8) -> bool {
+        assert!(card + LINE <= self.cards, "card {card} of a heap of {} cards", self.cards);
+        // SAFETY: bytes of the table, committed.
+        unsafe { all_64_are(self.memory.base().add(card), byte) }
     }
 
     /// The bytes of eight cards from `card` on, the first one lowest.

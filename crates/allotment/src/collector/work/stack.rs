@@ -173,6 +173,11 @@ impl WorkStack<'_> {
         self.top.len() * 2 >= self.top.capacity()
     }
 
+    /// How many share the work.
+    pub(crate) fn workers(&self) -> usize {
+        self.crew.workers()
+    }
+
     /// Whether somebody idles: a hint, and cheap.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {

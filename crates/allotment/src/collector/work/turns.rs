@@ -1,8 +1,11 @@
 //! Numbers that workers take one after another, each once: the simplest way to share a list.
 //!
-//! A share for each worker ahead of time was refused: nobody knows what a region costs before it was done.
+//! A share for each worker ahead of time was refused: nobody knows what a region costs before it was done. Where most numbers
+//! cost next to nothing, several are taken at once, the fewer the fewer are left (guided self-scheduling: Polychronopoulos and
+//! Kuck, IEEE Transactions on Computers 1987).
 
 use crate::sync::{AtomicUsize, Ordering};
+use std::ops::Range;
 
 /// The numbers below a count.
 pub(crate) struct Turns {
@@ -20,5 +23,35 @@ impl Turns {
         // Relaxed: what a number stands for was there before the workers began.
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         (turn < self.count).then_some(turn)
+    }
+
+    /// The least numbers that nobody took, until there are none: a `share`-th of them, rounded down, but at least 1 and at most `most`.
+    pub(crate) fn take_some(&self, share: usize, most: usize) -> Option<Range<usize>> {
+        let some = |next: usize| {
+            let left = self.count.checked_sub(next).filter(|&left| left > 0)?;
+            Some(next + (left / share).clamp(1, most))
+        };
+        // Relaxed, as above.
+        let first = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, some).ok()?;
+        Some(first..some(first)?)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_at_once_are_fewer_towards_the_end() {
+        let turns = Turns::new(23);
+        let taken: Vec<Range<usize>> = std::iter::from_fn(|| turns.take_some(4, 3)).collect();
+        assert_eq!(taken[..5], [0..3, 3..6, 6..9, 9..12, 12..14]);
+        assert!(
+            taken[5..].iter().all(|range| range.len() <= 2)
+                && taken[taken.len() - 3..].iter().all(|last| last.len() == 1)
+        );
+        assert!(taken.into_iter().flatten().eq(0..23));
+        assert_eq!((turns.take_some(1, 9), turns.take()), (None, None));
+        assert_eq!(Turns::new(0).take_some(1, 1), None);
     }
 }

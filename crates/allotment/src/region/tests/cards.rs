@@ -37,7 +37,7 @@ fn runs(dirty: &[bool], start: usize, end: usize) -> Vec<(usize, usize)> {
 
 /// Cards, mostly in runs, and a range of addresses in them.
 fn cards_and_range() -> impl Strategy<Value = (Vec<bool>, usize, usize)> {
-    let piece = (any::<bool>(), prop_oneof![1_usize..4, 1_usize..40]);
+    let piece = (any::<bool>(), prop_oneof![1_usize..4, 1_usize..40, 1_usize..200]);
     prop::collection::vec(piece, 1..12).prop_flat_map(|pieces| {
         let cards: Vec<bool> =
             pieces.into_iter().flat_map(|(dirty, cards)| std::iter::repeat_n(dirty, cards)).collect();
