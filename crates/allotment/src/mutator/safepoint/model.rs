@@ -260,39 +260,21 @@ impl Held {
     }
 }
 
-/// Who looks on helps, or leaves before it is called; what helpers wrote the stopper sees, and the other way round.
-#[test]
-fn a_thread_that_looks_on_is_called_or_leaves() {
-    static HELPED: AtomicU32 = AtomicU32::new(0);
+/// A thread that polls once and so looks on, beside a stopper that shares tasks of two numbers with it, so many of them in each
+/// stop; what helpers wrote the stopper sees, and the other way round.
+fn shared_with_one_that_polls(preemptions: usize, tasks_of_stops: &'static [u32]) {
+    let helped = std::sync::Arc::new(AtomicU32::new(0));
+    let count = helped.clone();
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(5);
-    model.check(|| {
-        let heap = heap();
+    model.preemption_bound = Some(preemptions);
+    model.check(move || {
+        let (heap, count) = (heap(), count.clone());
         let own = attach(&heap);
-        let stopper = spawn(&heap, |heap| {
-            let stopped = heap.stop(None, |_| {
-                let Some(held) = heap.lock().threads.first().cloned() else { return };
-                let (cells, held) = (Cells([UnsafeCell::new(0), UnsafeCell::new(0)]), Held(held));
-                for turn in 1..=2 {
-                    let mut helpers = 0;
-                    let task = |number| {
-                        cells.note(number);
-                        held.touch();
-                    };
-                    heap.volunteers().share(1, 1, &task, |called| {
-                        cells.note(0);
-                        helpers = called;
-                    });
-                    match helpers {
-                        0 => task(1),
-                        _ => _ = HELPED.fetch_add(1, Ordering::Relaxed),
-                    }
-                    // SAFETY: as above.
-                    assert!(cells.0.iter().all(|done| done.with(|done| unsafe { *done } == turn)));
-                }
-                held.touch();
-            });
-            assert!(stopped.is_some());
+        let stopper = spawn(&heap, move |heap| {
+            for &tasks in tasks_of_stops {
+                let stopped = heap.stop(None, |_| share(&heap, tasks, &count));
+                assert!(stopped.is_some());
+            }
         });
         touch(&own);
         poll(&heap, &own);
@@ -300,7 +282,42 @@ fn a_thread_that_looks_on_is_called_or_leaves() {
         detach(&heap, &own);
         stopper.join().unwrap();
     });
-    assert!(HELPED.load(Ordering::Relaxed) > 0, "some came too late, not all");
+    assert!(helped.load(Ordering::Relaxed) > 0, "some came too late, not all");
+}
+
+/// Shares tasks one after another with the thread that is held, if it is still attached.
+fn share(heap: &Heap, tasks: u32, helped: &AtomicU32) {
+    let Some(held) = heap.lock().threads.first().cloned() else { return };
+    let (cells, held) = (Cells([UnsafeCell::new(0), UnsafeCell::new(0)]), Held(held));
+    for turn in 1..=tasks {
+        let mut helpers = 0;
+        let task = |number| {
+            cells.note(number);
+            held.touch();
+        };
+        heap.volunteers().share(1, 1, &task, |came| {
+            cells.note(0);
+            helpers = came;
+        });
+        match helpers {
+            0 => task(1),
+            _ => _ = helped.fetch_add(1, Ordering::Relaxed),
+        }
+        // SAFETY: loom ends the model if somebody else touches it.
+        assert!(cells.0.iter().all(|done| done.with(|done| unsafe { *done } == turn)));
+    }
+    held.touch();
+}
+
+#[test]
+fn a_thread_that_looks_on_is_called_or_leaves() {
+    shared_with_one_that_polls(5, &[2]);
+}
+
+/// Who still looks on for the end of one stop may be called by the next, and is held until it has done what it was called for.
+#[test]
+fn who_looks_on_for_the_end_of_one_stop_is_called_by_the_next() {
+    shared_with_one_that_polls(3, &[0, 1]);
 }
 
 /// Of two that look on one is called: the other looks on or leaves, and is called to nothing twice.
@@ -324,41 +341,6 @@ fn of_two_that_look_on_one_is_called() {
         assert!([done(0), done(1)] == [helpers as u32, 0]);
         HELPED.fetch_add(helpers as u32, Ordering::Relaxed);
         others.into_iter().for_each(|other| other.join().unwrap());
-    });
-    assert!(HELPED.load(Ordering::Relaxed) > 0, "some came too late, not all");
-}
-
-/// Who still looks on for the end of one stop may be called by the next, and is held until it has done what it was called for.
-#[test]
-fn who_looks_on_for_the_end_of_one_stop_is_called_by_the_next() {
-    static HELPED: AtomicU32 = AtomicU32::new(0);
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
-        let heap = heap();
-        let own = attach(&heap);
-        let stopper = spawn(&heap, |heap| {
-            assert!(heap.stop(None, |_| ()).is_some());
-            let stopped = heap.stop(None, |_| {
-                let Some(held) = heap.lock().threads.first().cloned() else { return };
-                let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
-                let held = Held(held);
-                let task = |number| {
-                    cells.note(number);
-                    held.touch();
-                };
-                heap.volunteers().share(0, 1, &task, |came| {
-                    HELPED.fetch_add(came as u32, Ordering::Relaxed);
-                });
-                held.touch();
-            });
-            assert!(stopped.is_some());
-        });
-        touch(&own);
-        poll(&heap, &own);
-        touch(&own);
-        detach(&heap, &own);
-        stopper.join().unwrap();
     });
     assert!(HELPED.load(Ordering::Relaxed) > 0, "some came too late, not all");
 }
