@@ -27,7 +27,7 @@ use super::history::History;
 use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
-use super::work::{Gang, Limits as StackLimits, Team};
+use super::work::{Crews, Gang, Limits as StackLimits, Team};
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::{StartTable, State};
@@ -54,6 +54,7 @@ struct Inner {
     set: CollectionSet,
     survivors: Space,
     old: Space,
+    crews: Crews,
     sizing: Sizing,
     decision: Decision,
     /// When the last collection ended, or the heap began.
@@ -113,6 +114,7 @@ impl Parallel {
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
             survivors: Space::new(SpaceKind::Survivors),
             old: Space::new(SpaceKind::Old),
+            crews: Crews::default(),
             sizing,
             decision,
             resumed: Instant::now(),
@@ -187,6 +189,7 @@ impl Parallel {
             tables: OldTables { cards: &shared.cards, starts: &inner.starts },
             survivors: &inner.survivors,
             old: &inner.old,
+            crews: &inner.crews,
             limits: Limits {
                 tenuring_threshold: inner.decision.tenuring_threshold,
                 survivor_bytes: inner.decision.survivor_limit_bytes,

@@ -39,7 +39,7 @@ pub(crate) use statistics::{Statistics, WorkerStatistics};
 pub(crate) use tables::OldTables;
 
 use super::full::{Roots, Subject};
-use super::work::{Crew, Limits as StackLimits, Team};
+use super::work::{Crew, Crews, Limits as StackLimits, Team};
 use crate::object::SlotVisitor;
 use crate::region::Backing;
 use cards::OldRanges;
@@ -75,6 +75,8 @@ pub(crate) struct Evacuation<'h, B> {
     pub(crate) tables: OldTables<'h>,
     pub(crate) survivors: &'h Space,
     pub(crate) old: &'h Space,
+    /// Stacks for the workers.
+    pub(crate) crews: &'h Crews,
     pub(crate) limits: Limits,
 }
 
@@ -123,8 +125,8 @@ impl<B: Backing> Evacuation<'_, B> {
         team: Team<'_>,
     ) -> Result<Statistics, TryReserveError> {
         let mut statistics = Statistics::default();
-        let crew = Crew::new(team.numbers(), self.limits.stack)?;
         let ranges = OldRanges::new(self.subject.free, old_regions)?;
+        let crew = self.crews.take(team.numbers(), self.limits.stack)?;
         self.subject.free.forget_room();
         self.survivors.begin();
         self.old.begin();
@@ -137,6 +139,7 @@ impl<B: Backing> Evacuation<'_, B> {
                 self.copy::<Together>(&crew, &ranges, &mut roots, team, &mut statistics)
             }
         };
+        self.crews.keep(crew);
         let copied = Instant::now();
         // SAFETY: all that is reachable was reached.
         statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };

@@ -4,6 +4,7 @@
 //! [`Gang`] has the threads and knows no work. [`Crew`] has the stacks and knows no threads: whoever comes with a
 //! number is that worker. What lies on a stack is a word, which [`Entry`] gives a meaning.
 
+mod crews;
 mod entry;
 mod gang;
 #[cfg(all(test, loom))]
@@ -14,6 +15,7 @@ mod tests;
 mod turns;
 mod workers;
 
+pub(crate) use crews::Crews;
 pub(crate) use entry::{Entry, chunk_slots};
 pub(crate) use gang::{Gang, Team};
 pub(crate) use stack::{Crew, Limits, WorkStack};

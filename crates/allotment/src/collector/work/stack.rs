@@ -25,7 +25,7 @@ use crossbeam_utils::CachePadded;
 use std::collections::{TryReserveError, VecDeque};
 
 /// How large the stacks become.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// Entries of a piece, at least 2.
     pub(crate) piece: usize,
@@ -36,6 +36,9 @@ pub(crate) struct Limits {
 /// Pieces that a worker keeps where others can steal them. The rest it keeps to itself, for a deque of more than 64 grows,
 /// and cannot refuse to.
 const SHARED_PIECES: usize = 16;
+
+/// Empty pieces that a crew keeps for each of its workers, so that it seldom asks the system's allocator.
+const KEPT_PIECES: usize = 8;
 
 /// A worker with fewer entries keeps them: they are done before another has taken them.
 const WORTH_GIVING: usize = if cfg!(any(test, loom)) { 2 } else { 8 };
@@ -53,6 +56,8 @@ impl Limits {
 
 type Piece = Vec<usize>;
 
+const POISONED: &str = "nothing panics while it is locked";
+
 /// The stacks of workers that do one thing together.
 pub(crate) struct Crew {
     limits: Limits,
@@ -62,8 +67,10 @@ pub(crate) struct Crew {
     /// Workers that have found nothing. Written when one begins to wait or thinks it saw a piece; read by all, Relaxed,
     /// as a hint.
     idle: CachePadded<AtomicUsize>,
-    /// Pieces that there are, empty ones included. Written when one is made or dropped.
+    /// Pieces that workers have, empty ones included. Written when one is made or dropped.
     pieces: CachePadded<AtomicUsize>,
+    /// Empty ones that no worker has.
+    kept: Mutex<Vec<Piece>>,
 }
 
 struct Seat {
@@ -89,6 +96,7 @@ impl Crew {
             stealers: stealers.into(),
             idle: CachePadded::new(AtomicUsize::new(0)),
             pieces: CachePadded::new(AtomicUsize::new(workers)),
+            kept: Mutex::new(Vec::new()),
         })
     }
 
@@ -102,7 +110,7 @@ impl Crew {
     /// # Panics
     /// If there is no such worker, or if it has its stack.
     pub(crate) fn worker(&self, number: usize) -> WorkStack<'_> {
-        let seat = self.seats[number].lock().expect("nothing panics while it is locked").take();
+        let seat = self.seats[number].lock().expect(POISONED).take();
         let Seat { top, shared } = seat.expect("a worker has one stack");
         let random = number as u32 * 2 + 1;
         WorkStack { crew: self, number, top, below: VecDeque::new(), spare: None, shared, random, steals: 0 }
@@ -117,6 +125,9 @@ impl Crew {
     fn make_piece(&self) -> Option<Piece> {
         let most = self.limits.pieces.max(self.workers());
         if self.pieces.fetch_add(1, Ordering::Relaxed) < most {
+            if let Some(kept) = self.kept.lock().expect(POISONED).pop() {
+                return Some(kept);
+            }
             let mut piece = Piece::new();
             if piece.try_reserve_exact(self.limits.piece).is_ok() {
                 return Some(piece);
@@ -126,8 +137,24 @@ impl Crew {
         None
     }
 
-    fn drop_pieces(&self, count: usize) {
-        self.pieces.fetch_sub(count, Ordering::Relaxed);
+    /// Takes back a piece of a worker.
+    fn drop_piece(&self, mut piece: Piece) {
+        piece.clear();
+        self.pieces.fetch_sub(1, Ordering::Relaxed);
+        let mut kept = self.kept.lock().expect(POISONED);
+        if kept.len() < KEPT_PIECES * self.workers() && kept.try_reserve(1).is_ok() {
+            kept.push(piece);
+        }
+    }
+
+    /// How large its stacks become.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    #[cfg(test)]
+    pub(crate) fn kept_pieces(&self) -> usize {
+        self.kept.lock().expect(POISONED).len()
     }
 }
 
@@ -328,8 +355,8 @@ impl WorkStack<'_> {
     /// Goes on with `piece`; the top is empty.
     fn put_on_top(&mut self, piece: Piece) {
         let empty = std::mem::replace(&mut self.top, piece);
-        if self.spare.replace(empty).is_some() {
-            self.crew.drop_pieces(1);
+        if let Some(spare) = self.spare.replace(empty) {
+            self.crew.drop_piece(spare);
         }
     }
 }
@@ -337,10 +364,10 @@ impl WorkStack<'_> {
 impl Drop for WorkStack<'_> {
     fn drop(&mut self) {
         // Nothing is left, unless the round was given up.
-        while self.shared.pop().is_some() {
-            self.crew.drop_pieces(1);
+        while let Some(piece) = self.shared.pop() {
+            self.crew.drop_piece(piece);
         }
-        self.crew.drop_pieces(self.below.len() + usize::from(self.spare.is_some()));
+        self.below.drain(..).chain(self.spare.take()).for_each(|piece| self.crew.drop_piece(piece));
         let mut top = std::mem::take(&mut self.top);
         top.clear();
         let shared = std::mem::replace(&mut self.shared, Worker::new_lifo());

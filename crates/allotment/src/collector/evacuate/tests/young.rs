@@ -16,6 +16,7 @@ pub(super) struct Young {
     pub(super) starts: StartTable,
     pub(super) survivors: Space,
     pub(super) old: Space,
+    pub(super) crews: Crews,
 }
 
 /// The heap as it was when a collection began.
@@ -45,6 +46,7 @@ impl Young {
             starts: StartTable::new(base, geometry.heap_bytes()).expect("a table"),
             survivors: Space::new(SpaceKind::Survivors),
             old: Space::new(SpaceKind::Old),
+            crews: Crews::default(),
             graph: Graph::of(heap, workers, 64, 4),
             limits,
         }
@@ -116,7 +118,7 @@ impl Young {
             Team<'_>,
         ) -> R,
     ) -> R {
-        let Young { graph, limits, set, starts, survivors, old } = self;
+        let Young { graph, limits, set, starts, survivors, old, crews } = self;
         let shared = graph.heap.shared.clone();
         let table = shared.free.table();
         let pins: Vec<usize> = graph.model.pins.iter().map(|number| graph.addresses[number]).collect();
@@ -136,6 +138,7 @@ impl Young {
                 tables: OldTables { cards: &shared.cards, starts },
                 survivors,
                 old,
+                crews,
                 limits: *limits,
             };
             let slots = &mut graph.roots;
