@@ -7,7 +7,7 @@
 //!
 //! All words of an object have their bits, not only its first: then the distance that an object slides
 //! is a population count, and garbage and gaps are runs of zeroes. An object is live if its header's bit
-//! is set; who sets it has claimed the object. Both numbers of a block lie side by side, because a look-up
+//! is set (by whom, `claims.rs` says). Both numbers of a block lie side by side, because a look-up
 //! needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a
 //! look-up walks from object to object), a table of forwarding addresses (a word for each object).
 //!
@@ -35,7 +35,8 @@ pub(super) struct Block {
     /// Bit `i`: word `i` belongs to a live object. Set by who marks the object, Relaxed: phases are
     /// separated by more than an order of stores.
     live: AtomicU64,
-    /// New address of the first live word, and flags in the low bits. Set by who plans the block.
+    /// While objects are marked the same as `live`, for other markers (`claims.rs`). Then new address of the first live
+    /// word, and flags in the low bits, set by who plans the block; 0 until then. Relaxed, as above.
     destination: AtomicU64,
 }
 
@@ -140,31 +141,6 @@ impl LiveMap {
         self.block(address).live() >> bit(address) & 1 != 0
     }
 
-    /// Marks the object at `address`, of `bytes`; `false`: somebody did. `SHARED`: several workers mark.
-    ///
-    /// Who sets the header's bit has claimed the object, and sets the others afterwards: while several mark, a bit may be
-    /// set and the one behind it not yet.
-    #[inline]
-    pub(super) fn claim<const SHARED: bool>(&self, address: usize, bytes: usize) -> bool {
-        let first = (bytes / WORD).min(64 - bit(address));
-        let before = self.block(address).add::<SHARED>(ones(first) << bit(address));
-        if before >> bit(address) & 1 != 0 {
-            return false;
-        }
-        let mut at = address + first * WORD;
-        while at < address + bytes {
-            let words = (address + bytes - at) / WORD;
-            let block = self.block(at);
-            if words >= 64 {
-                block.live.store(u64::MAX, Ordering::Relaxed);
-            } else {
-                block.add::<SHARED>(ones(words));
-            }
-            at += BLOCK_BYTES;
-        }
-        true
-    }
-
     /// The live bits of `[start, end)`, which lies in one block, each where it is in the block.
     #[inline]
     pub(super) fn live_between(&self, start: usize, end: usize) -> u64 {
@@ -251,20 +227,33 @@ impl LiveMap {
 }
 
 impl Block {
-    /// Adds live words, the first of them that of an object's header or a block's; those there were.
-    ///
-    /// A load and a store, where there is one worker that marks: a locked instruction waits for all stores
-    /// before it, and the fetches that marking lives on wait for it. Several workers need it, but not to see that another
-    /// was first.
+    /// What is marked, in either lane.
     #[inline(always)]
-    fn add<const SHARED: bool>(&self, words: u64) -> u64 {
-        let before = self.live();
-        if SHARED {
-            let first = words & words.wrapping_neg();
-            return if before & first != 0 { before } else { self.live.fetch_or(words, Ordering::Relaxed) };
+    pub(super) fn marked(&self) -> u64 {
+        self.live() | self.destination.load(Ordering::Relaxed)
+    }
+
+    /// Marks words in a lane, 0 or 1; those that were marked there. `LOCKED`: others do the same.
+    #[inline(always)]
+    pub(super) fn mark<const LOCKED: bool>(&self, lane: usize, words: u64) -> u64 {
+        let lane = [&self.live, &self.destination][lane];
+        if LOCKED {
+            return lane.fetch_or(words, Ordering::Relaxed);
         }
-        self.live.store(before | words, Ordering::Relaxed);
+        let before = lane.load(Ordering::Relaxed);
+        lane.store(before | words, Ordering::Relaxed);
         before
+    }
+
+    /// Makes live what is marked in either lane, and leaves the second empty; what was marked in both.
+    #[inline(always)]
+    pub(super) fn unite(&self) -> u64 {
+        let (first, second) = (self.live(), self.destination.load(Ordering::Relaxed));
+        if second != 0 {
+            self.live.store(first | second, Ordering::Relaxed);
+            self.destination.store(0, Ordering::Relaxed);
+        }
+        first & second
     }
 
     #[inline(always)]
@@ -286,13 +275,13 @@ impl Block {
 
 /// The word of its block that `address` is.
 #[inline(always)]
-fn bit(address: usize) -> usize {
+pub(super) fn bit(address: usize) -> usize {
     address % BLOCK_BYTES / WORD
 }
 
 /// The low `count` bits; `count` is at most 64.
 #[inline(always)]
-fn ones(count: usize) -> u64 {
+pub(super) fn ones(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 

@@ -9,6 +9,7 @@ mod entry;
 mod gang;
 #[cfg(all(test, loom))]
 mod model;
+mod ring;
 mod stack;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -18,6 +19,7 @@ mod workers;
 pub(crate) use crews::Crews;
 pub(crate) use entry::{Entry, chunk_slots};
 pub(crate) use gang::{Gang, Team};
+pub(crate) use ring::Ring;
 pub(crate) use stack::{Crew, Limits, WorkStack};
 pub(crate) use turns::Turns;
 pub(crate) use workers::{default_workers, wanted_workers};

@@ -1,5 +1,6 @@
 //! The full collection against a naive model of the object graph.
 
+mod claims;
 pub(in crate::collector) mod graph;
 mod humongous;
 pub(in crate::collector) mod model;

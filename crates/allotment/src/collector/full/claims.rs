@@ -1,0 +1,145 @@
+//! Who has marked an object: claims of markers, without locked instructions where there are two of them.
+//!
+//! A bit is set by reading 64 of them and writing them back, and what another marker wrote in between would be lost. A
+//! locked instruction prevents that, and takes 18 cycles, a third of what marking an object takes; no load begins
+//! meanwhile, so that the fetches ahead, which marking lives on, come late, too. But a block has a second word, which nobody needs
+//! before there is a plan: where the objects of the block go. So there are two *lanes*. Each marker
+//! reads both, and sets bits in one of them, markers with even numbers in the first, others in the second. Only where there
+//! are more than two a lane has more than one writer, and needs the instruction.
+//!
+//! What is lost is certainty: two markers in different lanes may claim the same object at the same moment, each
+//! before it could see what the other wrote. It does no harm to look at an object's slots twice. When all is marked,
+//! [`unite`] makes one lane of both, and finds the objects that two have counted: those whose bits are in both.
+//!
+//! Refused: a byte for each word while marking (eight times the memory, to be cleared and read again); a bit in the header (to be
+//! cleared one by one); to collect the bits of a block in a register, and set them at once (only neighbours gain by it,
+//! and the locked instruction waits for more).
+
+use super::Subject;
+use super::live_map::{BLOCK_BYTES, LiveMap, bit, ones};
+use super::live_objects::ShapeCache;
+use crate::collector::work::{Team, Turns};
+use crate::object::{WORD, size_of_object};
+use crate::region::{Backing, State};
+use crate::sync::{AtomicU64, Ordering};
+
+/// Markers that need no locked instruction: as many as there are lanes.
+pub(super) const LANES: usize = 2;
+
+/// The claims of one marker; `LOCKED`: of more than [`LANES`].
+pub(super) struct Claims<'h, const LOCKED: bool> {
+    map: &'h LiveMap,
+    /// Where it sets its bits.
+    lane: usize,
+    /// What it claimed.
+    count: Count,
+}
+
+/// Objects and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) objects: u64,
+    pub(super) bytes: u64,
+}
+
+impl<'h, const LOCKED: bool> Claims<'h, LOCKED> {
+    /// None, of marker `number`.
+    pub(super) fn new(map: &'h LiveMap, number: usize) -> Self {
+        Claims { map, lane: number % LANES, count: Count::default() }
+    }
+
+    /// Objects that it claimed; some of them another has claimed and counted, too.
+    pub(super) fn count(&self) -> Count {
+        self.count
+    }
+
+    /// Whether somebody has claimed the object at `address`; it may be that somebody just does.
+    #[inline(always)]
+    pub(super) fn has(&self, address: usize) -> bool {
+        self.map.block(address).marked() >> bit(address) & 1 != 0
+    }
+
+    /// Claims the object at `address`, of `bytes`, by the bits of its first `marked` bytes; `false`: somebody did.
+    #[inline(always)]
+    pub(super) fn claim(&mut self, address: usize, bytes: usize, marked: usize) -> bool {
+        let first = (marked / WORD).min(64 - bit(address));
+        let block = self.map.block(address);
+        if block.marked() >> bit(address) & 1 != 0 {
+            return false;
+        }
+        // Of those in the same lane only one gets the header's bit.
+        let before = block.mark::<LOCKED>(self.lane, ones(first) << bit(address));
+        if before >> bit(address) & 1 != 0 {
+            return false;
+        }
+        if first * WORD < marked {
+            self.claim_rest(address + first * WORD, address + marked);
+        }
+        self.count.objects += 1;
+        self.count.bytes += bytes as u64;
+        true
+    }
+
+    /// The words from `at` on, which begin a block.
+    #[inline(never)]
+    fn claim_rest(&self, at: usize, end: usize) {
+        for at in (at..end).step_by(BLOCK_BYTES) {
+            self.map.block(at).mark::<LOCKED>(self.lane, ones((end - at) / WORD));
+        }
+    }
+}
+
+/// Makes the map say what both lanes say; what was counted twice.
+///
+/// # Safety
+/// - What is marked in the map is objects, whole and unmoved.
+/// - Nobody marks.
+pub(super) unsafe fn unite<B: Backing>(subject: Subject<'_, B>, map: &LiveMap, team: Team<'_>) -> Count {
+    let table = subject.free.table();
+    let (turns, objects, bytes) = (Turns::new(table.len()), AtomicU64::new(0), AtomicU64::new(0));
+    let blocks = table.geometry().region_bytes() / BLOCK_BYTES;
+    team.run(&|_| {
+        while let Some(index) = turns.take() {
+            let blocks = match table.get(index).state() {
+                State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => {
+                    continue;
+                }
+                State::HumongousStart => 1,
+                State::Shared | State::Exclusive | State::Survivor | State::Old => blocks,
+            };
+            // SAFETY: the caller's predicates.
+            let twice = unsafe { unite_region(subject, map, table.bottom(index), blocks) };
+            if twice != Count::default() {
+                objects.fetch_add(twice.objects, Ordering::Relaxed);
+                bytes.fetch_add(twice.bytes, Ordering::Relaxed);
+            }
+        }
+    });
+    Count { objects: objects.into_inner(), bytes: bytes.into_inner() }
+}
+
+/// # Safety
+/// - As for [`unite`]; the first of so many blocks begins at `bottom`, and no object reaches into it.
+unsafe fn unite_region<B>(subject: Subject<'_, B>, map: &LiveMap, bottom: usize, blocks: usize) -> Count {
+    let mut twice = Count::default();
+    // Behind the last object that was counted twice.
+    let mut end = bottom;
+    for block in (bottom..).step_by(BLOCK_BYTES).take(blocks) {
+        let mut both = map.block(block).unite();
+        while both != 0 {
+            // Behind the object and the bits that it has in both lanes there is a header, or nothing.
+            let beyond = end.saturating_sub(block) / WORD;
+            both &= !ones(beyond);
+            if both == 0 {
+                break;
+            }
+            let address = block + both.trailing_zeros() as usize * WORD;
+            // SAFETY: both lanes have all words of an object, or one of them has none.
+            let size = unsafe { size_of_object(address, ShapeCache::new(subject).of(address)) };
+            twice.objects += 1;
+            twice.bytes += size as u64;
+            end = address + size;
+        }
+    }
+    twice
+}
