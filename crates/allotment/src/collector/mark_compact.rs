@@ -40,7 +40,7 @@ impl MarkCompact {
         capacity: Capacity,
         gang: Gang,
     ) -> Result<MarkCompact, MemoryError> {
-        let tables = Mutex::new(SideTables::new(base, geometry.heap_bytes(), settings.huge_pages)?);
+        let tables = Mutex::new(SideTables::new(base, geometry.heap_bytes(), settings.pages)?);
         Ok(MarkCompact { tables, gang, history, settings, capacity })
     }
 

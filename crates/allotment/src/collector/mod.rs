@@ -17,6 +17,7 @@ pub(crate) mod work;
 
 pub(crate) use capacity::Capacity;
 pub(crate) use epsilon::Epsilon;
+pub(crate) use full::Pages;
 pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener, Print};
 pub(crate) use mark_compact::MarkCompact;

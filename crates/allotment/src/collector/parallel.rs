@@ -109,7 +109,7 @@ impl Parallel {
         let decision = sizing.first(0);
         let capacity = decision.eden_regions;
         let inner = Inner {
-            tables: SideTables::new(base, geometry.heap_bytes(), settings.huge_pages)?,
+            tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
             starts: StartTable::new(base, geometry.heap_bytes())?,
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
             survivors: Space::new(SpaceKind::Survivors),

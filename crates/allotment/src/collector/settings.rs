@@ -1,6 +1,6 @@
 //! What of the options concerns every collector that collects, and what every full collection has around it.
 
-use super::full::{self, Compaction, SideTables, Subject};
+use super::full::{self, Compaction, Pages, SideTables, Subject};
 use super::verify::Checks;
 use super::work::{Gang, Team, wanted_workers};
 use crate::mutator::World;
@@ -12,8 +12,8 @@ pub(crate) struct Settings {
     pub(crate) uncommit_delay_ms: u64,
     /// `InitialHeapSize`: bytes that stay committed.
     pub(crate) keep_bytes: usize,
-    /// `UseTransparentHugePages`: for the tables, too.
-    pub(crate) huge_pages: bool,
+    /// How the tables of full collections are backed.
+    pub(crate) pages: Pages,
     /// `ZealMove`.
     pub(crate) move_all: bool,
     pub(crate) checks: Checks,

@@ -8,7 +8,7 @@ use super::{Heap, prefetch};
 use crate::collector::verify::{Checks, Level};
 use crate::collector::work::{Gang, default_workers};
 use crate::collector::{
-    Capacity, CollectionRecord, Epsilon, History, MarkCompact, Parallel, ParallelParts, Print,
+    Capacity, CollectionRecord, Epsilon, History, MarkCompact, Pages, Parallel, ParallelParts, Print,
     Settings as CollectorSettings, sizing,
 };
 use crate::memory::topology::Topology;
@@ -253,7 +253,14 @@ impl HeapBuilder {
         let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
         let gang = Gang::new("allotment-gc", workers).on_cpus(&cpus);
         let settings = CollectorSettings {
-            huge_pages: chosen.use_transparent_huge_pages,
+            pages: Pages {
+                huge: chosen.use_transparent_huge_pages,
+                touched_for: if chosen.always_pre_touch {
+                    chosen.initial_heap_size.max(geometry.region_bytes())
+                } else {
+                    0
+                },
+            },
             uncommit_delay_ms: chosen.uncommit_delay,
             keep_bytes: chosen.initial_heap_size,
             move_all: chosen.zeal_move,

@@ -15,11 +15,14 @@
 
 use super::broken::broken;
 use super::x86_64::PopulationCount;
+use crate::collector::work::{Team, Turns};
 use crate::memory::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read};
 use crate::object::WORD;
 use crate::region::{Backing, FreeSet, State};
 // Laid over memory from the system, which the model checker's atomics cannot be.
+use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::available_parallelism;
 
 /// Bytes of heap that a block describes.
 pub(super) const BLOCK_BYTES: usize = 64 * WORD;
@@ -59,6 +62,17 @@ pub(super) struct LiveMap {
     count: PopulationCount,
     /// Bytes of it that were written since it was last known to be zeroes.
     written: usize,
+    /// With more bytes written its memory is given back between collections.
+    kept_bytes: usize,
+}
+
+/// How a heap wants the memory of its tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pages {
+    /// `UseTransparentHugePages`.
+    pub(crate) huge: bool,
+    /// `AlwaysPreTouch`: bytes of heap whose tables are touched at the start; where there are any, no table is given back.
+    pub(crate) touched_for: usize,
 }
 
 /// A map of no more bytes keeps its memory between collections: to have it filled with zeroes page by page costs more than
@@ -68,37 +82,45 @@ const KEPT_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 impl LiveMap {
     /// A map of the heap of `heap_bytes` that begins at `base`; both multiples of 512. By huge pages, if they are asked for
     /// and it fills one: where references go everywhere, each look-up is a miss in the TLB, too.
-    pub(super) fn new(base: usize, heap_bytes: usize, huge_pages: bool) -> Result<LiveMap, MemoryError> {
+    pub(super) fn new(base: usize, heap_bytes: usize, pages: Pages) -> Result<LiveMap, MemoryError> {
         debug_assert!(base.is_multiple_of(BLOCK_BYTES));
         let blocks = heap_bytes.div_ceil(BLOCK_BYTES);
         let (bytes, huge) = (blocks * size_of::<Block>(), huge_page_size());
-        let by_huge_page = huge_pages && bytes >= huge;
+        let by_huge_page = pages.huge && bytes >= huge;
         let alignment = if by_huge_page { huge } else { page_size() };
         let memory = Reservation::reserve(bytes, alignment, "live-map")?;
         if by_huge_page {
             // Without them it is slower, and no less right.
             let _ = memory.advise_huge_pages();
         }
-        Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0 })
+        let touched = pages.touched_for > 0;
+        if touched {
+            let wanted = LiveMap::bytes_for(pages.touched_for.min(heap_bytes)).next_multiple_of(page_size());
+            memory.pretouch(0, wanted, available_parallelism().map_or(1, NonZero::get))?;
+        }
+        let kept_bytes = if touched { usize::MAX } else { KEPT_BYTES };
+        Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0, kept_bytes })
     }
 
     /// Takes the memory, and makes it say that nothing is live.
-    pub(super) fn open<B: Backing>(&mut self, free: &FreeSet<B>) -> Result<(), MemoryError> {
+    pub(super) fn open<B: Backing>(&mut self, free: &FreeSet<B>, team: Team<'_>) -> Result<(), MemoryError> {
         let table = free.table();
         let used = |&index: &usize| !matches!(table.get(index).state(), State::Free | State::Uncommitted);
         let blocks = table.geometry().region_bytes() / BLOCK_BYTES;
-        let mut written = 0;
         if self.written == 0 {
             self.memory.commit(0, self.memory.bytes())?;
+        } else {
+            let turns = Turns::new(table.len());
+            let map = &*self;
+            team.run(&|_| {
+                for index in std::iter::from_fn(|| turns.take()).filter(used) {
+                    let first = (table.bottom(index) - map.base) / BLOCK_BYTES;
+                    // SAFETY: the memory holds the blocks of every region, is committed, and nobody else looks at these now.
+                    unsafe { map.memory.base().cast::<Block>().add(first).write_bytes(0, blocks) };
+                }
+            });
         }
-        for index in (0..table.len()).filter(used) {
-            written += blocks * size_of::<Block>();
-            if self.written != 0 {
-                let first = (table.bottom(index) - self.base) / BLOCK_BYTES;
-                // SAFETY: the memory holds the blocks of every region, is committed, and nobody else looks at it now.
-                unsafe { self.memory.base().cast::<Block>().add(first).write_bytes(0, blocks) };
-            }
-        }
+        let written = (0..table.len()).filter(used).count() * blocks * size_of::<Block>();
         self.written = self.written.max(written).max(1);
         Ok(())
     }
@@ -108,12 +130,18 @@ impl LiveMap {
         heap_bytes / BLOCK_BYTES * size_of::<Block>()
     }
 
-    /// Gives the memory back, if it is more than [`KEPT_BYTES`].
+    /// Gives the memory back, if it is more than is kept.
     pub(super) fn close(&mut self) {
         // If the system does not take it, it is cleared when it is used next.
-        if self.written > KEPT_BYTES && self.memory.uncommit(0, self.memory.bytes()).is_ok() {
+        if self.written > self.kept_bytes && self.memory.uncommit(0, self.memory.bytes()).is_ok() {
             self.written = 0;
         }
+    }
+
+    /// Whether it has memory, between two collections.
+    #[cfg(test)]
+    pub(super) fn is_kept(&self) -> bool {
+        self.written > 0
     }
 
     /// The block of an address; aborts where it is not in the heap.

@@ -36,10 +36,11 @@ mod x86_64;
 
 pub(crate) use broken::broken;
 pub(crate) use cover::cover;
+pub(crate) use live_map::Pages;
 pub(crate) use live_objects::ShapeCache;
 pub(crate) use statistics::Statistics;
 
-use super::work::{Crew, Limits, Team};
+use super::work::{Crews, Limits, Team};
 use crate::memory::MemoryError;
 use crate::object::{Shapes, SlotVisitor};
 use crate::region::{Backing, FreeSet};
@@ -95,17 +96,19 @@ pub(crate) enum Unavailable {
 pub(crate) struct SideTables {
     map: LiveMap,
     stack: Limits,
+    crews: Crews,
 }
 
 impl SideTables {
     /// Tables for the heap of `heap_bytes` that begins at `base`; by huge pages, where they are large.
     ///
     /// # Errors
-    /// [`MemoryError`] where there are no addresses for them.
-    pub(crate) fn new(base: usize, heap_bytes: usize, huge_pages: bool) -> Result<SideTables, MemoryError> {
+    /// [`MemoryError`] where there are no addresses for them, or no memory to be touched.
+    pub(crate) fn new(base: usize, heap_bytes: usize, pages: Pages) -> Result<SideTables, MemoryError> {
         Ok(SideTables {
-            map: LiveMap::new(base, heap_bytes, huge_pages)?,
+            map: LiveMap::new(base, heap_bytes, pages)?,
             stack: Limits::for_heap(heap_bytes),
+            crews: Crews::default(),
         })
     }
 }
@@ -133,12 +136,14 @@ pub(crate) unsafe fn collect<B: Backing>(
     let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
     let mut watch = Stopwatch::start();
     let mut roots = roots;
-    tables.map.open(subject.free)?;
+    tables.map.open(subject.free, team)?;
     let map = &tables.map;
 
-    let crew = Crew::new(team.workers(), tables.stack)?;
+    let crew = tables.crews.take(team.workers(), tables.stack)?;
     // SAFETY: the caller's predicates.
-    let pins = unsafe { mark::mark(subject, map, team, &crew, &mut roots, &mut statistics) }?;
+    let pins = unsafe { mark::mark(subject, map, team, &crew, &mut roots, &mut statistics) };
+    tables.crews.keep(crew);
+    let pins = pins?;
     let mut plan = plan::Plan::reserve(subject, pins)?;
     statistics.mark_ns = watch.lap();
 

@@ -12,8 +12,9 @@ use std::sync::Barrier;
 const REGIONS: usize = 16;
 
 fn map(graph: &Graph) -> LiveMap {
-    let mut map = LiveMap::new(graph.heap.base(), graph.heap.geometry().heap_bytes(), false).expect("a map");
-    map.open(&graph.heap.shared.free).expect("memory");
+    let pages = Pages::default();
+    let mut map = LiveMap::new(graph.heap.base(), graph.heap.geometry().heap_bytes(), pages).expect("a map");
+    map.open(&graph.heap.shared.free, Team::new(&graph.tools.gang, graph.tools.workers)).expect("memory");
     map
 }
 

@@ -22,6 +22,9 @@ pub(in crate::collector) const WORKERS: std::ops::RangeInclusive<usize> = 1..=4;
 /// Bytes of a region in most tests.
 const REGION: usize = 4096;
 
+/// Pages of the tables.
+const PAGES: Pages = Pages { huge: true, touched_for: 0 };
+
 /// A tiny heap.
 fn heap(regions: usize) -> Heap {
     let builder = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false);
@@ -50,7 +53,7 @@ impl Tools {
 
 /// Tools for the heap, with mark stacks of these limits.
 fn tools(heap: &Heap, workers: usize, piece: usize, pieces: usize) -> Tools {
-    let mut tables = SideTables::new(heap.base(), heap.geometry().heap_bytes(), true).expect("tables");
+    let mut tables = SideTables::new(heap.base(), heap.geometry().heap_bytes(), PAGES).expect("tables");
     tables.stack = Limits { piece, pieces };
     let gang = Gang::new("test-gc", workers);
     assert_eq!(gang.ready(workers), workers);

@@ -209,3 +209,24 @@ fn what_is_weak_is_cleared_where_nothing_moves() {
         }
     }
 }
+
+/// With `AlwaysPreTouch` tables are there before they are wanted, and stay; without, large ones are given back.
+#[test]
+fn tables_that_were_touched_ahead_are_kept() {
+    for touched_for in [0, 9 * REGION] {
+        let mut graph = Graph::new(2, 24, 64, 4);
+        let (base, heap_bytes) = (graph.heap.base(), graph.heap.geometry().heap_bytes());
+        graph.tools.tables.map =
+            LiveMap::new(base, heap_bytes, Pages { huge: false, touched_for }).expect("a map");
+        let objects = fill(&mut graph);
+        for round in 0..3 {
+            graph.roots.clear();
+            graph.model.roots.clear();
+            for &object in &objects[..objects.len() / (round + 1)] {
+                graph.root(Value::Object(object, 0), SlotKind::Strong);
+            }
+            graph.collect(Compaction::Maximum);
+            assert_eq!(graph.tools.tables.map.is_kept(), touched_for > 0);
+        }
+    }
+}
