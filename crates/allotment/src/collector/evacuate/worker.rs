@@ -17,7 +17,7 @@ use super::plab::Plab;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
-use crate::collector::work::{Entry, WorkStack, chunk_slots};
+use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::object::{
     Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, for_each_fixed_slot, reference, tail_slots,
     with_reference,
@@ -25,7 +25,7 @@ use crate::object::{
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Slots whose referents are being fetched, from when they are popped until their turn comes (Cher, Hosking and Vitek, ASPLOS 2004).
+/// Slots whose referents are being fetched, from when they are popped until their turn comes.
 const AHEAD: usize = 8;
 
 /// Slots from which on an array is one entry of the stack instead of one for each: so much can be given to another worker at once,
@@ -96,23 +96,23 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
 
     /// Works until its own stack is empty.
     pub(super) fn drain_own(&mut self) {
-        // Popped, and what they refer to is on the way; 0: none.
-        let mut ahead = [0; AHEAD];
-        let (mut turn, mut idle) = (0_usize, 0);
-        while idle < AHEAD {
-            let next = self.stack.pop().unwrap_or(0);
-            if next != 0 {
-                // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
-                unsafe { fetch(next) };
-                idle = 0;
-            }
-            // The one that has waited longest.
-            let due = std::mem::replace(&mut ahead[turn % AHEAD], next);
-            if due != 0 {
-                // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
+        // Popped, and what they refer to is on the way.
+        let (mut ahead, mut turn) = (Ring::<AHEAD>::new(), 0_usize);
+        loop {
+            let due = match self.stack.pop() {
+                Some(next) => {
+                    // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
+                    unsafe { fetch(next) };
+                    ahead.add(next)
+                }
+                None => match ahead.take() {
+                    None => return,
+                    due => due,
+                },
+            };
+            if let Some(due) = due {
+                // SAFETY: as above.
                 unsafe { self.process(due) };
-            } else if next == 0 {
-                idle += 1;
             }
             turn = turn.wrapping_add(1);
             if M::SHARED && turn.is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
