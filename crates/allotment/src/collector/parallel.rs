@@ -20,6 +20,7 @@
 mod room;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod welcome;
 
 use super::evacuate::{CollectionSet, Evacuation, Limits, OldTables, Role, Space, SpaceKind, adopt_all};
 use super::full::{self, Compaction, SideTables, Subject};
@@ -33,14 +34,16 @@ use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::{StartTable, State};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use welcome::Welcome;
 
 /// Of the collections that zeal asks for, each so many-th is full.
 const ZEAL_FULL: u64 = 4;
 
 /// The generational collector whose collections stop the world.
 pub(crate) struct Parallel {
-    /// Locked in the stopped world only, where there is one stopper.
+    /// Locked in the stopped world, where there is one stopper, and by who made eden larger, if nobody else has it.
     inner: Mutex<Inner>,
+    welcome: Welcome,
     gang: Gang,
     history: Arc<History>,
     settings: Settings,
@@ -59,8 +62,6 @@ struct Inner {
     decision: Decision,
     /// When the last collection ended, or the heap began.
     resumed: Instant,
-    /// Regions in use then.
-    in_use: usize,
     collections: u64,
 }
 
@@ -87,9 +88,8 @@ struct Wants {
 }
 
 impl Inner {
-    /// Who is wanted for a young collection of so many regions.
-    fn wants(&self, eden_regions: usize, world: &World<'_>) -> Wants {
-        let threads = world.threads();
+    /// Who is wanted for a young collection of so many regions that so many threads filled.
+    fn wants(&self, eden_regions: usize, threads: usize) -> Wants {
         Wants {
             workers: self.sizing.workers(eden_regions, threads),
             crowded: self.sizing.is_crowded(threads),
@@ -107,6 +107,8 @@ impl Parallel {
         let geometry = machine.geometry;
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
+        let welcome = Welcome::new(sizes, machine);
+        welcome.begin(0, &decision, sizing.most_eden());
         let capacity = decision.eden_regions;
         let inner = Inner {
             tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
@@ -118,11 +120,17 @@ impl Parallel {
             sizing,
             decision,
             resumed: Instant::now(),
-            in_use: 0,
             collections: 0,
         };
-        let parallel =
-            Parallel { inner: Mutex::new(inner), gang, history, settings, young_plab_bytes, old_plab_bytes };
+        let parallel = Parallel {
+            inner: Mutex::new(inner),
+            welcome,
+            gang,
+            history,
+            settings,
+            young_plab_bytes,
+            old_plab_bytes,
+        };
         Ok((parallel, capacity))
     }
 
@@ -137,7 +145,9 @@ impl Parallel {
         let free = &world.shared().free;
         let mut records = Vec::new();
         let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
-        if cause == Cause::AllocationFailure && inner.welcome(world) && satisfied() {
+        inner.decision.eden_regions = self.welcome.eden_regions();
+        // Another thread may have made room meanwhile.
+        if cause == Cause::AllocationFailure && free.regions_in_use() < free.capacity() && satisfied() {
             return (records, true);
         }
         if !inner.wants_full(cause) {
@@ -161,10 +171,27 @@ impl Parallel {
         (records, room)
     }
 
+    /// Makes eden larger if threads have come for which it was not made; whether there may be room now.
+    fn welcome(&self, mutator: &Mutator<'_>) -> bool {
+        let shared = mutator.shared();
+        let threads = shared.registry.attachments().now;
+        let Some(eden_regions) = self.welcome.enlarge(shared, threads) else {
+            // Another thread may have been quicker.
+            return shared.free.regions_in_use() < shared.free.capacity();
+        };
+        // Who has it lets more threads collect, too.
+        if let Ok(inner) = self.inner.try_lock() {
+            let wants = inner.wants(eden_regions, threads);
+            drop(inner);
+            self.team(wants);
+        }
+        true
+    }
+
     /// Who the next young collection will want.
     fn next(&self, world: &World<'_>) -> Wants {
         let inner = self.inner.lock().expect("a collection that panics ends the process");
-        inner.wants(inner.decision.eden_regions, world)
+        inner.wants(inner.decision.eden_regions, world.threads())
     }
 
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
@@ -173,7 +200,7 @@ impl Parallel {
         let (free, table) = (&shared.free, shared.free.table());
         self.settings.checks.before(world);
         let used_before = free.used_bytes();
-        let eden_regions = free.regions_in_use().saturating_sub(inner.in_use);
+        let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
         free.age_quarantine();
         let mut old_regions = Vec::new();
         inner.set.choose_young(table, |index| old_regions.push(index));
@@ -198,7 +225,7 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let team = self.team(inner.wants(eden_regions, world)).helped_by(world.volunteers());
+        let team = self.team(inner.wants(eden_regions, world.threads())).helped_by(world.volunteers());
         let roots = full::Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
@@ -275,7 +302,7 @@ impl Parallel {
         let shared = world.shared();
         let free = &shared.free;
         self.settings.checks.before(world);
-        let eden_regions = free.regions_in_use().saturating_sub(inner.in_use);
+        let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
         let done = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
         let adopting = Instant::now();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
@@ -329,8 +356,9 @@ impl Parallel {
             bytes(eden),
             bytes(inner.decision.eden_regions),
         );
-        inner.in_use = free.regions_in_use();
-        free.set_capacity(inner.in_use + inner.decision.eden_regions);
+        let in_use = free.regions_in_use();
+        self.welcome.begin(in_use, &inner.decision, inner.sizing.most_eden());
+        free.set_capacity(in_use + inner.decision.eden_regions);
         inner.resumed = Instant::now();
         let sizing = SizingRecord { collection, decision: inner.decision.clone() };
         CollectionRecord { pause: watch.elapsed(), sizing: Some(Box::new(sizing)), ..record }
@@ -346,9 +374,10 @@ impl Collector for Parallel {
         let mut inner = self.inner.lock().expect("a collection that panics ends the process");
         inner.survivors.forget();
         inner.old.forget();
-        inner.in_use = 0;
         inner.resumed = Instant::now();
         inner.decision.full = false;
+        inner.decision.eden_regions = self.welcome.eden_regions();
+        self.welcome.begin(0, &inner.decision, inner.sizing.most_eden());
         Some(inner.decision.eden_regions)
     }
 
@@ -358,6 +387,9 @@ impl Collector for Parallel {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
+        if cause == Cause::AllocationFailure && self.welcome(mutator) && satisfied(mutator) {
+            return Outcome::Collected;
+        }
         let stopped =
             mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };

@@ -16,7 +16,7 @@
 #[cfg(not(any(miri, loom)))]
 use super::Hot;
 use super::state::State;
-use super::{ArraySite, OutOfMemory, Prefetch, Site, Zeroing};
+use super::{ArraySite, OutOfMemory, Prefetch, Shared, Site, Zeroing};
 use crate::memory::write_word_and_zeroes;
 use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 use std::marker::PhantomData;
@@ -43,6 +43,10 @@ impl<'t> Mutator<'t> {
     }
 
     #[inline(always)]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.state().shared
+    }
+
     pub(super) fn state(&self) -> &State {
         // SAFETY: `'t` is a borrow of the state, which `attach` keeps until the mutator is gone.
         unsafe { self.state.as_ref() }

@@ -28,7 +28,7 @@ impl fmt::Display for Cause {
 /// What came of asking for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// This thread collected; there is nothing more that the collector can do.
+    /// This thread collected, or found room without; there is nothing more that the collector can do.
     Collected,
     /// Another thread collected, or stopped the world for something else, while this one stood still.
     Elsewhere,
@@ -45,7 +45,7 @@ pub trait Collector: Send + Sync {
 
     /// Does all it can to find room. A safepoint of the calling thread. If this thread collects, `satisfied`
     /// runs before other threads do, with a mutator whose allocations nobody else can take; while it says no, the
-    /// collector goes on trying, as far as it can.
+    /// collector goes on trying, as far as it can. It may also run while others do, and be all that it took.
     fn collect(
         &self,
         mutator: &mut Mutator<'_>,

@@ -25,6 +25,11 @@ impl<B: Backing> FreeSet<B> {
         self.capacity.store(regions.min(self.table.len()), Ordering::Relaxed);
     }
 
+    /// Makes the capacity at least so many regions, while others look at it.
+    pub(crate) fn raise_capacity(&self, regions: usize) {
+        self.capacity.fetch_max(regions.min(self.table.len()), Ordering::Relaxed);
+    }
+
     /// Whether that many regions more stay within the capacity.
     pub(super) fn may_take(&self, regions: usize) -> bool {
         let capacity = self.capacity();

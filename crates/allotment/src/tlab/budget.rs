@@ -105,7 +105,7 @@ struct Ledger {
 pub struct Budget {
     /// `TLABIdlePercent`, 0 to 100.
     idle_percent: f64,
-    /// Most that may be granted, in bytes. Written while no thread refills.
+    /// Most that may be granted, in bytes. Written while no thread refills, and made larger at any time.
     bound: AtomicUsize,
     /// What every thread holds without asking, in bytes.
     floor: usize,
@@ -195,6 +195,12 @@ impl Budget {
     /// each thread is [trimmed](Self::trim) next.
     pub fn set_capacity(&self, capacity: usize) {
         self.bound.store(bound_of(capacity, self.idle_percent), Ordering::Relaxed);
+        self.refresh_share();
+    }
+
+    /// Threads allocate from at least `capacity` bytes from here on. While they refill, too.
+    pub fn raise_capacity(&self, capacity: usize) {
+        self.bound.fetch_max(bound_of(capacity, self.idle_percent), Ordering::Relaxed);
         self.refresh_share();
     }
 

@@ -1,4 +1,4 @@
-//! Room without a collection, and the last of it after all of them.
+//! Room behind a collection, and the last of it after all of them.
 
 use super::{Inner, ZEAL_FULL};
 use crate::collector::evacuate::{OldTables, end_of_last};
@@ -14,21 +14,6 @@ impl Inner {
             Cause::Zeal => self.collections % ZEAL_FULL == ZEAL_FULL - 1,
             Cause::AllocationFailure => self.decision.full,
         }
-    }
-
-    /// Eden becomes larger if threads have come for which it was not made, without a collection; whether it did.
-    pub(super) fn welcome(&mut self, world: &World<'_>) -> bool {
-        let free = &world.shared().free;
-        let room = (free.table().len() - free.regions_in_use()) / 4;
-        let least = self.sizing.least_eden(world.threads()).min(room);
-        let grows = least > self.decision.eden_regions && !self.decision.full;
-        if grows {
-            self.decision.eden_regions = least;
-            free.set_capacity(self.in_use + least);
-            let bytes = least << free.table().geometry().region_shift;
-            world.shared().budget.set_capacity(bytes);
-        }
-        grows
     }
 
     /// Gives more of the heap free until it is enough, as far as a decision allows; whether it was enough.

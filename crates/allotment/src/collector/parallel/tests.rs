@@ -5,8 +5,9 @@ use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
 use crate::collector::{CollectionKind, CollectionRecord};
 use crate::mutator::{ArraySite, Cause, Mutator, PerObject};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
+use crate::options::CollectorKind;
 use crate::region::State;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 /// A heap of so many small regions, its pairs, and where its records go.
 fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<CollectionRecord>>>) {
@@ -321,4 +322,39 @@ fn after_a_reset_nothing_is_copied_to_regions_of_before() {
         records.iter().filter_map(|record| record.young.as_ref()).filter(|young| young.promoted_bytes > 0);
     assert!(promoted.count() > 3, "old regions were there each time");
     assert!(heap.memory().used_bytes == 0 && heap.verify().is_ok());
+}
+
+/// Eden is made for the threads there are, and grows when it is full and more have come: without a stop, which all would wait for.
+#[test]
+fn threads_that_come_find_room_without_a_stop() {
+    const THREADS: usize = 40;
+    // More than one thread's eden, and less than what that many may have, whatever the caches.
+    const BYTES: usize = 10 << 20;
+    for others in [0, THREADS] {
+        let heap =
+            Heap::builder().max_heap_size(128 << 20).region_size(256 << 10).use_transparent_huge_pages(false);
+        let (heap, pair) = with_pairs(heap.collector(CollectorKind::Parallel).build().expect("a heap"));
+        let (attached, done) = (Barrier::new(others + 1), Barrier::new(others + 1));
+        std::thread::scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|| {
+                    let wait = |barrier: &Barrier| {
+                        barrier.wait();
+                    };
+                    heap.attach(|mutator| {
+                        mutator.blocking(|| wait(&attached));
+                        mutator.blocking(|| wait(&done));
+                    })
+                    .expect("it is attached to none");
+                });
+            }
+            attached.wait();
+            heap.attach(|mutator| (0..BYTES / PAIR_BYTES).for_each(|_| waste(mutator, pair)))
+                .expect("it is attached to none");
+            let stops = heap.safepoints().stops;
+            assert_eq!(heap.collections().count, stops);
+            assert_eq!(stops == 0, others == THREADS, "{stops} stops beside {others} threads");
+            done.wait();
+        });
+    }
 }

@@ -75,6 +75,12 @@ pub struct Sizing {
     heap: Heap,
 }
 
+/// The regions that eden should have at least, where so many threads have attached by now.
+#[must_use]
+pub fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
+    Eden::least(settings, machine, threads)
+}
+
 impl Sizing {
     /// The sizing of a heap in which nothing was collected yet.
     #[must_use]
@@ -97,11 +103,10 @@ impl Sizing {
         self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
     }
 
-    /// The regions that eden should have at least, where so many threads have attached by now, as far as the goal for pauses allows.
+    /// The regions that eden may have at most, by the goal for pauses.
     #[must_use]
-    pub fn least_eden(&self, threads: usize) -> usize {
-        Eden::least(&self.settings, &self.machine, threads)
-            .min(self.eden.fitting(self.settings.pause_goal_ns))
+    pub fn most_eden(&self) -> usize {
+        self.eden.fitting(self.settings.pause_goal_ns)
     }
 
     /// Workers for a young collection of an eden of so many regions that so many threads fill, by what it is expected to do.

@@ -1,0 +1,66 @@
+//! Room for threads that come, without a stop.
+//!
+//! Eden is made for the threads there are. When hundreds come at once it is full at once, and a stop, though it collected nothing,
+//! had those wait that had lost their CPU in the midst of something: in a storm of 500 threads up to 400 of them, for 2 to 12 ms of
+//! their first operation. But to let eden grow takes no stop: what it may be is written in the stopped world and read by who
+//! finds it full, and both numbers that change do so by a maximum, whoever comes first and however often.
+//!
+//! Refused: to grow when a thread attaches, for one that never allocates would cost the others their caches; a lock, for who loses
+//! its CPU while it has it holds up the others again.
+
+use crate::collector::sizing::{self, Decision, Machine};
+use crate::mutator::Shared;
+use crate::sync::{AtomicUsize, Ordering};
+
+/// What eden is, and what it may become before the next collection: `eden <= max(decided, most)`.
+pub(super) struct Welcome {
+    settings: sizing::Settings,
+    machine: Machine,
+    /// Regions in use when eden was empty. Written in the stopped world; Relaxed, as all of them: a mutator that reads them was
+    /// stopped meanwhile, or attached later.
+    in_use: AtomicUsize,
+    /// Regions that eden may have. Written in the stopped world, and made larger by mutators.
+    eden: AtomicUsize,
+    /// Regions that eden may grow to: what the goal for pauses allows, and none where a full collection comes next. Written in
+    /// the stopped world.
+    most: AtomicUsize,
+}
+
+impl Welcome {
+    pub(super) fn new(settings: sizing::Settings, machine: Machine) -> Welcome {
+        let [in_use, eden, most] = std::array::from_fn(|_| AtomicUsize::new(0));
+        Welcome { settings, machine, in_use, eden, most }
+    }
+
+    /// Eden is empty, and so many regions are in use. In the stopped world, or while no thread is attached.
+    pub(super) fn begin(&self, in_use: usize, decision: &Decision, most: usize) {
+        self.in_use.store(in_use, Ordering::Relaxed);
+        self.eden.store(decision.eden_regions, Ordering::Relaxed);
+        self.most.store(if decision.full { 0 } else { most }, Ordering::Relaxed);
+    }
+
+    /// Regions in use when eden was empty.
+    pub(super) fn in_use(&self) -> usize {
+        self.in_use.load(Ordering::Relaxed)
+    }
+
+    /// Regions that eden may have.
+    pub(super) fn eden_regions(&self) -> usize {
+        self.eden.load(Ordering::Relaxed)
+    }
+
+    /// Lets eden be as large as so many threads need, while they run; its regions, if that is more than before.
+    pub(super) fn enlarge(&self, shared: &Shared, threads: usize) -> Option<usize> {
+        let free = &shared.free;
+        let room = (free.table().len() - free.regions_in_use()) / 4;
+        let most = self.most.load(Ordering::Relaxed).min(room);
+        let least = sizing::least_eden(&self.settings, &self.machine, threads).min(most);
+        if self.eden_regions() >= least {
+            return None;
+        }
+        // First, so that who comes too late to be the one that enlarged it finds room.
+        free.raise_capacity(self.in_use() + least);
+        shared.budget.raise_capacity(least << free.table().geometry().region_shift);
+        (self.eden.fetch_max(least, Ordering::Relaxed) < least).then_some(least)
+    }
+}
