@@ -31,7 +31,7 @@ impl MarkCompact {
     /// The collector of the heap that begins at `base`.
     ///
     /// # Errors
-    /// [`MemoryError`] where there are no addresses for its tables.
+    /// [`MemoryError`] where there are no addresses for its tables, or no memory to be touched ahead.
     pub(crate) fn new(
         base: usize,
         geometry: Geometry,

@@ -11,7 +11,8 @@
 //! [`sizing`](super::sizing) for what follows from either.
 //!
 //! ```text
-//! no room -> young, unless the last decision was: full
+//! no room -> a larger eden, if threads have come for which it was not made: nobody stops for it
+//!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
 //!         -> full; more of the capacity
 //!         -> full, all in one piece; all of the capacity; the room that old regions have left
@@ -101,7 +102,7 @@ impl Parallel {
     /// The collector of a heap, and the regions it may have in use before the first collection.
     ///
     /// # Errors
-    /// [`MemoryError`] where there are no addresses for its tables.
+    /// [`MemoryError`] where there are no addresses for its tables, or no memory to be touched ahead.
     pub(crate) fn new(parts: Parts) -> Result<(Parallel, usize), MemoryError> {
         let Parts { base, machine, gang, history, settings, sizes, young_plab_bytes, old_plab_bytes } = parts;
         let geometry = machine.geometry;
@@ -171,21 +172,13 @@ impl Parallel {
         (records, room)
     }
 
-    /// Makes eden larger if threads have come for which it was not made; whether there may be room now.
-    fn welcome(&self, mutator: &Mutator<'_>) -> bool {
-        let shared = mutator.shared();
-        let threads = shared.registry.attachments().now;
-        let Some(eden_regions) = self.welcome.enlarge(shared, threads) else {
-            // Another thread may have been quicker.
-            return shared.free.regions_in_use() < shared.free.capacity();
-        };
+    /// Starts who collects an eden that has become so large.
+    fn prepare(&self, eden_regions: usize, threads: usize) {
         // Who has it lets more threads collect, too.
-        if let Ok(inner) = self.inner.try_lock() {
-            let wants = inner.wants(eden_regions, threads);
-            drop(inner);
-            self.team(wants);
-        }
-        true
+        let Ok(inner) = self.inner.try_lock() else { return };
+        let wants = inner.wants(eden_regions, threads);
+        drop(inner);
+        self.team(wants);
     }
 
     /// Who the next young collection will want.
@@ -387,8 +380,16 @@ impl Collector for Parallel {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
-        if cause == Cause::AllocationFailure && self.welcome(mutator) && satisfied(mutator) {
-            return Outcome::Collected;
+        if cause == Cause::AllocationFailure {
+            let shared = mutator.shared();
+            let threads = shared.registry.count();
+            let enlarged = self.welcome.enlarge(shared, threads);
+            // Another thread may have been quicker.
+            let room = enlarged.is_some() || shared.free.regions_in_use() < shared.free.capacity();
+            if room && satisfied(mutator) {
+                enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
+                return Outcome::Collected;
+            }
         }
         let stopped =
             mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));

@@ -42,11 +42,12 @@ impl<'t> Mutator<'t> {
         Mutator { state: NonNull::from(state), cards: state.hot.cards(), attached: PhantomData }
     }
 
-    #[inline(always)]
+    /// The heap.
     pub(crate) fn shared(&self) -> &Shared {
         &self.state().shared
     }
 
+    #[inline(always)]
     pub(super) fn state(&self) -> &State {
         // SAFETY: `'t` is a borrow of the state, which `attach` keeps until the mutator is gone.
         unsafe { self.state.as_ref() }

@@ -43,7 +43,7 @@ pub trait Collector: Send + Sync {
     /// Its name, as options and logs say it.
     fn name(&self) -> &'static str;
 
-    /// Does all it can to find room. A safepoint of the calling thread. If this thread collects, `satisfied`
+    /// Does all it can to find room. May be a safepoint of the calling thread. If this thread collects, `satisfied`
     /// runs before other threads do, with a mutator whose allocations nobody else can take; while it says no, the
     /// collector goes on trying, as far as it can. It may also run while others do, and be all that it took.
     fn collect(

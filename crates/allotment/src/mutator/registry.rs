@@ -12,7 +12,7 @@ use super::safepoint::{
 use super::shared::Shared;
 use super::state::State;
 use super::stopping;
-use crate::sync::MutexGuard;
+use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
 use crate::tlab::statistics::{TlabStatistics, Totals};
@@ -47,6 +47,8 @@ pub struct Attachments {
 /// The attached threads of one heap.
 pub(crate) struct Registry {
     threads: Safepoints<Attached, Ledger>,
+    /// How many there are. Written under their lock, Relaxed: for who wants to know without it.
+    count: AtomicUsize,
 }
 
 /// What is known of all threads together, those that left included.
@@ -108,12 +110,17 @@ impl Registry {
             cycle_start: TlabStatistics::default(),
             left_before: 0,
         };
-        Registry { threads: Safepoints::new(late, cpus, ledger) }
+        Registry { threads: Safepoints::new(late, cpus, ledger), count: AtomicUsize::new(0) }
     }
 
     pub(crate) fn attachments(&self) -> Attachments {
         let inner = self.threads.lock();
         Attachments { now: inner.threads.len(), ever: inner.data.ever }
+    }
+
+    /// Threads that are attached at about this moment, without the lock.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 
     /// The counts of all threads, those that left included.
@@ -289,6 +296,7 @@ pub(crate) fn attach<R>(
     let state = Box::new(State::new(shared.clone(), sizing, before + 1));
     shared.registry.threads.attach(Attached::from(&*state), |ledger| {
         ledger.ever += 1;
+        shared.registry.count.fetch_add(1, Ordering::Relaxed);
         // Behind the end of a stop that this thread waited for, which may have changed it.
         state.hot.set_load_hook(shared.has_load_hook());
     });
@@ -308,8 +316,10 @@ impl Drop for Detach<'_> {
         owned.dissolve(shared);
         shared.budget.leave(&shared.sizing, &mut owned.sizing);
         // From here on a stop does not wait for this thread, so that nothing of the heap is touched any more.
-        let count = |ledger: &mut Ledger| ledger.left.add(&state.counters.read());
-        shared.registry.threads.detach(&state.into(), count);
+        shared.registry.threads.detach(&state.into(), |ledger: &mut Ledger| {
+            ledger.left.add(&state.counters.read());
+            shared.registry.count.fetch_sub(1, Ordering::Relaxed);
+        });
         ATTACHED.set(std::ptr::null());
     }
 }

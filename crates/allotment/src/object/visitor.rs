@@ -55,6 +55,6 @@ impl<'a> SlotVisitor<'a> {
 ///   not change; nothing else is.
 /// - Every slot lies inside the object: a collection that looks at a part of the heap finds objects by the addresses of
 ///   their slots.
-/// - It neither allocates in the heap nor unwinds, and may be called on any thread, also on one that came to a safepoint in the
+/// - It neither allocates in the heap nor unwinds, and may be called on any thread, on several at once for one object, also on one that came to a safepoint in the
 ///   midst of something: it borrows nothing that such a thread may have borrowed.
 pub type TraceFn = unsafe fn(object: NonNull<u8>, slots: &mut SlotVisitor<'_>);

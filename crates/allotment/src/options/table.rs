@@ -54,9 +54,9 @@ macro_rules! for_each_option {
             /// Bytes of a region of the heap; 0: MaxHeapSize/2048 as a power of two.
             RegionSize, region_size: usize = 0, Size => Size::zero_or(256 * KIB, 32 * MIB).power_of_two(),
                 ["ShenandoahRegionSize", "G1HeapRegionSize"] "";
-            /// Touches pages, also of collectors' tables, when they are committed, not at the first use.
+            /// Touches pages when they are committed, not when they are first used.
             AlwaysPreTouch, always_pre_touch: bool = false, Switch => Switch,
-                ["AlwaysPreTouch"] "";
+                ["AlwaysPreTouch"] "of tables here the live map, for InitialHeapSize.";
             /// Asks the kernel for huge pages by madvise.
             UseTransparentHugePages, use_transparent_huge_pages: bool = true, Switch => Switch,
                 ["UseTransparentHugePages"] "off by default there.";

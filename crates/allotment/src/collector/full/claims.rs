@@ -8,7 +8,8 @@
 //! are more than two a lane has more than one writer, and needs the instruction.
 //!
 //! What is lost is certainty: two markers in different lanes may claim the same object at the same moment, each
-//! before it could see what the other wrote. It does no harm to look at an object's slots twice. When all is marked,
+//! before it could see what the other wrote. It does no harm to look at an object's slots twice, or at
+//! once ([`TraceFn`](crate::object::TraceFn) bears it). When all is marked,
 //! [`unite`] makes one lane of both, and finds the objects that two have counted: those whose bits are in both.
 //!
 //! Refused: a byte for each word while marking (eight times the memory, to be cleared and read again); a bit in the header (to be
@@ -16,10 +17,11 @@
 //! and the locked instruction waits for more).
 
 use super::Subject;
+use super::broken::broken;
 use super::live_map::{BLOCK_BYTES, LiveMap, bit, ones};
 use super::live_objects::ShapeCache;
 use crate::collector::work::{Team, Turns};
-use crate::object::{WORD, size_of_object};
+use crate::object::{WORD, size_of_object, walk};
 use crate::region::{Backing, State};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -97,39 +99,56 @@ impl<'h, const LOCKED: bool> Claims<'h, LOCKED> {
 pub(super) unsafe fn unite<B: Backing>(subject: Subject<'_, B>, map: &LiveMap, team: Team<'_>) -> Count {
     let table = subject.free.table();
     let (turns, objects, bytes) = (Turns::new(table.len()), AtomicU64::new(0), AtomicU64::new(0));
-    let blocks = table.geometry().region_bytes() / BLOCK_BYTES;
+    let region_bytes = table.geometry().region_bytes();
     team.run(&|_| {
         while let Some(index) = turns.take() {
-            let blocks = match table.get(index).state() {
-                State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => {
-                    continue;
+            let bottom = table.bottom(index);
+            let unite = |start, end| {
+                // SAFETY: the caller's predicates.
+                let twice = unsafe { unite_blocks(subject, map, start, end) };
+                if twice != Count::default() {
+                    objects.fetch_add(twice.objects, Ordering::Relaxed);
+                    bytes.fetch_add(twice.bytes, Ordering::Relaxed);
                 }
-                State::HumongousStart => 1,
-                State::Shared | State::Exclusive | State::Survivor | State::Old => blocks,
             };
-            // SAFETY: the caller's predicates.
-            let twice = unsafe { unite_region(subject, map, table.bottom(index), blocks) };
-            if twice != Count::default() {
-                objects.fetch_add(twice.objects, Ordering::Relaxed);
-                bytes.fetch_add(twice.bytes, Ordering::Relaxed);
+            match table.get(index).state() {
+                State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => {}
+                State::Shared | State::Exclusive | State::Survivor | State::Old => {
+                    unite(bottom, bottom + region_bytes);
+                }
+                // One object, of which the header is marked; or several, if the run was reserved for them.
+                State::HumongousStart => {
+                    // SAFETY: a run is parsable.
+                    let parsed = unsafe {
+                        walk(subject.shapes, bottom, subject.free.object_end(index), |object| {
+                            let marked = if object.bytes > region_bytes { WORD } else { object.bytes };
+                            unite(object.address, object.address + marked);
+                        })
+                    };
+                    if parsed.is_err() {
+                        broken(bottom, "a run of regions is not parsable");
+                    }
+                }
             }
         }
     });
     Count { objects: objects.into_inner(), bytes: bytes.into_inner() }
 }
 
+/// The blocks of `[start, end)`.
+///
 /// # Safety
-/// - As for [`unite`]; the first of so many blocks begins at `bottom`, and no object reaches into it.
-unsafe fn unite_region<B>(subject: Subject<'_, B>, map: &LiveMap, bottom: usize, blocks: usize) -> Count {
+/// - As for [`unite`]; if an object reaches into the first of the blocks, the one before was united.
+unsafe fn unite_blocks<B>(subject: Subject<'_, B>, map: &LiveMap, start: usize, end: usize) -> Count {
     let mut twice = Count::default();
+    let first = start & !(BLOCK_BYTES - 1);
     // Behind the last object that was counted twice.
-    let mut end = bottom;
-    for block in (bottom..).step_by(BLOCK_BYTES).take(blocks) {
+    let mut behind = first;
+    for block in (first..end).step_by(BLOCK_BYTES) {
         let mut both = map.block(block).unite();
         while both != 0 {
             // Behind the object and the bits that it has in both lanes there is a header, or nothing.
-            let beyond = end.saturating_sub(block) / WORD;
-            both &= !ones(beyond);
+            both &= !ones(behind.saturating_sub(block) / WORD);
             if both == 0 {
                 break;
             }
@@ -138,7 +157,7 @@ unsafe fn unite_region<B>(subject: Subject<'_, B>, map: &LiveMap, bottom: usize,
             let size = unsafe { size_of_object(address, ShapeCache::new(subject).of(address)) };
             twice.objects += 1;
             twice.bytes += size as u64;
-            end = address + size;
+            behind = address + size;
         }
     }
     twice

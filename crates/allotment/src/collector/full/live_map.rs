@@ -19,8 +19,8 @@ use crate::collector::work::{Team, Turns};
 use crate::memory::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read};
 use crate::object::WORD;
 use crate::region::{Backing, FreeSet, State};
-// Laid over memory from the system, which the model checker's atomics cannot be.
 use std::num::NonZero;
+// Laid over memory from the system, which the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 

@@ -329,12 +329,13 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     unsafe fn scan(&mut self, address: usize, shape: &Shape) {
         // SAFETY: the caller's predicate; slots of objects hold what slots hold.
         unsafe {
-            for_each_fixed_slot(address, shape, |slot, kind| self.slot(slot, kind));
+            // First, while there is room for the rest of it: `look_again` begins with an empty stack.
             match tail_slots(address, shape) {
                 Some(tail) if tail.kind == SlotKind::Strong => self.scan_chunk(address, 0),
                 Some(_) => self.found.weak = true,
                 None => {}
             }
+            for_each_fixed_slot(address, shape, |slot, kind| self.slot(slot, kind));
         }
     }
 
@@ -367,7 +368,13 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     fn look_again(&mut self) {
         let table = self.subject.free.table();
         while let Some(from) = self.found.overflowed_from.take() {
-            for index in table.index_of(from)..table.len() {
+            let region = table.index_of(from);
+            // A run that was reserved for several objects is one, wherever they begin.
+            let first = match table.get(region).state() {
+                State::HumongousContinuation => region - table.get(region).run(),
+                _ => region,
+            };
+            for index in first..table.len() {
                 // SAFETY: nothing has moved; what is marked is objects.
                 unsafe {
                     for_each_live(self.subject, self.map, index, from, |address, shape, _| {

@@ -92,7 +92,8 @@ pub(crate) enum Unavailable {
     Plan(#[from] TryReserveError),
 }
 
-/// The tables of one heap's full collections. What they take of memory they keep between collections where it is little.
+/// The tables of one heap's full collections. What they take of memory they keep between collections where it is little, and
+/// the stacks of the last one.
 pub(crate) struct SideTables {
     map: LiveMap,
     stack: Limits,
@@ -142,7 +143,7 @@ pub(crate) unsafe fn collect<B: Backing>(
     let crew = tables.crews.take(team.workers(), tables.stack)?;
     // SAFETY: the caller's predicates.
     let pins = unsafe { mark::mark(subject, map, team, &crew, &mut roots, &mut statistics) };
-    tables.crews.keep(crew);
+    tables.crews.keep_only(crew);
     let pins = pins?;
     let mut plan = plan::Plan::reserve(subject, pins)?;
     statistics.mark_ns = watch.lap();

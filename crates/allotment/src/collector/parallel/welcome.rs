@@ -51,11 +51,12 @@ impl Welcome {
 
     /// Lets eden be as large as so many threads need, while they run; its regions, if that is more than before.
     pub(super) fn enlarge(&self, shared: &Shared, threads: usize) -> Option<usize> {
-        let free = &shared.free;
-        let room = (free.table().len() - free.regions_in_use()) / 4;
-        let most = self.most.load(Ordering::Relaxed).min(room);
-        let least = sizing::least_eden(&self.settings, &self.machine, threads).min(most);
-        if self.eden_regions() >= least {
+        let (free, eden) = (&shared.free, self.eden_regions());
+        let least =
+            sizing::least_eden(&self.settings, &self.machine, threads).min(self.most.load(Ordering::Relaxed));
+        let room = || (free.table().len() - free.regions_in_use()) / 4;
+        let least = if least > eden { least.min(room()) } else { 0 };
+        if least <= eden {
             return None;
         }
         // First, so that who comes too late to be the one that enlarged it finds room.

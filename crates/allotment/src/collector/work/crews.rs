@@ -24,6 +24,8 @@ impl Crews {
         let mut crews = self.0.lock().expect(POISONED);
         let Some(place) = crews.iter().position(|crew| crew.workers() == workers && crew.limits() == limits)
         else {
+            // For when it is kept.
+            crews.try_reserve(1)?;
             return Crew::new(workers, limits);
         };
         let crew = crews.swap_remove(place);
@@ -34,6 +36,13 @@ impl Crews {
     /// Keeps a crew for another time.
     pub(crate) fn keep(&self, crew: Crew) {
         self.0.lock().expect(POISONED).push(crew);
+    }
+
+    /// The same, and no other: where a collection is so seldom that what it keeps counts for more than what it asks for.
+    pub(crate) fn keep_only(&self, crew: Crew) {
+        let mut crews = self.0.lock().expect(POISONED);
+        crews.clear();
+        crews.push(crew);
     }
 }
 
@@ -58,6 +67,8 @@ mod tests {
             }
             assert_eq!(crews.0.lock().unwrap().len(), 3);
         }
+        crews.keep_only(crews.take(2, limits).unwrap());
+        assert_eq!(crews.0.lock().unwrap().iter().map(Crew::workers).collect::<Vec<_>>(), [2]);
         let other = Limits { piece: 5, pieces: 100 };
         let crew = crews.take(1, other).unwrap();
         assert_eq!((crew.limits(), crew.kept_pieces()), (other, 0));

@@ -3,7 +3,8 @@
 use super::graph::{ARRAY, BYTES, Graph, KINDS};
 use super::*;
 use crate::collector::full::claims::{Claims, Count, unite};
-use crate::collector::full::live_map::BLOCK_BYTES;
+use crate::collector::full::live_map::{BLOCK_BYTES, Destination};
+use crate::mutator::{ArraySite, PerObject};
 use crate::object::WORD;
 use proptest::prelude::*;
 use std::sync::Barrier;
@@ -45,11 +46,9 @@ fn assert_live(map: &LiveMap, objects: &[(usize, usize, usize)], live: impl Fn(u
         let found = (map.next_live(address, end), map.next_dead(address, end));
         assert_eq!(found, if live(number) { (address, end) } else { (end, address) });
         assert_eq!(map.is_live(address), live(number));
+        // And nothing else is there: the second lane is where destinations will be.
         for block in (address..end).step_by(BLOCK_BYTES) {
-            assert_eq!(
-                map.block(block).marked(),
-                map.live_between(block & !(BLOCK_BYTES - 1), (block & !(BLOCK_BYTES - 1)) + BLOCK_BYTES)
-            );
+            assert_eq!(map.block(block).destination(), Destination::At(0));
         }
     }
 }
@@ -92,6 +91,45 @@ proptest! {
         let twice = objects.iter().enumerate().filter(|&(number, _)| claimed(number, 0) && claimed(number, 1));
         prop_assert_eq!(unite_all(&graph, &map), total(twice.map(|object| object.1)));
         assert_live(&map, &objects, |number| wanted[number].1 != 0);
+    }
+}
+
+/// Regression: of a run that was reserved for several objects only the first block was united.
+#[test]
+fn a_run_of_several_objects_is_united_as_a_whole() {
+    for workers in WORKERS {
+        let graph = Graph::new(workers, 16, 64, 4);
+        let bytes = graph.shape(BYTES);
+        let objects = graph.heap.attach(|mutator| {
+            let mut room = mutator.make_room(3 * REGION).expect("room");
+            let lengths = [100, REGION + 500, 40, 2000, 16];
+            lengths.map(|length| {
+                let site = ArraySite::<PerObject>::new(bytes);
+                // SAFETY: the shape is the heap's, and no collection comes.
+                let object =
+                    unsafe { mutator.alloc_in_array_raw(&mut room, site, length) }.expect("it was reserved");
+                let size = bytes.bytes_for(length).expect("it was allocated");
+                (object.addr().get(), size, if size > REGION { WORD } else { size })
+            })
+        });
+        let objects = objects.expect("not attached yet");
+        for first in 0..2 {
+            let map = map(&graph);
+            // By turns: a neighbour that nobody marked, or that both have.
+            for (number, &(address, _, marked)) in
+                objects.iter().enumerate().filter(|object| object.0 % 2 == first)
+            {
+                for lane in if number % 4 < 2 { 0..2 } else { 1..2 } {
+                    for word in (address..address + marked).step_by(WORD) {
+                        map.block(word).mark::<false>(lane, 1 << (word % BLOCK_BYTES / WORD));
+                    }
+                }
+            }
+            let twice =
+                objects.iter().enumerate().filter(|(number, _)| number % 2 == first && number % 4 < 2);
+            assert_eq!(unite_all(&graph, &map), total(twice.map(|object| object.1)));
+            assert_live(&map, &objects, |number| number % 2 == first);
+        }
     }
 }
 

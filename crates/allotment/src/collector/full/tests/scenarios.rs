@@ -3,7 +3,7 @@
 use super::graph::{ARRAY, BYTES, Graph};
 use super::model::Value;
 use super::*;
-use crate::mutator::{ArraySite, ByCaller};
+use crate::mutator::{ArraySite, ByCaller, PerObject};
 use crate::options::CollectorKind;
 use crate::region::State;
 
@@ -151,6 +151,81 @@ fn what_does_not_fit_on_the_mark_stack_is_found_again() {
     }
 }
 
+/// Regression: the fixed slots of an object that was looked at again filled the stack each time, so that the rest of its tail never
+/// found room.
+#[test]
+fn an_object_of_many_slots_is_looked_at_again_until_its_tail_is_done() {
+    const TAIL: usize = 50;
+    for workers in WORKERS {
+        let heap = heap(8);
+        let leaf = heap.register(Shape::fixed("Leaf", 16)).expect("a shape");
+        let wide = Shape::array("Wide", 48, Element::Reference(SlotKind::Strong));
+        let slots = [16, 24, 32, 40];
+        let wide =
+            slots.into_iter().fold(wide, |wide, at| wide.slot(format!("at{at}"), at, SlotKind::Strong));
+        let wide = heap.register(wide).expect("a shape");
+        let top = heap.attach(|mutator| {
+            // SAFETY: the shapes are the heap's, no collection comes, and what is written are slots.
+            unsafe {
+                let top = mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(wide), TAIL).expect("room");
+                for slot in (16..48 + TAIL * 8).step_by(8) {
+                    let leaf =
+                        mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(leaf), 0).expect("room");
+                    top.byte_add(slot).cast::<u64>().write(leaf.addr().get() as u64);
+                }
+                top.addr().get() as u64
+            }
+        });
+        let (mut tools, mut roots) =
+            (tools(&heap, workers, 2, 1), [(top.expect("not attached"), SlotKind::Strong)]);
+        let statistics = collect_detached(&heap, &mut tools, &mut roots, &[], Compaction::Maximum);
+        assert_eq!(statistics.live_objects, 1 + (slots.len() + TAIL) as u64);
+        assert!(statistics.mark_overflows > 0);
+        heap.verify().expect("a sound heap");
+    }
+}
+
+/// Regression: what overflowed and lies behind the first region of a run was not looked at again.
+#[test]
+fn objects_anywhere_in_a_run_are_looked_at_again() {
+    const CELLS: usize = 40;
+    for workers in WORKERS {
+        let heap = heap(16);
+        let cell =
+            heap.register(Shape::fixed("Cell", 16).slot("next", 8, SlotKind::Strong)).expect("a shape");
+        let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).expect("a shape");
+        let array =
+            heap.register(Shape::array("Array", 16, Element::Reference(SlotKind::Strong))).expect("a shape");
+        let top = heap.attach(|mutator| {
+            let mut room = mutator.make_room(3 * REGION).expect("room");
+            // SAFETY: the shapes are the heap's, no collection comes, and what is written are slots.
+            unsafe {
+                let top =
+                    mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(array), CELLS).expect("room");
+                let site = ArraySite::<PerObject>::new(bytes);
+                // So that all others lie behind the first region.
+                mutator.alloc_in_array_raw(&mut room, site, REGION + 100).expect("it was reserved");
+                for index in 0..CELLS {
+                    let inner = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(cell), 0);
+                    let inner = inner.expect("it was reserved");
+                    let leaf =
+                        mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(cell), 0).expect("room");
+                    leaf.byte_add(8).cast::<u64>().write(0);
+                    inner.byte_add(8).cast::<u64>().write(leaf.addr().get() as u64);
+                    top.byte_add(16 + index * 8).cast::<u64>().write(inner.addr().get() as u64);
+                }
+                top.addr().get() as u64
+            }
+        });
+        let (mut tools, mut roots) =
+            (tools(&heap, workers, 2, 1), [(top.expect("not attached"), SlotKind::Strong)]);
+        let statistics = collect_detached(&heap, &mut tools, &mut roots, &[], Compaction::Maximum);
+        assert_eq!(statistics.live_objects, 1 + 2 * CELLS as u64);
+        assert!(statistics.mark_overflows > 0);
+        heap.verify().expect("a sound heap");
+    }
+}
+
 #[test]
 fn regions_that_one_thread_fills_keep_their_objects() {
     for workers in WORKERS {
@@ -210,9 +285,9 @@ fn what_is_weak_is_cleared_where_nothing_moves() {
     }
 }
 
-/// With `AlwaysPreTouch` tables are there before they are wanted, and stay; without, large ones are given back.
+/// With `AlwaysPreTouch` tables stay; without, large ones are given back.
 #[test]
-fn tables_that_were_touched_ahead_are_kept() {
+fn tables_of_a_heap_that_is_touched_ahead_are_kept() {
     for touched_for in [0, 9 * REGION] {
         let mut graph = Graph::new(2, 24, 64, 4);
         let (base, heap_bytes) = (graph.heap.base(), graph.heap.geometry().heap_bytes());
