@@ -5,8 +5,8 @@
 //! a marker is spent waiting for headers (Cher, Hosking and Vitek, ASPLOS 2004). References of an
 //! array are pushed in chunks, so that one array does not fill the stack, and workers can share it.
 //!
-//! Refused: to look at the bit of a referent when it is popped, with another ring in which its block is fetched. Trees, whose
-//! nodes are met once, take a tenth less time, and graphs, whose objects are met again and again, up to twice the time: the
+//! Refused: to look at the bit of a referent when it is popped, with another ring in which its block is fetched. A shuffled tree,
+//! whose nodes are met once, takes a tenth less time, and a graph, whose objects are met again and again, up to twice the time: the
 //! misses of one object's referents overlap as it is.
 //!
 //! If the stack cannot grow, an object that does not fit is marked and its slots are left alone; when the
