@@ -6,8 +6,8 @@
 //! array are pushed in chunks, so that one array does not fill the stack, and workers can share it.
 //!
 //! Refused: to look at the bit of a referent when it is popped, with another ring in which its block is fetched. A shuffled tree,
-//! whose nodes are met once, takes a tenth less time, and a graph, whose objects are met again and again, up to twice the time: the
-//! misses of one object's referents overlap as it is.
+//! whose nodes are met once, takes a tenth less time (64 MiB) to 60 % less (512 MiB, where the map is in no cache), and a graph, whose
+//! objects are met again and again, up to twice the time: the misses of one object's referents overlap as it is.
 //!
 //! If the stack cannot grow, an object that does not fit is marked and its slots are left alone; when the
 //! stack is empty, slots of all marked objects from the lowest such address on are looked at again. One worker does that
