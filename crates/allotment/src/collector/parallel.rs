@@ -11,13 +11,15 @@
 //! [`sizing`](super::sizing) for what follows from either.
 //!
 //! ```text
-//! no room -> a larger eden, if threads have come for which it was not made: nobody stops for it
+//! no room -> the last part of eden, and somebody who collects if nobody runs before that is full, too: nobody stops for it
+//!         -> a larger eden, if threads have come for which it was not made: nor for that
 //!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
 //!         -> full; more of the capacity
 //!         -> full, all in one piece; all of the capacity; the room that old regions have left
 //! ```
 
+mod idle;
 mod room;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -33,6 +35,7 @@ use super::work::{Crews, Gang, Limits as StackLimits, Team};
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::{StartTable, State};
+use idle::Idle;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use welcome::Welcome;
@@ -45,6 +48,7 @@ pub(crate) struct Parallel {
     /// Locked in the stopped world, where there is one stopper, and by who made eden larger, if nobody else has it.
     inner: Mutex<Inner>,
     welcome: Welcome,
+    idle: Idle,
     gang: Gang,
     history: Arc<History>,
     settings: Settings,
@@ -74,6 +78,8 @@ pub(crate) struct Parts {
     pub(crate) history: Arc<History>,
     pub(crate) settings: Settings,
     pub(crate) sizes: sizing::Settings,
+    /// `CollectWhenIdle`.
+    pub(crate) when_idle: bool,
     /// `YoungPLABSize`, in bytes.
     pub(crate) young_plab_bytes: usize,
     /// `OldPLABSize`, in bytes.
@@ -104,13 +110,24 @@ impl Parallel {
     /// # Errors
     /// [`MemoryError`] where there are no addresses for its tables, or no memory to be touched ahead.
     pub(crate) fn new(parts: Parts) -> Result<(Parallel, usize), MemoryError> {
-        let Parts { base, machine, gang, history, settings, sizes, young_plab_bytes, old_plab_bytes } = parts;
+        let Parts {
+            base,
+            machine,
+            gang,
+            history,
+            settings,
+            sizes,
+            when_idle,
+            young_plab_bytes,
+            old_plab_bytes,
+        } = parts;
         let geometry = machine.geometry;
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
         let welcome = Welcome::new(sizes, machine);
         welcome.begin(0, &decision, sizing.most_eden());
-        let capacity = decision.eden_regions;
+        let idle = Idle::new(when_idle);
+        let capacity = idle.begin(0, &decision, 0);
         let inner = Inner {
             tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
             starts: StartTable::new(base, geometry.heap_bytes())?,
@@ -126,6 +143,7 @@ impl Parallel {
         let parallel = Parallel {
             inner: Mutex::new(inner),
             welcome,
+            idle,
             gang,
             history,
             settings,
@@ -148,7 +166,7 @@ impl Parallel {
         let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
         inner.decision.eden_regions = self.welcome.eden_regions();
         // Another thread may have made room meanwhile.
-        if cause == Cause::AllocationFailure && free.regions_in_use() < free.capacity() && satisfied() {
+        if cause == Cause::AllocationFailure && free.may_take(1) && satisfied() {
             return (records, true);
         }
         if !inner.wants_full(cause) {
@@ -351,19 +369,19 @@ impl Parallel {
         );
         let in_use = free.regions_in_use();
         self.welcome.begin(in_use, &inner.decision, inner.sizing.most_eden());
-        free.set_capacity(in_use + inner.decision.eden_regions);
+        free.set_capacity(self.idle.begin(in_use, &inner.decision, world.shared().now_ms()));
         inner.resumed = Instant::now();
         let sizing = SizingRecord { collection, decision: inner.decision.clone() };
         CollectionRecord { pause: watch.elapsed(), sizing: Some(Box::new(sizing)), ..record }
     }
 }
 
-impl Collector for Parallel {
+impl Collector for Arc<Parallel> {
     fn name(&self) -> &'static str {
         "parallel"
     }
 
-    fn emptied(&self) -> Option<usize> {
+    fn emptied(&self, now_ms: u64) -> Option<usize> {
         let mut inner = self.inner.lock().expect("a collection that panics ends the process");
         inner.survivors.forget();
         inner.old.forget();
@@ -371,7 +389,7 @@ impl Collector for Parallel {
         inner.decision.full = false;
         inner.decision.eden_regions = self.welcome.eden_regions();
         self.welcome.begin(0, &inner.decision, inner.sizing.most_eden());
-        Some(inner.decision.eden_regions)
+        Some(self.idle.begin(0, &inner.decision, now_ms))
     }
 
     fn collect(
@@ -381,11 +399,12 @@ impl Collector for Parallel {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
         if cause == Cause::AllocationFailure {
+            let opened = self.idle.open(self, mutator);
             let shared = mutator.shared();
             let threads = shared.registry.count();
-            let enlarged = self.welcome.enlarge(shared, threads);
+            let enlarged = self.welcome.enlarge(shared, threads, &self.idle);
             // Another thread may have been quicker.
-            let room = enlarged.is_some() || shared.free.regions_in_use() < shared.free.capacity();
+            let room = opened || enlarged.is_some() || shared.free.may_take(1);
             if room && satisfied(mutator) {
                 enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
                 return Outcome::Collected;

@@ -288,12 +288,13 @@ impl HeapBuilder {
                     history: history.clone(),
                     settings,
                     sizes: sizing::Settings::from(&chosen),
+                    when_idle: chosen.collect_when_idle,
                     young_plab_bytes: chosen.young_plab_size,
                     old_plab_bytes: chosen.old_plab_size,
                 })?;
                 free.set_capacity(regions);
                 between = regions << geometry.region_shift;
-                Box::new(parallel)
+                Box::new(Arc::new(parallel))
             }
         };
         let shared = Shared {

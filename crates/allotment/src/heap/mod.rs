@@ -107,7 +107,7 @@ impl Heap {
                     shared.roots.let_go()?;
                     let _regions = shared.keep_regions();
                     shared.free.reset();
-                    if let Some(regions) = shared.collector.emptied() {
+                    if let Some(regions) = shared.collector.emptied(shared.now_ms()) {
                         shared.free.set_capacity(regions);
                     }
                     Ok(())

@@ -23,6 +23,7 @@ use std::marker::PhantomData;
 #[cfg(not(any(miri, loom)))]
 use std::ptr;
 use std::ptr::NonNull;
+use std::sync::{Arc, Weak};
 
 /// A thread attached to a heap.
 ///
@@ -45,6 +46,11 @@ impl<'t> Mutator<'t> {
     /// The heap.
     pub(crate) fn shared(&self) -> &Shared {
         &self.state().shared
+    }
+
+    /// The heap, without keeping it.
+    pub(crate) fn downgrade(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.state().shared)
     }
 
     #[inline(always)]

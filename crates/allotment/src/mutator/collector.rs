@@ -11,6 +11,8 @@ pub enum Cause {
     AllocationFailure,
     /// The embedder asked for it.
     Requested,
+    /// There would soon have been no room, and no thread of the heap ran: `CollectWhenIdle`.
+    Idle,
     /// The heap is being tested: `ZealInterval`.
     Zeal,
 }
@@ -20,6 +22,7 @@ impl fmt::Display for Cause {
         f.pad(match self {
             Cause::AllocationFailure => "Allocation Failure",
             Cause::Requested => "Requested",
+            Cause::Idle => "Idle",
             Cause::Zeal => "Zeal",
         })
     }
@@ -54,8 +57,8 @@ pub trait Collector: Send + Sync {
     ) -> Outcome;
 
     /// The heap was emptied, while no thread was attached: what the collector remembers of its regions is not true any
-    /// more. How many regions may be in use from now on; `None`: as many as before.
-    fn emptied(&self) -> Option<usize> {
+    /// more. How many regions may be in use from now on, at so many ms of the heap's clock; `None`: as many as before.
+    fn emptied(&self, _now_ms: u64) -> Option<usize> {
         None
     }
 }

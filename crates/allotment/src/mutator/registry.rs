@@ -132,6 +132,11 @@ impl Registry {
         self.threads.statistics()
     }
 
+    /// Whether no attached thread runs: all are in `blocking`, and no stop is under way. At about this moment.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.threads.is_idle()
+    }
+
     pub(super) fn volunteers(&self) -> &Volunteers {
         self.threads.volunteers()
     }

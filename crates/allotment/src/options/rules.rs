@@ -79,6 +79,7 @@ const OF_GENERATIONS: &[OptionId] = &[
     OptionId::MaxTenuringThreshold,
     OptionId::MaxGCPauseMillis,
     OptionId::GCTimeRatio,
+    OptionId::CollectWhenIdle,
     OptionId::YoungPLABSize,
     OptionId::OldPLABSize,
 ];

@@ -174,6 +174,9 @@ macro_rules! for_each_option {
             /// Time of the program for each time in young collections: N is a share of 1/(1+N).
             GCTimeRatio, gc_time_ratio: usize = 24, Count => Count { min: 0, max: MAX_COUNT },
                 ["GCTimeRatio"] "99 there, of the parallel collector; 12 of G1.";
+            /// Collects young objects when eden is nearly full and all threads are in `blocking`.
+            CollectWhenIdle, collect_when_idle: bool = true, Switch => Switch,
+                [] "nothing like it there; G1PeriodicGCInterval is the nearest.";
             /// Bytes of the largest buffer that a worker copies young objects to (PLAB).
             YoungPLABSize, young_plab_size: usize = 64 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
                 ["YoungPLABSize"] "in words there, 4096, and all are as large.";

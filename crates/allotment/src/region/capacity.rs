@@ -31,7 +31,7 @@ impl<B: Backing> FreeSet<B> {
     }
 
     /// Whether that many regions more stay within the capacity.
-    pub(super) fn may_take(&self, regions: usize) -> bool {
+    pub(crate) fn may_take(&self, regions: usize) -> bool {
         let capacity = self.capacity();
         // Without a limit nobody counts.
         capacity == self.table.len() || self.regions_in_use() + regions <= capacity

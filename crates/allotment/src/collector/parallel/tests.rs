@@ -1,5 +1,7 @@
 //! Heaps that collect by generations, through the low-level interface: which collection comes when, and what is told of it.
 
+mod idle;
+
 use crate::Heap;
 use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
 use crate::collector::{CollectionKind, CollectionRecord};

@@ -8,6 +8,7 @@
 //! Refused: to grow when a thread attaches, for one that never allocates would cost the others their caches; a lock, for who loses
 //! its CPU while it has it holds up the others again.
 
+use super::idle::Idle;
 use crate::collector::sizing::{self, Decision, Machine};
 use crate::mutator::Shared;
 use crate::sync::{AtomicUsize, Ordering};
@@ -50,7 +51,7 @@ impl Welcome {
     }
 
     /// Lets eden be as large as so many threads need, while they run; its regions, if that is more than before.
-    pub(super) fn enlarge(&self, shared: &Shared, threads: usize) -> Option<usize> {
+    pub(super) fn enlarge(&self, shared: &Shared, threads: usize, idle: &Idle) -> Option<usize> {
         let (free, eden) = (&shared.free, self.eden_regions());
         let least =
             sizing::least_eden(&self.settings, &self.machine, threads).min(self.most.load(Ordering::Relaxed));
@@ -60,7 +61,7 @@ impl Welcome {
             return None;
         }
         // First, so that who comes too late to be the one that enlarged it finds room.
-        free.raise_capacity(self.in_use() + least);
+        free.raise_capacity(idle.keep(self.in_use(), least));
         shared.budget.raise_capacity(least << free.table().geometry().region_shift);
         (self.eden.fetch_max(least, Ordering::Relaxed) < least).then_some(least)
     }

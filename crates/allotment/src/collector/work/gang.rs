@@ -86,6 +86,11 @@ impl Gang {
         self
     }
 
+    /// The CPUs its threads run on; none: those of who starts them.
+    pub(crate) fn cpus(&self) -> Arc<[usize]> {
+        self.cpus.clone()
+    }
+
     /// How many workers it may have.
     pub(crate) fn most(&self) -> usize {
         self.most

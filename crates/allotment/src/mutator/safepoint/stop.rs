@@ -110,6 +110,12 @@ impl<T: Participant, D> Safepoints<T, D> {
         inner
     }
 
+    /// Whether no thread that takes part runs, and no stop is under way.
+    pub(in crate::mutator) fn is_idle(&self) -> bool {
+        let inner = self.lock();
+        inner.stop.is_none() && inner.threads.iter().all(|thread| thread.status().is_safe())
+    }
+
     /// Those that look on until a stop is over.
     pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
         &self.volunteers

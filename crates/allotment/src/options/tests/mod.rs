@@ -82,6 +82,7 @@ fn types_ranges_and_defaults() {
         ("MaxTenuringThreshold", "count 0..15".into(), "15"),
         ("MaxGCPauseMillis", "milliseconds 0..2147483647".into(), "0"),
         ("GCTimeRatio", "count 0..2147483647".into(), "24"),
+        ("CollectWhenIdle", "switch true or false".into(), "true"),
         ("YoungPLABSize", sizes("1k..32m, a multiple of 8"), "64k"),
         ("OldPLABSize", sizes("1k..32m, a multiple of 8"), "64k"),
         ("PrintGC", "switch true or false".into(), "false"),

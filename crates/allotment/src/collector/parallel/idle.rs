@@ -1,0 +1,267 @@
+//! Collections while nobody runs.
+//!
+//! Threads that wait for the same, a frame, a tick, requests that come in bursts, allocate at the same time: so it is in a burst that
+//! eden is full, when a pause is in everybody's way, and everybody in that of the pause. Of 500 threads that allocate every 20 ms,
+//! 200 to 400 came back from sleep during a pause and wanted the CPUs of those that collect, for 8 us each: pauses of 3 ms took 6.
+//! Between two bursts no thread ran for 14 ms. So a last part of eden is kept back. Who finds eden full but for that
+//! opens it, without a stop, and has a thread look from time to time whether all threads are in
+//! [`blocking`](crate::Mutator::blocking). If two looks in a row find them there, it collects; if none do, eden gets full as ever.
+//! V8 collects in the idle times that a browser tells it of (Degenbaev and others, PLDI 2016); here `blocking` tells.
+//!
+//! Nobody is looked for where eden is full again soon: a look there costs more than it gains.
+//!
+//! Refused: that the thread that is the last to begin `blocking` collects. Whom the kernel has woken and given no CPU yet is in
+//! `blocking`, so in the midst of a burst somebody is the last at each moment; and what it waits for would wait for the collection.
+//! A priority for those that collect: few processes may have one, and with a niceness of -10 pauses were as long, for
+//! who has run a while waits for all that have not.
+
+use super::Parallel;
+use crate::collector::sizing::Decision;
+use crate::memory::run_on_cpus;
+use crate::mutator::{Cause, Mutator, Shared};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::{Builder, JoinHandle, park, park_timeout};
+use std::time::{Duration, Instant};
+
+/// The part of eden that is kept back.
+const LAST_PART: usize = 8;
+
+/// An eden that is full sooner is not looked after.
+const LEAST: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
+
+/// From one look to the next, at first: as long as all threads have to be in `blocking`.
+const NEXT_LOOK: Duration = Duration::from_millis(1);
+
+/// Later a look comes after so many-th of the time since the first: whoever always runs is looked at a few times.
+const LATER_LOOK: u32 = 16;
+
+/// What is kept back of eden, and the thread that looks.
+pub(super) struct Idle {
+    /// `CollectWhenIdle`.
+    enabled: bool,
+    /// Regions that may be in use once the last part of eden is open; 0: none is kept back. Written in the stopped world, made larger
+    /// and cleared by mutators. Relaxed, as all of them: a mutator that reads them was stopped meanwhile, or attached later.
+    whole: AtomicUsize,
+    /// When eden was empty, in ms of the heap's clock. Written in the stopped world.
+    begun_ms: AtomicU64,
+    order: Arc<Order>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The system gave no thread: it is not asked again.
+    refused: AtomicBool,
+}
+
+/// What the thread shall do. Written by a mutator that opens the last part (looks), in the stopped world (rests), and by who drops
+/// the collector (ends). Release and Acquire for the end alone.
+#[derive(Default)]
+struct Order(AtomicU8);
+
+const RESTS: u8 = 0;
+const LOOKS: u8 = 1;
+const ENDS: u8 = 2;
+
+impl Idle {
+    pub(super) fn new(enabled: bool) -> Idle {
+        Idle {
+            enabled,
+            whole: AtomicUsize::new(0),
+            begun_ms: AtomicU64::new(0),
+            order: Arc::default(),
+            thread: Mutex::new(None),
+            refused: AtomicBool::new(false),
+        }
+    }
+
+    /// Eden is empty, and so many regions are in use: how many may be. In the stopped world, or while no thread is attached.
+    pub(super) fn begin(&self, in_use: usize, decision: &Decision, now_ms: u64) -> usize {
+        self.order.0.store(RESTS, Ordering::Relaxed);
+        self.begun_ms.store(now_ms, Ordering::Relaxed);
+        self.whole.store(0, Ordering::Relaxed);
+        // What comes next may be a full collection: nobody should come back into the midst of that.
+        if decision.full { in_use + decision.eden_regions } else { self.keep(in_use, decision.eden_regions) }
+    }
+
+    /// Keeps the last part back of an eden of so many regions, behind those in use: how many may be in use without it.
+    pub(super) fn keep(&self, in_use: usize, eden_regions: usize) -> usize {
+        let (whole, last) = (in_use + eden_regions, eden_regions / LAST_PART);
+        if !self.enabled || last == 0 {
+            return whole;
+        }
+        self.whole.fetch_max(whole, Ordering::Relaxed);
+        whole - last
+    }
+
+    /// Opens what is kept back of eden, and has somebody look for a time at which nobody runs; `false`: nothing is kept back.
+    pub(super) fn open(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) -> bool {
+        let whole = self.whole.load(Ordering::Relaxed);
+        if whole == 0 {
+            return false;
+        }
+        let shared = mutator.shared();
+        // First, so that who comes too late to open it finds room.
+        shared.free.raise_capacity(whole);
+        let first = self.whole.swap(0, Ordering::Relaxed) != 0;
+        let age_ms = shared.now_ms() - self.begun_ms.load(Ordering::Relaxed);
+        if first && Duration::from_millis(age_ms) >= LEAST {
+            self.look(parallel, mutator);
+        }
+        true
+    }
+
+    fn look(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) {
+        let resting = self.order.0.compare_exchange(RESTS, LOOKS, Ordering::Relaxed, Ordering::Relaxed);
+        if resting.is_err() || self.refused.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*thread {
+            Some(thread) => thread.thread().unpark(),
+            None => {
+                let watch = Watch {
+                    order: self.order.clone(),
+                    parallel: Arc::downgrade(parallel),
+                    shared: mutator.downgrade(),
+                };
+                let cpus = parallel.gang.cpus();
+                let builder = Builder::new().name("allotment-idle".into());
+                let started = builder.spawn(move || {
+                    run_on_cpus(&cpus);
+                    watch.run();
+                });
+                match started {
+                    Ok(started) => *thread = Some(started),
+                    Err(_) => self.refused.store(true, Ordering::Relaxed),
+                }
+            }
+        }
+    }
+
+    fn is_looking(&self) -> bool {
+        self.order.0.load(Ordering::Relaxed) == LOOKS
+    }
+}
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        self.order.0.store(ENDS, Ordering::Release);
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // It may be the one that has the last reference to the heap.
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
+            thread.thread().unpark();
+            // If it panicked, in the embedder's code, it has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread has: nothing that keeps a heap, but while it looks.
+struct Watch {
+    order: Arc<Order>,
+    parallel: Weak<Parallel>,
+    shared: Weak<Shared>,
+}
+
+impl Watch {
+    fn run(self) {
+        let mut looks: Option<Looks> = None;
+        loop {
+            match self.order.0.load(Ordering::Acquire) {
+                RESTS => {
+                    looks = None;
+                    park();
+                }
+                LOOKS => {
+                    let looks = looks.get_or_insert_with(Looks::begin);
+                    if !self.look(looks) {
+                        return;
+                    }
+                    park_timeout(looks.next());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Looks once, and collects if it is time; `false`: the heap is gone.
+    fn look(&self, looks: &mut Looks) -> bool {
+        let (Some(shared), Some(parallel)) = (self.shared.upgrade(), self.parallel.upgrade()) else {
+            return false;
+        };
+        if looks.add(shared.registry.is_idle()) {
+            parallel.collect_while_idle(&shared);
+        }
+        true
+    }
+}
+
+/// What the looks since the last order have found.
+struct Looks {
+    since: Instant,
+    idle: bool,
+}
+
+impl Looks {
+    fn begin() -> Looks {
+        Looks { since: Instant::now(), idle: false }
+    }
+
+    /// Adds one; whether it is the second in a row that found nobody running.
+    fn add(&mut self, idle: bool) -> bool {
+        std::mem::replace(&mut self.idle, idle) && idle
+    }
+
+    /// Until the next.
+    fn next(&self) -> Duration {
+        if self.idle { NEXT_LOOK } else { NEXT_LOOK.max(self.since.elapsed() / LATER_LOOK) }
+    }
+}
+
+impl Parallel {
+    /// A young collection, unless there was one since it was asked for.
+    fn collect_while_idle(&self, shared: &Shared) {
+        let stopped = shared.stop_the_world(|world| {
+            if !self.idle.is_looking() {
+                return None;
+            }
+            let record = {
+                let inner = &mut *self.inner.lock().expect("a collection that panics ends the process");
+                inner.decision.eden_regions = self.welcome.eden_regions();
+                self.young(inner, world, Cause::Idle)
+            };
+            // Also where the system had no memory for it.
+            self.idle.order.0.store(RESTS, Ordering::Relaxed);
+            Some((record, self.next(world)))
+        });
+        if let Ok(Some(Some((record, next)))) = stopped {
+            self.team(next);
+            self.history.add_stop(record);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_takes_two_looks_in_a_row() {
+        let mut looks = Looks::begin();
+        let found = [false, true, false, true, true, true, false, true];
+        assert_eq!(found.map(|idle| looks.add(idle)), [false, false, false, false, true, true, false, false]);
+        assert_eq!(looks.next(), NEXT_LOOK, "the second look is soon, however late the first");
+        looks = Looks { since: Instant::now() - 160 * NEXT_LOOK, idle: false };
+        assert!(looks.next() >= 10 * NEXT_LOOK);
+    }
+
+    #[test]
+    fn the_last_part_is_kept_back_once_and_of_no_small_eden() {
+        let (on, off) = (Idle::new(true), Idle::new(false));
+        for (in_use, eden, kept) in [(0, 7, 7), (3, 8, 10), (0, 64, 56), (5, 23, 26)] {
+            assert_eq!(off.keep(in_use, eden), in_use + eden);
+            on.whole.store(0, Ordering::Relaxed);
+            assert_eq!(on.keep(in_use, eden), kept);
+            let whole = if eden < LAST_PART { 0 } else { in_use + eden };
+            assert_eq!((on.whole.load(Ordering::Relaxed), off.whole.load(Ordering::Relaxed)), (whole, 0));
+        }
+    }
+}

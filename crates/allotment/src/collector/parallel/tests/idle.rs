@@ -1,0 +1,178 @@
+//! Collections while nobody runs: when they come, when they must not, and how the thread ends that looks.
+
+use super::{heap, kinds, waste};
+use crate::Heap;
+use crate::collector::tests::{keys, push, root};
+use crate::collector::{CollectionKind, CollectionRecord};
+use crate::mutator::Cause;
+use crate::object::ShapeRef;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a test waits for comes long before, or never.
+const NEVER: Duration = Duration::from_secs(60);
+
+/// Whether one of them came of itself.
+fn has_idle(records: &Mutex<Vec<CollectionRecord>>) -> bool {
+    records.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|record| record.cause == Cause::Idle)
+}
+
+/// Allocates so many objects at a time and sleeps in between, until `done` or too late; whether it was done.
+fn now_and_then(heap: &Heap, pair: ShapeRef, objects: usize, mut done: impl FnMut() -> bool) -> bool {
+    heap.attach(|mutator| {
+        let list = root(mutator);
+        let begun = Instant::now();
+        let mut kept = Vec::new();
+        while !done() {
+            if begun.elapsed() > NEVER {
+                return false;
+            }
+            kept.insert(0, kept.len() as u64);
+            push(mutator, pair, &list, kept.len() as u64 - 1).expect("room");
+            (0..objects).for_each(|_| waste(mutator, pair));
+            mutator.blocking(|| thread::sleep(Duration::from_millis(3)));
+        }
+        assert_eq!(keys(mutator, &list), kept);
+        true
+    })
+    .unwrap()
+}
+
+#[test]
+fn an_eden_that_is_nearly_full_is_collected_while_its_threads_block() {
+    for workers in [1, 3] {
+        let (heap, pair, records) = heap(64, &format!("ParallelGCThreads={workers}"));
+        assert!(now_and_then(&heap, pair, 100, || has_idle(&records)));
+        let young = |record: &CollectionRecord| record.kind == CollectionKind::Young;
+        assert!(records.lock().unwrap().iter().filter(|record| record.cause == Cause::Idle).all(young));
+        heap.verify().unwrap();
+    }
+}
+
+#[test]
+fn nobody_collects_in_the_back_of_a_thread_that_runs() {
+    let (heap, pair, records) = heap(64, "");
+    let (end, ended) = channel::<()>();
+    thread::scope(|scope| {
+        let other = &heap;
+        scope.spawn(move || other.attach(|mutator| mutator.blocking(|| ended.recv())).unwrap());
+        heap.attach(|mutator| {
+            while records.lock().unwrap().len() < 20 {
+                waste(mutator, pair);
+            }
+        })
+        .unwrap();
+        assert!(!has_idle(&records), "{:?}", kinds(&records));
+        drop(end);
+    });
+}
+
+#[test]
+fn a_heap_is_idle_if_all_its_threads_block() {
+    let (heap, ..) = heap(64, "");
+    let registry = &heap.shared.registry;
+    assert!(registry.is_idle());
+    heap.attach(|mutator| {
+        assert!(!registry.is_idle());
+        assert!(mutator.blocking(|| registry.is_idle()));
+        thread::scope(|scope| {
+            let (begin, begun) = channel();
+            let (end, ended) = channel::<()>();
+            let other = &heap;
+            scope.spawn(move || {
+                other.attach(|_| {
+                    begin.send(()).unwrap();
+                    ended.recv()
+                })
+            });
+            begun.recv().unwrap();
+            assert!(!mutator.blocking(|| registry.is_idle()));
+            drop(end);
+        });
+        mutator.stop_the_world(|_| assert!(!registry.is_idle(), "who stops the world does something"));
+    })
+    .unwrap();
+}
+
+#[test]
+fn without_the_option_collections_wait_until_there_is_no_room() {
+    let (heap, pair, records) = heap(64, "-CollectWhenIdle");
+    assert!(now_and_then(&heap, pair, 100, || records.lock().unwrap().len() > 2));
+    assert!(kinds(&records).iter().all(|one| one.1 == Cause::AllocationFailure));
+}
+
+#[test]
+fn a_heap_goes_while_somebody_looks() {
+    for round in 0..40 {
+        let (heap, pair, records) = heap(64, "");
+        heap.attach(|mutator| {
+            while records.lock().unwrap().len() <= round % 3 {
+                waste(mutator, pair);
+            }
+            // Where eden is nearly full, somebody looks.
+            (0..round * 60).for_each(|_| waste(mutator, pair));
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn the_last_to_have_a_heap_may_be_the_thread_that_looks() {
+    let place: Arc<Mutex<Option<Heap>>> = Arc::default();
+    let sign = Arc::new(());
+    let (alive, to) = (Arc::downgrade(&sign), place.clone());
+    let heap = Heap::builder()
+        .on_collection(move |record| {
+            let _sign = &sign;
+            if record.cause == Cause::Idle {
+                drop(to.lock().unwrap().take());
+            }
+        })
+        .options("Collector=parallel,MaxHeapSize=64m,NewSize=8m,MaxNewSize=8m")
+        .unwrap()
+        .build()
+        .unwrap();
+    let (heap, pair) = crate::collector::tests::with_pairs(heap);
+    *place.lock().unwrap() = Some(heap);
+    let begun = Instant::now();
+    loop {
+        let Some(heap) = place.lock().unwrap().clone() else { break };
+        assert!(begun.elapsed() < NEVER, "no collection came of itself");
+        heap.attach(|mutator| (0..2000).for_each(|_| waste(mutator, pair))).unwrap();
+        drop(heap);
+        thread::sleep(Duration::from_millis(3));
+    }
+    let begun = Instant::now();
+    while alive.upgrade().is_some() {
+        assert!(begun.elapsed() < NEVER, "the heap is never dropped");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_listener_that_panics_ends_the_looking_and_nothing_else() {
+    let idle = Arc::new(Mutex::new(0));
+    let count = idle.clone();
+    let heap = Heap::builder()
+        .on_collection(move |record| {
+            if record.cause == Cause::Idle {
+                *count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                panic!("a listener of a test");
+            }
+        })
+        .options("Collector=parallel,MaxHeapSize=64m,NewSize=4m,MaxNewSize=4m,+VerifyAfterGC")
+        .unwrap()
+        .build()
+        .unwrap();
+    let (heap, pair) = crate::collector::tests::with_pairs(heap);
+    assert!(now_and_then(&heap, pair, 1000, || *idle.lock().unwrap_or_else(PoisonError::into_inner) > 0));
+    let before = heap.collections().count;
+    heap.attach(|mutator| {
+        while heap.collections().count < before + 5 {
+            (0..10_000).for_each(|_| waste(mutator, pair));
+        }
+    })
+    .unwrap();
+}
