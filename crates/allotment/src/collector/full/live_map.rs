@@ -125,6 +125,12 @@ impl LiveMap {
         Ok(())
     }
 
+    /// Whether the part of it that describes so many bytes of heap is more than caches are supposed to hold.
+    pub(super) fn is_far(heap_bytes: usize) -> bool {
+        const NEAR_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
+        LiveMap::bytes_for(heap_bytes) > NEAR_BYTES
+    }
+
     /// How many bytes of it describe so many bytes of heap.
     pub(super) fn bytes_for(heap_bytes: usize) -> usize {
         heap_bytes / BLOCK_BYTES * size_of::<Block>()

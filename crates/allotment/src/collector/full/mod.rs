@@ -25,6 +25,7 @@ mod forward;
 mod live_map;
 mod live_objects;
 mod mark;
+mod marker;
 mod plan;
 mod reclaim;
 mod slide;

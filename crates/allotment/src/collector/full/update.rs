@@ -28,9 +28,6 @@ const PIECE: usize = if cfg!(test) { 100 } else { 1 << 15 };
 /// Added to the address of a weak slot, which is a multiple of 8.
 const WEAK: usize = 1;
 
-/// Bytes of the map that caches are supposed to hold.
-const NEAR_MAP_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
-
 /// Slots whose referents' lines are being fetched.
 const AHEAD: usize = 8;
 
@@ -61,7 +58,7 @@ pub(super) unsafe fn update<B: Backing>(
     let pieces = |array: &LargeArray| array.slots.div_ceil(PIECE);
     let arrays = Turns::new(plan.arrays.iter().map(pieces).sum());
     let regions = Turns::new(plan.regions.len());
-    let far = LiveMap::bytes_for(statistics.used_before) > NEAR_MAP_BYTES;
+    let far = LiveMap::is_far(statistics.used_before);
     team.run(&|_| {
         let mut worker = Worker { subject, map, ahead: Ahead::new(forwarding) };
         while let Some(mut number) = arrays.take() {
