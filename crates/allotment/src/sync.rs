@@ -20,8 +20,14 @@ pub(crate) use std::{
         Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
-    thread::{Builder, JoinHandle, Thread, ThreadId, current, park, yield_now},
+    thread::{Builder, JoinHandle, Thread, ThreadId, current, park, park_timeout, yield_now},
 };
+
+/// In a model time passes when others run.
+#[cfg(loom)]
+pub(crate) fn park_timeout(_time: std::time::Duration) {
+    yield_now();
+}
 
 #[cfg(loom)]
 pub(crate) use loom::{

@@ -11,8 +11,8 @@
 //! [`sizing`](super::sizing) for what follows from either.
 //!
 //! ```text
-//! no room -> the last part of eden, and somebody who collects if nobody runs before that is full, too: nobody stops for it
-//!         -> a larger eden, if threads have come for which it was not made: nor for that
+//! no room -> a larger eden, if threads have come for which it was not made: nobody stops for it
+//!         -> the last part of eden, and somebody who collects if nobody runs before that is full, too: nor for that
 //!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
 //!         -> full; more of the capacity
@@ -20,9 +20,11 @@
 //! ```
 
 mod idle;
+mod order;
 mod room;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod wants;
 mod welcome;
 
 use super::evacuate::{CollectionSet, Evacuation, Limits, OldTables, Role, Space, SpaceKind, adopt_all};
@@ -35,6 +37,7 @@ use super::work::{Crews, Gang, Limits as StackLimits, Team};
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::{StartTable, State};
+use crate::sync::{AtomicU64, Ordering};
 use idle::Idle;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -49,6 +52,8 @@ pub(crate) struct Parallel {
     inner: Mutex<Inner>,
     welcome: Welcome,
     idle: Idle,
+    /// Written in the stopped world. Relaxed: who compares two readings was stopped in between.
+    full_collections: AtomicU64,
     gang: Gang,
     history: Arc<History>,
     settings: Settings,
@@ -80,54 +85,37 @@ pub(crate) struct Parts {
     pub(crate) sizes: sizing::Settings,
     /// `CollectWhenIdle`.
     pub(crate) when_idle: bool,
+    /// Regions that mutators fill at the same time.
+    pub(crate) homes: usize,
     /// `YoungPLABSize`, in bytes.
     pub(crate) young_plab_bytes: usize,
     /// `OldPLABSize`, in bytes.
     pub(crate) old_plab_bytes: usize,
 }
 
-/// Who a young collection wants.
-#[derive(Clone, Copy)]
-struct Wants {
-    workers: usize,
-    /// Whether more threads want to run than there are CPUs.
-    crowded: bool,
-}
-
-impl Inner {
-    /// Who is wanted for a young collection of so many regions that so many threads filled.
-    fn wants(&self, eden_regions: usize, threads: usize) -> Wants {
-        Wants {
-            workers: self.sizing.workers(eden_regions, threads),
-            crowded: self.sizing.is_crowded(threads),
-        }
-    }
+/// What a heap begins with.
+pub(crate) struct First {
+    pub(crate) eden_regions: usize,
+    /// Regions that may be in use.
+    pub(crate) capacity: usize,
 }
 
 impl Parallel {
-    /// The collector of a heap, and the regions it may have in use before the first collection.
+    /// The collector of a heap, and what that has before the first collection.
     ///
     /// # Errors
     /// [`MemoryError`] where there are no addresses for its tables, or no memory to be touched ahead.
-    pub(crate) fn new(parts: Parts) -> Result<(Parallel, usize), MemoryError> {
-        let Parts {
-            base,
-            machine,
-            gang,
-            history,
-            settings,
-            sizes,
-            when_idle,
-            young_plab_bytes,
-            old_plab_bytes,
-        } = parts;
+    pub(crate) fn new(parts: Parts) -> Result<(Parallel, First), MemoryError> {
+        let Parts { base, machine, gang, history, settings, sizes, .. } = parts;
+        let Parts { when_idle, homes, young_plab_bytes, old_plab_bytes, .. } = parts;
         let geometry = machine.geometry;
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
         let welcome = Welcome::new(sizes, machine);
         welcome.begin(0, &decision, sizing.most_eden());
-        let idle = Idle::new(when_idle);
-        let capacity = idle.begin(0, &decision, 0);
+        let idle = Idle::new(when_idle, homes);
+        let first =
+            First { eden_regions: decision.eden_regions, capacity: idle.begin(0, &decision, Duration::ZERO) };
         let inner = Inner {
             tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
             starts: StartTable::new(base, geometry.heap_bytes())?,
@@ -144,13 +132,14 @@ impl Parallel {
             inner: Mutex::new(inner),
             welcome,
             idle,
+            full_collections: AtomicU64::new(0),
             gang,
             history,
             settings,
             young_plab_bytes,
             old_plab_bytes,
         };
-        Ok((parallel, capacity))
+        Ok((parallel, first))
     }
 
     /// All that can be done for room; the records of what was, and whether there is room now.
@@ -188,21 +177,6 @@ impl Parallel {
         inner.open_old_regions(world);
         let room = satisfied();
         (records, room)
-    }
-
-    /// Starts who collects an eden that has become so large.
-    fn prepare(&self, eden_regions: usize, threads: usize) {
-        // Who has it lets more threads collect, too.
-        let Ok(inner) = self.inner.try_lock() else { return };
-        let wants = inner.wants(eden_regions, threads);
-        drop(inner);
-        self.team(wants);
-    }
-
-    /// Who the next young collection will want.
-    fn next(&self, world: &World<'_>) -> Wants {
-        let inner = self.inner.lock().expect("a collection that panics ends the process");
-        inner.wants(inner.decision.eden_regions, world.threads())
     }
 
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
@@ -295,13 +269,6 @@ impl Parallel {
         Some(self.decide(inner, world, collection, record, watch))
     }
 
-    /// Those who do a collection that wants so many workers, or as many as there can be.
-    fn team(&self, Wants { workers, crowded }: Wants) -> Team<'_> {
-        let workers = self.gang.ready(workers);
-        let beside = workers > 1 && crowded && self.gang.ready_beside(workers);
-        if beside { Team::beside(&self.gang, workers) } else { Team::new(&self.gang, workers) }
-    }
-
     fn full(
         &self,
         inner: &mut Inner,
@@ -322,6 +289,7 @@ impl Parallel {
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
         let adopted = adopting.elapsed();
         let uncommitted = self.settings.conclude(world);
+        self.full_collections.fetch_add(1, Ordering::Relaxed);
         let mut record = CollectionRecord::full(world, cause, &done, uncommitted);
         record.start = start;
         record.phases.push(Phase { name: "Adopt", time: adopted });
@@ -369,7 +337,7 @@ impl Parallel {
         );
         let in_use = free.regions_in_use();
         self.welcome.begin(in_use, &inner.decision, inner.sizing.most_eden());
-        free.set_capacity(self.idle.begin(in_use, &inner.decision, world.shared().now_ms()));
+        free.set_capacity(self.idle.begin(in_use, &inner.decision, self.history.age()));
         inner.resumed = Instant::now();
         let sizing = SizingRecord { collection, decision: inner.decision.clone() };
         CollectionRecord { pause: watch.elapsed(), sizing: Some(Box::new(sizing)), ..record }
@@ -381,7 +349,7 @@ impl Collector for Arc<Parallel> {
         "parallel"
     }
 
-    fn emptied(&self, now_ms: u64) -> Option<usize> {
+    fn emptied(&self) -> Option<usize> {
         let mut inner = self.inner.lock().expect("a collection that panics ends the process");
         inner.survivors.forget();
         inner.old.forget();
@@ -389,7 +357,7 @@ impl Collector for Arc<Parallel> {
         inner.decision.full = false;
         inner.decision.eden_regions = self.welcome.eden_regions();
         self.welcome.begin(0, &inner.decision, inner.sizing.most_eden());
-        Some(self.idle.begin(0, &inner.decision, now_ms))
+        Some(self.idle.begin(0, &inner.decision, self.history.age()))
     }
 
     fn collect(
@@ -398,20 +366,19 @@ impl Collector for Arc<Parallel> {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
-        if cause == Cause::AllocationFailure {
-            let opened = self.idle.open(self, mutator);
-            let shared = mutator.shared();
-            let threads = shared.registry.count();
-            let enlarged = self.welcome.enlarge(shared, threads, &self.idle);
-            // Another thread may have been quicker.
-            let room = opened || enlarged.is_some() || shared.free.may_take(1);
-            if room && satisfied(mutator) {
-                enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
-                return Outcome::Collected;
-            }
+        if cause == Cause::AllocationFailure && self.find_room(mutator, satisfied) {
+            return Outcome::Collected;
         }
-        let stopped =
-            mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));
+        let full_before = self.full_collections.load(Ordering::Relaxed);
+        let stopped = loop {
+            let stopped =
+                mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));
+            // What others stopped for need not be what was asked for.
+            let full = self.full_collections.load(Ordering::Relaxed) != full_before;
+            if stopped.is_some() || full || cause != Cause::Requested {
+                break stopped;
+            }
+        };
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
         // While mutators run: threads that a pause waits for until they are started are late for all of it.
         self.team(next);

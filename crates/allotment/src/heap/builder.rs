@@ -134,8 +134,9 @@ impl HeapBuilder {
         self
     }
 
-    /// Tells `hook` of each collection when it is over, on the thread that collected, which is attached but not
-    /// stopped.
+    /// Tells `hook` of each collection when it is over, on the thread that collected: one that is attached and not
+    /// stopped, or, for those of [`Cause::Idle`](crate::mutator::Cause::Idle), one of the heap's own, which is not attached. If the hook panics on that
+    /// one, there are no more such collections.
     #[must_use]
     pub fn on_collection(mut self, hook: impl Fn(&CollectionRecord) + Send + Sync + 'static) -> HeapBuilder {
         self.hooks.collection = Some(Arc::new(hook));
@@ -281,7 +282,7 @@ impl HeapBuilder {
                 Box::new(MarkCompact::new(base, geometry, history.clone(), settings, capacity, gang)?)
             }
             CollectorKind::Parallel => {
-                let (parallel, regions) = Parallel::new(ParallelParts {
+                let (parallel, first) = Parallel::new(ParallelParts {
                     base,
                     machine: sizing::Machine::new(geometry, &topology, workers),
                     gang,
@@ -289,11 +290,12 @@ impl HeapBuilder {
                     settings,
                     sizes: sizing::Settings::from(&chosen),
                     when_idle: chosen.collect_when_idle,
+                    homes: free.homes(),
                     young_plab_bytes: chosen.young_plab_size,
                     old_plab_bytes: chosen.old_plab_size,
                 })?;
-                free.set_capacity(regions);
-                between = regions << geometry.region_shift;
+                free.set_capacity(first.capacity);
+                between = first.eden_regions << geometry.region_shift;
                 Box::new(Arc::new(parallel))
             }
         };

@@ -25,7 +25,8 @@ use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::sync::Arc;
 
-/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last [`Root`](crate::Root).
+/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last [`Root`](crate::Root), or
+/// behind a collection that began by itself just then (`CollectWhenIdle`).
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -107,7 +108,7 @@ impl Heap {
                     shared.roots.let_go()?;
                     let _regions = shared.keep_regions();
                     shared.free.reset();
-                    if let Some(regions) = shared.collector.emptied(shared.now_ms()) {
+                    if let Some(regions) = shared.collector.emptied() {
                         shared.free.set_capacity(regions);
                     }
                     Ok(())

@@ -57,8 +57,8 @@ pub trait Collector: Send + Sync {
     ) -> Outcome;
 
     /// The heap was emptied, while no thread was attached: what the collector remembers of its regions is not true any
-    /// more. How many regions may be in use from now on, at so many ms of the heap's clock; `None`: as many as before.
-    fn emptied(&self, _now_ms: u64) -> Option<usize> {
+    /// more. How many regions may be in use from now on; `None`: as many as before.
+    fn emptied(&self) -> Option<usize> {
         None
     }
 }

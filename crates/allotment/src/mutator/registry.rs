@@ -1,7 +1,8 @@
 //! Who is attached.
 //!
 //! One lock, with the protocol of the [safepoints](super::safepoint): taken at attach and detach, by a stop, by a
-//! census (at most once per decay time), and by readers of statistics: never on the way of an allocation. The
+//! census (at most once per decay time), by readers of statistics, and by who looks whether the heap idles: never on the way of an
+//! allocation. The
 //! counts of threads that left are kept as a sum, so totals do not shrink.
 
 use super::Mutator;
@@ -132,7 +133,7 @@ impl Registry {
         self.threads.statistics()
     }
 
-    /// Whether no attached thread runs: all are in `blocking`, and no stop is under way. At about this moment.
+    /// Whether no attached thread runs: all are in `blocking`, or held by a stop that is just over, and none is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.threads.is_idle()
     }

@@ -131,7 +131,7 @@ impl<'w> World<'w> {
 
 impl Mutator<'_> {
     /// Stops all other threads of the heap, runs `f`, and lets them go on. `None`: another thread stopped the world
-    /// first; `f` did not run, and that stop is over. A safepoint.
+    /// first, which may be the heap's own (`CollectWhenIdle`); `f` did not run, and that stop is over. A safepoint.
     ///
     /// `f` must not panic: the process ends if it does. It can neither attach, nor stop a world, nor reset or
     /// verify this heap. Objects that are used only by threads of this heap do not change while it runs.

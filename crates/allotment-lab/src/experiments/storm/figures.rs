@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(super) struct Times {
     /// Of its operations, in their order.
     pub(super) operations: Vec<Duration>,
+    /// By how much each of its sleeps was longer than it was meant to be.
+    pub(super) overslept: Vec<Duration>,
     /// From the instant of the beginning until it was done.
     pub(super) total: Duration,
 }
@@ -36,10 +38,12 @@ pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
     let firsts = || threads.iter().filter_map(|times| times.operations.first().copied());
     let all = sorted(operations().map(microseconds));
     let first = sorted(firsts().map(microseconds));
+    let overslept =
+        sorted(threads.iter().flat_map(|times| times.overslept.iter().copied()).map(microseconds));
     let totals = sorted(threads.iter().map(|times| milliseconds(times.total)));
     let late = firsts().filter(|&time| time > LONG).count();
     let long: Duration = operations().filter(|&time| time > LONG).sum();
-    vec![
+    let mut values = vec![
         SecondaryValue::average("op.p50", "us", percentile(&all, 50.0)),
         SecondaryValue::average("op.p99", "us", percentile(&all, 99.0)),
         SecondaryValue::average("op.p99.9", "us", percentile(&all, 99.9)),
@@ -52,7 +56,16 @@ pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
         SecondaryValue::average("thread.min", "ms", percentile(&totals, 0.0)),
         SecondaryValue::average("thread.p50", "ms", percentile(&totals, 50.0)),
         SecondaryValue::maximum("thread.max", "ms", percentile(&totals, 100.0)),
-    ]
+    ];
+    if !overslept.is_empty() {
+        values.extend([
+            SecondaryValue::average("overslept.p50", "us", percentile(&overslept, 50.0)),
+            SecondaryValue::average("overslept.p99", "us", percentile(&overslept, 99.0)),
+            SecondaryValue::average("overslept.p99.9", "us", percentile(&overslept, 99.9)),
+            SecondaryValue::maximum("overslept.max", "us", percentile(&overslept, 100.0)),
+        ]);
+    }
+    values
 }
 
 #[cfg(test)]
@@ -64,6 +77,7 @@ mod tests {
         let ms = Duration::from_millis;
         let times = |first: u64, total: u64| Times {
             operations: [first, 1, 1, 1].map(ms).to_vec(),
+            overslept: [total, 0, 0].map(ms).to_vec(),
             total: ms(total),
         };
         let found = figures(&[times(2, 9), times(1, 5), times(10, 20)]);
@@ -78,8 +92,12 @@ mod tests {
             ("thread.min", 5.0),
             ("thread.p50", 9.0),
             ("thread.max", 20.0),
+            ("overslept.p50", 0.0),
+            ("overslept.max", 20_000.0),
         ] {
             assert!((of(label) - value).abs() < 1e-6, "{label}: {}", of(label));
         }
+        let unpaced = Times { overslept: Vec::new(), ..times(2, 9) };
+        assert!(!figures(&[unpaced]).iter().any(|value| value.label.starts_with("overslept")));
     }
 }

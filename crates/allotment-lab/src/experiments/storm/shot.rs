@@ -153,17 +153,20 @@ impl Part {
         let mut operations = Operations::new(index);
         // Its pages are written to, so that no time is that of a page fault here.
         let mut times = vec![Duration::MAX; count];
+        let mut overslept = vec![Duration::MAX; if pace.is_zero() { 0 } else { count.saturating_sub(1) }];
         let Some(instant) = mutator.blocking(|| start.wait()) else { return Ok(None) };
         for (number, time) in times.iter_mut().enumerate() {
             if number > 0 && !pace.is_zero() {
+                let asleep = Instant::now();
                 mutator.blocking(|| thread::sleep(pace));
+                overslept[number - 1] = asleep.elapsed().saturating_sub(pace);
             }
             let begun = Instant::now();
             let performed = operations.perform(mutator, kept);
             *time = begun.elapsed();
             first.allocated(performed.with_context(|| format!("operation {} of {count}", number + 1))?);
         }
-        Ok(Some(Times { operations: times, total: instant.elapsed() }))
+        Ok(Some(Times { operations: times, overslept, total: instant.elapsed() }))
     }
 }
 

@@ -5,7 +5,7 @@
 //! phases know nothing of who calls them. Workers share each of them, by regions or by pieces of the mark stack:
 //!
 //! ```text
-//! mark     from roots and pins over strong slots; a bit for each word of a live object   (mark.rs)
+//! mark     from roots and pins over strong slots; a bit for each word of a live object   (mark.rs, marker.rs)
 //! plan     a new address for each 512-byte block of live words                           (plan.rs)
 //! update   slots and roots get the new addresses, weak ones whose referent died are cleared (update.rs)
 //! slide    runs of live words are moved, in the order of the plan                        (slide.rs)
@@ -41,7 +41,7 @@ pub(crate) use live_map::Pages;
 pub(crate) use live_objects::ShapeCache;
 pub(crate) use statistics::Statistics;
 
-use super::work::{Crews, Limits, Team};
+use super::work::{Crew, Limits, Team};
 use crate::memory::MemoryError;
 use crate::object::{Shapes, SlotVisitor};
 use crate::region::{Backing, FreeSet};
@@ -98,7 +98,7 @@ pub(crate) enum Unavailable {
 pub(crate) struct SideTables {
     map: LiveMap,
     stack: Limits,
-    crews: Crews,
+    crew: Option<Crew>,
 }
 
 impl SideTables {
@@ -110,7 +110,7 @@ impl SideTables {
         Ok(SideTables {
             map: LiveMap::new(base, heap_bytes, pages)?,
             stack: Limits::for_heap(heap_bytes),
-            crews: Crews::default(),
+            crew: None,
         })
     }
 }
@@ -141,10 +141,13 @@ pub(crate) unsafe fn collect<B: Backing>(
     tables.map.open(subject.free, team)?;
     let map = &tables.map;
 
-    let crew = tables.crews.take(team.workers(), tables.stack)?;
+    let crew = match tables.crew.take() {
+        Some(crew) if crew.workers() == team.workers() => crew,
+        _ => Crew::new(team.workers(), tables.stack)?,
+    };
     // SAFETY: the caller's predicates.
     let pins = unsafe { mark::mark(subject, map, team, &crew, &mut roots, &mut statistics) };
-    tables.crews.keep_only(crew);
+    tables.crew = Some(crew);
     let pins = pins?;
     let mut plan = plan::Plan::reserve(subject, pins)?;
     statistics.mark_ns = watch.lap();

@@ -16,12 +16,14 @@
 //! who has run a while waits for all that have not.
 
 use super::Parallel;
+use super::order::{Next, Order};
 use crate::collector::sizing::Decision;
 use crate::memory::run_on_cpus;
 use crate::mutator::{Cause, Mutator, Shared};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::thread::{Builder, JoinHandle, park, park_timeout};
+use crate::sync::{
+    AtomicBool, AtomicU64, AtomicUsize, Builder, JoinHandle, Mutex, Ordering, current, park, park_timeout,
+};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// The part of eden that is kept back.
@@ -40,10 +42,13 @@ const LATER_LOOK: u32 = 16;
 pub(super) struct Idle {
     /// `CollectWhenIdle`.
     enabled: bool,
+    /// Regions that mutators fill at the same time: without so many they would take from each other what they have begun.
+    homes: usize,
     /// Regions that may be in use once the last part of eden is open; 0: none is kept back. Written in the stopped world, made larger
-    /// and cleared by mutators. Relaxed, as all of them: a mutator that reads them was stopped meanwhile, or attached later.
+    /// and cleared by mutators. Released by who clears it, so that who finds nothing kept back finds the capacity.
     whole: AtomicUsize,
-    /// When eden was empty, in ms of the heap's clock. Written in the stopped world.
+    /// When eden was empty, in ms of the heap's age. Written in the stopped world; Relaxed: a mutator that reads it was stopped
+    /// meanwhile, or attached later.
     begun_ms: AtomicU64,
     order: Arc<Order>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -51,19 +56,12 @@ pub(super) struct Idle {
     refused: AtomicBool,
 }
 
-/// What the thread shall do. Written by a mutator that opens the last part (looks), in the stopped world (rests), and by who drops
-/// the collector (ends). Release and Acquire for the end alone.
-#[derive(Default)]
-struct Order(AtomicU8);
-
-const RESTS: u8 = 0;
-const LOOKS: u8 = 1;
-const ENDS: u8 = 2;
-
 impl Idle {
-    pub(super) fn new(enabled: bool) -> Idle {
+    /// Of a heap in which so many regions are filled at the same time.
+    pub(super) fn new(enabled: bool, homes: usize) -> Idle {
         Idle {
             enabled,
+            homes,
             whole: AtomicUsize::new(0),
             begun_ms: AtomicU64::new(0),
             order: Arc::default(),
@@ -72,10 +70,11 @@ impl Idle {
         }
     }
 
-    /// Eden is empty, and so many regions are in use: how many may be. In the stopped world, or while no thread is attached.
-    pub(super) fn begin(&self, in_use: usize, decision: &Decision, now_ms: u64) -> usize {
-        self.order.0.store(RESTS, Ordering::Relaxed);
-        self.begun_ms.store(now_ms, Ordering::Relaxed);
+    /// Eden is empty at this age of the heap, and so many regions are in use: how many may be. In the stopped world, or while no
+    /// thread is attached.
+    pub(super) fn begin(&self, in_use: usize, decision: &Decision, age: Duration) -> usize {
+        self.order.rest();
+        self.begun_ms.store(age.as_millis() as u64, Ordering::Relaxed);
         self.whole.store(0, Ordering::Relaxed);
         // What comes next may be a full collection: nobody should come back into the midst of that.
         if decision.full { in_use + decision.eden_regions } else { self.keep(in_use, decision.eden_regions) }
@@ -84,33 +83,33 @@ impl Idle {
     /// Keeps the last part back of an eden of so many regions, behind those in use: how many may be in use without it.
     pub(super) fn keep(&self, in_use: usize, eden_regions: usize) -> usize {
         let (whole, last) = (in_use + eden_regions, eden_regions / LAST_PART);
-        if !self.enabled || last == 0 {
+        if !self.enabled || last == 0 || eden_regions - last < self.homes {
             return whole;
         }
         self.whole.fetch_max(whole, Ordering::Relaxed);
+        // Of a smaller eden, which is not nearly full any more.
+        self.order.rest();
         whole - last
     }
 
     /// Opens what is kept back of eden, and has somebody look for a time at which nobody runs; `false`: nothing is kept back.
     pub(super) fn open(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) -> bool {
-        let whole = self.whole.load(Ordering::Relaxed);
+        let whole = self.whole.load(Ordering::Acquire);
         if whole == 0 {
             return false;
         }
-        let shared = mutator.shared();
         // First, so that who comes too late to open it finds room.
-        shared.free.raise_capacity(whole);
-        let first = self.whole.swap(0, Ordering::Relaxed) != 0;
-        let age_ms = shared.now_ms() - self.begun_ms.load(Ordering::Relaxed);
-        if first && Duration::from_millis(age_ms) >= LEAST {
+        mutator.shared().free.raise_capacity(whole);
+        let first = self.whole.compare_exchange(whole, 0, Ordering::Release, Ordering::Relaxed).is_ok();
+        let begun = Duration::from_millis(self.begun_ms.load(Ordering::Relaxed));
+        if first && parallel.history.age().saturating_sub(begun) >= LEAST {
             self.look(parallel, mutator);
         }
         true
     }
 
     fn look(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) {
-        let resting = self.order.0.compare_exchange(RESTS, LOOKS, Ordering::Relaxed, Ordering::Relaxed);
-        if resting.is_err() || self.refused.load(Ordering::Relaxed) {
+        if !self.order.ask() || self.refused.load(Ordering::Relaxed) {
             return;
         }
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,18 +134,14 @@ impl Idle {
             }
         }
     }
-
-    fn is_looking(&self) -> bool {
-        self.order.0.load(Ordering::Relaxed) == LOOKS
-    }
 }
 
 impl Drop for Idle {
     fn drop(&mut self) {
-        self.order.0.store(ENDS, Ordering::Release);
+        self.order.end();
         let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         // It may be the one that has the last reference to the heap.
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != current().id()) {
             thread.thread().unpark();
             // If it panicked, in the embedder's code, it has said so.
             let _ = thread.join();
@@ -163,21 +158,23 @@ struct Watch {
 
 impl Watch {
     fn run(self) {
-        let mut looks: Option<Looks> = None;
+        let mut looks = Looks::begin();
         loop {
-            match self.order.0.load(Ordering::Acquire) {
-                RESTS => {
-                    looks = None;
+            match self.order.next() {
+                Next::Rest => {
                     park();
+                    continue;
                 }
-                LOOKS => {
-                    let looks = looks.get_or_insert_with(Looks::begin);
-                    if !self.look(looks) {
-                        return;
-                    }
-                    park_timeout(looks.next());
-                }
-                _ => return,
+                Next::Begin => looks = Looks::begin(),
+                Next::Look => {}
+                Next::End => return,
+            }
+            if !self.look(&mut looks) {
+                return;
+            }
+            // It may have been this look that ended the heap.
+            if self.order.is_asked() {
+                park_timeout(looks.next());
             }
         }
     }
@@ -220,7 +217,7 @@ impl Parallel {
     /// A young collection, unless there was one since it was asked for.
     fn collect_while_idle(&self, shared: &Shared) {
         let stopped = shared.stop_the_world(|world| {
-            if !self.idle.is_looking() {
+            if !self.idle.order.is_asked() {
                 return None;
             }
             let record = {
@@ -229,7 +226,7 @@ impl Parallel {
                 self.young(inner, world, Cause::Idle)
             };
             // Also where the system had no memory for it.
-            self.idle.order.0.store(RESTS, Ordering::Relaxed);
+            self.idle.order.rest();
             Some((record, self.next(world)))
         });
         if let Ok(Some(Some((record, next)))) = stopped {
@@ -255,13 +252,18 @@ mod tests {
 
     #[test]
     fn the_last_part_is_kept_back_once_and_of_no_small_eden() {
-        let (on, off) = (Idle::new(true), Idle::new(false));
+        let (on, off) = (Idle::new(true, 4), Idle::new(false, 4));
         for (in_use, eden, kept) in [(0, 7, 7), (3, 8, 10), (0, 64, 56), (5, 23, 26)] {
+            on.order.ask();
             assert_eq!(off.keep(in_use, eden), in_use + eden);
             on.whole.store(0, Ordering::Relaxed);
             assert_eq!(on.keep(in_use, eden), kept);
             let whole = if eden < LAST_PART { 0 } else { in_use + eden };
             assert_eq!((on.whole.load(Ordering::Relaxed), off.whole.load(Ordering::Relaxed)), (whole, 0));
+            assert_eq!(on.order.is_asked(), whole == 0, "a larger eden is not nearly full");
         }
+        let many = Idle::new(true, 60);
+        assert_eq!(many.keep(0, 64), 64, "each core has a region");
+        assert_eq!(many.keep(0, 70), 62);
     }
 }

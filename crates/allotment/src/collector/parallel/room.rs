@@ -1,11 +1,30 @@
-//! Room behind a collection, and the last of it after all of them.
+//! Room before a collection, behind one, and the last of it after all of them.
 
-use super::{Inner, ZEAL_FULL};
+use super::{Inner, Parallel, ZEAL_FULL};
 use crate::collector::evacuate::{OldTables, end_of_last};
 use crate::collector::full::Subject;
-use crate::mutator::{Cause, World};
+use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;
 use crate::region::State;
+use std::sync::Arc;
+
+impl Parallel {
+    /// Room for which nobody has to stop; whether it was enough.
+    pub(super) fn find_room(
+        self: &Arc<Self>,
+        mutator: &Mutator<'_>,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> bool {
+        let shared = mutator.shared();
+        let threads = shared.registry.count();
+        let enlarged = self.welcome.enlarge(shared, threads, &self.idle);
+        // Another thread may have been quicker.
+        let room = shared.free.may_take(1) && satisfied(mutator)
+            || self.idle.open(self, mutator) && satisfied(mutator);
+        enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
+        room
+    }
+}
 
 impl Inner {
     pub(super) fn wants_full(&self, cause: Cause) -> bool {

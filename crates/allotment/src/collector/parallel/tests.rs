@@ -335,7 +335,8 @@ fn threads_that_come_find_room_without_a_stop() {
     for others in [0, THREADS] {
         let heap =
             Heap::builder().max_heap_size(128 << 20).region_size(256 << 10).use_transparent_huge_pages(false);
-        let (heap, pair) = with_pairs(heap.collector(CollectorKind::Parallel).build().expect("a heap"));
+        let heap = heap.collector(CollectorKind::Parallel).collect_when_idle(false);
+        let (heap, pair) = with_pairs(heap.build().expect("a heap"));
         let (attached, done) = (Barrier::new(others + 1), Barrier::new(others + 1));
         std::thread::scope(|scope| {
             for _ in 0..others {

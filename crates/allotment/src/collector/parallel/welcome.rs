@@ -3,7 +3,7 @@
 //! Eden is made for the threads there are. When hundreds come at once it is full at once, and a stop, though it collected nothing,
 //! had those wait that had lost their CPU in the midst of something: in a storm of 500 threads up to 400 of them, for 2 to 12 ms of
 //! their first operation. But to let eden grow takes no stop: what it may be is written in the stopped world and read by who
-//! finds it full, and both numbers that change do so by a maximum, whoever comes first and however often.
+//! finds it full, and the numbers that change do so by a maximum, whoever comes first and however often.
 //!
 //! Refused: to grow when a thread attaches, for one that never allocates would cost the others their caches; a lock, for who loses
 //! its CPU while it has it holds up the others again.

@@ -37,13 +37,6 @@ impl Crews {
     pub(crate) fn keep(&self, crew: Crew) {
         self.0.lock().expect(POISONED).push(crew);
     }
-
-    /// The same, and no other: where a collection is so seldom that what it keeps counts for more than what it asks for.
-    pub(crate) fn keep_only(&self, crew: Crew) {
-        let mut crews = self.0.lock().expect(POISONED);
-        crews.clear();
-        crews.push(crew);
-    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -67,8 +60,6 @@ mod tests {
             }
             assert_eq!(crews.0.lock().unwrap().len(), 3);
         }
-        crews.keep_only(crews.take(2, limits).unwrap());
-        assert_eq!(crews.0.lock().unwrap().iter().map(Crew::workers).collect::<Vec<_>>(), [2]);
         let other = Limits { piece: 5, pieces: 100 };
         let crew = crews.take(1, other).unwrap();
         assert_eq!((crew.limits(), crew.kept_pieces()), (other, 0));

@@ -143,6 +143,11 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
     ("OldPLABSize=64k Collector=epsilon", &["OldPLABSize", "Collector"], "which has no generations"),
     ("+PrintGCDetails Collector=epsilon", &["PrintGCDetails", "Collector"], "which never collects"),
     ("GCTimeRatio=9 Collector=mark-compact", &["GCTimeRatio", "Collector"], "which has no generations"),
+    (
+        "-CollectWhenIdle Collector=mark-compact",
+        &["CollectWhenIdle", "Collector"],
+        "which has no generations",
+    ),
     ("+PrintGC Collector=epsilon", &["PrintGC", "Collector"], "which never collects"),
     ("+VerifyBeforeGC Collector=epsilon", &["VerifyBeforeGC", "Collector"], "which never collects"),
     ("+VerifyAfterGC Collector=epsilon", &["VerifyAfterGC", "Collector"], "which never collects"),
