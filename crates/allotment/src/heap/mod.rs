@@ -25,8 +25,8 @@ use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::sync::Arc;
 
-/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last [`Root`](crate::Root), or
-/// behind a collection that began by itself just then (`CollectWhenIdle`).
+/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last [`Root`](crate::Root), or,
+/// if a thread of the heap's own was looking just then whether to collect (`CollectWhenIdle`), when that is done, on that thread.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};

@@ -133,7 +133,8 @@ impl Registry {
         self.threads.statistics()
     }
 
-    /// Whether no attached thread runs: all are in `blocking`, or held by a stop that is just over, and none is under way.
+    /// Whether threads are attached and none of them runs: all are in `blocking`, or held by a stop that is just over, and none is
+    /// under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.threads.is_idle()
     }

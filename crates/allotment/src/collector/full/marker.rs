@@ -55,6 +55,7 @@ impl Found {
         self.weak |= other.weak;
     }
 }
+
 /// One worker that marks; `LOCKED`: one of more than [`LANES`].
 pub(super) struct Marker<'h, B, const LOCKED: bool> {
     pub(super) subject: Subject<'h, B>,
@@ -68,6 +69,8 @@ pub(super) struct Marker<'h, B, const LOCKED: bool> {
     /// While it asks: references since it last looked whether it should, and those to near objects.
     met: usize,
     near: usize,
+    /// And objects that it looked at meanwhile.
+    visited: usize,
     pub(super) found: Found,
 }
 
@@ -89,6 +92,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             asks: far,
             met: 0,
             near: 0,
+            visited: 0,
             found: Found::default(),
         }
     }
@@ -197,9 +201,11 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     /// As [`drain`](Self::drain), or until it does not pay to ask.
     fn drain_asking(&mut self) {
         let (mut asked, mut ahead) = (Ring::<ASKED>::new(), Ring::<AHEAD>::new());
-        // Objects that it looked at meanwhile.
-        let mut visited = 0_usize;
         loop {
+            if self.met >= WINDOW {
+                self.asks = self.met * 2 < self.visited * 3 && self.near * 2 < self.met;
+                (self.met, self.near, self.visited) = (0, 0, 0);
+            }
             let entry = if self.asks { self.stack.pop() } else { None };
             let next = match entry.map(Entry::decode) {
                 Some(Entry::Chunk { array, number }) => {
@@ -231,11 +237,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             if let Some(due) = due {
                 // SAFETY: what is pushed is an object's address.
                 unsafe { self.visit::<true>(due) };
-                visited += 1;
-            }
-            if self.met >= WINDOW {
-                self.asks = self.met * 2 < visited * 3 && self.near * 2 < self.met;
-                (self.met, self.near, visited) = (0, 0, 0);
+                self.visited += 1;
             }
         }
     }

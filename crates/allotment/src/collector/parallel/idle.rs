@@ -165,9 +165,8 @@ impl Watch {
                     park();
                     continue;
                 }
-                Next::Begin => looks = Looks::begin(),
-                Next::Look => {}
                 Next::End => return,
+                next => looks.heed(next),
             }
             if !self.look(&mut looks) {
                 return;
@@ -200,6 +199,13 @@ struct Looks {
 impl Looks {
     fn begin() -> Looks {
         Looks { since: Instant::now(), idle: false }
+    }
+
+    /// Those of an order before do not count for a new one.
+    fn heed(&mut self, next: Next) {
+        if next == Next::Begin {
+            *self = Looks::begin();
+        }
     }
 
     /// Adds one; whether it is the second in a row that found nobody running.
@@ -248,6 +254,11 @@ mod tests {
         assert_eq!(looks.next(), NEXT_LOOK, "the second look is soon, however late the first");
         looks = Looks { since: Instant::now() - 160 * NEXT_LOOK, idle: false };
         assert!(looks.next() >= 10 * NEXT_LOOK);
+        looks.heed(Next::Look);
+        assert!(looks.next() >= 10 * NEXT_LOOK);
+        looks.add(true);
+        looks.heed(Next::Begin);
+        assert!(looks.next() < 10 * NEXT_LOOK && !looks.add(true), "nothing is left of the order before");
     }
 
     #[test]

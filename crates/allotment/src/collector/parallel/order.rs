@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The thread parks while it rests; who asks or ends changes the order first and unparks it then. A new order is one although the thread
-//! saw nothing of the rest before it. Refused: a condition with a lock. The stopper would take it, and wait for a thread that looks
-//! and has lost its CPU.
+//! saw nothing of the rest before it. Refused: a condition with a lock, which mutators that find eden full and stoppers
+//! would take: the lock of the registry, which a look takes for some microseconds, is enough.
 
 use crate::sync::{AtomicU8, Ordering};
 

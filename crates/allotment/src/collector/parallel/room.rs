@@ -20,7 +20,7 @@ impl Parallel {
         let enlarged = self.welcome.enlarge(shared, threads, &self.idle);
         // Another thread may have been quicker.
         let room = shared.free.may_take(1) && satisfied(mutator)
-            || self.idle.open(self, mutator) && satisfied(mutator);
+            || (self.idle.open(self, mutator) || shared.free.may_take(1)) && satisfied(mutator);
         enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
         room
     }

@@ -61,7 +61,10 @@ impl Welcome {
             return None;
         }
         // First, so that who comes too late to be the one that enlarged it finds room.
-        free.raise_capacity(idle.keep(self.in_use(), least));
+        // Not where others did it meanwhile, and filled it.
+        if free.capacity() < self.in_use() + least {
+            free.raise_capacity(idle.keep(self.in_use(), least));
+        }
         shared.budget.raise_capacity(least << free.table().geometry().region_shift);
         (self.eden.fetch_max(least, Ordering::Relaxed) < least).then_some(least)
     }

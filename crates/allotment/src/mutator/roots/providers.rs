@@ -11,7 +11,8 @@ use crate::sync::Mutex;
 /// - Every slot that may hold a reference into the heap is visited; each visited slot holds a word as a heap's
 ///   slot does, and may be written until `visit_roots` returns.
 /// - When the heap was reset, no visited slot refers to an object from before.
-/// - A collection asks several times; between two safepoints the answer is the same.
+/// - A collection asks several times, on whichever thread collects; between two safepoints of a thread, and while it is in `blocking`, the
+///   answer is the same. A heap may also collect while all of its threads are in `blocking` (`CollectWhenIdle`).
 /// - It neither touches the heap otherwise, nor takes a lock that a stopped thread may hold, nor unwinds.
 pub unsafe trait RootProvider: Send + Sync {
     /// Visits every root.

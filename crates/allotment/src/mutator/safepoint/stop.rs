@@ -110,10 +110,11 @@ impl<T: Participant, D> Safepoints<T, D> {
         inner
     }
 
-    /// Whether no thread that takes part runs, and no stop is under way.
+    /// Whether there are threads that take part, none of them runs, and no stop is under way.
     pub(in crate::mutator) fn is_idle(&self) -> bool {
         let inner = self.lock();
-        inner.stop.is_none() && inner.threads.iter().all(|thread| thread.status().is_safe())
+        let safe = |thread: &T| thread.status().is_safe();
+        inner.stop.is_none() && !inner.threads.is_empty() && inner.threads.iter().all(safe)
     }
 
     /// Those that look on until a stop is over.

@@ -6,7 +6,7 @@ use crate::collector::tests::{REGION, keys, push, root, with_pairs};
 use crate::collector::{CollectionKind, CollectionRecord};
 use crate::mutator::Cause;
 use crate::object::ShapeRef;
-use std::sync::mpsc::{Sender, TryRecvError, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -70,10 +70,10 @@ fn nobody_collects_in_the_back_of_a_thread_that_runs() {
 }
 
 #[test]
-fn a_heap_is_idle_if_all_its_threads_block() {
+fn a_heap_is_idle_if_it_has_threads_and_all_of_them_block() {
     let (heap, ..) = heap(64, "");
     let registry = &heap.shared.registry;
-    assert!(registry.is_idle());
+    assert!(!registry.is_idle(), "who keeps what between two attachments nobody knows");
     heap.attach(|mutator| {
         assert!(!registry.is_idle());
         assert!(mutator.blocking(|| registry.is_idle()));
@@ -144,36 +144,6 @@ fn a_heap_is_emptied_while_somebody_looks() {
     heap.verify().unwrap();
 }
 
-#[test]
-fn who_looked_for_long_looks_often_again_at_the_next_order() {
-    let (heap, pair, records) = heap(64, "");
-    thread::scope(|scope| {
-        let (end, ended) = channel::<()>();
-        let other = &heap;
-        // Somebody always runs, so nobody collects in its back, and looks become rare.
-        let runs = scope.spawn(move || {
-            other.attach(|mutator| {
-                while ended.try_recv().is_err_and(|none| none == TryRecvError::Empty) {
-                    mutator.safepoint();
-                    thread::yield_now();
-                }
-            })
-        });
-        until_somebody_looks(&heap, pair, &records);
-        thread::sleep(Duration::from_millis(300));
-        assert!(!has_idle(&records));
-        drop(end);
-        runs.join().unwrap().unwrap();
-    });
-    // Also if the thread that looks sees nothing of the collection in between.
-    until_somebody_looks(&heap, pair, &records);
-    let begun = Instant::now();
-    while !has_idle(&records) {
-        assert!(begun.elapsed() < NEVER);
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// Tells on which thread it went.
 struct Sign(Sender<Option<String>>);
 
@@ -183,16 +153,17 @@ impl Drop for Sign {
     }
 }
 
-/// A heap that is dropped by its listener, at the first collection while nobody runs; on which thread all of it went.
-fn dropped_by_its_listener() -> Option<String> {
-    let place: Arc<Mutex<Option<Heap>>> = Arc::default();
+#[test]
+fn the_last_to_have_a_heap_may_be_the_thread_that_looks() {
+    let (collected, collects) = channel();
+    let (dropped, drops) = channel();
     let (gone, goes) = channel();
-    let (sign, to) = (Sign(gone), place.clone());
+    let (sign, drops) = (Sign(gone), Mutex::new(drops));
     let heap = Heap::builder()
         .on_collection(move |record| {
             let _sign = &sign;
-            if record.cause == Cause::Idle {
-                drop(to.lock().unwrap().take());
+            if record.cause == Cause::Idle && collected.send(()).is_ok() {
+                drops.lock().unwrap().recv().expect("the other end lasts until the heap is dropped");
             }
         })
         .options("Collector=parallel,MaxHeapSize=64m,NewSize=8m,MaxNewSize=8m")
@@ -200,22 +171,11 @@ fn dropped_by_its_listener() -> Option<String> {
         .build()
         .unwrap();
     let (heap, pair) = with_pairs(heap);
-    *place.lock().unwrap() = Some(heap);
-    let begun = Instant::now();
-    loop {
-        let Some(heap) = place.lock().unwrap().clone() else { break };
-        assert!(begun.elapsed() < NEVER, "no collection came of itself");
-        heap.attach(|mutator| (0..2000).for_each(|_| waste(mutator, pair))).unwrap();
-        drop(heap);
-        thread::sleep(Duration::from_millis(3));
-    }
-    goes.recv_timeout(NEVER).expect("the heap is never dropped")
-}
-
-#[test]
-fn the_last_to_have_a_heap_may_be_the_thread_that_looks() {
-    // This thread had it, too, if the collection began just when it was attached.
-    assert!((0..20).any(|_| dropped_by_its_listener().as_deref() == Some("allotment-idle")));
+    assert!(now_and_then(&heap, pair, 2000, || collects.try_recv().is_ok()));
+    drop(heap);
+    dropped.send(()).unwrap();
+    let place = goes.recv_timeout(NEVER).expect("the heap is never dropped");
+    assert_eq!(place.as_deref(), Some("allotment-idle"));
 }
 
 #[test]
