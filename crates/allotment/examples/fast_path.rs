@@ -17,13 +17,16 @@ fn keep(object: NonNull<u8>) {
 /// A loop of allocations, as in code that keeps its mutator in a register.
 macro_rules! probe {
     ($(#[$doc:meta])* $name:ident, $site:ty) => {
+        probe!($(#[$doc])* $name, $site, &Mutator<'_>);
+    };
+    ($(#[$doc:meta])* $name:ident, $site:ty, $mutator:ty) => {
         $(#[$doc])*
         ///
         /// # Safety
         /// As for [`Mutator::try_alloc_raw`].
         #[unsafe(no_mangle)]
         #[inline(never)]
-        pub unsafe fn $name(mutator: &Mutator<'_>, site: $site, objects: usize) -> usize {
+        pub unsafe fn $name(mutator: $mutator, site: $site, objects: usize) -> usize {
             let mut allocated = 0;
             for _ in 0..objects {
                 // SAFETY: the caller's predicates.
@@ -39,6 +42,10 @@ macro_rules! probe {
 probe!(
     /// A typed object, no prefetch: the sequence and nothing else.
     probe_by_caller, Site<24, ByCaller, NoPrefetch>
+);
+probe!(
+    /// In code that may reach safepoints elsewhere.
+    probe_unique, Site<24, ByCaller, NoPrefetch>, &mut Mutator<'_>
 );
 probe!(
     /// The default: one prefetch more.
@@ -127,6 +134,20 @@ pub fn probe_alloc(
     Ok(old.map_or(0, |old| old.key) + new.key)
 }
 
+/// Allocations in a loop.
+///
+/// # Errors
+/// [`OutOfMemory`].
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn probe_alloc_loop(mutator: &mut Mutator<'_>, nodes: u64) -> Result<u64, OutOfMemory> {
+    let mut list = None;
+    for key in 0..nodes {
+        list = Some(alloc!(mutator, [] => NewNode { next: list, key })?);
+    }
+    Ok(list.map_or(0, |first| first.key))
+}
+
 /// A load of a slot.
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -173,7 +194,7 @@ fn safe(mutator: &mut Mutator<'_>) -> Result<u64, OutOfMemory> {
         list.set(mutator, Some(node));
         sum += probe_load(mutator, node).map_or(0, |next| next.key);
     }
-    Ok(sum + probe_list(mutator, list.get(mutator)))
+    Ok(sum + probe_list(mutator, list.get(mutator)) + probe_alloc_loop(mutator, 100)?)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -191,6 +212,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // SAFETY: the shapes are this heap's, and nothing resets it.
         let raw = unsafe {
             probe_by_caller(mutator, by_caller, 100)
+                + probe_unique(mutator, by_caller, 100)
                 + probe_default(mutator, default, 100)
                 + probe_per_object(mutator, per_object, 100)
                 + probe_ahead(mutator, ahead, 100)

@@ -167,14 +167,28 @@ pub fn alloc_fast<'g, N: New>(mutator: &'g Mutator<'_>, new: N) -> Result<Gc<'g,
 /// # Safety
 /// - `new` and `live` were erased, and no safepoint was reached since.
 /// - What comes back is restored before anything else happens.
-#[cold]
-#[inline(never)]
+#[inline(always)]
 pub unsafe fn alloc_slow<N: New, L: Carry>(
     mutator: &mut Mutator<'_>,
     new: N,
     live: L,
     kept: &mut MaybeUninit<L>,
 ) -> Result<Gc<'static, N::Object>, OutOfMemory> {
+    // SAFETY: the caller's predicates.
+    unsafe { alloc_out_of_line(mutator.duplicate(), new, live, kept) }
+}
+
+/// # Safety
+/// As for [`alloc_slow`].
+#[cold]
+#[inline(never)]
+unsafe fn alloc_out_of_line<N: New, L: Carry>(
+    mut mutator: Mutator<'_>,
+    new: N,
+    live: L,
+    kept: &mut MaybeUninit<L>,
+) -> Result<Gc<'static, N::Object>, OutOfMemory> {
+    let mutator = &mut mutator;
     let new = match mutator.try_alloc(new) {
         Ok(object) => {
             kept.write(live);

@@ -43,6 +43,13 @@ impl<'t> Mutator<'t> {
         Mutator { state: NonNull::from(state), cards: state.hot.cards(), attached: PhantomData }
     }
 
+    /// Another for the same thread, to be used in place of this one while that is borrowed: a call that is given the address of a
+    /// mutator may keep it, as far as the compiler knows, and loops around it load the state's address for each object.
+    #[inline(always)]
+    pub(crate) fn duplicate(&mut self) -> Mutator<'_> {
+        Mutator { ..*self }
+    }
+
     /// The heap.
     pub(crate) fn shared(&self) -> &Shared {
         &self.state().shared
@@ -98,7 +105,7 @@ impl<'t> Mutator<'t> {
         // SAFETY: the caller's predicates.
         match unsafe { self.alloc_in_buffer::<Z, P>(header, bytes) } {
             Some(start) => Some(start),
-            None => self.alloc_slow::<Z>(bytes, header),
+            None => self.state().alloc_slow::<Z>(bytes, header),
         }
     }
 
@@ -154,7 +161,7 @@ impl<'t> Mutator<'t> {
                 self.claim::<P>(start, bytes);
                 Some(start)
             }
-            None => self.alloc_array_slow::<Z>(bytes, shape, length),
+            None => self.state().alloc_array_slow::<Z>(bytes, shape, length),
         }
     }
 
@@ -222,7 +229,11 @@ impl<'t> Mutator<'t> {
         self.state().hot.set_top(top);
         P::ahead(top, bytes);
     }
+}
 
+/// Of the state, not of the mutator: a call that is given the mutator's address may keep it, as far as the compiler
+/// knows, and a loop around it then loads the state's address for each object.
+impl State {
     /// What the fast path could not do: everything short of a safepoint.
     #[cold]
     #[inline(never)]
@@ -248,7 +259,7 @@ impl<'t> Mutator<'t> {
     }
 
     pub(super) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
-        if self.state().hot.limit.pending() || self.state().zeal.stops() {
+        if self.hot.limit.pending() || self.zeal.stops() {
             return None;
         }
         let block = self.allocate_past_limit(bytes, zeroed)?;

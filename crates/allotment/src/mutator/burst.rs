@@ -10,6 +10,7 @@
 //! request waits no longer than that takes.
 
 use super::alloc::{in_buffer, initialise, initialise_array};
+use super::state::State;
 use super::{ArraySite, Mutator, NoPrefetch, Prefetch, Site, Zeroing};
 use crate::object::{Header, ShapeRef};
 use std::cell::Cell;
@@ -71,7 +72,7 @@ impl Burst<'_, '_> {
                 unsafe { initialise::<Z>(start, site.header, BYTES) };
                 Some(start)
             }
-            None => self.written_back(|mutator, top| mutator.burst_slow::<Z>(top, BYTES, site.header)),
+            None => self.written_back(|state, top| state.burst_slow::<Z>(top, BYTES, site.header)),
         }
     }
 
@@ -92,8 +93,9 @@ impl Burst<'_, '_> {
                 unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
                 Some(start)
             }
-            None => self
-                .written_back(|mutator, top| mutator.burst_array_slow::<Z>(top, bytes, site.shape, length)),
+            None => {
+                self.written_back(|state, top| state.burst_array_slow::<Z>(top, bytes, site.shape, length))
+            }
         }
     }
 
@@ -113,11 +115,8 @@ impl Burst<'_, '_> {
 
     /// Hands the top to a call by value, so that the copies stay in registers around it.
     #[inline(always)]
-    fn written_back(
-        &self,
-        slow: impl FnOnce(&Mutator<'_>, usize) -> Option<NonNull<u8>>,
-    ) -> Option<NonNull<u8>> {
-        let object = slow(self.mutator, self.top.get());
+    fn written_back(&self, slow: impl FnOnce(&State, usize) -> Option<NonNull<u8>>) -> Option<NonNull<u8>> {
+        let object = slow(self.mutator.state(), self.top.get());
         self.read_back();
         object
     }
@@ -132,7 +131,7 @@ impl Burst<'_, '_> {
     }
 }
 
-impl Mutator<'_> {
+impl State {
     /// Allocates for a burst whose top is `top`, which becomes the thread's: the burst only had to look
     /// up, or the thread's own slow path.
     ///
@@ -147,9 +146,9 @@ impl Mutator<'_> {
         bytes: usize,
         header: Header,
     ) -> Option<NonNull<u8>> {
-        self.state().hot.set_top(top);
+        self.hot.set_top(top);
         // SAFETY: the burst's caller gave the header of an object of that size.
-        unsafe { self.try_alloc_with_header::<Z, NoPrefetch>(header, bytes) }
+        unsafe { Mutator::new(self).try_alloc_with_header::<Z, NoPrefetch>(header, bytes) }
     }
 
     /// The same for [`Burst::try_alloc_array_raw`].
@@ -163,9 +162,9 @@ impl Mutator<'_> {
         shape: ShapeRef,
         length: usize,
     ) -> Option<NonNull<u8>> {
-        self.state().hot.set_top(top);
+        self.hot.set_top(top);
         // SAFETY: the burst's caller gave the size of an object of that shape and length.
-        unsafe { self.alloc_array_sized::<Z, NoPrefetch>(bytes, shape, length) }
+        unsafe { Mutator::new(self).alloc_array_sized::<Z, NoPrefetch>(bytes, shape, length) }
     }
 }
 

@@ -128,7 +128,7 @@ impl<'t> Mutator<'t> {
 
     /// Memory that is a filler at once: after a collection the embedder's hooks run before it is used, and may panic.
     fn allocate_covered(&self, bytes: usize) -> Option<Block> {
-        let block = self.allocate_past_limit(bytes, false)?;
+        let block = self.state().allocate_past_limit(bytes, false)?;
         block.cover();
         Some(block)
     }
@@ -201,7 +201,7 @@ impl<'t> Mutator<'t> {
     /// Memory for a slow path of generated code, which makes objects of it before its next safepoint; null where the
     /// heap has no room. A safepoint.
     pub(super) fn memory_for_generated(&mut self, bytes: usize, zeroed: bool) -> *mut u8 {
-        let memory = self.memory_past_limit(bytes, zeroed).or_else(|| {
+        let memory = self.state().memory_past_limit(bytes, zeroed).or_else(|| {
             let mut room = self.make_room(bytes).ok()?;
             self.take(&mut room, bytes, zeroed)
         });
@@ -218,28 +218,29 @@ impl<'t> Mutator<'t> {
     #[inline]
     pub fn safepoint(&mut self) {
         if self.state().hot.limit.pending() {
-            self.stop();
+            self.state().stop();
         }
-    }
-
-    #[cold]
-    fn stop(&mut self) {
-        self.come_to_safepoint();
-        let state = self.state();
-        state.shared.registry.park(state);
-    }
-
-    /// Reservations lapse, and the buffer is given up.
-    pub(super) fn come_to_safepoint(&self) {
-        let state = self.state();
-        state.safepoints.set(state.safepoints.get() + 1);
-        // First accepted, then served: a request from here on is a new one.
-        state.hot.limit.acknowledge();
-        self.give_up_buffer();
     }
 
     #[cold]
     pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
         self.state().shared.out_of_memory(bytes)
+    }
+}
+
+/// Of the state, as the [slow path](super::alloc): polls stand in loops.
+impl State {
+    #[cold]
+    fn stop(&self) {
+        self.come_to_safepoint();
+        self.shared.registry.park(self);
+    }
+
+    /// Reservations lapse, and the buffer is given up.
+    pub(super) fn come_to_safepoint(&self) {
+        self.safepoints.set(self.safepoints.get() + 1);
+        // First accepted, then served: a request from here on is a new one.
+        self.hot.limit.acknowledge();
+        self.give_up_buffer();
     }
 }

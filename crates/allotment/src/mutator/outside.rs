@@ -3,16 +3,15 @@
 //! Without buffers at all (`UseTLAB=false`) every object comes this way: one compare-and-swap on a
 //! pointer that all threads share, which is what buffers are measured against.
 
-use super::Mutator;
 use super::refill::Block;
+use super::state::State;
 use crate::region::{Attempts, Carve};
 
-impl Mutator<'_> {
+impl State {
     /// Memory of exactly `bytes` from a shared region, from the thread's own, or a run of regions.
     pub(super) fn allocate_outside(&self, bytes: usize) -> Option<Block> {
-        let state = self.state();
-        let shared = &*state.shared;
-        let mut owned = state.owned.borrow_mut();
+        let shared = &*self.shared;
+        let mut owned = self.owned.borrow_mut();
         let carve = if bytes > shared.region_bytes() {
             let carve = shared.free.allocate_humongous(shared.home(), bytes)?;
             if let Some(private) = &mut owned.private {
@@ -24,17 +23,17 @@ impl Mutator<'_> {
         } else {
             let mut attempts = Attempts::default();
             let carve = shared.free.allocate(shared.home(), bytes, bytes, &mut attempts);
-            state.counters.compare_exchange(attempts.tried, attempts.won > 0);
+            self.counters.compare_exchange(attempts.tried, attempts.won > 0);
             carve?
         };
         drop(owned);
-        state.counters.outside(bytes);
-        if state.sampling.count_outside(&state.hot, bytes) {
-            state.arm();
+        self.counters.outside(bytes);
+        if self.sampling.count_outside(&self.hot, bytes) {
+            self.arm();
         }
         let Carve { start, dirty, .. } = carve;
         // A spare may be larger than what was asked for.
-        state.shared.cover_rest(start + bytes, carve.end);
+        self.shared.cover_rest(start + bytes, carve.end);
         Some(Block { start, end: start + bytes, clean: dirty.clamp(start, start + bytes) })
     }
 }

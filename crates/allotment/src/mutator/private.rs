@@ -65,8 +65,8 @@ impl Private {
     /// Goes back to a moment: what was filled since is emptied.
     pub(super) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
         let table = shared.free.table();
-        while self.log.len() > depth {
-            let index = self.log.pop().expect("longer than depth");
+        // In the order they were filled, so that the one that was filled last is on top of the stack.
+        for index in self.log.drain(depth..) {
             if table.get(index).state() == State::HumongousStart {
                 shared.free.give_humongous(index);
             } else {

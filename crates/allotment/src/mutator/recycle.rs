@@ -41,7 +41,7 @@ impl<'t> Mutator<'t> {
     /// else: not in holes of regions that others share. Marks nest: a frame's mark is recycled before its caller's.
     pub fn mark(&mut self) -> Mark<'t> {
         if self.state().owned.borrow().private.is_none() {
-            self.give_up_buffer();
+            self.state().give_up_buffer();
             self.state().owned.borrow_mut().private = Some(Private::default());
         }
         let state = self.state();

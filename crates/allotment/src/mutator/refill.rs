@@ -5,7 +5,6 @@
 //! buffer begins at the end of the old one, as it does for a thread alone on its core, the old one is
 //! lengthened: nothing is wasted and no filler written.
 
-use super::Mutator;
 use super::initialise::zero;
 use super::state::{Owned, State};
 use crate::object::fill;
@@ -28,28 +27,26 @@ impl Block {
     }
 }
 
-impl Mutator<'_> {
+impl State {
     /// Memory of `bytes` (a multiple of 8, at least 16) for one object: in the buffer, in a new one, or
     /// outside. Does not look at a stop request and reaches no safepoint. `zeroed`: the thread wants zeroed
     /// memory, so the next window is zeroed too (the block itself is the caller's to zero).
     pub(super) fn allocate_past_limit(&self, bytes: usize, zeroed: bool) -> Option<Block> {
-        let state = self.state();
-        if state.hot.free() >= bytes || self.refill(bytes) {
-            return Some(state.bump_past_limit(bytes, zeroed));
+        if self.hot.free() >= bytes || self.refill(bytes) {
+            return Some(self.bump_past_limit(bytes, zeroed));
         }
         self.allocate_outside(bytes)
     }
 
     /// Takes a new buffer that has room for `bytes`; `false` if the object belongs outside.
     fn refill(&self, bytes: usize) -> bool {
-        let state = self.state();
-        let shared = &*state.shared;
+        let shared = &*self.shared;
         if !shared.use_tlab || bytes > shared.sizing.max_tlab_size() {
             return false;
         }
-        let mut owned = state.owned.borrow_mut();
-        if state.hot.has_buffer() && owned.sizing.keep(&shared.sizing, state.hot.free()) {
-            state.counters.kept();
+        let mut owned = self.owned.borrow_mut();
+        if self.hot.has_buffer() && owned.sizing.keep(&shared.sizing, self.hot.free()) {
+            self.counters.kept();
             return false;
         }
         // A clock read is a fifth of a refill, and sizes that do not change are settled.
@@ -57,40 +54,39 @@ impl Mutator<'_> {
         let Some(Request { min, size }) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
             return false;
         };
-        let lengthened = state.lengthen(&owned, min, size);
-        let Some(taken) = lengthened.or_else(|| state.replace(&mut owned, bytes, min, size)) else {
+        let lengthened = self.lengthen(&owned, min, size);
+        let Some(taken) = lengthened.or_else(|| self.replace(&mut owned, bytes, min, size)) else {
             owned.sizing.refused();
             return false;
         };
         owned.sizing.granted(&shared.sizing, taken, now);
-        state.published.publish(&owned.sizing);
-        state.counters.refilled(taken);
+        self.published.publish(&owned.sizing);
+        self.counters.refilled(taken);
         true
     }
 
     /// Gives the buffer up other than for a new one: at a safepoint, before a mark, at the end.
     pub(super) fn give_up_buffer(&self) {
-        let state = self.state();
-        let (top, end) = (state.hot.top(), state.hot.end());
-        if state.hot.has_buffer() {
-            let mut owned = state.owned.borrow_mut();
+        let (top, end) = (self.hot.top(), self.hot.end());
+        if self.hot.has_buffer() {
+            let mut owned = self.owned.borrow_mut();
             owned.sizing.retired();
             let given_back = match &mut owned.private {
-                Some(private) => private.undo(&state.shared, top, end),
-                None => state.shared.free.undo(top, end),
+                Some(private) => private.undo(&self.shared, top, end),
+                None => self.shared.free.undo(top, end),
             };
             if !given_back && top < end {
                 // SAFETY: the tail of the buffer is this thread's, and nothing is in it.
                 unsafe { fill(top, end) };
-                let shared = &state.shared;
+                let shared = &self.shared;
                 if owned.private.is_some() || !shared.free.give_spare(shared.home(), top, end) {
-                    state.counters.retired(end - top);
+                    self.counters.retired(end - top);
                 }
             }
         }
-        state.sampling.lift(&state.hot);
-        state.hot.clear();
-        state.arm();
+        self.sampling.lift(&self.hot);
+        self.hot.clear();
+        self.arm();
     }
 
     /// Zeroes what is not known to be zero of a block from [`allocate_past_limit`](Self::allocate_past_limit).
@@ -98,9 +94,7 @@ impl Mutator<'_> {
         // SAFETY: the block is this thread's.
         unsafe { zero(block.start, block.clean.min(block.end)) };
     }
-}
 
-impl State {
     /// Bumps inside the buffer, whatever the limit; then moves the limits on.
     fn bump_past_limit(&self, bytes: usize, zeroed: bool) -> Block {
         let hot = &self.hot;

@@ -317,7 +317,7 @@ struct Detach<'a>(&'a State);
 impl Drop for Detach<'_> {
     fn drop(&mut self) {
         let state = self.0;
-        Mutator::new(state).give_up_buffer();
+        state.give_up_buffer();
         let shared = &*state.shared;
         let mut owned = state.owned.borrow_mut();
         owned.dissolve(shared);

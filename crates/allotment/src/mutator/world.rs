@@ -60,7 +60,7 @@ impl<'w> World<'w> {
         for state in world.states() {
             // Also what was held meanwhile: reservations lapse.
             state.safepoints.set(state.safepoints.get() + 1);
-            Mutator::new(state).give_up_buffer();
+            state.give_up_buffer();
             state.owned.borrow_mut().dissolve(shared);
         }
         world
@@ -144,8 +144,8 @@ impl Mutator<'_> {
     /// # Panics
     /// If the hook of [`on_late_thread`](crate::heap::HeapBuilder::on_late_thread) does. The threads then go on.
     pub fn stop_the_world<R>(&mut self, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
-        self.come_to_safepoint();
         let state = self.state();
+        state.come_to_safepoint();
         state.shared.stop(Some(state), f)
     }
 }
