@@ -52,8 +52,9 @@ pub(crate) struct Parallel {
     inner: Mutex<Inner>,
     welcome: Welcome,
     idle: Idle,
-    /// Written in the stopped world. Relaxed: who compares two readings was stopped in between.
-    full_collections: AtomicU64,
+    /// When the last collection ended, or the heap was made or emptied, in ns of its age. Written in the stopped world, or while
+    /// no thread is attached; Relaxed: a mutator that reads it was stopped meanwhile, or attached later.
+    resumed_ns: AtomicU64,
     gang: Gang,
     history: Arc<History>,
     settings: Settings,
@@ -70,8 +71,6 @@ struct Inner {
     crews: Crews,
     sizing: Sizing,
     decision: Decision,
-    /// When the last collection ended, or the heap began.
-    resumed: Instant,
     collections: u64,
 }
 
@@ -114,8 +113,7 @@ impl Parallel {
         let welcome = Welcome::new(sizes, machine);
         welcome.begin(0, &decision, sizing.most_eden());
         let idle = Idle::new(when_idle, homes);
-        let first =
-            First { eden_regions: decision.eden_regions, capacity: idle.begin(0, &decision, Duration::ZERO) };
+        let first = First { eden_regions: decision.eden_regions, capacity: idle.begin(0, &decision) };
         let inner = Inner {
             tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
             starts: StartTable::new(base, geometry.heap_bytes())?,
@@ -125,14 +123,13 @@ impl Parallel {
             crews: Crews::default(),
             sizing,
             decision,
-            resumed: Instant::now(),
             collections: 0,
         };
         let parallel = Parallel {
             inner: Mutex::new(inner),
             welcome,
             idle,
-            full_collections: AtomicU64::new(0),
+            resumed_ns: AtomicU64::new(history.age().as_nanos() as u64),
             gang,
             history,
             settings,
@@ -289,7 +286,6 @@ impl Parallel {
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
         let adopted = adopting.elapsed();
         let uncommitted = self.settings.conclude(world);
-        self.full_collections.fetch_add(1, Ordering::Relaxed);
         let mut record = CollectionRecord::full(world, cause, &done, uncommitted);
         record.start = start;
         record.phases.push(Phase { name: "Adopt", time: adopted });
@@ -300,6 +296,16 @@ impl Parallel {
             ..Collection::default()
         };
         Some(self.decide(inner, world, collection, record, watch))
+    }
+
+    /// Mutators begin to fill eden.
+    fn resume(&self) {
+        self.resumed_ns.store(self.history.age().as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// When they began.
+    fn resumed(&self) -> Duration {
+        Duration::from_nanos(self.resumed_ns.load(Ordering::Relaxed))
     }
 
     fn decide(
@@ -314,7 +320,7 @@ impl Parallel {
         let table = free.table();
         inner.collections += 1;
         let mut collection = Collection {
-            mutator_ns: watch.duration_since(inner.resumed).as_nanos() as u64,
+            mutator_ns: record.start.saturating_sub(self.resumed()).as_nanos() as u64,
             threads: world.threads(),
             free_regions: table.len() - free.regions_in_use(),
             ..collection
@@ -337,8 +343,8 @@ impl Parallel {
         );
         let in_use = free.regions_in_use();
         self.welcome.begin(in_use, &inner.decision, inner.sizing.most_eden());
-        free.set_capacity(self.idle.begin(in_use, &inner.decision, self.history.age()));
-        inner.resumed = Instant::now();
+        free.set_capacity(self.idle.begin(in_use, &inner.decision));
+        self.resume();
         let sizing = SizingRecord { collection, decision: inner.decision.clone() };
         CollectionRecord { pause: watch.elapsed(), sizing: Some(Box::new(sizing)), ..record }
     }
@@ -353,11 +359,11 @@ impl Collector for Arc<Parallel> {
         let mut inner = self.inner.lock().expect("a collection that panics ends the process");
         inner.survivors.forget();
         inner.old.forget();
-        inner.resumed = Instant::now();
         inner.decision.full = false;
         inner.decision.eden_regions = self.welcome.eden_regions();
         self.welcome.begin(0, &inner.decision, inner.sizing.most_eden());
-        Some(self.idle.begin(0, &inner.decision, self.history.age()))
+        self.resume();
+        Some(self.idle.begin(0, &inner.decision))
     }
 
     fn collect(
@@ -369,16 +375,8 @@ impl Collector for Arc<Parallel> {
         if cause == Cause::AllocationFailure && self.find_room(mutator, satisfied) {
             return Outcome::Collected;
         }
-        let full_before = self.full_collections.load(Ordering::Relaxed);
-        let stopped = loop {
-            let stopped =
-                mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));
-            // What others stopped for need not be what was asked for.
-            let full = self.full_collections.load(Ordering::Relaxed) != full_before;
-            if stopped.is_some() || full || cause != Cause::Requested {
-                break stopped;
-            }
-        };
+        let stopped =
+            mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
         // While mutators run: threads that a pause waits for until they are started are late for all of it.
         self.team(next);

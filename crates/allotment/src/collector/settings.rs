@@ -4,6 +4,7 @@ use super::full::{self, Compaction, Pages, SideTables, Subject};
 use super::verify::Checks;
 use super::work::{Gang, Team, wanted_workers};
 use crate::mutator::World;
+use std::sync::atomic::Ordering;
 
 /// See [the options](crate::options).
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +45,9 @@ impl Settings {
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which are given references of this heap only; the tables are this heap's; what unwinds in a stopped
         // world ends the process.
-        unsafe { full::collect(subject, tables, roots, compaction, team) }.ok()
+        let done = unsafe { full::collect(subject, tables, roots, compaction, team) }.ok()?;
+        shared.full_collections.fetch_add(1, Ordering::Relaxed);
+        Some(done)
     }
 
     /// What follows every collection: idle memory is given back, and the heap is checked; the bytes given back.

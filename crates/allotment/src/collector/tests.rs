@@ -7,15 +7,19 @@ use crate::object::{Shape, ShapeRef, SlotKind, reference};
 use crate::options::CollectorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(super) const REGION: usize = 4096;
 pub(super) const PAIR_BYTES: usize = 24;
 
 fn heap(regions: usize) -> (Heap, ShapeRef) {
+    heap_of(CollectorKind::MarkCompact, regions)
+}
+
+fn heap_of(collector: CollectorKind, regions: usize) -> (Heap, ShapeRef) {
     let builder = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false);
-    with_pairs(builder.collector(CollectorKind::MarkCompact).build().expect("a heap"))
+    with_pairs(builder.collector(collector).build().expect("a heap"))
 }
 
 pub(super) fn with_pairs(heap: Heap) -> (Heap, ShapeRef) {
@@ -177,6 +181,30 @@ fn threads_collect_for_each_other() {
     });
     assert!(asked.collections().count > 0);
     asked.verify().unwrap();
+}
+
+/// Regression: whoever asked for a collection was content with any stop that came first, though nothing was collected in it.
+#[test]
+fn what_is_requested_is_done_beside_stops_for_something_else() {
+    for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
+        let (heap, _) = heap_of(collector, 32);
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    heap.stop_the_world(|_| {}).expect("this thread is attached to none");
+                }
+            });
+            let done = heap.attach(|mutator| {
+                (0..500).all(|_| {
+                    let before = heap.collections().count;
+                    mutator.collect() && heap.collections().count > before
+                })
+            });
+            over.store(true, Ordering::Relaxed);
+            assert!(done.unwrap(), "{collector:?}");
+        });
+    }
 }
 
 #[test]

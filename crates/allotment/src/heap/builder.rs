@@ -26,7 +26,7 @@ use crate::sync::Mutex;
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Collects options, then [`build`](Self::build)s.
 ///
@@ -319,6 +319,7 @@ impl HeapBuilder {
                 seed: chosen.zeal_seed,
                 out_of_memory: chosen.zeal_out_of_memory,
             },
+            full_collections: AtomicU64::new(0),
             load_hook: AtomicBool::new(false),
             regions: Mutex::new(()),
         };

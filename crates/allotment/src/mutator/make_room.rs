@@ -14,6 +14,7 @@ use super::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, Site, Zer
 use crate::object::{Header, Kind, align_to_word, fill};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::Ordering;
 
 /// Memory that one thread may initialise without asking again, until its next safepoint.
 #[derive(Debug)]
@@ -148,8 +149,15 @@ impl<'t> Mutator<'t> {
     /// another's meanwhile. A safepoint.
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
-        let outcome = shared.collector.collect(self, Cause::Requested, &mut |_| true);
-        matches!(outcome, Outcome::Collected | Outcome::Elsewhere)
+        let done = || shared.full_collections.load(Ordering::Relaxed);
+        let before = done();
+        loop {
+            match shared.collector.collect(self, Cause::Requested, &mut |_| true) {
+                // What the other stopped for need not be what is wanted here.
+                Outcome::Elsewhere if done() == before => continue,
+                outcome => return matches!(outcome, Outcome::Collected | Outcome::Elsewhere),
+            }
+        }
     }
 
     /// Allocates in reserved memory. `None`: the reservation is used up, or lapsed at a safepoint.

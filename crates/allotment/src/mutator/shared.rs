@@ -15,7 +15,7 @@ use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Releases what it can; whether that was something. See [`HeapBuilder::on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit).
 pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     /// `ZeroWindowSize`, in bytes.
     pub(crate) zero_window: usize,
     pub(crate) zeal: ZealSchedule,
+    /// Full collections so far. Written while the world is stopped. Relaxed: who compares two readings stood still in between.
+    pub(crate) full_collections: AtomicU64,
     /// Whether threads that attach have loads of generated code call their hook. Written while the world is stopped. Relaxed.
     pub(crate) load_hook: AtomicBool,
     /// Held while the world is stopped, and by whoever takes regions from the heap without being one of its threads: a

@@ -31,6 +31,14 @@ pub enum State {
 }
 
 impl State {
+    /// Whether objects begin in such a region.
+    pub(crate) fn begins_objects(self) -> bool {
+        match self {
+            State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => false,
+            State::Shared | State::Exclusive | State::Survivor | State::Old | State::HumongousStart => true,
+        }
+    }
+
     fn from_raw(raw: u8) -> State {
         match raw {
             0 => State::Uncommitted,

@@ -112,10 +112,6 @@ pub(super) unsafe fn unite<B: Backing>(subject: Subject<'_, B>, map: &LiveMap, t
                 }
             };
             match table.get(index).state() {
-                State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => {}
-                State::Shared | State::Exclusive | State::Survivor | State::Old => {
-                    unite(bottom, bottom + region_bytes);
-                }
                 // One object, of which the header is marked; or several, if the run was reserved for them.
                 State::HumongousStart => {
                     // SAFETY: a run is parsable.
@@ -129,6 +125,8 @@ pub(super) unsafe fn unite<B: Backing>(subject: Subject<'_, B>, map: &LiveMap, t
                         broken(bottom, "a run of regions is not parsable");
                     }
                 }
+                state if state.begins_objects() => unite(bottom, bottom + region_bytes),
+                _ => {}
             }
         }
     });

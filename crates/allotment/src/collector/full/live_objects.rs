@@ -4,7 +4,7 @@ use super::Subject;
 use super::broken::broken;
 use super::live_map::LiveMap;
 use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes, size_of_object};
-use crate::region::{Backing, State};
+use crate::region::Backing;
 
 /// Finds the shapes of objects; the last one is at hand, for neighbours often share it.
 pub(crate) struct ShapeCache<'h> {
@@ -73,11 +73,10 @@ pub(super) unsafe fn for_each_live<'h, B: Backing>(
     mut visit: impl FnMut(usize, &'h Shape, usize),
 ) {
     let table = subject.free.table();
-    let end = match table.get(index).state() {
-        State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => return,
-        State::HumongousStart => subject.free.object_end(index),
-        State::Shared | State::Exclusive | State::Survivor | State::Old => table.get(index).top(),
-    };
+    if !table.get(index).state().begins_objects() {
+        return;
+    }
+    let end = subject.free.object_end(index);
     let mut shapes = ShapeCache::new(subject);
     let mut at = map.next_live(from.max(table.bottom(index)), end);
     while at < end {

@@ -30,11 +30,12 @@ pub(super) unsafe fn mark<B: Backing>(
     roots: &mut Roots<'_>,
     statistics: &mut Statistics,
 ) -> Result<Vec<usize>, Unavailable> {
+    let far = LiveMap::is_far(statistics.used_before);
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
         match team.workers() {
-            ..=LANES => mark_by::<B, false>(subject, map, team, crew, roots),
-            _ => mark_by::<B, true>(subject, map, team, crew, roots),
+            ..=LANES => mark_by::<B, false>(subject, map, team, crew, roots, far),
+            _ => mark_by::<B, true>(subject, map, team, crew, roots, far),
         }
     }?;
     statistics.live_objects = found.objects;
@@ -53,8 +54,8 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     team: Team<'_>,
     crew: &Crew,
     roots: &mut Roots<'_>,
+    far: bool,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
-    let far = LiveMap::is_far(subject.free.used_bytes());
     let marker = |number| Marker::<B, LOCKED>::new(subject, map, far, number, crew.worker(number));
     crew.begin();
     let mut first = marker(0);

@@ -21,7 +21,7 @@ use crate::collector::sizing::Decision;
 use crate::memory::run_on_cpus;
 use crate::mutator::{Cause, Mutator, Shared};
 use crate::sync::{
-    AtomicBool, AtomicU64, AtomicUsize, Builder, JoinHandle, Mutex, Ordering, current, park, park_timeout,
+    AtomicBool, AtomicUsize, Builder, JoinHandle, Mutex, Ordering, current, park, park_timeout,
 };
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -47,9 +47,6 @@ pub(super) struct Idle {
     /// Regions that may be in use once the last part of eden is open; 0: none is kept back. Written in the stopped world, made larger
     /// and cleared by mutators. Released by who clears it, so that who finds nothing kept back finds the capacity.
     whole: AtomicUsize,
-    /// When eden was empty, in ms of the heap's age. Written in the stopped world; Relaxed: a mutator that reads it was stopped
-    /// meanwhile, or attached later.
-    begun_ms: AtomicU64,
     order: Arc<Order>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The system gave no thread: it is not asked again.
@@ -63,32 +60,35 @@ impl Idle {
             enabled,
             homes,
             whole: AtomicUsize::new(0),
-            begun_ms: AtomicU64::new(0),
             order: Arc::default(),
             thread: Mutex::new(None),
             refused: AtomicBool::new(false),
         }
     }
 
-    /// Eden is empty at this age of the heap, and so many regions are in use: how many may be. In the stopped world, or while no
-    /// thread is attached.
-    pub(super) fn begin(&self, in_use: usize, decision: &Decision, age: Duration) -> usize {
+    /// Eden is empty, and so many regions are in use: how many may be. In the stopped world, or while no thread is attached.
+    pub(super) fn begin(&self, in_use: usize, decision: &Decision) -> usize {
         self.order.rest();
-        self.begun_ms.store(age.as_millis() as u64, Ordering::Relaxed);
         self.whole.store(0, Ordering::Relaxed);
         // What comes next may be a full collection: nobody should come back into the midst of that.
         if decision.full { in_use + decision.eden_regions } else { self.keep(in_use, decision.eden_regions) }
     }
 
+    /// Eden is to have so many regions behind those in use, more than before: how many may be in use.
+    pub(super) fn enlarge(&self, in_use: usize, eden_regions: usize) -> usize {
+        let capacity = self.keep(in_use, eden_regions);
+        // It is not nearly full any more.
+        self.order.rest();
+        capacity
+    }
+
     /// Keeps the last part back of an eden of so many regions, behind those in use: how many may be in use without it.
-    pub(super) fn keep(&self, in_use: usize, eden_regions: usize) -> usize {
+    fn keep(&self, in_use: usize, eden_regions: usize) -> usize {
         let (whole, last) = (in_use + eden_regions, eden_regions / LAST_PART);
         if !self.enabled || last == 0 || eden_regions - last < self.homes {
             return whole;
         }
         self.whole.fetch_max(whole, Ordering::Relaxed);
-        // Of a smaller eden, which is not nearly full any more.
-        self.order.rest();
         whole - last
     }
 
@@ -101,8 +101,7 @@ impl Idle {
         // First, so that who comes too late to open it finds room.
         mutator.shared().free.raise_capacity(whole);
         let first = self.whole.compare_exchange(whole, 0, Ordering::Release, Ordering::Relaxed).is_ok();
-        let begun = Duration::from_millis(self.begun_ms.load(Ordering::Relaxed));
-        if first && parallel.history.age().saturating_sub(begun) >= LEAST {
+        if first && parallel.history.age().saturating_sub(parallel.resumed()) >= LEAST {
             self.look(parallel, mutator);
         }
         true
@@ -266,12 +265,12 @@ mod tests {
         let (on, off) = (Idle::new(true, 4), Idle::new(false, 4));
         for (in_use, eden, kept) in [(0, 7, 7), (3, 8, 10), (0, 64, 56), (5, 23, 26)] {
             on.order.ask();
-            assert_eq!(off.keep(in_use, eden), in_use + eden);
+            assert_eq!(off.enlarge(in_use, eden), in_use + eden);
             on.whole.store(0, Ordering::Relaxed);
-            assert_eq!(on.keep(in_use, eden), kept);
+            assert_eq!(on.enlarge(in_use, eden), kept);
             let whole = if eden < LAST_PART { 0 } else { in_use + eden };
             assert_eq!((on.whole.load(Ordering::Relaxed), off.whole.load(Ordering::Relaxed)), (whole, 0));
-            assert_eq!(on.order.is_asked(), whole == 0, "a larger eden is not nearly full");
+            assert!(!on.order.is_asked(), "a larger eden is not nearly full");
         }
         let many = Idle::new(true, 60);
         assert_eq!(many.keep(0, 64), 64, "each core has a region");

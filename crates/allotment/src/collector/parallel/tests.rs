@@ -9,7 +9,6 @@ use crate::mutator::{ArraySite, Cause, Mutator, PerObject};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::CollectorKind;
 use crate::region::State;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 /// A heap of so many small regions, its pairs, and where its records go.
@@ -361,26 +360,4 @@ fn threads_that_come_find_room_without_a_stop() {
             done.wait();
         });
     }
-}
-
-/// Whoever asks for a collection used to be content with any stop that came first, though nothing was collected in it.
-#[test]
-fn what_is_requested_is_done_beside_stops_for_something_else() {
-    let (heap, ..) = heap(32, "");
-    let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                heap.stop_the_world(|_| {}).expect("this thread is attached to none");
-            }
-        });
-        let done = heap.attach(|mutator| {
-            (0..500).all(|_| {
-                let before = heap.collections().count;
-                mutator.collect() && heap.collections().count > before
-            })
-        });
-        over.store(true, Ordering::Relaxed);
-        assert!(done.unwrap());
-    });
 }

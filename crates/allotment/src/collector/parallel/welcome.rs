@@ -63,7 +63,7 @@ impl Welcome {
         // First, so that who comes too late to be the one that enlarged it finds room.
         // Not where others did it meanwhile, and filled it.
         if free.capacity() < self.in_use() + least {
-            free.raise_capacity(idle.keep(self.in_use(), least));
+            free.raise_capacity(idle.enlarge(self.in_use(), least));
         }
         shared.budget.raise_capacity(least << free.table().geometry().region_shift);
         (self.eden.fetch_max(least, Ordering::Relaxed) < least).then_some(least)
