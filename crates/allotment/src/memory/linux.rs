@@ -35,12 +35,29 @@ pub fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
 }
 
-/// The CPUs that the calling thread may run on, ascending; empty if the kernel does not tell.
+/// The CPUs that the calling thread or the process's first one may run on, ascending; empty if the kernel does not tell.
+///
+/// Of both: a thread that was bound to a CPU of its own before it asks is not alone in the process.
 pub(super) fn allowed_cpus() -> Vec<usize> {
-    match rustix::thread::sched_getaffinity(None) {
+    let first = rustix::process::getpid();
+    let mut cpus = own_cpus();
+    cpus.extend(affinity(Some(first), "/proc/self/status"));
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
+}
+
+/// The CPUs that the calling thread may run on.
+pub(crate) fn own_cpus() -> Vec<usize> {
+    affinity(None, "/proc/thread-self/status")
+}
+
+/// The CPUs of a thread, which the file describes, too.
+fn affinity(thread: Option<Pid>, status: &str) -> Vec<usize> {
+    match rustix::thread::sched_getaffinity(thread) {
         Ok(set) => (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
         // A kernel with room for more than `MAX_CPU` CPUs refuses the short mask; the text has no such limit.
-        Err(_) => read("/proc/thread-self/status")
+        Err(_) => read(status)
             .and_then(|status| cpu_list::parse(field(&status, "Cpus_allowed_list")?))
             .unwrap_or_default(),
     }
@@ -200,6 +217,17 @@ mod tests {
         let allowed = allowed_cpus();
         assert!(allowed.is_sorted());
         assert!(allowed.contains(&current_cpu()), "{} not in {allowed:?}", current_cpu());
+    }
+
+    /// Regression: a heap that was made by a thread bound to one CPU took that for the only one.
+    #[test]
+    fn a_thread_that_is_bound_to_one_cpu_sees_those_of_the_process() {
+        let all = allowed_cpus();
+        let seen = std::thread::spawn(|| {
+            run_on_cpus(&[current_cpu()]);
+            allowed_cpus()
+        });
+        assert_eq!(seen.join().unwrap(), all);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Gangs, stacks and entries on real threads.
 
 use super::*;
-use crate::memory::run_on_cpus;
 use crate::memory::topology::Topology;
+use crate::memory::{own_cpus, run_on_cpus};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -70,9 +70,8 @@ fn threads_run_on_the_cpus_of_their_gang_whoever_starts_them() {
             run_on_cpus(&cpus[..1]);
             let allowed = Mutex::new(HashSet::new());
             Team::new(&gang, gang.ready(3)).run(&|number| {
-                let own = Topology::detect();
                 if number > 0 {
-                    allowed.lock().unwrap().extend(own.cpus().iter().map(|cpu| cpu.number));
+                    allowed.lock().unwrap().extend(own_cpus());
                 }
             });
             allowed.into_inner().unwrap()
@@ -88,10 +87,7 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
     let gang = Gang::new("apart", cpus.len() + 1).on_cpus(&cpus);
     let allowed_of = |workers: usize| {
         let allowed = Mutex::new(vec![Vec::new(); workers]);
-        let look = |number: usize| {
-            let own = Topology::detect().cpus().iter().map(|cpu| cpu.number).collect();
-            allowed.lock().unwrap()[number] = own;
-        };
+        let look = |number: usize| allowed.lock().unwrap()[number] = own_cpus();
         assert_eq!(gang.ready(workers), workers);
         // Twice: who had not begun yet when it was first wanted is where it should be the second time.
         Team::new(&gang, workers).run(&look);
