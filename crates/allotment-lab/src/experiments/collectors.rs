@@ -1,4 +1,4 @@
-//! The collector as a parameter of an experiment: the axis, the heap that has it, and what is said of one that
+//! The collector as a parameter of an experiment, and its workers: the axes, the heap that has them, and what is said of what
 //! does not exist.
 //!
 //! The words of the axis are a list here and not the option's own: the defaults of an experiment are fixed when
@@ -19,6 +19,18 @@ pub(super) const COLLECTOR: Axis = Axis::new(
 )
 .quick(&["parallel", "mark-compact"]);
 
+/// The axis `workers`: threads that collect at the same time. Variants of one run, so that their forks take turns.
+pub(super) const WORKERS: Axis =
+    Axis::new("workers", "option ParallelGCThreads of the heap; 0: as it says", Kind::Count, &["0"]);
+
+/// The heap, collected by so many `workers`.
+///
+/// # Errors
+/// The option `ParallelGCThreads` does not take that number.
+pub(super) fn by_workers(heap: HeapBuilder, workers: u64) -> Result<HeapBuilder, OptionError> {
+    if workers == 0 { Ok(heap) } else { heap.options(&format!("ParallelGCThreads={workers}")) }
+}
+
 /// A heap of at most `bytes` bytes that `collector` collects. It begins as small as any heap does.
 ///
 /// # Errors
@@ -36,6 +48,11 @@ pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
     builder.resolve().err().map(|error| error.to_string())
 }
 
+/// Why no heap is collected by so many workers, if none is: for `Experiment::nonsense`.
+pub(super) fn workers_refusal(workers: u64) -> Option<String> {
+    by_workers(Heap::builder(), workers).err().map(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +65,16 @@ mod tests {
             let row = heap.options().rows().find(|row| row.info.name == "Collector").unwrap();
             assert_eq!((row.value.as_str(), heap.geometry().heap_bytes()), (collector, 16 << 20));
         }
+    }
+
+    #[test]
+    fn a_heap_has_the_workers_that_were_asked_for() {
+        for (workers, value) in [(0, "0"), (3, "3")] {
+            let heap = by_workers(Heap::builder().max_heap_size(16 << 20), workers).unwrap().build().unwrap();
+            let row = heap.options().rows().find(|row| row.info.name == "ParallelGCThreads").unwrap();
+            assert_eq!(row.value.as_str(), value);
+        }
+        assert!(workers_refusal(2000).unwrap().contains("ParallelGCThreads"));
     }
 
     #[test]

@@ -144,6 +144,10 @@ pub(super) fn trees(case: &Case) -> Counterpart {
         .param("depth", case.text("depth")?)
         .param("rounds", case.text("rounds")?)
         .differs(DIFFERS);
+    let workload = match case.count("workers")? {
+        0 => workload,
+        workers => workload.flag(format!("-XX:ParallelGCThreads={workers}")),
+    };
     Ok((case.mode == "build" && is_collected(case)?).then_some(workload))
 }
 

@@ -1,5 +1,6 @@
 //! What parameters make sense, and how large the heaps for them are.
 
+use super::super::collectors::{by_workers, workers_refusal};
 use super::node::BYTES;
 use crate::harness::{Case, ParameterError};
 use allotment::Heap;
@@ -23,8 +24,13 @@ pub(super) const STOP_HEAP: usize = 256 << 20;
 
 /// A heap that collects. Its pages are there, so that the first round through it is like all that follow.
 pub(super) fn heap(bytes: usize) -> anyhow::Result<Heap> {
+    heap_by(bytes, 0)
+}
+
+/// The same, collected by so many `workers`; 0: by as many as the options say.
+pub(super) fn heap_by(bytes: usize, workers: u64) -> anyhow::Result<Heap> {
     let heap = Heap::builder().max_heap_size(bytes).initial_heap_size(bytes).always_pre_touch(true);
-    Ok(heap.collector(CollectorKind::MarkCompact).name("lab").build()?)
+    Ok(by_workers(heap, workers)?.collector(CollectorKind::MarkCompact).name("lab").build()?)
 }
 
 /// The heap of modes that hold next to nothing.
@@ -85,6 +91,9 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
                 return Ok(Some(format!(
                     "{garbage} dead objects beside each live one: at most {MAX_GARBAGE} work"
                 )));
+            }
+            if let Some(refused) = workers_refusal(case.count("workers")?) {
+                return Ok(Some(refused));
             }
             if live / BYTES > u32::MAX as usize {
                 return Ok(Some(format!(

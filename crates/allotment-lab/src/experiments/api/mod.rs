@@ -19,6 +19,7 @@ mod slots;
 mod stop;
 mod tree;
 
+use super::collectors::WORKERS;
 use super::saying::{all_against, ours};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, TimeUnit};
@@ -98,6 +99,7 @@ impl Experiment for Api {
             .only_in(&["collect"]),
             Axis::new("garbage", "dead objects beside each live one", Kind::Count, &["1"])
                 .only_in(&["collect"]),
+            WORKERS.only_in(&["collect"]),
             Axis::new(
                 "way",
                 "with the safe API or without",
@@ -187,6 +189,7 @@ mod tests {
             ("collect", "live", "31", "a node has 32 bytes"),
             ("collect", "live", "1g", "dead objects beside each live one"),
             ("collect", "live", "16384t", "of memory"),
+            ("collect", "workers", "1025", "ParallelGCThreads"),
         ] {
             let mut values = vec![(name.to_string(), vec![value.to_string()])];
             if reason.starts_with("dead") {

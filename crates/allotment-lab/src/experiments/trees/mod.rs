@@ -10,7 +10,7 @@ mod shot;
 mod spans;
 mod tree;
 
-use super::collectors::{COLLECTOR, refusal};
+use super::collectors::{COLLECTOR, WORKERS, refusal, workers_refusal};
 use super::on_jvm;
 use super::saying::{all_against, contrast, ours, scaling};
 use crate::format::{Comparison, ScoreRow};
@@ -57,6 +57,7 @@ impl Experiment for Trees {
             Axis::new("rounds", "trees of each kind that a thread makes", Kind::Count, &["100"])
                 .quick(&["25"]),
             COLLECTOR,
+            WORKERS,
         ];
         AXES
     }
@@ -107,7 +108,8 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
     if rounds == 0 {
         return Ok(Some("no rounds: there is nothing to make".into()));
     }
-    Ok(refusal(case.text("collector")?, case.size("heap")?))
+    let refused = refusal(case.text("collector")?, case.size("heap")?);
+    Ok(refused.or(workers_refusal(case.count("workers")?)))
 }
 
 #[cfg(test)]
@@ -117,9 +119,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {
-        for (name, value, reason) in
-            [("depth", "31", "at most 30"), ("rounds", "0", "nothing to make"), ("heap", "1m", "MaxHeapSize")]
-        {
+        for (name, value, reason) in [
+            ("depth", "31", "at most 30"),
+            ("rounds", "0", "nothing to make"),
+            ("heap", "1m", "MaxHeapSize"),
+            ("workers", "1025", "ParallelGCThreads"),
+        ] {
             let mut values = vec![(name.to_string(), vec![value.to_string()])];
             values.push(("collector".into(), vec!["mark-compact".into()]));
             let error = expand(&[&Trees], &Selection { quick: true, values, ..Selection::default() }, 2);

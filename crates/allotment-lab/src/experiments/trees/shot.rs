@@ -3,7 +3,7 @@
 //! What lives on is made once in a process, by the first thread and before anything is measured; it is counted
 //! after each shot.
 
-use super::super::collectors::heap_of;
+use super::super::collectors::{by_workers, heap_of};
 use super::super::heap_use::HeapUse;
 use super::node::{Node, count, nodes};
 use super::tree;
@@ -36,7 +36,8 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         _ => (tree::top_down::<false>, tree::bottom_up::<false>),
     };
     let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")?, top_down, bottom_up };
-    let (heap, mut probe) = HeapUse::of(heap_of(case.text("collector")?, case.size("heap")?)?)?;
+    let heap = heap_of(case.text("collector")?, case.size("heap")?)?;
+    let (heap, mut probe) = HeapUse::of(by_workers(heap, case.count("workers")?)?)?;
     bench.measure_within_with(&mut probe, |thread, play| {
         heap.attach(|mutator| {
             if thread.index == 0 {
