@@ -109,6 +109,24 @@ pub unsafe fn probe_array(mutator: &Mutator<'_>, site: ArraySite, length: usize)
     unsafe { mutator.try_alloc_array_raw(site, length) }
 }
 
+/// The same, many of them, and a safepoint after each.
+///
+/// # Safety
+/// As for [`Mutator::try_alloc_raw`].
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe fn probe_poll(mutator: &mut Mutator<'_>, site: ArraySite<ByCaller>, lengths: &[usize]) -> usize {
+    let mut allocated = 0;
+    for length in lengths {
+        // SAFETY: the caller's predicates.
+        let Some(array) = (unsafe { mutator.try_alloc_array_raw(site, *length) }) else { break };
+        keep(array);
+        mutator.safepoint();
+        allocated += 1;
+    }
+    allocated
+}
+
 /// An object of the safe API.
 #[derive(Object)]
 pub struct Node {
@@ -224,6 +242,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 + probe_burst(mutator, burst, 100)
                 + probe_burst_per_object(mutator, zeroed, 100)
                 + usize::from(probe_array(mutator, array, 100).is_some())
+                + probe_poll(mutator, ArraySite::new(bytes), &[100; 100])
         };
         safe(mutator).map(|sum| (raw, sum))
     })??;

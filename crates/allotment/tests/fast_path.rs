@@ -182,8 +182,10 @@ fn assert_in_registers(function: &str) {
 /// A load more for each object is 15 % of the time of one of 64 bytes, where the core has another hyperthread to serve.
 #[test]
 fn a_loop_reaches_the_buffer_without_a_load_for_each_object() {
-    // Top, limit, header, top; in the safe API also the type's header, and two fields.
-    for (function, accesses) in [("probe_by_caller", 4), ("probe_unique", 4), ("probe_alloc_loop", 7)] {
+    // Top, limit, header, top; in the safe API also the type's header, and two fields; of arrays the length, read and written, and of
+    // a poll the request.
+    let probes = [("probe_by_caller", 4), ("probe_unique", 4), ("probe_alloc_loop", 7), ("probe_poll", 7)];
+    for (function, accesses) in probes {
         let code = disassemble(function);
         let body = innermost_loop(&code);
         assert_eq!(touching(body).len(), accesses, "{function}:\n{}", listing(body));

@@ -8,7 +8,7 @@ use crate::options::CollectorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 pub(super) const REGION: usize = 4096;
 pub(super) const PAIR_BYTES: usize = 24;
@@ -204,6 +204,31 @@ fn what_is_requested_is_done_beside_stops_for_something_else() {
             over.store(true, Ordering::Relaxed);
             assert!(done.unwrap(), "{collector:?}");
         });
+    }
+}
+
+#[test]
+fn one_collection_serves_all_who_ask_for_it_at_the_same_time() {
+    const THREADS: u64 = 4;
+    for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
+        let (heap, _) = heap_of(collector, 32);
+        for round in 0..50 {
+            let before = heap.collections().count;
+            let together = Barrier::new(THREADS as usize);
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        let ask = |mutator: &mut Mutator<'_>| {
+                            mutator.blocking(|| together.wait());
+                            assert!(mutator.collect());
+                        };
+                        heap.attach(ask).unwrap();
+                    });
+                }
+            });
+            let done = heap.collections().count - before;
+            assert!((1..=THREADS).contains(&done), "{collector:?}, {round}: {done}");
+        }
     }
 }
 

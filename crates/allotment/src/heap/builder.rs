@@ -256,6 +256,7 @@ impl HeapBuilder {
         let settings = CollectorSettings {
             pages: Pages {
                 huge: chosen.use_transparent_huge_pages,
+                touching: topology.available_parallelism(),
                 touched_for: if chosen.always_pre_touch {
                     chosen.initial_heap_size.max(geometry.region_bytes())
                 } else {

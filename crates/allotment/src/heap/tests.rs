@@ -1,7 +1,7 @@
 //! The heap from outside: how it begins, what it says of its memory, and what it refuses.
 
 use super::{BuildError, Heap, MemoryUse};
-use crate::memory::{PrefetchSettings, PrefetchStyle, Processor};
+use crate::memory::{PrefetchSettings, PrefetchStyle, Processor, current_cpu, run_on_cpus};
 use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
 use crate::object::{Element, Shape, ShapeRef};
 use crate::options::{CollectorKind, OptionId, Origin};
@@ -193,4 +193,15 @@ fn prefetch_is_as_given_or_as_suits_the_processor() {
     let origin = heap.options().origin(OptionId::AllocatePrefetchStyle);
     let changed = ours.style != PrefetchStyle::Always;
     assert_eq!(origin, if changed { Origin::Ergonomic } else { Origin::Default });
+}
+
+/// Regression: a heap that was made by a thread bound to one CPU had one region for all of them to take buffers from.
+#[test]
+fn a_heap_that_a_bound_thread_makes_is_for_all_cpus_of_the_process() {
+    let homes = || small("").unwrap().shared.free.homes();
+    let bound = std::thread::spawn(move || {
+        run_on_cpus(&[current_cpu()]);
+        homes()
+    });
+    assert_eq!(bound.join().unwrap(), homes());
 }

@@ -35,15 +35,16 @@ pub fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
 }
 
-/// The CPUs that the calling thread or the process's first one may run on, ascending; empty if the kernel does not tell.
-///
-/// Of both: a thread that was bound to a CPU of its own before it asks is not alone in the process.
+/// The CPUs of the heap that the calling thread makes, ascending: those that it may run on; if it is bound to one, also those of
+/// the process's first thread, since a thread is bound to one CPU for its own sake and to several for that of a part of the program.
+/// Empty if the kernel does not tell.
 pub(super) fn allowed_cpus() -> Vec<usize> {
-    let first = rustix::process::getpid();
     let mut cpus = own_cpus();
-    cpus.extend(affinity(Some(first), "/proc/self/status"));
-    cpus.sort_unstable();
-    cpus.dedup();
+    if cpus.len() == 1 {
+        cpus.extend(affinity(Some(rustix::process::getpid()), "/proc/self/status"));
+        cpus.sort_unstable();
+        cpus.dedup();
+    }
     cpus
 }
 
@@ -219,15 +220,19 @@ mod tests {
         assert!(allowed.contains(&current_cpu()), "{} not in {allowed:?}", current_cpu());
     }
 
-    /// Regression: a heap that was made by a thread bound to one CPU took that for the only one.
     #[test]
-    fn a_thread_that_is_bound_to_one_cpu_sees_those_of_the_process() {
+    fn a_thread_that_is_bound_to_one_cpu_sees_those_of_the_process_and_of_two_its_own() {
         let all = allowed_cpus();
-        let seen = std::thread::spawn(|| {
-            run_on_cpus(&[current_cpu()]);
-            allowed_cpus()
-        });
-        assert_eq!(seen.join().unwrap(), all);
+        for own in [1, 2].map(|count| all[..count.min(all.len())].to_vec()) {
+            let seen = std::thread::spawn({
+                let own = own.clone();
+                move || {
+                    run_on_cpus(&own);
+                    allowed_cpus()
+                }
+            });
+            assert_eq!(seen.join().unwrap(), if own.len() == 1 { all.clone() } else { own });
+        }
     }
 
     #[test]

@@ -60,11 +60,17 @@ impl Reservation {
             }
             Ok(())
         };
+        // A thread that is bound to one CPU would start them all there.
+        let cpus = linux::allowed_cpus();
+        let help = || {
+            linux::run_on_cpus(&cpus);
+            work()
+        };
         let answer = thread::scope(|scope| {
             let helpers: Vec<_> = (1..workers.min(chunks.count()))
                 .map_while(|_| {
                     let name = "allotment-pretouch".to_owned();
-                    thread::Builder::new().name(name).spawn_scoped(scope, work).ok()
+                    thread::Builder::new().name(name).spawn_scoped(scope, help).ok()
                 })
                 .collect();
             let own = work();

@@ -43,8 +43,8 @@ impl<'t> Mutator<'t> {
         Mutator { state: NonNull::from(state), cards: state.hot.cards(), attached: PhantomData }
     }
 
-    /// Another for the same thread, to be used in place of this one while that is borrowed: a call that is given the address of a
-    /// mutator may keep it, as far as the compiler knows, and loops around it load the state's address for each object.
+    /// Another for the same thread, used in place of this one while that is borrowed, by calls that would otherwise be given its
+    /// address: a call may keep that, as far as the compiler knows, and a loop around it then loads the state's for each object.
     #[inline(always)]
     pub(crate) fn duplicate(&mut self) -> Mutator<'_> {
         Mutator { ..*self }
@@ -180,13 +180,13 @@ impl<'t> Mutator<'t> {
         match unsafe { self.try_alloc_array_raw(site, length) } {
             Some(object) => Ok(object),
             // SAFETY: as above.
-            None => unsafe { self.alloc_with_room(site, length) },
+            None => unsafe { self.duplicate().alloc_with_room(site, length) },
         }
     }
 
     #[cold]
     #[inline(never)]
-    unsafe fn alloc_with_room(&mut self, site: ArraySite, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
+    unsafe fn alloc_with_room(mut self, site: ArraySite, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
         let bytes = site.shape.bytes_for(length).unwrap_or(usize::MAX);
         let mut room = self.make_room(bytes)?;
         // SAFETY: the caller's predicates.
@@ -231,8 +231,7 @@ impl<'t> Mutator<'t> {
     }
 }
 
-/// Of the state, not of the mutator: a call that is given the mutator's address may keep it, as far as the compiler
-/// knows, and a loop around it then loads the state's address for each object.
+/// Of the state, for the reason that there is [`duplicate`](Mutator::duplicate).
 impl State {
     /// What the fast path could not do: everything short of a safepoint.
     #[cold]

@@ -78,8 +78,9 @@ impl Mutator<'_> {
         if self.state().zeal.wants_collection() {
             let shared = self.state().shared.clone();
             // If there is no memory to collect with, the program gets on without.
-            shared.collector.collect(self, Cause::Zeal, &mut |_| true);
-            self.state().zeal.begin_anew();
+            if shared.collector.collect(self, Cause::Zeal, &mut |_| true) != Outcome::Elsewhere {
+                self.state().zeal.begin_anew();
+            }
         }
         !self.state().zeal.fails()
     }
@@ -145,8 +146,8 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// Collects garbage now, if the heap's collector does that at all; whether there was a collection, this thread's or
-    /// another's meanwhile. A safepoint.
+    /// Collects all garbage now, if the heap's collector does that at all; whether there was such a collection, by this thread or
+    /// meanwhile by another. A safepoint.
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
         let done = || shared.full_collections.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
 //! The regions that one thread fills alone, once it has taken a [mark](super::Mark): a log of those it filled, and a stack of those
-//! it emptied, the hottest on top. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
+//! it emptied, those of the last recycling on top. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
 
 use super::shared::Shared;
 use crate::object::MIN_OBJECT_BYTES;
@@ -12,7 +12,7 @@ pub(super) struct Private {
     log: Vec<usize>,
     /// The region being filled.
     current: Option<usize>,
-    /// Emptied regions, the one written last on top.
+    /// Emptied regions, what was emptied last on top, and of that the first one filled.
     reuse: Vec<usize>,
 }
 
@@ -65,8 +65,8 @@ impl Private {
     /// Goes back to a moment: what was filled since is emptied.
     pub(super) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
         let table = shared.free.table();
-        // In the order they were filled, so that the one that was filled last is on top of the stack.
-        for index in self.log.drain(depth..) {
+        while self.log.len() > depth {
+            let index = self.log.pop().expect("longer than depth");
             if table.get(index).state() == State::HumongousStart {
                 shared.free.give_humongous(index);
             } else {

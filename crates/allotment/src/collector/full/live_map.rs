@@ -19,10 +19,8 @@ use crate::collector::work::{Team, Turns};
 use crate::memory::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read};
 use crate::object::WORD;
 use crate::region::{Backing, FreeSet, State};
-use std::num::NonZero;
 // Laid over memory from the system, which the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::available_parallelism;
 
 /// Bytes of heap that a block describes.
 pub(super) const BLOCK_BYTES: usize = 64 * WORD;
@@ -73,6 +71,8 @@ pub(crate) struct Pages {
     pub(crate) huge: bool,
     /// `AlwaysPreTouch`: bytes of heap whose tables are touched at the start; where there are any, no table is given back.
     pub(crate) touched_for: usize,
+    /// Threads that touch them.
+    pub(crate) touching: usize,
 }
 
 /// A map of no more bytes keeps its memory between collections: to have it filled with zeroes page by page costs more than
@@ -96,7 +96,7 @@ impl LiveMap {
         let touched = pages.touched_for > 0;
         if touched {
             let wanted = LiveMap::bytes_for(pages.touched_for.min(heap_bytes)).next_multiple_of(page_size());
-            memory.pretouch(0, wanted, available_parallelism().map_or(1, NonZero::get))?;
+            memory.pretouch(0, wanted, pages.touching)?;
         }
         let kept_bytes = if touched { usize::MAX } else { KEPT_BYTES };
         Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0, kept_bytes })

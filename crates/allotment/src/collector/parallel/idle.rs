@@ -76,10 +76,9 @@ impl Idle {
 
     /// Eden is to have so many regions behind those in use, more than before: how many may be in use.
     pub(super) fn enlarge(&self, in_use: usize, eden_regions: usize) -> usize {
-        let capacity = self.keep(in_use, eden_regions);
-        // It is not nearly full any more.
+        // It is not nearly full any more. First: whoever finds the larger one nearly full may give the next order at once.
         self.order.rest();
-        capacity
+        self.keep(in_use, eden_regions)
     }
 
     /// Keeps the last part back of an eden of so many regions, behind those in use: how many may be in use without it.

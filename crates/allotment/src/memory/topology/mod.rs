@@ -109,8 +109,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Describes this machine for the CPUs that the calling thread or the process's first one may run on. Both are asked, so
-    /// that a thread that is bound to one CPU does not take it for the only one.
+    /// Describes this machine for the CPUs that the calling thread may run on; if it is bound to one, also for those of the
+    /// process's first thread. A program in which that is bound, too, makes its heaps before, or in a thread that is not.
     ///
     /// It reads a dozen files per CPU, so ask once. It cannot fail: what cannot be found out is absent, and
     /// in the worst case there is one CPU without caches.

@@ -20,9 +20,9 @@ pub(super) fn objects(world: &World<'_>) -> Result<u64, String> {
     shared.free.verify()?;
     for index in 0..shared.free.table().len() {
         match shared.free.table().get(index).state() {
-            State::Free | State::HumongousContinuation | State::Uncommitted | State::Quarantined => continue,
             State::Exclusive => return Err(format!("region {index} is one thread's own")),
-            State::Shared | State::Survivor | State::Old | State::HumongousStart => {}
+            state if state.begins_objects() => {}
+            _ => continue,
         }
         let (bottom, top) = (shared.free.table().bottom(index), shared.free.object_end(index));
         let count = |object: Object<'_>| objects += u64::from(object.shape.is_some());

@@ -23,7 +23,7 @@ pub(in crate::collector) const WORKERS: std::ops::RangeInclusive<usize> = 1..=4;
 const REGION: usize = 4096;
 
 /// Pages of the tables.
-const PAGES: Pages = Pages { huge: true, touched_for: 0 };
+const PAGES: Pages = Pages { huge: true, touched_for: 0, touching: 1 };
 
 /// A tiny heap.
 fn heap(regions: usize) -> Heap {

@@ -292,7 +292,7 @@ fn tables_of_a_heap_that_is_touched_ahead_are_kept() {
         let mut graph = Graph::new(2, 24, 64, 4);
         let (base, heap_bytes) = (graph.heap.base(), graph.heap.geometry().heap_bytes());
         graph.tools.tables.map =
-            LiveMap::new(base, heap_bytes, Pages { huge: false, touched_for }).expect("a map");
+            LiveMap::new(base, heap_bytes, Pages { huge: false, touched_for, touching: 2 }).expect("a map");
         let objects = fill(&mut graph);
         for round in 0..3 {
             graph.roots.clear();
