@@ -1,5 +1,5 @@
 //! The regions that one thread fills alone, once it has taken a [mark](super::Mark): a log of those it filled, and a stack of those
-//! it emptied, those of the last recycling on top. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
+//! it emptied, the hottest on top. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
 
 use super::shared::Shared;
 use crate::object::MIN_OBJECT_BYTES;
@@ -12,7 +12,7 @@ pub(super) struct Private {
     log: Vec<usize>,
     /// The region being filled.
     current: Option<usize>,
-    /// Emptied regions, what was emptied last on top, and of that the first one filled.
+    /// Emptied regions, the one that was filled last on top.
     reuse: Vec<usize>,
 }
 
@@ -65,8 +65,8 @@ impl Private {
     /// Goes back to a moment: what was filled since is emptied.
     pub(super) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
         let table = shared.free.table();
-        while self.log.len() > depth {
-            let index = self.log.pop().expect("longer than depth");
+        // In the order they were filled: the last one, of which most is in the caches, is on top then.
+        for index in self.log.drain(depth..) {
             if table.get(index).state() == State::HumongousStart {
                 shared.free.give_humongous(index);
             } else {

@@ -41,7 +41,8 @@ pub(crate) struct Shared {
     /// `ZeroWindowSize`, in bytes.
     pub(crate) zero_window: usize,
     pub(crate) zeal: ZealSchedule,
-    /// Full collections so far, counted by whoever does one. Written while the world is stopped. Relaxed: who compares two readings stood still in between.
+    /// Full collections so far, counted by whoever does one. Written while the world is stopped. Relaxed: who compares two
+    /// readings stood still in between.
     pub(crate) full_collections: AtomicU64,
     /// Whether threads that attach have loads of generated code call their hook. Written while the world is stopped. Relaxed.
     pub(crate) load_hook: AtomicBool,
