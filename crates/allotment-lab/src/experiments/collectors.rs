@@ -19,7 +19,7 @@ pub(super) const COLLECTOR: Axis = Axis::new(
 )
 .quick(&["parallel", "mark-compact"]);
 
-/// The axis `workers`: threads that collect at the same time. Variants of one run, so that their forks take turns.
+/// The axis `workers`: threads that collect at the same time, at most. Variants of one run, so that their forks take turns.
 pub(super) const WORKERS: Axis =
     Axis::new("workers", "option ParallelGCThreads of the heap; 0: as it says", Kind::Count, &["0"]);
 

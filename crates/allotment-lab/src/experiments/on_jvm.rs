@@ -256,6 +256,7 @@ mod tests {
             of("trees", "build", &[]).unwrap().trim(),
             "allotment.Trees.build depth=16 rounds=25 -Xms128m -Xmx128m"
         );
+        assert!(of("trees", "build", &[("workers", "2")]).unwrap().ends_with(" -XX:ParallelGCThreads=2"));
         assert_eq!(
             of("graph", "mutate", &[]).unwrap().trim(),
             "allotment.Graph.mutate live=8388608 death=10 -Xms13m -Xmx13m"

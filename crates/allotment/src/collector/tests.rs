@@ -8,7 +8,7 @@ use crate::options::CollectorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Mutex};
 
 pub(super) const REGION: usize = 4096;
 pub(super) const PAIR_BYTES: usize = 24;
@@ -207,27 +207,26 @@ fn what_is_requested_is_done_beside_stops_for_something_else() {
     }
 }
 
+/// None of them is in `blocking`, so that the world is not stopped before each has asked.
 #[test]
 fn one_collection_serves_all_who_ask_for_it_at_the_same_time() {
-    const THREADS: u64 = 4;
+    const THREADS: usize = 4;
     for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
         let (heap, _) = heap_of(collector, 32);
-        for round in 0..50 {
-            let before = heap.collections().count;
-            let together = Barrier::new(THREADS as usize);
-            std::thread::scope(|scope| {
-                for _ in 0..THREADS {
-                    scope.spawn(|| {
-                        let ask = |mutator: &mut Mutator<'_>| {
-                            mutator.blocking(|| together.wait());
-                            assert!(mutator.collect());
-                        };
-                        heap.attach(ask).unwrap();
-                    });
+        for round in 1..=50 {
+            let ready = AtomicUsize::new(0);
+            let ask = |mutator: &mut Mutator<'_>| {
+                ready.fetch_add(1, Ordering::Relaxed);
+                while ready.load(Ordering::Relaxed) < THREADS {
+                    std::thread::yield_now();
                 }
+                mutator.collect()
+            };
+            std::thread::scope(|scope| {
+                let asked: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| heap.attach(ask))).collect();
+                assert!(asked.into_iter().all(|thread| thread.join().unwrap().unwrap()));
             });
-            let done = heap.collections().count - before;
-            assert!((1..=THREADS).contains(&done), "{collector:?}, {round}: {done}");
+            assert_eq!(heap.collections().count, round, "{collector:?}");
         }
     }
 }

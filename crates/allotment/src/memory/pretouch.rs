@@ -60,14 +60,15 @@ impl Reservation {
             }
             Ok(())
         };
+        let helpers = workers.min(chunks.count()).saturating_sub(1);
         // A thread that is bound to one CPU would start them all there.
-        let cpus = linux::allowed_cpus();
+        let cpus = if helpers > 0 { linux::allowed_cpus() } else { Vec::new() };
         let help = || {
             linux::run_on_cpus(&cpus);
             work()
         };
         let answer = thread::scope(|scope| {
-            let helpers: Vec<_> = (1..workers.min(chunks.count()))
+            let helpers: Vec<_> = (0..helpers)
                 .map_while(|_| {
                     let name = "allotment-pretouch".to_owned();
                     thread::Builder::new().name(name).spawn_scoped(scope, help).ok()

@@ -5,7 +5,8 @@
 //! failure is repeated with. It costs nothing when it is off: when it is on, limits stay 0, so every allocation
 //! takes the slow path, which counts. At a due allocation `try_*` says no, as it does when the heap is full; the
 //! caller goes to `make_room`, which collects and then hands out memory. The count begins anew there, so a program
-//! gets on at N = 1. (SpiderMonkey's `JS_GC_ZEAL`; HotSpot's `ScavengeALot`.)
+//! gets on at N = 1; only where another thread's stop came first the next allocation is due, too, and no allocation counts
+//! until one has collected. (SpiderMonkey's `JS_GC_ZEAL`; HotSpot's `ScavengeALot`.)
 //!
 //! `ZealOutOfMemory` finds what does not survive the end of memory, in the same way: at the Nth allocation
 //! `try_*` says no and `make_room` that there is no memory, once. Run with 1, 2, 3... until nothing fails, a
