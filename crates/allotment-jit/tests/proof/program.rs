@@ -13,6 +13,8 @@ use allotment::tlab::statistics::Totals;
 use allotment_jit::Initialise;
 use std::hash::{DefaultHasher, Hasher};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Fixed part and element of the shapes with a tail.
 pub(crate) const ARRAYS: [(usize, Element); 6] = [
@@ -169,7 +171,10 @@ impl Program {
     /// The heap that it runs on. One thread allocates and collects, and nothing looks at the time.
     pub(crate) fn heap(&self) -> (Heap, ShapeKit) {
         let builder = Heap::builder().max_heap_size(10 << 18).use_transparent_huge_pages(false);
-        let builder = builder.allocation_regions(1);
+        // Decisions that look at the time find the same in both runs.
+        let reads = AtomicU64::new(0);
+        let clock = move || Duration::from_micros(50 * reads.fetch_add(1, Ordering::Relaxed));
+        let builder = builder.allocation_regions(1).clock(clock);
         let heap = builder.options(&self.options).expect(&self.options).build().expect(&self.options);
         let kit = ShapeKit::new(&heap, &self.fixed);
         (heap, kit)

@@ -1,11 +1,12 @@
 //! What a heap remembers of its collections: the latest records, sums, and two histograms.
 
 use super::record::CollectionRecord;
+use crate::memory::Clock;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Records that are kept.
 const KEPT: usize = 256;
@@ -28,7 +29,7 @@ pub(crate) enum Print {
 
 /// The collections of one heap.
 pub(crate) struct History {
-    born: Instant,
+    pub(crate) clock: Clock,
     listener: Option<Listener>,
     print: Print,
     inner: Mutex<Collections>,
@@ -109,23 +110,18 @@ impl fmt::Display for Times {
 }
 
 impl History {
-    pub(crate) fn new(print: Print, listener: Option<Listener>) -> History {
+    pub(crate) fn new(clock: Clock, print: Print, listener: Option<Listener>) -> History {
         let collections = Collections {
             count: 0,
             recent: VecDeque::new(),
             pauses: Times::new(),
             times_to_safepoint: Times::new(),
         };
-        History { born: Instant::now(), listener, print, inner: Mutex::new(collections) }
+        History { clock, listener, print, inner: Mutex::new(collections) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Collections> {
         self.inner.lock().expect("nothing that may panic runs under the history's lock")
-    }
-
-    /// Time since the heap was made.
-    pub(crate) fn age(&self) -> Duration {
-        self.born.elapsed()
     }
 
     /// Takes in what was done in one stop of the world, in order. Its first record has the time that the stop took
@@ -153,7 +149,7 @@ impl History {
             }
             collections.recent.push_back(record.clone());
         }
-        let age = self.age().as_secs_f64();
+        let age = self.clock.age().as_secs_f64();
         if self.print == Print::Details {
             record.detail_lines().iter().for_each(|line| eprintln!("[{age:.3}s][debug][gc] {line}"));
         }

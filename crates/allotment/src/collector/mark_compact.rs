@@ -15,7 +15,6 @@ use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
 use crate::region::Geometry;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 /// The collector whose collections are all full.
 pub(crate) struct MarkCompact {
@@ -50,7 +49,8 @@ impl MarkCompact {
         cause: Cause,
         compaction: Compaction,
     ) -> Option<CollectionRecord> {
-        let (start, watch) = (self.history.age(), Instant::now());
+        let clock = &self.history.clock;
+        let start = clock.age();
         let shared = world.shared();
         self.settings.checks.before(world);
         let mut tables = self.tables.lock().expect("a collection that panics ends the process");
@@ -58,7 +58,7 @@ impl MarkCompact {
         shared.free.set_capacity(self.capacity.after(shared.free.regions_in_use()));
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::full(world, cause, &statistics, uncommitted);
-        Some(CollectionRecord { start, pause: watch.elapsed(), ..record })
+        Some(CollectionRecord { start, pause: clock.since(start), ..record })
     }
 
     /// Gives more of the heap free until the stopper is satisfied; whether it is.

@@ -40,7 +40,7 @@ use crate::region::{StartTable, State};
 use crate::sync::{AtomicU64, Ordering};
 use idle::Idle;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use welcome::Welcome;
 
 /// Of the collections that zeal asks for, each so many-th is full.
@@ -129,7 +129,7 @@ impl Parallel {
             inner: Mutex::new(inner),
             welcome,
             idle,
-            resumed_ns: AtomicU64::new(history.age().as_nanos() as u64),
+            resumed_ns: AtomicU64::new(history.clock.age().as_nanos() as u64),
             gang,
             history,
             settings,
@@ -177,7 +177,8 @@ impl Parallel {
     }
 
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
-        let (start, watch) = (self.history.age(), Instant::now());
+        let clock = &self.history.clock;
+        let start = clock.age();
         let shared = world.shared();
         let (free, table) = (&shared.free, shared.free.table());
         self.settings.checks.before(world);
@@ -212,7 +213,7 @@ impl Parallel {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
-        let prepared = watch.elapsed();
+        let prepared = clock.since(start);
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
         let done = unsafe { evacuation.run(&old_regions, roots, team) }.ok()?;
@@ -263,7 +264,7 @@ impl Parallel {
             scanned_bytes: sum.cards_dirty as usize * crate::region::CARD_BYTES,
             ..Collection::default()
         };
-        Some(self.decide(inner, world, collection, record, watch))
+        Some(self.decide(inner, world, collection, record))
     }
 
     fn full(
@@ -273,18 +274,19 @@ impl Parallel {
         cause: Cause,
         compaction: Compaction,
     ) -> Option<CollectionRecord> {
-        let (start, watch) = (self.history.age(), Instant::now());
+        let clock = &self.history.clock;
+        let start = clock.age();
         let shared = world.shared();
         let free = &shared.free;
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
         let done = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
-        let adopting = Instant::now();
+        let adopting = clock.age();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
         let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything that lives was moved, and every region is parsable.
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
-        let adopted = adopting.elapsed();
+        let adopted = clock.since(adopting);
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::full(world, cause, &done, uncommitted);
         record.start = start;
@@ -295,12 +297,12 @@ impl Parallel {
             live_bytes: done.live_bytes as usize,
             ..Collection::default()
         };
-        Some(self.decide(inner, world, collection, record, watch))
+        Some(self.decide(inner, world, collection, record))
     }
 
     /// Mutators begin to fill eden.
     fn resume(&self) {
-        self.resumed_ns.store(self.history.age().as_nanos() as u64, Ordering::Relaxed);
+        self.resumed_ns.store(self.history.clock.age().as_nanos() as u64, Ordering::Relaxed);
     }
 
     /// When they began.
@@ -314,8 +316,8 @@ impl Parallel {
         world: &World<'_>,
         collection: Collection,
         record: CollectionRecord,
-        watch: Instant,
     ) -> CollectionRecord {
+        let clock = &self.history.clock;
         let free = &world.shared().free;
         let table = free.table();
         inner.collections += 1;
@@ -334,7 +336,7 @@ impl Parallel {
         }
         let bytes = |regions: usize| regions << table.geometry().region_shift;
         let eden = inner.decision.eden_regions;
-        collection.pause_ns = watch.elapsed().as_nanos() as u64;
+        collection.pause_ns = clock.since(record.start).as_nanos() as u64;
         inner.decision = inner.sizing.after(&collection);
         world.end_buffer_cycle(
             bytes(collection.eden_regions),
@@ -346,7 +348,7 @@ impl Parallel {
         free.set_capacity(self.idle.begin(in_use, &inner.decision));
         self.resume();
         let sizing = SizingRecord { collection, decision: inner.decision.clone() };
-        CollectionRecord { pause: watch.elapsed(), sizing: Some(Box::new(sizing)), ..record }
+        CollectionRecord { pause: clock.since(record.start), sizing: Some(Box::new(sizing)), ..record }
     }
 }
 

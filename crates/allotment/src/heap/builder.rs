@@ -12,7 +12,7 @@ use crate::collector::{
     Settings as CollectorSettings, sizing,
 };
 use crate::memory::topology::Topology;
-use crate::memory::{MemoryError, PrefetchError, Reservation, huge_page_size, limit};
+use crate::memory::{Clock, MemoryError, PrefetchError, Reservation, huge_page_size, limit};
 use crate::mutator::{
     Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared, ZealSchedule,
 };
@@ -27,6 +27,7 @@ use crate::tlab::budget::Budget;
 use crate::tlab::sizing::{Config, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
 
 /// Collects options, then [`build`](Self::build)s.
 ///
@@ -143,6 +144,32 @@ impl HeapBuilder {
         self
     }
 
+    /// Has the heap decide by the time that `clock` shows, instead of the system's: since a moment of its choice, never running
+    /// backwards. Sizes follow from how long mutators ran and collections took, so a program of one thread, and of one worker
+    /// (`ParallelGCThreads=1`), has the same collections each time only if it has the same times: for simulations that are replayed,
+    /// and tests that compare two runs. Records and logs tell its times; phases of a collection are measured by the system's, and
+    /// what waits, for a thread or until a thread idles, waits by that too.
+    ///
+    /// Called at each refill of a buffer and several times in a collection, in the stopped world, too: it must be quick, and neither
+    /// panic nor use this heap.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use std::time::Duration;
+    ///
+    /// static STEPS: AtomicU64 = AtomicU64::new(0);
+    /// let clock = || Duration::from_millis(STEPS.load(Ordering::Relaxed));
+    /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).clock(clock).build()?;
+    /// # heap.attach(|mu| mu.collect())?;
+    /// assert_eq!(heap.collections().recent[0].start, Duration::ZERO);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> HeapBuilder {
+        self.hooks.clock = Some(Arc::new(clock));
+        self
+    }
+
     /// Sets options as a user writes them: `"TLABSize=64k,-ResizeTLAB"`. They win over the environment.
     ///
     /// # Errors
@@ -246,7 +273,8 @@ impl HeapBuilder {
             return Err(BuildError::InitialHeap { bytes: chosen.initial_heap_size });
         }
         let late = Late::new(chosen.safepoint_timeout_delay).with_hook(self.hooks.late_thread);
-        let history = Arc::new(History::new(print(&chosen), self.hooks.collection));
+        let clock = Clock::new(self.hooks.clock);
+        let history = Arc::new(History::new(clock.clone(), print(&chosen), self.hooks.collection));
         let workers = match chosen.parallel_gc_threads {
             0 => default_workers(topology.available_parallelism()),
             threads => threads,
@@ -312,6 +340,7 @@ impl HeapBuilder {
             collector,
             on_heap_limit: self.hooks.heap_limit,
             topology,
+            clock,
             use_tlab: chosen.use_tlab,
             zero_tlab: chosen.zero_tlab,
             zero_window: chosen.zero_window_size,

@@ -1,15 +1,17 @@
 //! Functions of the embedder that a heap calls.
 
 use crate::collector::Listener;
+use crate::memory::ClockHook;
 use crate::mutator::{HeapLimitHook, LateThreadHook};
 use std::fmt;
 
-/// What the heap tells its embedder; each may be missing.
+/// What the heap tells its embedder, and asks of it; each may be missing.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
     pub(super) late_thread: Option<LateThreadHook>,
     pub(super) heap_limit: Option<HeapLimitHook>,
     pub(super) collection: Option<Listener>,
+    pub(super) clock: Option<ClockHook>,
 }
 
 impl fmt::Debug for Hooks {
@@ -19,6 +21,7 @@ impl fmt::Debug for Hooks {
             .field("late_thread", &format_args!("{}", set(self.late_thread.is_some())))
             .field("heap_limit", &format_args!("{}", set(self.heap_limit.is_some())))
             .field("collection", &format_args!("{}", set(self.collection.is_some())))
+            .field("clock", &format_args!("{}", set(self.clock.is_some())))
             .finish()
     }
 }

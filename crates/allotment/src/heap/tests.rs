@@ -5,6 +5,9 @@ use crate::memory::{PrefetchSettings, PrefetchStyle, Processor, current_cpu, run
 use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
 use crate::object::{Element, Shape, ShapeRef};
 use crate::options::{CollectorKind, OptionId, Origin};
+use crate::{NewSlots, OutOfMemory, alloc, root};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 const REGION: usize = 256 << 10;
 
@@ -204,4 +207,44 @@ fn a_heap_that_a_bound_thread_makes_is_for_all_cpus_of_the_process() {
         homes()
     });
     assert_eq!(bound.join().unwrap(), homes());
+}
+
+/// What is decided at each collection of a program that keeps some of what it allocates, with a clock on which `step` passes
+/// from one look to the next.
+fn decisions(step: Duration) -> Vec<(Duration, String)> {
+    let reads = AtomicU32::new(0);
+    let heap = Heap::builder()
+        .max_heap_size(64 * REGION)
+        .clock(move || step * reads.fetch_add(1, Ordering::Relaxed))
+        .options("Collector=parallel,ParallelGCThreads=1,-CollectWhenIdle")
+        .unwrap();
+    let heap = heap.build().unwrap();
+    heap.attach(|mutator| {
+        root!(mutator, mut kept = alloc!(mutator, NewSlots::<u64>::new(100, 0))?);
+        for number in 0..20_000 {
+            let next = alloc!(mutator, NewSlots::<u64>::new(500, number))?;
+            if number % 50 == 0 {
+                kept.set(mutator, next);
+            }
+        }
+        Ok::<(), OutOfMemory>(())
+    })
+    .unwrap()
+    .unwrap();
+    let records = heap.collections().recent;
+    records
+        .iter()
+        .map(|record| (record.pause - record.time_to_safepoint, format!("{:?}", record.sizing)))
+        .collect()
+}
+
+#[test]
+fn what_a_heap_decides_follows_from_its_clock() {
+    let (first, second) = (decisions(Duration::from_micros(300)), decisions(Duration::from_micros(300)));
+    assert_eq!(first, second);
+    assert!(first.len() > 3, "{} collections", first.len());
+    let steps = |&(pause, _): &(Duration, String)| !pause.is_zero() && pause.as_nanos() % 300_000 == 0;
+    assert!(first.iter().all(steps), "{first:?}");
+    // Where no time passes nothing is known of what pays.
+    assert_ne!(first, decisions(Duration::ZERO));
 }

@@ -7,6 +7,7 @@
 //! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] say what pages there are;
 //! - [`limit`] says how much memory this process may use, and what heap size follows from it;
 //! - [`topology`] says which CPUs this process may use and which caches they share;
+//! - `Clock` tells a heap the time that it decides by;
 //! - [`Processor`] says which processor this is, [`PrefetchSettings`] what generated code should prefetch on it;
 //! - [`prefetch_read`], [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the allocation path.
 //!
@@ -16,6 +17,7 @@
 //! `/sys` is read under a root directory that tests replace by a tree of their own.
 
 mod cgroup;
+mod clock;
 mod error;
 #[cfg(test)]
 mod fake_tree;
@@ -30,6 +32,7 @@ mod reservation;
 pub mod topology;
 mod x86_64;
 
+pub(crate) use clock::{Clock, ClockHook};
 pub use error::{MemoryError, Operation};
 pub(crate) use linux::SystemThread;
 #[cfg(all(test, not(loom)))]

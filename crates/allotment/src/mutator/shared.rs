@@ -7,13 +7,12 @@ use super::roots::Roots;
 use super::stopping::is_stopping_that;
 use super::{Collector, OutOfMemory, Registry, ZealSchedule};
 use crate::memory::topology::Topology;
-use crate::memory::{Reservation, current_cpu};
+use crate::memory::{Clock, Reservation, current_cpu};
 use crate::object::{Shapes, fill};
 use crate::region::{Backing, CardTable, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
-use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -34,6 +33,7 @@ pub(crate) struct Shared {
     /// Asked when a collection did not help; whether it released something.
     pub(crate) on_heap_limit: Option<HeapLimitHook>,
     pub(crate) topology: Topology,
+    pub(crate) clock: Clock,
     /// `UseTLAB`.
     pub(crate) use_tlab: bool,
     /// `ZeroTLAB`.
@@ -90,15 +90,9 @@ impl Shared {
         self.free.table().index_of(one) == self.free.table().index_of(other)
     }
 
-    /// Milliseconds of a clock that never runs backwards, to the scheduler's tick.
-    pub(crate) fn now_ms(&self) -> u64 {
-        let now = clock_gettime(ClockId::MonotonicCoarse);
-        now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
-    }
-
     /// Lets the budget decide on a thread's size before it refills; the time of that in ms.
     pub(super) fn settle(&self, sizing: &mut Sizing) -> u64 {
-        let now_ms = self.now_ms();
+        let now_ms = self.clock.coarse_ms();
         if self.budget.settle(&self.sizing, sizing, now_ms) == Settlement::RunCensus {
             self.run_census(now_ms);
         }

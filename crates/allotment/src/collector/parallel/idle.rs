@@ -100,7 +100,7 @@ impl Idle {
         // First, so that who comes too late to open it finds room.
         mutator.shared().free.raise_capacity(whole);
         let first = self.whole.compare_exchange(whole, 0, Ordering::Release, Ordering::Relaxed).is_ok();
-        if first && parallel.history.age().saturating_sub(parallel.resumed()) >= LEAST {
+        if first && parallel.history.clock.since(parallel.resumed()) >= LEAST {
             self.look(parallel, mutator);
         }
         true
