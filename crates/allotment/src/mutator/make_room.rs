@@ -245,11 +245,16 @@ impl State {
         self.shared.registry.park(self);
     }
 
-    /// Reservations lapse, and the buffer is given up.
+    /// What every safepoint begins with.
     pub(super) fn come_to_safepoint(&self) {
-        self.safepoints.set(self.safepoints.get() + 1);
         // First accepted, then served: a request from here on is a new one.
         self.hot.limit.acknowledge();
+        self.let_lapse();
+    }
+
+    /// Reservations lapse, and the buffer is given up; by who stopped the thread, if that did not come to its safepoint itself.
+    pub(super) fn let_lapse(&self) {
+        self.safepoints.set(self.safepoints.get() + 1);
         self.give_up_buffer();
     }
 }

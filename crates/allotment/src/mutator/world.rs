@@ -58,9 +58,7 @@ impl<'w> World<'w> {
             World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData };
         world.frames = world.generated_frames();
         for state in world.states() {
-            // Also what was held meanwhile: reservations lapse.
-            state.safepoints.set(state.safepoints.get() + 1);
-            state.give_up_buffer();
+            state.let_lapse();
             state.owned.borrow_mut().dissolve(shared);
         }
         world

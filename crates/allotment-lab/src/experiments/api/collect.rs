@@ -4,7 +4,7 @@
 //! in, without holes, and a second one would find nothing to move.
 
 use super::Way;
-use super::limits::{heap_by, tree_heap};
+use super::limits::{heap, tree_heap};
 use super::node::{BYTES, Node, address};
 use super::tree::{build, sequential, shuffled, traverse};
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep_value};
@@ -15,7 +15,7 @@ use std::ptr;
 /// Mode `collect`. Raw: the tree is traversed through raw pointers.
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (live, garbage) = (case.size("live")?, case.size("garbage")?);
-    let heap = heap_by(tree_heap(live, garbage), case.count("workers")?)?;
+    let heap = heap(tree_heap(live, garbage), case.count("workers")?)?;
     let nodes = u32::try_from(live / BYTES)?;
     let order = if case.text("order")? == "shuffled" { shuffled(nodes) } else { sequential(nodes) };
     bench.measure_within(|_, play| {

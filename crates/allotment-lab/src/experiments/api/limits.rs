@@ -22,20 +22,16 @@ const MAX_GARBAGE: usize = 100;
 /// Bytes of the heap of `stop`: all its threads have a buffer and some regions are left.
 pub(super) const STOP_HEAP: usize = 256 << 20;
 
-/// A heap that collects. Its pages are there, so that the first round through it is like all that follow.
-pub(super) fn heap(bytes: usize) -> anyhow::Result<Heap> {
-    heap_by(bytes, 0)
-}
-
-/// The same, collected by so many `workers`; 0: by as many as the options say.
-pub(super) fn heap_by(bytes: usize, workers: u64) -> anyhow::Result<Heap> {
+/// A heap that so many `workers` collect; 0: as many as the options say. Its pages are there, so that the first round through it
+/// is like all that follow.
+pub(super) fn heap(bytes: usize, workers: u64) -> anyhow::Result<Heap> {
     let heap = Heap::builder().max_heap_size(bytes).initial_heap_size(bytes).always_pre_touch(true);
     Ok(by_workers(heap, workers)?.collector(CollectorKind::MarkCompact).name("lab").build()?)
 }
 
 /// The heap of modes that hold next to nothing.
 pub(super) fn small_heap() -> anyhow::Result<Heap> {
-    heap(SLACK)
+    heap(SLACK, 0)
 }
 
 /// Bytes of a heap for the arrays and lists of `threads` threads, as far as a number can say.

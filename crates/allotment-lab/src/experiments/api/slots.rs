@@ -11,7 +11,7 @@ use std::ptr;
 /// Modes `load`, `store` and `list`. Raw: pointers to the same memory.
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let length = case.size("length")?;
-    let heap = heap(slots_heap(length, case.threads))?;
+    let heap = heap(slots_heap(length, case.threads), 0)?;
     bench.measure_within(|_, play| {
         heap.attach(|mutator| match case.mode.as_str() {
             "list" => run_list(way, length, mutator, play),
