@@ -18,6 +18,7 @@ use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
+use crate::memory::prefetch_write;
 use crate::object::{
     Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, for_each_fixed_slot, reference, tail_slots,
     with_reference,
@@ -27,6 +28,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots whose referents are being fetched, from when they are popped until their turn comes.
 const AHEAD: usize = 8;
+
+/// Bytes from a copy to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
+/// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
+const DESTINATION_AHEAD: usize = 512;
 
 /// Slots from which on an array is one entry of the stack instead of one for each: so much can be given to another worker at once,
 /// and its referents are fetched when their turn is near.
@@ -198,6 +203,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             return unsafe { self.keep(address, word, header, shape, bytes) };
         };
         let age = if old { 0 } else { (age + 1).min(MAX_AGE) };
+        prefetch_write::<DESTINATION_AHEAD>(to);
         // SAFETY: `bytes` bytes at `to` are this worker's alone.
         unsafe {
             copy_words(address + WORD, to + WORD, bytes - WORD);

@@ -30,12 +30,11 @@ pub(super) unsafe fn mark<B: Backing>(
     roots: &mut Roots<'_>,
     statistics: &mut Statistics,
 ) -> Result<Vec<usize>, Unavailable> {
-    let far = LiveMap::is_far(statistics.used_before);
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
         match team.workers() {
-            ..=LANES => mark_by::<B, false>(subject, map, team, crew, roots, far),
-            _ => mark_by::<B, true>(subject, map, team, crew, roots, far),
+            ..=LANES => mark_by::<B, false>(subject, map, team, crew, roots),
+            _ => mark_by::<B, true>(subject, map, team, crew, roots),
         }
     }?;
     statistics.live_objects = found.objects;
@@ -54,9 +53,8 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     team: Team<'_>,
     crew: &Crew,
     roots: &mut Roots<'_>,
-    far: bool,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
-    let marker = |number| Marker::<B, LOCKED>::new(subject, map, far, number, crew.worker(number));
+    let marker = |number| Marker::<B, LOCKED>::new(subject, map, number, crew.worker(number));
     crew.begin();
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
@@ -75,7 +73,7 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
         found.objects -= twice.objects;
         found.bytes -= twice.bytes;
     }
-    let mut last = Marker::<B, false>::new(subject, map, far, 0, crew.worker(0));
+    let mut last = Marker::<B, false>::new(subject, map, 0, crew.worker(0));
     last.found = found;
     crew.begin();
     last.look_again();
