@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Options under which what is rare is common. Regions have 256 KiB, but for the last.
 const BUFFERS: &[&str] = &[
-    "TLABDecayTime=1000000000",
+    "TLABDecayTime=1",
     "-UseTLAB",
     "RefillStrategy=lock,MinTLABSize=256,TLABSize=512,TLABDecayTime=1000000000",
-    "MinTLABSize=64,TLABSize=64,MaxTLABSize=512,TLABDecayTime=1000000000",
+    "MinTLABSize=64,TLABSize=64,MaxTLABSize=512,TLABDecayTime=3",
     "MinTLABSize=128,TLABSize=512,ZeroWindowSize=64,TLABDecayTime=1000000000",
     "MinTLABSize=256,TLABSize=512,+ZeroTLAB,TLABDecayTime=1000000000",
     "MinTLABSize=8k,TLABSize=16k,ZeroWindowSize=64,TLABDecayTime=1000000000",
@@ -24,10 +24,11 @@ const BUFFERS: &[&str] = &[
     "TLABPolicy=hotspot-8381834,MinTLABSize=256,TLABWasteIncrement=0",
     "TLABPolicy=shenandoah,MinTLABSize=64,ZeroWindowSize=128",
     "TLABPolicy=shenandoah-8359947,MinTLABSize=64",
-    "TLABPolicy=epsilon,TLABDecayTime=1000000000,MinTLABSize=64,TLABSize=2k,TLABElasticity=1.5",
+    "TLABPolicy=epsilon,TLABDecayTime=2,MinTLABSize=64,TLABSize=2k,TLABElasticity=1.5",
     "MaxHeapSize=40m,RegionSize=4m,TLABSize=4m,MinTLABSize=4m,-ResizeTLAB",
 ];
 
+/// One thread collects; `-CollectWhenIdle`, for another one would look whether this one idles, by the system's time.
 const COLLECTORS: &[&str] = &[
     "Collector=epsilon",
     "Collector=epsilon,ZealOutOfMemory=7",

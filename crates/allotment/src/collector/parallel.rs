@@ -40,7 +40,7 @@ use crate::region::{StartTable, State};
 use crate::sync::{AtomicU64, Ordering};
 use idle::Idle;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use welcome::Welcome;
 
 /// Of the collections that zeal asks for, each so many-th is full.
@@ -177,8 +177,7 @@ impl Parallel {
     }
 
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
-        let clock = &self.history.clock;
-        let start = clock.age();
+        let (start, watch) = (self.history.clock.age(), Instant::now());
         let shared = world.shared();
         let (free, table) = (&shared.free, shared.free.table());
         self.settings.checks.before(world);
@@ -213,7 +212,7 @@ impl Parallel {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
-        let prepared = clock.since(start);
+        let prepared = watch.elapsed();
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
         let done = unsafe { evacuation.run(&old_regions, roots, team) }.ok()?;
@@ -274,19 +273,18 @@ impl Parallel {
         cause: Cause,
         compaction: Compaction,
     ) -> Option<CollectionRecord> {
-        let clock = &self.history.clock;
-        let start = clock.age();
+        let start = self.history.clock.age();
         let shared = world.shared();
         let free = &shared.free;
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
         let done = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
-        let adopting = clock.age();
+        let adopting = Instant::now();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
         let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything that lives was moved, and every region is parsable.
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
-        let adopted = clock.since(adopting);
+        let adopted = adopting.elapsed();
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::full(world, cause, &done, uncommitted);
         record.start = start;

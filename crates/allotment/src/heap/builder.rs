@@ -145,13 +145,13 @@ impl HeapBuilder {
     }
 
     /// Has the heap decide by the time that `clock` shows, instead of the system's: since a moment of its choice, never running
-    /// backwards. Sizes follow from how long mutators ran and collections took, so a program of one thread, and of one worker
-    /// (`ParallelGCThreads=1`), has the same collections each time only if it has the same times: for simulations that are replayed,
-    /// and tests that compare two runs. Records and logs tell its times; phases of a collection are measured by the system's, and
-    /// what waits, for a thread or until a thread idles, waits by that too.
+    /// backwards. Sizes follow from how long mutators ran and collections took; for simulations that are replayed, and tests
+    /// that compare two runs. A program of one thread then has the same collections in each run if the rest is the same, too:
+    /// `ParallelGCThreads=1`, `AllocationRegions=1` (otherwise the CPU has a say) and `-CollectWhenIdle`. Phases of a collection and
+    /// times to safepoints, which count as part of pauses, are the system's, and so is what waits for a thread.
     ///
-    /// Called at each refill of a buffer and several times in a collection, in the stopped world, too: it must be quick, and neither
-    /// panic nor use this heap.
+    /// Called when the heap is made and reset, at refills of buffers, and several times in a collection, by whatever thread does
+    /// that, also in the stopped world, where a panic ends the process. It must be quick, and neither panic nor use this heap.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -160,8 +160,9 @@ impl HeapBuilder {
     /// static STEPS: AtomicU64 = AtomicU64::new(0);
     /// let clock = || Duration::from_millis(STEPS.load(Ordering::Relaxed));
     /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).clock(clock).build()?;
-    /// # heap.attach(|mu| mu.collect())?;
-    /// assert_eq!(heap.collections().recent[0].start, Duration::ZERO);
+    /// STEPS.store(5, Ordering::Relaxed);
+    /// heap.attach(|mu| mu.collect())?;
+    /// assert_eq!(heap.collections().recent[0].start, Duration::from_millis(5));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -2,12 +2,12 @@
 //!
 //! How long mutators ran and the world stood still sets eden's size and what is collected next; how long a thread did not
 //! refill, the size of its buffer; how long a region was free, whether the system gets it back. A program whose heap reads a clock
-//! that the program moves has the same collections each time it runs: what a test compares with a model, and what a
+//! that the program moves has the same times in each run: what a test compares with another run, and what a
 //! simulation replays. So all of it is read here. What waits (for a thread that is late, for one that idles) waits for real.
 //!
 //! Refused: a build for tests in which decisions do not look at times, for then nobody tests those that do.
 
-use rustix::time::{ClockId, clock_gettime};
+use super::linux::coarse_ms;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,18 +19,22 @@ pub(crate) type ClockHook = Arc<dyn Fn() -> Duration + Send + Sync>;
 pub(crate) struct Clock {
     /// When the heap was made, by the system.
     born: Instant,
-    hook: Option<ClockHook>,
+    /// The embedder's, and what it showed then.
+    hook: Option<(ClockHook, Duration)>,
 }
 
 impl Clock {
     /// The clock of a heap that begins now.
     pub(crate) fn new(hook: Option<ClockHook>) -> Clock {
-        Clock { born: Instant::now(), hook }
+        Clock { born: Instant::now(), hook: hook.map(|hook| (hook.clone(), hook())) }
     }
 
-    /// Time since the heap was made, or what the embedder's clock shows.
+    /// Time since the heap was made.
     pub(crate) fn age(&self) -> Duration {
-        self.hook.as_ref().map_or_else(|| self.born.elapsed(), |hook| hook())
+        match &self.hook {
+            Some((hook, born)) => hook().saturating_sub(*born),
+            None => self.born.elapsed(),
+        }
     }
 
     /// Time since [`age`](Self::age) was `start`.
@@ -38,14 +42,11 @@ impl Clock {
         self.age().saturating_sub(start)
     }
 
-    /// Milliseconds since some moment. The system's are those of its last tick: all that a buffer's size needs.
+    /// Milliseconds since some moment, by the system's last tick: decay and delays need no more.
     pub(crate) fn coarse_ms(&self) -> u64 {
         match &self.hook {
-            Some(hook) => hook().as_millis() as u64,
-            None => {
-                let now = clock_gettime(ClockId::MonotonicCoarse);
-                now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
-            }
+            Some((hook, _)) => hook().as_millis() as u64,
+            None => coarse_ms(),
         }
     }
 }

@@ -14,6 +14,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 use rustix::thread::{CpuSet, Pid};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::pseudo_files::{field, read};
 use super::topology::cpu_list;
@@ -33,6 +34,12 @@ unsafe extern "C" {
 #[inline]
 pub fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
+}
+
+/// Milliseconds of a clock that never runs backwards, to the scheduler's tick.
+pub(super) fn coarse_ms() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
 
 /// The CPUs of the heap that the calling thread makes, ascending: those that it may run on; if it is bound to one, also those of

@@ -252,7 +252,8 @@ impl State {
         self.let_lapse();
     }
 
-    /// Reservations lapse, and the buffer is given up; by who stopped the thread, if that did not come to its safepoint itself.
+    /// Reservations lapse, and the buffer is given up: at a safepoint, and again when the world stands still, for threads in `blocking`
+    /// and for what was held meanwhile.
     pub(super) fn let_lapse(&self) {
         self.safepoints.set(self.safepoints.get() + 1);
         self.give_up_buffer();

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Slots whose referents are being fetched, from when they are popped until their turn comes.
 const AHEAD: usize = 8;
 
-/// Bytes from a copy to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
+/// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
 /// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
 const DESTINATION_AHEAD: usize = 512;
 
