@@ -280,6 +280,7 @@ impl HeapBuilder {
             0 => default_workers(topology.available_parallelism()),
             threads => threads,
         };
+        let machine = sizing::Machine::new(geometry, &topology, workers);
         let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
         let gang = Gang::new("allotment-gc", workers).on_cpus(&cpus);
         let settings = CollectorSettings {
@@ -314,7 +315,7 @@ impl HeapBuilder {
             CollectorKind::Parallel => {
                 let (parallel, first) = Parallel::new(ParallelParts {
                     base,
-                    machine: sizing::Machine::new(geometry, &topology, workers),
+                    machine,
                     gang,
                     history: history.clone(),
                     settings,
@@ -345,6 +346,7 @@ impl HeapBuilder {
             use_tlab: chosen.use_tlab,
             zero_tlab: chosen.zero_tlab,
             zero_window: chosen.zero_window_size,
+            hot_bytes: if cfg!(test) { 4 * geometry.region_bytes() } else { 8 * machine.l2_bytes },
             zeal: ZealSchedule {
                 interval: chosen.zeal_interval,
                 seed: chosen.zeal_seed,

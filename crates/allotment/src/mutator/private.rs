@@ -1,5 +1,5 @@
 //! The regions that one thread fills alone, once it has taken a [mark](super::Mark): a log of those it filled, and a stack of those
-//! it emptied, the hottest on top. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
+//! it emptied, the hottest on top where caches hold some. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
 
 use super::shared::Shared;
 use crate::object::MIN_OBJECT_BYTES;
@@ -12,7 +12,7 @@ pub(super) struct Private {
     log: Vec<usize>,
     /// The region being filled.
     current: Option<usize>,
-    /// Emptied regions, the one that was filled last on top.
+    /// Emptied regions, the one to be filled next on top.
     reuse: Vec<usize>,
 }
 
@@ -65,6 +65,7 @@ impl Private {
     /// Goes back to a moment: what was filled since is emptied.
     pub(super) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
         let table = shared.free.table();
+        let first = self.reuse.len();
         // In the order they were filled: the last one, of which most is in the caches, is on top then.
         for index in self.log.drain(depth..) {
             if table.get(index).state() == State::HumongousStart {
@@ -73,6 +74,10 @@ impl Private {
                 table.empty(index);
                 self.reuse.push(index);
             }
+        }
+        let emptied = &mut self.reuse[first..];
+        if emptied.len() * shared.region_bytes() > shared.hot_bytes {
+            emptied.reverse();
         }
         let is_region = |index: &usize| table.get(*index).state() == State::Exclusive;
         self.current = self.log.iter().rev().copied().find(is_region);

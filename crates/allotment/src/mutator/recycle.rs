@@ -4,7 +4,9 @@
 //! first mark on a thread takes whole regions, so that what it filled since a mark is a list of regions
 //! and two addresses. Recycling puts the regions on a stack of the thread's own and takes them from its
 //! top: the memory written last, which is still in the caches, is written first. With objects of 64 bytes and
-//! as many of them as the second-level cache holds, 1 MiB (Zen 4), that makes 6 % more than from the first region on.
+//! as many of them as the second-level cache holds, 1 MiB (Zen 4), that makes 6 % more than from the first region on; with 2 MiB of L2 8 % more of 2 MiB, 37 of
+//! 4, 7 of 16, and 6 % less of 64 where two threads have as many (an Intel Xeon). So more than eight times that cache is filled in the
+//! order it was.
 //!
 //! A stop of the world dissolves them: a collector moves objects out of regions and into others, and what one
 //! thread filled since some moment is then no list of regions any more. So in a stopped world no region is

@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) zero_tlab: bool,
     /// `ZeroWindowSize`, in bytes.
     pub(crate) zero_window: usize,
+    /// Of more bytes that are recycled at once too little is in the caches for their end to be used first.
+    pub(crate) hot_bytes: usize,
     pub(crate) zeal: ZealSchedule,
     /// Full collections so far, counted by whoever does one. Written while the world is stopped. Relaxed: who compares two
     /// readings stood still in between.

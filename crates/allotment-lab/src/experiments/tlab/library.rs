@@ -1,7 +1,7 @@
 //! The library's fast path in a private eden.
 //!
 //! The thread takes a mark, fills an eden's worth of memory, and recycles it: what a young collection
-//! without survivors would do, without its cost, and with what was filled last first.
+//! without survivors would do, without its cost, and, where caches hold some of it, with what was filled last first.
 
 use super::eden::{calls, heap_of_edens};
 use super::widest::{Loop, widest};

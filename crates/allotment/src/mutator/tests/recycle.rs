@@ -134,6 +134,24 @@ fn regions_and_humongous_runs_taken_since_the_mark_are_given_back() {
 }
 
 #[test]
+fn what_was_filled_last_comes_first_unless_it_is_more_than_caches_hold() {
+    // Four regions are what caches hold.
+    for (regions, next) in [(4, 3), (5, 0)] {
+        let heap = heap(4096, 16, "");
+        let kit = Kit::new(&heap);
+        heap.attach(|mutator| {
+            let mark = mutator.mark();
+            let fill = |mutator: &mut Mutator<'_>| dirty(&kit, mutator, Kind::Array(0, 4096 - 16));
+            let filled: Vec<_> = (0..regions).map(|_| fill(mutator)).collect();
+            // SAFETY: none of the objects is used any more.
+            unsafe { mutator.recycle(mark) };
+            assert_eq!(fill(mutator), filled[next], "{regions} regions");
+        })
+        .unwrap();
+    }
+}
+
+#[test]
 fn what_a_thread_filled_alone_is_everybodys_after_it_detached() {
     let heap = heap(4096, 10, "-UseTLAB");
     let kit = Kit::new(&heap);
