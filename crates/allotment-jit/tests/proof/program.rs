@@ -168,7 +168,7 @@ impl ShapeKit {
 }
 
 impl Program {
-    /// The heap that it runs on. One thread allocates and collects, and nothing looks at the time.
+    /// The heap that it runs on. One thread allocates and collects, by a clock of the heap's own.
     pub(crate) fn heap(&self) -> (Heap, ShapeKit) {
         let builder = Heap::builder().max_heap_size(10 << 18).use_transparent_huge_pages(false);
         // Decisions look at the time: it passes with each look, so that both ways have the same if they look as often.

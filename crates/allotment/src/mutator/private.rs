@@ -75,6 +75,7 @@ impl Private {
                 self.reuse.push(index);
             }
         }
+        // Of so much the caches hold too little: from the first on.
         let emptied = &mut self.reuse[first..];
         if emptied.len() * shared.region_bytes() > shared.hot_bytes {
             emptied.reverse();
