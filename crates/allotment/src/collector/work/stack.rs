@@ -8,8 +8,9 @@
 //! A worker's pushes and pops touch a vector that nobody else sees: no fence, no atomic operation, which is what
 //! a deque of single entries costs for each of them (Arora, Blumofe and Plaxton, SPAA 1998; as HotSpot's task queues).
 //! Only whole pieces travel, over a deque each: full ones as they come, and when somebody idles
-//! ([`is_wanted`](WorkStack::is_wanted), to be asked now and then) the older half of what there is: what was pushed first
-//! lies nearest to the roots, and has most behind it.
+//! ([`is_wanted`](WorkStack::is_wanted), to be asked now and then) every other entry of what there is, the oldest among them: of a
+//! tree each entry has as much behind it as all above it together. Refused: the older half, which is nearly all of a tree, so that who
+//! gives it idles next: forty times in a collection of two workers, now four.
 //!
 //! Pieces have a fixed size, so that a stack grows without copying. It may refuse to grow: the system may have no memory,
 //! and a collection that is the last resort has no other. What does not fit is for the caller to find again.
@@ -211,7 +212,7 @@ impl WorkStack<'_> {
         self.crew.idle.load(Ordering::Relaxed) > 0
     }
 
-    /// Lets others have the older half of what there is, unless they can already have some, or it is too little.
+    /// Lets others have every other entry of what there is, unless they can already have some, or it is too little.
     #[cold]
     #[inline(never)]
     pub(crate) fn give(&mut self) {
@@ -221,13 +222,16 @@ impl WorkStack<'_> {
         if let Some(oldest) = self.below.pop_front() {
             return self.shared.push(oldest);
         }
-        let half = self.top.len() / 2;
         if self.top.len() < WORTH_GIVING {
             return;
         }
         let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return };
-        piece.extend_from_slice(&self.top[..half]);
-        self.top.drain(..half);
+        piece.extend(self.top.iter().step_by(2));
+        let mut stays = true;
+        self.top.retain(|_| {
+            stays = !stays;
+            stays
+        });
         self.shared.push(piece);
     }
 
