@@ -7,7 +7,7 @@
 //! ```
 //!
 //! One word, so that a stack is words only and a piece of it may be cut anywhere. A pair of words for chunks was
-//! refused for that: who takes the older half of a stack would have to look where a pair begins.
+//! refused for that: who takes a part of a stack would have to look where a pair begins.
 
 /// Bits of the number of a chunk.
 const NUMBER_BITS: u32 = 16;

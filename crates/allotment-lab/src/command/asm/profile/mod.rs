@@ -1,8 +1,7 @@
 //! `--profile`: the sequence runs in a loop, and samples say at which of its instructions the time goes.
 //!
 //! One thread fills an eden of a heap that never collects and recycles it, as the experiment `tlab` does: what a young
-//! collection without survivors would do. So the caches see an eden of that size, from its end as often as from its
-//! beginning, and the slow path runs as often as buffers end.
+//! collection without survivors would do. So the caches see an eden of that size, and the slow path runs as often as buffers end.
 
 mod function;
 
