@@ -226,12 +226,11 @@ impl WorkStack<'_> {
             return;
         }
         let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return };
-        piece.extend(self.top.iter().step_by(2));
-        let mut stays = true;
-        self.top.retain(|_| {
-            stays = !stays;
-            stays
-        });
+        let mut goes = false;
+        piece.extend(self.top.extract_if(.., |_| {
+            goes = !goes;
+            goes
+        }));
         self.shared.push(piece);
     }
 
