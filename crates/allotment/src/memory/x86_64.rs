@@ -26,6 +26,16 @@ pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
     }
 }
 
+/// A fence of all orders behind a compare-and-swap of another word, which on this processor is one itself, whether it succeeded or
+/// not: the compiler alone must be kept from moving loads up. The model checkers know no such processor.
+#[inline(always)]
+pub(crate) fn fence_behind_swap() {
+    #[cfg(any(loom, miri))]
+    crate::sync::fence(core::sync::atomic::Ordering::SeqCst);
+    #[cfg(not(any(loom, miri)))]
+    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+}
+
 /// Fetches the line of `addr` for reading (`PREFETCHT0`). Any address is allowed.
 #[inline(always)]
 pub fn prefetch_read(addr: usize) {

@@ -258,7 +258,13 @@ impl State {
     }
 
     pub(super) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
-        if self.hot.limit.pending() || self.zeal.stops() {
+        if self.hot.limit.pending() {
+            return None;
+        }
+        if !zeroed && let Some(start) = self.lengthen_in_lane(bytes) {
+            return NonNull::new(start as *mut u8);
+        }
+        if self.zeal.stops() {
             return None;
         }
         let block = self.allocate_past_limit(bytes, zeroed)?;

@@ -10,6 +10,7 @@
 //! byte [cards + (slot >> 9)] = 1            behind every store to a slot of an object
 //! ```
 
+use super::lane::Lane;
 use super::limit::Limit;
 use crate::region::{CARD_SHIFT, DIRTY};
 use std::cell::Cell;
@@ -47,6 +48,8 @@ pub struct Hot {
     /// [`GeneratedFrame`](super::GeneratedFrame), or 0. Written by the owner; a collector reads it while the thread is
     /// stopped.
     frame: AtomicUsize,
+    /// How the buffer becomes longer. Closed with each buffer.
+    pub(super) lane: Lane,
 }
 
 impl Hot {
@@ -89,6 +92,7 @@ impl Hot {
             zeroed: Cell::new(0),
             clean: Cell::new(0),
             frame: AtomicUsize::new(0),
+            lane: Lane::new(),
         }
     }
 
@@ -151,6 +155,7 @@ impl Hot {
 
     /// Installs the buffer `[start, end)` of which `[clean, end)` is zero. The caller arms.
     pub(super) fn install(&self, start: usize, clean: usize, end: usize) {
+        self.lane.close();
         self.start.store(start, Ordering::Relaxed);
         self.top.store(start, Ordering::Relaxed);
         self.watermark.set(start);
@@ -161,12 +166,16 @@ impl Hot {
 
     /// Lengthens the buffer to `end`; of the new part `[clean, end)` is zero. The caller arms.
     pub(super) fn extend(&self, clean: usize, end: usize) {
-        let old_end = self.end.replace(end);
-        if clean > old_end {
+        self.zeroed.set(self.zeroed_once_extended(clean, end));
+        if clean > self.end.replace(end) {
             self.clean.set(clean);
-        } else if self.zeroed.get() == old_end {
-            self.zeroed.set(end);
         }
+    }
+
+    /// What [`zeroed`](Self::zeroed) is once the buffer is [extended](Self::extend) so.
+    pub(super) fn zeroed_once_extended(&self, clean: usize, end: usize) -> usize {
+        let (old_end, zeroed) = (self.end.get(), self.zeroed.get());
+        if clean <= old_end && zeroed == old_end { end } else { zeroed }
     }
 
     /// Whether `[top, end)` lies in the buffer.
@@ -178,6 +187,7 @@ impl Hot {
     /// caller arms.
     pub(super) fn rewind(&self, top: usize, end: usize) {
         let clean = self.clean.get().max(self.top()).min(end);
+        self.lane.close();
         self.top.store(top, Ordering::Relaxed);
         self.watermark.set(top);
         self.end.set(end);
@@ -187,6 +197,7 @@ impl Hot {
 
     /// No buffer. The caller arms with zeroes.
     pub(super) fn clear(&self) {
+        self.lane.close();
         self.start.store(0, Ordering::Relaxed);
         self.top.store(0, Ordering::Relaxed);
         self.end.set(0);
@@ -211,6 +222,7 @@ impl Hot {
             "limits: {zeroed:#x} <= {plain:#x} <= {end:#x}"
         );
         assert!(self.zeroed.get() <= end && self.clean.get() <= end, "zeroes end in the buffer");
+        self.lane.verify(end);
     }
 }
 

@@ -17,6 +17,7 @@
 //! Refused: an expedited `membarrier` in `request` would make the owner's fence free, and costs the
 //! requester a system call; the fence is paid once per refill or window, not per allocation.
 
+use crate::memory::fence_behind_swap;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
 #[derive(Debug)]
@@ -63,6 +64,19 @@ impl Limit {
         }
     }
 
+    /// The same around a `swap` of another word, which is the fence between the numbers and the look at the request; whether it
+    /// succeeded. If not, the numbers may be wrong, and the owner arms again before it compares with them.
+    pub(super) fn arm_through(&self, plain: usize, zeroed: usize, swap: impl FnOnce() -> bool) -> bool {
+        self.plain.store(plain, Ordering::Relaxed);
+        self.zeroed.store(zeroed.min(plain), Ordering::Relaxed);
+        let swapped = swap();
+        fence_behind_swap();
+        if self.requested.load(Ordering::Relaxed) != 0 {
+            self.lower();
+        }
+        swapped
+    }
+
     /// Makes the owner's next allocation take the slow path. Any thread.
     pub(super) fn request(&self) {
         self.requested.store(1, Ordering::Release);
@@ -98,6 +112,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn arming_through_a_swap_says_how_that_went_and_hears_a_request() {
+        let limit = Limit::new();
+        for swapped in [true, false] {
+            assert_eq!(limit.arm_through(64, 96, || swapped), swapped);
+            assert_eq!((limit.plain(), limit.zeroed()), (64, 64));
+        }
+        assert!(limit.arm_through(128, 96, || {
+            limit.request();
+            true
+        }));
+        assert!(limit.pending());
+        assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
+    }
+
+    #[test]
     fn a_request_outlives_arming_and_ends_with_the_acknowledgement() {
         let limit = Limit::new();
         limit.arm(64, 32);
@@ -128,6 +157,26 @@ mod model {
                 loom::thread::spawn(move || limit.request())
             };
             limit.arm(64, 32);
+            limit.arm(128, 96);
+            requester.join().unwrap();
+            assert!(limit.pending());
+            assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
+        });
+    }
+
+    /// The same where a swap stands in for the fence.
+    #[test]
+    fn no_request_is_lost_to_an_owner_that_arms_through_a_swap() {
+        loom::model(|| {
+            let (limit, top) = (Arc::new(Limit::new()), AtomicUsize::new(64));
+            let requester = {
+                let limit = limit.clone();
+                loom::thread::spawn(move || limit.request())
+            };
+            let move_top =
+                |from, to| top.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            assert!(limit.arm_through(128, 96, || move_top(64, 128)));
+            assert!(!limit.arm_through(192, 192, || move_top(64, 192)));
             limit.arm(128, 96);
             requester.join().unwrap();
             assert!(limit.pending());

@@ -62,6 +62,7 @@ mod generated;
 mod hot;
 mod identity;
 mod initialise;
+mod lane;
 mod limit;
 mod make_room;
 mod out_of_memory;

@@ -62,6 +62,7 @@ impl State {
         owned.sizing.granted(&shared.sizing, taken, now);
         self.published.publish(&owned.sizing);
         self.counters.refilled(taken);
+        self.open_lane(&owned);
         true
     }
 

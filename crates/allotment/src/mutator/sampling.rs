@@ -39,6 +39,11 @@ impl Sampling {
         self.point.get()
     }
 
+    /// Whether there are points.
+    pub(super) fn is_on(&self) -> bool {
+        self.interval.get() != 0
+    }
+
     /// Points passed.
     pub(super) fn passed(&self) -> u64 {
         self.passed.get()
@@ -46,6 +51,7 @@ impl Sampling {
 
     /// From here on there is a point every `interval` bytes; 0: none. `hot` is the buffer.
     pub(super) fn restart(&self, hot: &Hot, interval: usize) {
+        hot.lane.close();
         self.lift(hot);
         self.interval.set(interval);
         self.distance.set(interval);
@@ -62,7 +68,7 @@ impl Sampling {
 
     /// Turns the distance into a point in the buffer.
     pub(super) fn place(&self, hot: &Hot) {
-        if self.interval.get() != 0 && hot.has_buffer() {
+        if self.is_on() && hot.has_buffer() {
             self.point.set(hot.top().saturating_add(self.distance.get()));
         }
     }
@@ -77,7 +83,7 @@ impl Sampling {
 
     /// Counts an object of `bytes` outside the buffer; whether that may have moved the point.
     pub(super) fn count_outside(&self, hot: &Hot, bytes: usize) -> bool {
-        if self.interval.get() == 0 {
+        if !self.is_on() {
             return false;
         }
         self.lift(hot);

@@ -8,9 +8,16 @@
 use super::backing::Backing;
 use super::carve::{Attempts, Carve};
 use super::free_set::{FreeSet, RefillMode};
+use super::table::Region;
 use crate::object::MIN_OBJECT_BYTES;
 
 impl<B: Backing> FreeSet<B> {
+    /// The region of a piece that ends at `end`, and the address behind it, where pieces may be [extended](Self::extend).
+    pub(crate) fn around(&self, end: usize) -> Option<(&Region, usize)> {
+        let index = self.table.index_of(end - 1);
+        (self.mode != RefillMode::Lock).then(|| (self.table.get(index), self.table.end(index)))
+    }
+
     /// Takes `min` to `desired` bytes that follow a piece of a shared region ending at `end`, which the
     /// caller owns, if nothing was taken behind it. All multiples of 8. Not in mode `Lock`, where nothing
     /// is taken without the lock.
@@ -21,11 +28,7 @@ impl<B: Backing> FreeSet<B> {
         desired: usize,
         attempts: &mut Attempts,
     ) -> Option<Carve> {
-        if self.mode == RefillMode::Lock {
-            return None;
-        }
-        let index = self.table.index_of(end - 1);
-        let (region, region_end) = (self.table.get(index), self.table.end(index));
+        let (region, region_end) = self.around(end)?;
         let room = region_end - end;
         if room < min || region.top() != end {
             return None;

@@ -43,5 +43,5 @@ pub use geometry::{
 };
 pub(crate) use quarantine::Disposal;
 pub(crate) use starts::StartTable;
-pub(crate) use table::RegionTable;
 pub use table::State;
+pub(crate) use table::{Region, RegionTable};

@@ -9,6 +9,7 @@ mod burst;
 mod epsilon;
 mod generated;
 mod kit;
+mod lane;
 mod make_room;
 mod model;
 mod properties;
