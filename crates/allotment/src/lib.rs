@@ -41,6 +41,9 @@
 //! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`],
 //! [`collections`], [`observe`].
 
+// In a build for the model checker nobody calls but models.
+#![cfg_attr(loom, allow(dead_code))]
+
 // The derives name the library `::allotment`, here too.
 extern crate self as allotment;
 
