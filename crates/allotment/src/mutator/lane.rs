@@ -77,7 +77,8 @@ impl Lane {
     /// that is for a whole refill to say.
     fn next(&self, end: usize, free: usize, bytes: usize) -> Option<(*const Region, usize)> {
         let region = self.region.get();
-        if region.is_null() || bytes > self.largest.get() as usize || free > self.waste.get() as usize {
+        let is_due = free < bytes && free <= self.waste.get() as usize;
+        if region.is_null() || !is_due || bytes > self.largest.get() as usize {
             return None;
         }
         let next = end + self.size.get() as usize + bytes;

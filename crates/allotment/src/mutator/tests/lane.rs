@@ -193,3 +193,16 @@ fn a_stop_is_heard_at_the_end_of_the_lanes_buffer() {
     })
     .unwrap();
 }
+
+#[test]
+fn a_buffer_with_room_is_not_lengthened_whoever_asks() {
+    let heap = heap(4096, 64, "-ResizeTLAB,MinTLABSize=256,TLABSize=1008,TLABRefillWasteFraction=1");
+    let kit = Kit::new(&heap);
+    heap.attach(|mutator| {
+        assert!(kit.allocate(&*mutator, What { kind: Kind::Fixed(0), by: By::Object }).is_some());
+        let (state, full) = (mutator.state(), end(mutator));
+        assert!(state.hot.lane.is_open() && state.hot.free() == 1008);
+        assert!(state.memory_past_limit(16, false).is_some() && end(mutator) == full);
+    })
+    .unwrap();
+}
