@@ -133,6 +133,53 @@ impl State {
         Some(carve.end - carve.start)
     }
 
+    /// Memory of `bytes` at the top of a buffer that has no room for them, once the lane has made it longer.
+    #[inline]
+    pub(super) fn lengthen_in_lane(&self, bytes: usize) -> Option<usize> {
+        let hot = &self.hot;
+        let (top, end) = (hot.top(), hot.end());
+        let (region, next) = hot.lane.next(end, end - top, bytes)?;
+        // A limit below the end is somebody's wish: a sampling point, or a stop.
+        if hot.limit.plain() != end {
+            return None;
+        }
+        // SAFETY: the lane is open, so this is an entry of the heap's table, which outlives the thread's state.
+        let region = unsafe { &*region };
+        if region.top() != end {
+            return None;
+        }
+        // Who finds the top where it was finds the memory behind it as clean as it was.
+        let clean = region.dirty().max(end).min(next);
+        let zeroed = hot.zeroed_once_extended(clean, next);
+        // Raised before the swap, the limits need no fence but the swap. Nobody else compares with them meanwhile.
+        let won = hot.limit.arm_through(next, zeroed, || region.move_top(end, next).is_ok());
+        self.counters.compare_exchange(1, won);
+        if !won {
+            self.arm();
+            return None;
+        }
+        hot.extend(clean, next);
+        hot.set_top(top + bytes);
+        self.owned.borrow_mut().sizing.granted_as_settled();
+        self.counters.refilled(next - end);
+        if cfg!(debug_assertions) {
+            hot.verify();
+        }
+        Some(top)
+    }
+
+    /// Opens the lane for the refills to come, if they may use one: behind a refill.
+    fn open_lane(&self, owned: &Owned) {
+        let shared = &*self.shared;
+        if let Some(settled) = owned.sizing.settled(&shared.sizing)
+            && owned.private.is_none()
+            && !(shared.zero_tlab || self.zeal.is_on() || self.sampling.is_on())
+            && let Some((region, end)) = shared.free.around(self.hot.end())
+        {
+            self.hot.lane.open(region, end, settled);
+        }
+    }
+
     /// Makes a buffer of `min` to `size` bytes from elsewhere the buffer; its bytes. Where the heap has none of a size
     /// worth having: what is left of some region, if that holds the `object`, which object by object would be found again
     /// for each.
