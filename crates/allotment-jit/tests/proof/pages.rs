@@ -6,7 +6,6 @@ use allotment::object::Header;
 use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, Initialise, PerfMap, Sequence};
 use iced_x86::code_asm::registers::gpr64::{rax, rdi};
 use std::mem::transmute;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The permissions of each mapping that holds an address of `range`, and of all mappings that are both written and executed.
 fn permissions(range: std::ops::Range<usize>) -> (Vec<String>, usize) {
@@ -35,18 +34,11 @@ fn stubs(count: usize) -> Code {
     buffer.finish(|_| None).unwrap()
 }
 
+/// Regression: who looked on waited for a word that whoever makes the code does not give once it has failed, and the list of mappings
+/// is no moment's: while others map and unmap, one may be in it twice.
 #[test]
 fn pages_are_executed_and_not_written() {
-    let looked = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        // While code is made: no moment at which something can be both.
-        let watcher = scope.spawn(|| {
-            let mut looks = 0;
-            while !looked.load(Ordering::Acquire) || looks == 0 {
-                assert_eq!(permissions(0..0).1, 0);
-                looks += 1;
-            }
-        });
+    let make = || {
         for count in [1, 10, 200] {
             let code = stubs(count);
             for function in code.functions() {
@@ -55,12 +47,22 @@ fn pages_are_executed_and_not_written() {
                 {
                     assert!(bytes > 0);
                     assert_eq!(start % 32, 0);
-                    assert_eq!(permissions(start..start + bytes).0, ["r-xp"]);
+                    let (held, _) = permissions(start..start + bytes);
+                    assert!(!held.is_empty() && held.iter().all(|access| access == "r-xp"), "{held:?}");
                 }
             }
         }
-        looked.store(true, Ordering::Release);
-        watcher.join().unwrap();
+    };
+    std::thread::scope(|scope| {
+        let maker = scope.spawn(make);
+        // Meanwhile: no moment at which something can be both.
+        loop {
+            assert_eq!(permissions(0..0).1, 0);
+            if maker.is_finished() {
+                break;
+            }
+        }
+        maker.join().unwrap();
     });
 }
 
