@@ -52,7 +52,6 @@ impl Lane {
         self.region.set(ptr::null());
     }
 
-    #[cfg(all(test, not(loom)))]
     pub(super) fn is_open(&self) -> bool {
         !self.region.get().is_null()
     }
@@ -73,18 +72,17 @@ impl Lane {
     /// The region, and how far a buffer that ends at `end` with `free` bytes left becomes longer for an object of `bytes`. `None`:
     /// that is for a whole refill to say.
     pub(super) fn next(&self, end: usize, free: usize, bytes: usize) -> Option<(*const Region, usize)> {
-        let region = self.region.get();
         let is_due = free < bytes && free <= self.waste.get() as usize;
-        if region.is_null() || !is_due || bytes > self.largest.get() as usize {
+        if !self.is_open() || !is_due || bytes > self.largest.get() as usize {
             return None;
         }
         let next = end + self.size.get() as usize + bytes;
         // A word at the end of a region is too little for an object: it goes to the last buffer.
-        (next <= self.end.get() && self.end.get() - next != WORD).then_some((region, next))
+        (next <= self.end.get() && self.end.get() - next != WORD).then_some((self.region.get(), next))
     }
 
     /// Checks the equations above for a buffer that ends at `end`.
     pub(super) fn verify(&self, end: usize) {
-        assert!(self.region.get().is_null() || end <= self.end.get(), "a lane ends before its buffer");
+        assert!(!self.is_open() || end <= self.end.get(), "a lane ends before its buffer");
     }
 }

@@ -58,24 +58,18 @@ impl Limit {
     /// Sets both numbers, unless a stop is requested. Owner only.
     pub(super) fn arm(&self, plain: usize, zeroed: usize) {
         debug_assert!(zeroed <= plain);
-        self.plain.store(plain, Ordering::Relaxed);
-        self.zeroed.store(zeroed, Ordering::Relaxed);
+        self.raise(plain, zeroed);
         fence(Ordering::SeqCst);
-        if self.requested.load(Ordering::Relaxed) != 0 {
-            self.lower();
-        }
+        self.hear();
     }
 
     /// The same around a `swap` of another word, which is the fence between the numbers and the look at the request; whether it
     /// succeeded. If not, the numbers may be wrong, and the owner arms again before it compares with them.
     pub(super) fn arm_through(&self, plain: usize, zeroed: usize, swap: impl FnOnce() -> bool) -> bool {
-        self.plain.store(plain, Ordering::Relaxed);
-        self.zeroed.store(zeroed.min(plain), Ordering::Relaxed);
+        self.raise(plain, zeroed.min(plain));
         let swapped = swap();
         fence_behind_swap();
-        if self.requested.load(Ordering::Relaxed) != 0 {
-            self.lower();
-        }
+        self.hear();
         swapped
     }
 
@@ -100,6 +94,18 @@ impl Limit {
     /// Both numbers, as a checker may look at them in the middle of a request: `zeroed <= plain`.
     pub(super) fn both(&self) -> (usize, usize) {
         (self.plain.load(Ordering::Acquire), self.zeroed.load(Ordering::Relaxed))
+    }
+
+    fn raise(&self, plain: usize, zeroed: usize) {
+        self.plain.store(plain, Ordering::Relaxed);
+        self.zeroed.store(zeroed, Ordering::Relaxed);
+    }
+
+    /// Takes the numbers back if a stop is requested. Behind a fence, and that behind `raise`.
+    fn hear(&self) {
+        if self.requested.load(Ordering::Relaxed) != 0 {
+            self.lower();
+        }
     }
 
     fn lower(&self) {
