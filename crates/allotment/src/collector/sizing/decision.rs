@@ -65,6 +65,13 @@ pub enum Reason {
         /// Regions it should have otherwise, and regions that fit.
         regions: (usize, usize),
     },
+    /// Eden takes half of what is free of the capacity: the threads' buffers alone are far more than the last cache holds.
+    EdenTakesSpare {
+        /// Regions it needs, and regions it takes.
+        regions: (usize, usize),
+        /// Regions of the capacity that are free.
+        room: usize,
+    },
     /// The threshold moves to where an object's further survival costs least.
     Tenuring {
         /// Thresholds, before and after.
@@ -133,6 +140,9 @@ impl fmt::Display for Reason {
             }
             Reason::EdenForMaxNewSize { regions: (from, to) } => write!(f, "eden {from}->{to}: MaxNewSize"),
             Reason::EdenForRoom { regions: (from, to) } => write!(f, "eden {from}->{to}: room"),
+            Reason::EdenTakesSpare { regions: (from, to), room } => {
+                write!(f, "eden {from}->{to}: beyond the cache anyway, {room} regions free")
+            }
             Reason::Tenuring { threshold: (from, to), best, old_cost } => {
                 write!(f, "tenuring {from}->{to}: best {best}, old byte costs {old_cost:.2} copies")
             }

@@ -12,7 +12,9 @@
 //! 3. **Cache**: an eden of more than twice what throughput needs shrinks by an eighth, down to the size it began with: half of
 //!    L2 for each core, if L3 holds it two regions for each, and some buffers for each thread.
 //!
-//! What throughput wants beyond the last cache it gets only as long as that pays: `cache.rs`.
+//! What throughput wants beyond the last cache it gets only as long as that pays: `cache.rs`. Where the buffers of many threads
+//! are far more than that cache holds, there is nothing to compare, and nothing that a small eden would save: it has half of what
+//! the capacity has free, if that is more than it wishes. The capacity does not grow for it.
 //!
 //! What throughput needs is computed from averages of the pause and of the time that filled a region, which do not depend on
 //! eden's size as the measured share does: a share averaged over edens of different sizes lags, and overshoots. HotSpot
@@ -29,7 +31,7 @@ use crate::tlab::sizing::Average;
 /// of one each on average; that is then 1.6 % of eden.
 const THREAD_BYTES: usize = 32 * (16 << 10);
 
-/// Shrinks an eden of more than this many times what throughput needs.
+/// What is more than this many times another is far more.
 const FAR: usize = 2;
 
 /// The state of the wish.
@@ -41,6 +43,8 @@ pub(super) struct Eden {
     ns_per_region: Average,
     /// The regions of an eden that the last cache holds, or that it has in any case.
     near: usize,
+    /// Whether the threads' buffers are far more than the last cache holds.
+    beyond: bool,
     cache: Cache,
 }
 
@@ -52,6 +56,7 @@ impl Eden {
             regions: Average::new(TIME_WEIGHT),
             ns_per_region: Average::new(TIME_WEIGHT),
             near: near_regions(machine).max(base(settings, machine, 1, 0)),
+            beyond: false,
             cache: Cache::new(),
         }
     }
@@ -79,7 +84,7 @@ impl Eden {
         self.regions.sample(done.eden_regions as f32);
         self.ns_per_region.sample(done.mutator_ns as f32 / done.eden_regions as f32);
         // One that was asked for early has the fixed part of a pause for few regions.
-        if done.eden_regions * 2 > self.wish {
+        if done.eden_regions * 2 > self.wish && !self.beyond {
             self.cache.observe(done, self.near);
         }
     }
@@ -95,6 +100,7 @@ impl Eden {
     ) -> usize {
         let base = base(settings, machine, threads, survivors);
         self.near = near_regions(machine).max(base);
+        self.beyond = buffers(machine, threads) > near_regions(machine).saturating_mul(FAR);
         let from = self.wish.max(base);
         let mut wish = from;
         if self.pause_ns.known() {
@@ -111,22 +117,35 @@ impl Eden {
                 _ if wish < from => reasons.push(Reason::EdenShrinks { regions: (from, wish), share }),
                 _ => {}
             }
-            if wish > self.near && !self.cache.permits_far() {
+            if wish > self.near && !self.beyond && !self.cache.permits_far() {
                 let ns_per_region = self.cache.measured();
                 reasons.push(Reason::EdenForCache { regions: (wish, self.near), ns_per_region });
                 wish = self.near;
             }
             wish = self.within_pause(wish, settings.pause_goal_ns, reasons);
         }
-        if settings.max_new_bytes != 0 {
-            let max = machine.regions_of(settings.max_new_bytes).saturating_sub(survivors).max(1);
-            if wish > max {
-                reasons.push(Reason::EdenForMaxNewSize { regions: (wish, max) });
-                wish = max;
-            }
+        let max = most_young(settings, machine, survivors);
+        if wish > max {
+            reasons.push(Reason::EdenForMaxNewSize { regions: (wish, max) });
+            wish = max;
         }
         self.wish = wish;
         wish
+    }
+
+    /// The regions it may take where so many of the capacity are free: what it wishes, or half of them if no cache is lost by that.
+    pub(super) fn with_spare(
+        &self,
+        settings: &Settings,
+        machine: &Machine,
+        survivors: usize,
+        room: usize,
+    ) -> usize {
+        if !self.beyond {
+            return self.wish;
+        }
+        let young = most_young(settings, machine, survivors);
+        (room / 2).min(young).min(self.fitting(settings.pause_goal_ns)).max(self.wish)
     }
 
     /// Regions with which young collections take their share of the time.
@@ -171,6 +190,14 @@ impl Eden {
     }
 }
 
+/// The regions that `MaxNewSize` leaves eden beside survivors, at least 1; all there can be where it is not given.
+fn most_young(settings: &Settings, machine: &Machine, survivors: usize) -> usize {
+    match settings.max_new_bytes {
+        0 => usize::MAX,
+        bytes => machine.regions_of(bytes).saturating_sub(survivors).max(1),
+    }
+}
+
 /// The regions eden has where collections cost nothing: as many as caches hold, or NewSize says.
 fn base(settings: &Settings, machine: &Machine, threads: usize, survivors: usize) -> usize {
     let active = threads.clamp(1, machine.cores.max(1));
@@ -178,7 +205,11 @@ fn base(settings: &Settings, machine: &Machine, threads: usize, survivors: usize
     let cached = machine.regions_of(active.saturating_mul(machine.l2_bytes / 2));
     // A core takes its buffers from a region of its own, and finds the next one without asking others.
     let each = if 2 * active * region <= machine.l3_bytes { 2 } else { 1 };
-    let buffers = machine.regions_of(threads.saturating_mul(THREAD_BYTES));
     let young = machine.regions_of(settings.new_bytes).saturating_sub(survivors);
-    cached.max(each * active).max(buffers).max(young).clamp(1, machine.geometry.regions)
+    cached.max(each * active).max(buffers(machine, threads)).max(young).clamp(1, machine.geometry.regions)
+}
+
+/// The regions of so many threads' buffers.
+fn buffers(machine: &Machine, threads: usize) -> usize {
+    machine.regions_of(threads.saturating_mul(THREAD_BYTES))
 }

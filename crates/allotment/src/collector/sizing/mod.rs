@@ -171,7 +171,11 @@ impl Sizing {
             pause_ns: self.eden.pause_ns(),
             short_pauses: settings.pause_goal_ns != 0,
         };
-        let fits = |room: usize| self.survival.fitting(wish, room.min(free), &machine, workers);
+        let fits = |room: usize| {
+            let room = room.min(free);
+            let wanted = self.eden.with_spare(&settings, &machine, survivors, room);
+            self.survival.fitting(wanted, room, &machine, workers)
+        };
         let full = self.heap.decide((tenured, free), next, fits, &mut reasons);
         let full = failure.or(full);
 
@@ -184,6 +188,9 @@ impl Sizing {
         };
         if full.is_none() && eden_regions < wish {
             reasons.push(Reason::EdenForRoom { regions: (wish, eden_regions) });
+        }
+        if full.is_none() && eden_regions > wish {
+            reasons.push(Reason::EdenTakesSpare { regions: (wish, eden_regions), room });
         }
         let limit = self.survivor_limit(free + survivors);
         let (live, headroom) = self.heap.proportions();

@@ -116,6 +116,43 @@ fn threads_that_come_get_an_eden_within_the_goal_for_pauses() {
 }
 
 #[test]
+fn an_eden_that_no_cache_holds_takes_half_of_what_is_free() {
+    // 250 ms for 500 regions, where 24 times a pause would do.
+    let crowd = |threads| Collection {
+        threads,
+        mutator_ns: 250_000_000,
+        eden_regions: threads,
+        free_regions: 1900,
+        ..young()
+    };
+    let eden = |list: &str, done: &Collection| {
+        let next = sizing(list).after(done);
+        (next.eden_regions, next.to_string())
+    };
+    let all = "InitialHeapSize=1g";
+    let (regions, text) = eden(all, &crowd(500));
+    assert_eq!(regions, 950);
+    assert!(text.contains("[eden 500->950: beyond the cache anyway, 1900 regions free]"), "{text}");
+    // 128 regions are L3, some of which the cache may hold.
+    assert_eq!(eden(all, &crowd(128)).0, 128);
+    assert_eq!(eden(all, &crowd(129)).0, 950);
+    // Half is not more than all threads need.
+    assert_eq!(eden(all, &Collection { free_regions: 900, ..crowd(500) }).0, 500);
+    // Survivors have to find room: x + 0.8 (x + 400) is 1400 less a region or two.
+    let mut survived = [0; AGES];
+    survived[1] = 400 * 512 * KIB;
+    assert_eq!(eden(all, &Collection { survived, free_regions: 1400, ..crowd(500) }).0, 599);
+    // What was not given yet is not free, and is not asked for.
+    let (regions, text) = eden("InitialHeapSize=256m", &crowd(500));
+    assert!(regions <= 512, "{text}");
+    // Within what somebody wants, and not because somebody wants much.
+    assert_eq!(eden(&format!("{all},NewSize=200m"), &crowd(2)).0, 400);
+    assert_eq!(eden(&format!("{all},MaxNewSize=300m"), &crowd(500)).0, 600);
+    let long = Collection { pause_ns: 5_000_000, ..crowd(500) };
+    assert_eq!(eden(&format!("{all},MaxGCPauseMillis=6"), &long).0, 600);
+}
+
+#[test]
 fn limits_of_eden_name_themselves() {
     let reason = |list: &str, done: &Collection| {
         let next = sizing(list).after(done);
