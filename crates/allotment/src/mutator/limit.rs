@@ -159,80 +159,67 @@ mod model {
     use super::*;
     use loom::sync::Arc;
 
-    /// However the two interleave, a request is seen by the owner, or leaves both numbers 0.
-    #[test]
-    fn no_request_is_lost_to_an_arming_owner() {
-        loom::model(|| {
+    /// What the `owner` does while a stop is requested: the request is not lost, and in the end nothing is allowed.
+    fn beside_a_request(owner: impl Fn(&Limit) + Send + Sync + 'static) {
+        loom::model(move || {
             let limit = Arc::new(Limit::new());
             let requester = {
                 let limit = limit.clone();
                 loom::thread::spawn(move || limit.request())
             };
-            limit.arm(64, 32);
-            limit.arm(128, 96);
-            requester.join().unwrap();
-            assert!(limit.pending());
-            assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
-        });
-    }
-
-    /// An owner that has nothing to allow does not look, and has lost nothing when it allows something again.
-    #[test]
-    fn no_request_is_lost_to_an_owner_that_allows_nothing() {
-        loom::model(|| {
-            let limit = Arc::new(Limit::new());
-            let requester = {
-                let limit = limit.clone();
-                loom::thread::spawn(move || limit.request())
-            };
-            limit.arm(64, 32);
-            limit.arm(0, 0);
-            let allowed = limit.both();
-            assert_eq!(allowed, (0, 0));
-            limit.arm(128, 128);
-            limit.arm(0, 0);
+            owner(&limit);
             requester.join().unwrap();
             assert!(limit.pending());
             assert_eq!(limit.both(), (0, 0));
         });
     }
 
+    /// However the two interleave, a request is seen by the owner, or leaves both numbers 0.
+    #[test]
+    fn no_request_is_lost_to_an_arming_owner() {
+        beside_a_request(|limit| {
+            limit.arm(64, 32);
+            limit.arm(128, 96);
+        });
+    }
+
+    /// An owner that has nothing to allow does not look, and has lost nothing when it allows something again.
+    #[test]
+    fn no_request_is_lost_to_an_owner_that_allows_nothing() {
+        beside_a_request(|limit| {
+            limit.arm(64, 32);
+            limit.arm(0, 0);
+            assert_eq!(limit.both(), (0, 0));
+            limit.arm(128, 128);
+        });
+        beside_a_request(|limit| {
+            limit.arm(64, 32);
+            limit.arm(0, 0);
+        });
+    }
+
     /// The same where a swap stands in for the fence.
     #[test]
     fn no_request_is_lost_to_an_owner_that_arms_through_a_swap() {
-        loom::model(|| {
-            let (limit, top) = (Arc::new(Limit::new()), AtomicUsize::new(64));
-            let requester = {
-                let limit = limit.clone();
-                loom::thread::spawn(move || limit.request())
-            };
+        beside_a_request(|limit| {
+            let top = AtomicUsize::new(64);
             let move_top =
                 |from, to| top.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok();
             assert!(limit.arm_through(128, 96, || move_top(64, 128)));
             assert!(!limit.arm_through(192, 192, || move_top(64, 192)));
             limit.arm(128, 96);
-            requester.join().unwrap();
-            assert!(limit.pending());
-            assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
         });
     }
 
     /// In the middle of a request too the owner finds its numbers in order.
     #[test]
     fn the_zeroed_limit_is_never_above_the_plain_one() {
-        loom::model(|| {
-            let limit = Arc::new(Limit::new());
-            let requester = {
-                let limit = limit.clone();
-                loom::thread::spawn(move || limit.request())
-            };
-            limit.arm(64, 32);
-            let (plain, zeroed) = limit.both();
-            assert!(zeroed <= plain, "{zeroed} <= {plain}");
-            limit.arm(128, 96);
-            let (plain, zeroed) = limit.both();
-            assert!(zeroed <= plain, "{zeroed} <= {plain}");
-            requester.join().unwrap();
+        beside_a_request(|limit| {
+            for (plain, zeroed) in [(64, 32), (128, 96)] {
+                limit.arm(plain, zeroed);
+                let (plain, zeroed) = limit.both();
+                assert!(zeroed <= plain, "{zeroed} <= {plain}");
+            }
         });
     }
 
