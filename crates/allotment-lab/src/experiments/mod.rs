@@ -30,6 +30,7 @@ mod lists;
 mod on_jvm;
 pub(crate) mod options;
 mod prefetch;
+mod prefetching;
 mod saying;
 mod sizes;
 mod storm;

@@ -28,15 +28,18 @@ fn allocation(case: &Case) -> Result<Workload, ParameterError> {
     Ok(workload.eden(eden).flag("-XX:+AlwaysPreTouch").differs(DIFFERS))
 }
 
+/// Without prefetches where they are refused: otherwise a JVM makes those that it thinks right.
+fn prefetching(case: &Case, workload: Workload) -> Result<Workload, ParameterError> {
+    let refused = case.text("prefetch")? == "none";
+    Ok(if refused { workload.flag("-XX:AllocatePrefetchStyle=0") } else { workload })
+}
+
 /// Beside the modes `tlab`, `cas` and `collected` of `tlab`; the last is in a heap as small as ours, of at least `least_heap` bytes.
 pub(super) fn tlab(case: &Case, least_heap: usize) -> Counterpart {
     Ok(match case.mode.as_str() {
         "cas" => Some(allocation(case)?.without_buffers()),
         "tlab" => {
-            let mut workload = allocation(case)?;
-            if case.text("prefetch")? == "none" {
-                workload = workload.flag("-XX:AllocatePrefetchStyle=0");
-            }
+            let mut workload = prefetching(case, allocation(case)?)?;
             if case.text("zeroing")? == "ahead" {
                 workload = workload.flag("-XX:+ZeroTLAB");
             }
@@ -47,6 +50,7 @@ pub(super) fn tlab(case: &Case, least_heap: usize) -> Counterpart {
             let workload = Workload::new("allotment.Allocation.allocate", eden.max(least_heap))
                 .param("size", case.text("size")?)
                 .flag("-XX:+AlwaysPreTouch");
+            let workload = prefetching(case, workload)?;
             Some(match case.size("young")? {
                 0 => workload,
                 young => workload.flag(format!("-Xmn{young}")),
@@ -125,7 +129,7 @@ pub(super) fn tlab_size(case: &Case) -> Counterpart {
         .differs(DIFFERS);
     Ok(Some(match tlab {
         None => workload.without_buffers(),
-        Some(tlab) => workload
+        Some(tlab) => prefetching(case, workload)?
             .flag(format!("-XX:TLABSize={tlab}"))
             .flag(format!("-XX:MinTLABSize={}", tlab.min(MIN_TLAB)))
             .flag("-XX:-ResizeTLAB"),
@@ -240,6 +244,7 @@ mod tests {
         let tlab = |values: &[(&str, &str)]| of("tlab", "tlab", values).unwrap();
         assert_eq!(tlab(&[]), allocation);
         assert_eq!(tlab(&[("prefetch", "none")]), format!("{allocation} -XX:AllocatePrefetchStyle=0"));
+        assert_eq!(tlab(&[("prefetch", "by-size")]), allocation);
         assert_eq!(tlab(&[("zeroing", "ahead")]), format!("{allocation} -XX:+ZeroTLAB"));
         assert_eq!(of("tlab", "cas", &[]).unwrap(), format!("{allocation} -XX:-UseTLAB"));
         assert!(tlab(&[("eden", "1g")]).contains("-Xmn1280m"));
@@ -266,6 +271,10 @@ mod tests {
         assert!(forced.starts_with(expected), "{forced}");
         let collected = "allotment.Allocation.allocate size=16 -Xms16m -Xmx16m -XX:+AlwaysPreTouch";
         assert_eq!(of("tlab", "collected", &[]).unwrap(), collected);
+        for (experiment, mode) in [("tlab", "collected"), ("tlab-size", "fixed")] {
+            let without = of(experiment, mode, &[("prefetch", "none")]).unwrap();
+            assert!(without.contains(" -XX:AllocatePrefetchStyle=0"), "{without}");
+        }
         assert_eq!(of("tlab", "collected", &[("young", "8m")]).unwrap(), format!("{collected} -Xmn8388608"));
         let gather = of("cache", "gather", &[("set", "1m")]).unwrap();
         assert_eq!(gather.trim(), "allotment.Cache.gather set=1048576 order=shuffled -Xms66m -Xmx66m");

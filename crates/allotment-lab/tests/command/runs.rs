@@ -144,13 +144,15 @@ fn experiments_run_together_and_share_flags() {
 
     let table = String::from_utf8(output.stdout).unwrap();
     let constant = |start: &str| table.lines().any(|line| line.starts_with(start));
+    let bumping = "tlab, burst, emitted, stub, called, bare, shared, collected";
     assert!(
-        constant(
-            "size = 48, eden = 16k, prefetch = by-size (tlab, burst, emitted, stub, called, bare), zeroing = "
-        ),
+        constant(&format!("size = 48, eden = 16k, prefetch = by-processor ({bumping}), zeroing = ")),
         "{table}"
     );
-    assert!(constant("objects = 5000, size = 48, pretouch = on, threads = 2"), "{table}");
+    assert!(
+        constant("objects = 5000, size = 48, pretouch = on, prefetch = by-processor (fixed, "),
+        "{table}"
+    );
     let cells = |name: &str, index: usize| -> Vec<&str> {
         let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         rows.filter(|cells| cells.first() == Some(&name)).map(|cells| cells[index]).collect()

@@ -9,21 +9,21 @@ use super::widest::widest;
 use crate::experiments::collectors::heap_of;
 use crate::experiments::heap_use::HeapUse;
 use crate::harness::{Bench, Case, Worker};
-use allotment::mutator::{BySize, Mutator, OutOfMemory, PerObject};
+use allotment::mutator::{Mutator, OutOfMemory, PerObject, Prefetch};
 use anyhow::Context;
 
 /// Bytes of the heap, at least: what the modes that share regions have.
 pub(super) const MIN_HEAP: usize = 16 << 20;
 
 /// Allocates, and lets the heap be collected when it is full.
-struct Collected<'m, 't, const BYTES: usize> {
+struct Collected<'m, 't, const BYTES: usize, P: Prefetch> {
     mutator: &'m mut Mutator<'t>,
-    body: Plain<BYTES, PerObject, BySize>,
+    body: Plain<BYTES, PerObject, P>,
     /// Why there is no more room, if there is none.
     full: Option<OutOfMemory>,
 }
 
-impl<const BYTES: usize> Worker for Collected<'_, '_, BYTES> {
+impl<const BYTES: usize, P: Prefetch> Worker for Collected<'_, '_, BYTES, P> {
     #[inline]
     fn batch(&mut self) -> u64 {
         let allocated = widest(&self.body, &mut *self.mutator);
@@ -44,7 +44,7 @@ impl<const BYTES: usize> Worker for Collected<'_, '_, BYTES> {
 }
 
 /// Mode `collected`: a heap of an eden for each thread, all of its pages there.
-pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let eden = case.size("eden")?;
     let bytes = (eden * case.threads).max(MIN_HEAP);
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes).always_pre_touch(true);
@@ -53,7 +53,7 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
         young => builder.options(&format!("MaxNewSize={young}"))?,
     };
     let (heap, mut heap_use) = HeapUse::of(builder)?;
-    let site = site::<BYTES, PerObject, BySize>(&heap)?;
+    let site = site::<BYTES, PerObject, P>(&heap)?;
     let (pairs, _) = calls(BYTES, eden);
     bench.measure_within_with(&mut heap_use, |_, play| {
         heap.attach(|mutator| play.play(Collected { mutator, body: Plain { site, pairs }, full: None }))?
@@ -64,6 +64,7 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
 mod tests {
     use super::*;
     use allotment::Heap;
+    use allotment::mutator::BySize;
 
     #[test]
     fn a_full_heap_is_collected_and_the_loop_goes_on() {

@@ -1,6 +1,7 @@
 //! The same allocation as machine code made at run time, in a private eden.
 
 use super::super::emitted::{Between, EmittedLoop, Filler, Form, Work};
+use super::super::prefetching::prefetches;
 use super::eden::{calls, heap_of_edens};
 use crate::harness::{Bench, Case};
 use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
@@ -22,7 +23,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (size, eden) = (case.size("size")?, case.size("eden")?);
     let heap = heap_of_edens(eden, case.threads)?;
     let (pairs, calls) = calls(size, eden);
-    let settings = if case.text("prefetch")? == "by-size" { BY_SIZE } else { PrefetchSettings::OFF };
+    let settings = if prefetches(case)? { BY_SIZE } else { PrefetchSettings::OFF };
     let emitter = Emitter::new(Processor::detect(), settings)?;
     let initialise = if case.text("zeroing")? == "ahead" { Initialise::Ahead } else { Initialise::PerObject };
     let form = if case.mode == "stub" { Form::Stub } else { Form::Pasted };

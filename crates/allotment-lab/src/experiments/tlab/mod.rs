@@ -21,6 +21,7 @@ mod widest;
 
 use super::collectors::COLLECTOR;
 use super::on_jvm;
+use super::prefetching::{PREFETCH, prefetches};
 use super::sizes::{self, WithSize};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
@@ -37,7 +38,7 @@ const fn mode(name: &'static str, what: &'static str) -> Mode {
 }
 
 /// Modes in which a choice of prefetch makes a difference.
-const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare"];
+const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare", "shared", "collected"];
 
 /// Modes in which the library's buffers are used and nothing is shared.
 const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub"];
@@ -84,13 +85,7 @@ impl Experiment for Tlab {
             Axis::new("size", "bytes of an object, header included", Kind::Size, &["16", "48", "64", "144"])
                 .quick(&["16", "64"]),
             Axis::new("eden", "bytes each thread allocates before it starts over", Kind::Eden, &["half-l2"]),
-            Axis::new(
-                "prefetch",
-                "what the allocation prefetches",
-                Kind::Choice(&["by-size", "none"]),
-                &["by-size"],
-            )
-            .only_in(BUMPING),
+            PREFETCH.only_in(BUMPING),
             Axis::new("zeroing", "who zeroes", Kind::Choice(&["per-object", "ahead"]), &["per-object"])
                 .only_in(LIBRARY),
             Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"])
@@ -149,24 +144,26 @@ const MAX_EDEN: usize = 64 << 30;
 
 impl WithSize for Tlab {
     fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let prefetch = || Ok::<bool, anyhow::Error>(case.text("prefetch")? == "by-size");
         let ahead = || Ok::<bool, anyhow::Error>(case.text("zeroing")? == "ahead");
         match case.mode.as_str() {
-            "tlab" | "burst" => match (prefetch()?, ahead()?) {
+            "tlab" | "burst" => match (prefetches(case)?, ahead()?) {
                 (true, false) => library::run::<BYTES, PerObject, BySize>(case, bench),
                 (false, false) => library::run::<BYTES, PerObject, NoPrefetch>(case, bench),
                 (true, true) => library::run::<BYTES, Ahead, BySize>(case, bench),
                 (false, true) => library::run::<BYTES, Ahead, NoPrefetch>(case, bench),
             },
             "emitted" | "stub" => emitted::run(case, bench),
-            "called" if prefetch()? => limits::called::<BYTES, BySize>(case, bench),
+            "called" if prefetches(case)? => limits::called::<BYTES, BySize>(case, bench),
             "called" => limits::called::<BYTES, NoPrefetch>(case, bench),
-            "bare" if prefetch()? => limits::bare::<BYTES, BySize>(case, bench),
+            "bare" if prefetches(case)? => limits::bare::<BYTES, BySize>(case, bench),
             "bare" => limits::bare::<BYTES, NoPrefetch>(case, bench),
             "memset" => limits::memset::<BYTES>(case, bench),
             "fetch-add" => limits::fetch_add::<BYTES>(case, bench),
-            mode if SHARING.contains(&mode) => shared::run::<BYTES>(case, bench),
-            "collected" => collected::run::<BYTES>(case, bench),
+            "shared" if prefetches(case)? => shared::run::<BYTES, BySize>(case, bench),
+            // One pointer for all is beyond the fast path, which alone prefetches.
+            mode if SHARING.contains(&mode) => shared::run::<BYTES, NoPrefetch>(case, bench),
+            "collected" if prefetches(case)? => collected::run::<BYTES, BySize>(case, bench),
+            "collected" => collected::run::<BYTES, NoPrefetch>(case, bench),
             "malloc" => malloc::ring::<BYTES, _>(&std::alloc::System, case, bench),
             #[cfg(feature = "peers")]
             "mimalloc" => malloc::ring::<BYTES, _>(&mimalloc::MiMalloc, case, bench),

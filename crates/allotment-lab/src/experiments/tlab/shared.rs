@@ -9,7 +9,7 @@ use super::library::Plain;
 use super::widest::widest;
 use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, Worker};
 use allotment::Heap;
-use allotment::mutator::{BySize, PerObject, Site};
+use allotment::mutator::{PerObject, Prefetch, Site};
 use allotment::object::Shape;
 use allotment::options::CollectorKind;
 use allotment::tlab::statistics::TlabStatistics;
@@ -20,13 +20,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// attaching, about a microsecond, does not show.
 const ATTACHED_BYTES: (usize, usize) = (4 << 20, 256 << 10);
 
-struct Shared<'a, const BYTES: usize> {
+struct Shared<'a, const BYTES: usize, P: Prefetch> {
     heap: &'a Heap,
-    body: Plain<BYTES, PerObject, BySize>,
+    body: Plain<BYTES, PerObject, P>,
     resets: &'a AtomicU64,
 }
 
-impl<const BYTES: usize> Worker for Shared<'_, BYTES> {
+impl<const BYTES: usize, P: Prefetch> Worker for Shared<'_, BYTES, P> {
     #[inline]
     fn batch(&mut self) -> u64 {
         loop {
@@ -44,7 +44,7 @@ impl<const BYTES: usize> Worker for Shared<'_, BYTES> {
     }
 }
 
-impl<const BYTES: usize> Shared<'_, BYTES> {
+impl<const BYTES: usize, P: Prefetch> Shared<'_, BYTES, P> {
     /// Resets the heap, unless another thread has done so since `seen`.
     #[cold]
     fn reset(&self, seen: u64) {
@@ -88,7 +88,7 @@ impl Probe for Statistics<'_> {
 }
 
 /// Modes `shared`, `cas` and `lock`.
-pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let eden = case.size("eden")?;
     let options = match case.mode.as_str() {
         "cas" => "-UseTLAB".to_string(),
@@ -114,6 +114,6 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
     let contended = !options.contains("RefillStrategy=lock");
     let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended };
     bench.measure_with(&mut probe, |_| {
-        Ok(Shared::<BYTES> { heap: &heap, body: Plain { site, pairs }, resets: &resets })
+        Ok(Shared::<BYTES, P> { heap: &heap, body: Plain { site, pairs }, resets: &resets })
     })
 }

@@ -14,11 +14,13 @@ mod shot;
 mod verdict;
 
 use super::on_jvm;
+use super::prefetching::{PREFETCH, prefetches};
 use super::sizes::{self, WithSize};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
 use allotment::memory::limit::available_memory;
+use allotment::mutator::{BySize, NoPrefetch};
 use anyhow::anyhow;
 use plan::HeapPlan;
 
@@ -29,6 +31,9 @@ pub struct TlabSize;
 const fn mode(name: &'static str, what: &'static str) -> Mode {
     Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
 }
+
+/// Modes in which objects are made on the fast path, which alone prefetches.
+const BUFFERED: &[&str] = &["fixed", "elastic", "adaptive"];
 
 impl Experiment for TlabSize {
     fn name(&self) -> &'static str {
@@ -69,6 +74,7 @@ impl Experiment for TlabSize {
             )
             .quick(&["1k", "16k", "256k", "4m"])
             .only_in(&["fixed"]),
+            PREFETCH.only_in(BUFFERED),
         ];
         AXES
     }
@@ -113,7 +119,11 @@ impl Experiment for TlabSize {
 impl WithSize for TlabSize {
     fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         let plan = HeapPlan::of(case).map_err(|why| anyhow!(why))?;
-        shot::run::<BYTES>(plan, bench)
+        if BUFFERED.contains(&case.mode.as_str()) && prefetches(case)? {
+            shot::run::<BYTES, BySize>(plan, bench)
+        } else {
+            shot::run::<BYTES, NoPrefetch>(plan, bench)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::plan::HeapPlan;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Thread, Worker, keep};
 use allotment::Heap;
-use allotment::mutator::{BySize, PerObject, Site};
+use allotment::mutator::{PerObject, Prefetch, Site};
 use allotment::object::Shape;
 use allotment::options::CollectorKind;
 use anyhow::{Context, bail};
@@ -11,13 +11,13 @@ use std::ptr::NonNull;
 use std::sync::{PoisonError, RwLock};
 
 /// The heap of one shot.
-struct Fresh<const BYTES: usize> {
+struct Fresh<const BYTES: usize, P: Prefetch> {
     heap: Heap,
-    site: Site<BYTES, PerObject, BySize>,
+    site: Site<BYTES, PerObject, P>,
 }
 
-impl<const BYTES: usize> Fresh<BYTES> {
-    fn new(options: &str) -> anyhow::Result<Fresh<BYTES>> {
+impl<const BYTES: usize, P: Prefetch> Fresh<BYTES, P> {
+    fn new(options: &str) -> anyhow::Result<Fresh<BYTES, P>> {
         let builder = Heap::builder().collector(CollectorKind::Epsilon);
         let heap = builder.options(options)?.name("lab").build()?;
         let shape = heap.register(Shape::fixed("object", BYTES))?;
@@ -27,12 +27,12 @@ impl<const BYTES: usize> Fresh<BYTES> {
 }
 
 /// What the threads share: the heap, which one of them changes while they all prepare.
-struct Range<const BYTES: usize> {
+struct Range<const BYTES: usize, P: Prefetch> {
     plan: HeapPlan,
-    fresh: RwLock<Option<Fresh<BYTES>>>,
+    fresh: RwLock<Option<Fresh<BYTES, P>>>,
 }
 
-impl<const BYTES: usize> Range<BYTES> {
+impl<const BYTES: usize, P: Prefetch> Range<BYTES, P> {
     /// Replaces the heap. The old one goes first, or there would have to be memory for both.
     fn renew(&self) -> anyhow::Result<()> {
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
@@ -42,13 +42,13 @@ impl<const BYTES: usize> Range<BYTES> {
     }
 
     /// Looks at the heap; nothing if there is none.
-    fn with<R>(&self, look: impl FnOnce(&Fresh<BYTES>) -> R) -> Option<R> {
+    fn with<R>(&self, look: impl FnOnce(&Fresh<BYTES, P>) -> R) -> Option<R> {
         self.fresh.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(look)
     }
 }
 
-struct Filler<'a, const BYTES: usize> {
-    range: &'a Range<BYTES>,
+struct Filler<'a, const BYTES: usize, P: Prefetch> {
+    range: &'a Range<BYTES, P>,
     renews: bool,
     /// Where the objects are kept; its pages have been touched.
     array: Vec<NonNull<u8>>,
@@ -56,8 +56,8 @@ struct Filler<'a, const BYTES: usize> {
     kept: usize,
 }
 
-impl<'a, const BYTES: usize> Filler<'a, BYTES> {
-    fn new(range: &'a Range<BYTES>, thread: &Thread) -> anyhow::Result<Self> {
+impl<'a, const BYTES: usize, P: Prefetch> Filler<'a, BYTES, P> {
+    fn new(range: &'a Range<BYTES, P>, thread: &Thread) -> anyhow::Result<Self> {
         let mut array = Vec::new();
         array
             .try_reserve_exact(range.plan.objects)
@@ -68,7 +68,7 @@ impl<'a, const BYTES: usize> Filler<'a, BYTES> {
     }
 }
 
-impl<const BYTES: usize> Worker for Filler<'_, BYTES> {
+impl<const BYTES: usize, P: Prefetch> Worker for Filler<'_, BYTES, P> {
     fn prepare(&mut self) -> anyhow::Result<()> {
         if self.renews { self.range.renew().context("cannot make the heap of a shot") } else { Ok(()) }
     }
@@ -102,9 +102,9 @@ impl<const BYTES: usize> Worker for Filler<'_, BYTES> {
 }
 
 /// What the heap's statistics say of a shot.
-struct Statistics<'a, const BYTES: usize>(&'a Range<BYTES>);
+struct Statistics<'a, const BYTES: usize, P: Prefetch>(&'a Range<BYTES, P>);
 
-impl<const BYTES: usize> Probe for Statistics<'_, BYTES> {
+impl<const BYTES: usize, P: Prefetch> Probe for Statistics<'_, BYTES, P> {
     /// A shot's heap begins at zero.
     fn before(&mut self) {}
 
@@ -127,8 +127,11 @@ impl<const BYTES: usize> Probe for Statistics<'_, BYTES> {
 }
 
 /// Measures shots in heaps of `plan`.
-pub(super) fn run<const BYTES: usize>(plan: HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let range = Range::<BYTES> { plan, fresh: RwLock::default() };
+pub(super) fn run<const BYTES: usize, P: Prefetch>(
+    plan: HeapPlan,
+    bench: &mut Bench<'_>,
+) -> anyhow::Result<()> {
+    let range = Range::<BYTES, P> { plan, fresh: RwLock::default() };
     bench.measure_with(&mut Statistics(&range), |thread| Filler::new(&range, thread))
 }
 
@@ -136,6 +139,7 @@ pub(super) fn run<const BYTES: usize>(plan: HeapPlan, bench: &mut Bench<'_>) -> 
 mod tests {
     use super::*;
     use crate::harness::{Case, JmhMode, TimeUnit};
+    use allotment::mutator::BySize;
     use std::sync::Barrier;
 
     const THREADS: usize = 2;
@@ -159,7 +163,7 @@ mod tests {
     }
 
     /// Two shots by threads of the test's own; returns what the probe says of the second.
-    fn shoot<const BYTES: usize>(range: &Range<BYTES>) -> Vec<SecondaryValue> {
+    fn shoot<const BYTES: usize>(range: &Range<BYTES, BySize>) -> Vec<SecondaryValue> {
         let (barrier, objects) = (Barrier::new(THREADS), range.plan.objects);
         std::thread::scope(|scope| {
             for index in 0..THREADS {
@@ -197,7 +201,8 @@ mod tests {
 
     /// Shoots and checks what the heap and the probe say.
     fn check<const BYTES: usize>(mode: &str, tlab: usize, objects: usize) {
-        let range = Range::<BYTES> { plan: plan(mode, tlab, objects, BYTES), fresh: RwLock::default() };
+        let range =
+            Range::<BYTES, BySize> { plan: plan(mode, tlab, objects, BYTES), fresh: RwLock::default() };
         let values = shoot(&range);
         let all = THREADS * objects;
         let census = range.with(|fresh| fresh.heap.verify().unwrap()).unwrap();
@@ -236,7 +241,7 @@ mod tests {
         let mut plan = plan("adaptive", 0, 10, 16);
         // The heap stays as it was planned.
         plan.objects = 4_000_000;
-        let range = Range::<16> { plan, fresh: RwLock::default() };
+        let range = Range::<16, BySize> { plan, fresh: RwLock::default() };
         let mut filler = Filler::new(&range, &Thread { index: 0, count: 1, cpu: None }).unwrap();
         filler.prepare().unwrap();
         assert_eq!(filler.batch(), 0);
@@ -248,7 +253,7 @@ mod tests {
 
     #[test]
     fn no_shot_without_a_heap() {
-        let range = Range::<16> { plan: plan("cas", 0, 10, 16), fresh: RwLock::default() };
+        let range = Range::<16, BySize> { plan: plan("cas", 0, 10, 16), fresh: RwLock::default() };
         let mut filler = Filler::new(&range, &Thread { index: 1, count: 2, cpu: None }).unwrap();
         filler.prepare().unwrap();
         assert_eq!(filler.batch(), 0);
