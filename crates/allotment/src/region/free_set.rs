@@ -29,6 +29,14 @@ use crossbeam_utils::CachePadded;
 
 const POISONED: &str = "a thread panicked inside the free set";
 
+/// Regions side by side that are one core's, where they come from the system one by one. What a core fetches ahead at the end of a
+/// region is the beginning of the next, which costs its owner 100 ns if that is another core: where two threads took turns, 3 % of what
+/// they did with 64 bytes an object.
+const MAX_RUN: usize = 8;
+
+/// Such runs of each core that the heap has, at least: in a small one they would leave no room for what is larger than a region.
+const MIN_RUNS: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
+
 /// How mutators meet at the free set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefillMode {
@@ -202,7 +210,7 @@ impl<B: Backing> FreeSet<B> {
         let index = match self.take_committed(home) {
             Some(index) => index,
             None if *may_commit => {
-                let index = self.untouched.take_lowest()?;
+                let index = self.take_untouched(home)?;
                 *may_commit = self.commit_taken(index);
                 may_commit.then_some(index)?
             }
@@ -212,6 +220,18 @@ impl<B: Backing> FreeSet<B> {
         region.set_home(home);
         region.set_state(State::Exclusive);
         Some(index)
+    }
+
+    /// The lowest region that continues what the core has, or begins a run of regions that nobody has begun; or else the lowest.
+    fn take_untouched(&self, home: usize) -> Option<usize> {
+        let run = (self.table.len() / (MIN_RUNS * self.free.len())).clamp(1, MAX_RUN);
+        let suits = |&index: &usize| {
+            let below =
+                |below: usize| !self.untouched.contains(below) && self.table.get(below).home() == home;
+            index.is_multiple_of(run) || below(index - 1)
+        };
+        let suitable = self.untouched.iter().filter(suits).find(|&index| self.untouched.take(index));
+        suitable.or_else(|| self.untouched.take_lowest())
     }
 
     /// Commits a region that the caller took from `untouched`, or puts it back; whether the system had the

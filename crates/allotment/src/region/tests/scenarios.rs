@@ -26,6 +26,19 @@ fn a_core_gets_the_region_it_wrote_then_another_core_s_then_an_untouched_one() {
 }
 
 #[test]
+fn untouched_regions_side_by_side_are_one_core_s() {
+    let (free, _) = small(24, 2);
+    let take = |home| free.take_region(home).unwrap();
+    let taken: Vec<_> = (0..9).map(|_| [take(0), take(1)]).collect();
+    for (turn, &regions) in taken.iter().enumerate().take(8) {
+        assert_eq!(regions, [turn, 8 + turn]);
+    }
+    // One core begins the next run, and where there is no other the second takes what it finds.
+    assert_eq!(taken[8], [16, 17]);
+    assert_eq!([take(0), take(1), take(1)], [18, 19, 20]);
+}
+
+#[test]
 fn after_a_reset_a_core_gets_its_regions_back() {
     let (free, _) = small(4, 2);
     let mine =
