@@ -42,5 +42,6 @@ pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_hug
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;
+pub(crate) use x86_64::write_word_and_any_zeroes;
 pub(crate) use x86_64::{all_64_are, copy_short, fence_behind_swap, load_eight, store_eight};
 pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

@@ -74,6 +74,29 @@ pub unsafe fn write_word_and_zeroes(to: *mut u8, word: u64, bytes: usize) {
     }
 }
 
+/// The same for a size that is known at run time only, and most often small: up to 64 bytes by stores that overlap, since a call
+/// of memset takes longer than they do.
+///
+/// # Safety
+/// As for [`write_word_and_zeroes`].
+#[inline(always)]
+pub(crate) unsafe fn write_word_and_any_zeroes(to: *mut u8, word: u64, bytes: usize) {
+    debug_assert!(bytes >= 16 && bytes.is_multiple_of(8));
+    // SAFETY: stores of 16 bytes, unaligned, from 16 or 32 bytes on or to the end, where the range has as many: inside it. SSE2
+    // is part of x86-64.
+    unsafe {
+        let zeroes = _mm_set_epi64x(0, 0);
+        _mm_storeu_si128(to.add(bytes - 16).cast(), zeroes);
+        if bytes > 64 {
+            to.add(16).write_bytes(0, bytes - 32);
+        } else if bytes > 32 {
+            _mm_storeu_si128(to.add(16).cast(), zeroes);
+            _mm_storeu_si128(to.add(bytes - 32).cast(), zeroes);
+        }
+        _mm_storeu_si128(to.cast(), _mm_set_epi64x(0, word as i64));
+    }
+}
+
 /// Where a vector is stored as one value. [`ptr::write_unaligned`](core::ptr::write_unaligned) copies bytes, which
 /// LLVM takes apart into words again.
 #[repr(C, packed)]
@@ -217,6 +240,21 @@ mod tests {
             // SAFETY: both have more words.
             unsafe { copy_short(from.as_ptr().cast(), to.as_mut_ptr().cast(), words * 8) };
             assert_eq!((&to[..words], to[words]), (&from[..words], u64::MAX));
+        }
+    }
+
+    #[test]
+    fn a_word_and_zeroes_fill_any_size_and_no_more() {
+        for words in 2..40 {
+            for write in [write_word_and_zeroes, write_word_and_any_zeroes] {
+                let mut to = [u64::MAX; 41];
+                // SAFETY: it has more words.
+                unsafe { write(to.as_mut_ptr().cast(), 7, words * 8) };
+                let mut expected = [u64::MAX; 41];
+                expected[..words].fill(0);
+                expected[0] = 7;
+                assert_eq!(to, expected, "{words} words");
+            }
         }
     }
 

@@ -15,9 +15,10 @@
 
 #[cfg(not(any(miri, loom)))]
 use super::Hot;
+use super::refill::NoLane;
 use super::state::State;
 use super::{ArraySite, OutOfMemory, Prefetch, Shared, Site, Zeroing};
-use crate::memory::write_word_and_zeroes;
+use crate::memory::{write_word_and_any_zeroes, write_word_and_zeroes};
 use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 use std::marker::PhantomData;
 #[cfg(not(any(miri, loom)))]
@@ -238,8 +239,13 @@ impl State {
     #[inline(never)]
     fn alloc_slow<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
         let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES)?;
-        // SAFETY: `bytes` bytes, which are this thread's alone.
-        unsafe { initialise::<Z>(start, header, bytes) };
+        if Z::ZEROES_BODY {
+            // SAFETY: `bytes` bytes, which are this thread's alone.
+            unsafe { write_word_and_any_zeroes(start.as_ptr(), header.bits(), bytes) };
+        } else {
+            // SAFETY: the header is the first word of them.
+            unsafe { start.cast::<u64>().write(header.bits()) };
+        }
         Some(start)
     }
 
@@ -257,14 +263,23 @@ impl State {
         Some(start)
     }
 
+    /// Memory of `bytes` where the fast path has none.
+    #[inline(always)]
     pub(super) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
-        if self.hot.limit.pending() {
-            return None;
+        let lane = if zeroed { Err(NoLane::Closed) } else { self.lengthen_in_lane(bytes) };
+        match lane {
+            Ok(start) => Some(start),
+            Err(why) => self.memory_past_lane(bytes, zeroed, why),
         }
-        if !zeroed && let Some(start) = self.lengthen_in_lane(bytes) {
-            return NonNull::new(start as *mut u8);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn memory_past_lane(&self, bytes: usize, zeroed: bool, why: NoLane) -> Option<NonNull<u8>> {
+        if why == NoLane::Lost {
+            self.come_back_from_lane();
         }
-        if self.zeal.stops() {
+        if self.hot.limit.pending() || self.zeal.stops() {
             return None;
         }
         let block = self.allocate_past_limit(bytes, zeroed)?;

@@ -164,18 +164,25 @@ impl Hot {
         self.zeroed.set(if clean <= start { end } else { start });
     }
 
-    /// Lengthens the buffer to `end`; of the new part `[clean, end)` is zero. The caller arms.
-    pub(super) fn extend(&self, clean: usize, end: usize) {
-        self.zeroed.set(self.zeroed_once_extended(clean, end));
-        if clean > self.end.replace(end) {
-            self.clean.set(clean);
-        }
+    /// Lengthens the buffer to `end`, where memory below `dirty` may be anything and the rest is zero. The caller arms.
+    pub(super) fn extend(&self, dirty: usize, end: usize) {
+        self.extend_with(self.zeroed_once_extended(dirty, end), dirty, end);
     }
 
     /// What [`zeroed`](Self::zeroed) is once the buffer is [extended](Self::extend) so.
-    pub(super) fn zeroed_once_extended(&self, clean: usize, end: usize) -> usize {
+    #[inline(always)]
+    pub(super) fn zeroed_once_extended(&self, dirty: usize, end: usize) -> usize {
         let (old_end, zeroed) = (self.end.get(), self.zeroed.get());
-        if clean <= old_end && zeroed == old_end { end } else { zeroed }
+        if dirty <= old_end && zeroed == old_end { end } else { zeroed }
+    }
+
+    /// [`extend`](Self::extend) by who has asked for that already.
+    #[inline(always)]
+    pub(super) fn extend_with(&self, zeroed: usize, dirty: usize, end: usize) {
+        self.zeroed.set(zeroed);
+        if dirty > self.end.replace(end) {
+            self.clean.set(dirty.min(end));
+        }
     }
 
     /// Whether `[top, end)` lies in the buffer.

@@ -4,6 +4,7 @@ use super::heap;
 use super::kit::{By, Kind, Kit, What};
 use crate::Heap;
 use crate::mutator::Mutator;
+use crate::mutator::refill::NoLane;
 use crate::region::Attempts;
 use crate::tlab::statistics::TlabStatistics;
 use proptest::prelude::*;
@@ -186,7 +187,7 @@ fn a_stop_is_heard_at_the_end_of_the_lanes_buffer() {
         heap.request_safepoint();
         assert_eq!(
             (state.lengthen_in_lane(16), kit.allocate(&*mutator, object), end(mutator)),
-            (None, None, full)
+            (Err(NoLane::Closed), None, full)
         );
         mutator.safepoint();
         assert!(kit.allocate(&*mutator, object).is_some());
@@ -205,4 +206,22 @@ fn a_buffer_with_room_is_not_lengthened_whoever_asks() {
         assert!(state.memory_past_limit(16, false).is_some() && end(mutator) == full);
     })
     .unwrap();
+}
+
+#[test]
+fn who_lost_the_race_for_what_is_behind_allocates_no_further_than_its_buffer() {
+    let heap = heap(4096, 64, "-ResizeTLAB,MinTLABSize=256,TLABSize=1008");
+    let kit = Kit::new(&heap);
+    let object = What { kind: Kind::Fixed(0), by: By::Caller };
+    heap.attach(|mutator| {
+        assert!(kit.allocate(&*mutator, object).is_some());
+        let (state, full) = (mutator.state(), end(mutator));
+        assert!(!state.hot.limit.arm_through(full + 1024, full, || false));
+        state.come_back_from_lane();
+        assert_eq!(state.hot.limit.both().0, full);
+        state.hot.verify();
+    })
+    .unwrap();
+    let counted = heap.tlab_totals().sum;
+    assert_eq!((counted.compare_exchange_attempts, counted.compare_exchange_successes), (2, 1));
 }
