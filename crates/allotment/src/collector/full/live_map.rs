@@ -253,6 +253,24 @@ impl LiveMap {
         }
     }
 
+    /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and behind it, one block after the other, until
+    /// one has more of them than there is `room` for: where that one begins, or `end`, and the bytes of those before it.
+    pub(super) fn send_blocks(&self, start: usize, end: usize, to: usize, room: usize) -> (usize, usize) {
+        let mut sent = 0;
+        for at in (start..end).step_by(BLOCK_BYTES) {
+            let block = self.block(at);
+            let bytes = self.count.of(block.live()) * WORD;
+            if bytes > room - sent {
+                return (at, sent);
+            }
+            if bytes > 0 {
+                block.destination.store((to + sent) as u64, Ordering::Relaxed);
+            }
+            sent += bytes;
+        }
+        (end, sent)
+    }
+
     /// Notes that nothing in `[start, end)`, whole blocks, moves.
     pub(super) fn leave_in_place(&self, start: usize, end: usize) {
         blocks(start, end)

@@ -11,7 +11,7 @@
 //! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever is
 //! in it. Only where a gap ends it is looked for where the last object begins that fits.
 //!
-//! Workers share the count of what is live in each region. Pouring is one worker's: it is a few per cent of a collection,
+//! Workers share the count of what is live in each region. Pouring is one worker's: it is one or two per cent of a collection,
 //! and so an object's new address does not depend on how many workers there are.
 
 mod cursor;
@@ -330,6 +330,16 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         // Where an object began to go to another gap than those before it, or where we are.
         let mut known = start;
         while at < end {
+            // Nearly all of the work: blocks whose words go behind those of the block before.
+            if at > known && at.is_multiple_of(BLOCK_BYTES) {
+                let whole = end & !(BLOCK_BYTES - 1);
+                let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at(), cursor.room());
+                cursor.advance(bytes);
+                at = reached;
+                if at == end {
+                    break;
+                }
+            }
             let stop = next_block(at).min(end);
             let bytes = self.map.live_bytes(at, stop);
             if bytes == 0 {
