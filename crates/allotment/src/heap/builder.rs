@@ -12,9 +12,9 @@ use crate::collector::{
     Settings as CollectorSettings, sizing,
 };
 use crate::memory::topology::Topology;
-use crate::memory::{Clock, MemoryError, PrefetchError, Reservation, huge_page_size, limit};
+use crate::memory::{Clock, MemoryError, PrefetchError, Processor, Reservation, huge_page_size, limit};
 use crate::mutator::{
-    Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared, ZealSchedule,
+    Collector, Committer, Late, LateThread, OutOfMemory, Registry, Roots, Shared, ZealSchedule, hot_bytes,
 };
 use crate::object::Shapes;
 use crate::options::{
@@ -346,7 +346,11 @@ impl HeapBuilder {
             use_tlab: chosen.use_tlab,
             zero_tlab: chosen.zero_tlab,
             zero_window: chosen.zero_window_size,
-            hot_bytes: if cfg!(test) { 4 * geometry.region_bytes() } else { 8 * machine.l2_bytes },
+            hot_bytes: if cfg!(test) {
+                4 * geometry.region_bytes()
+            } else {
+                hot_bytes(&Processor::detect(), machine.l2_bytes)
+            },
             zeal: ZealSchedule {
                 interval: chosen.zeal_interval,
                 seed: chosen.zeal_seed,

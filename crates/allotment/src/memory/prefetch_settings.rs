@@ -176,7 +176,6 @@ impl PrefetchSettings {
 
     /// What we choose on that processor where nothing is said.
     pub fn recommended(processor: &Processor) -> PrefetchSettings {
-        let zen = matches!(processor.vendor, Vendor::Amd | Vendor::Hygon) && processor.family >= 0x17;
         let instruction =
             if processor.prefetchw { PrefetchInstruction::Write } else { PrefetchInstruction::T0 };
         let settings = PrefetchSettings {
@@ -187,7 +186,7 @@ impl PrefetchSettings {
             step: processor.line_bytes.max(16),
             instruction,
         };
-        if zen { settings.off() } else { settings }
+        if processor.is_zen() { settings.off() } else { settings }
     }
 
     /// The same with no style.

@@ -43,6 +43,12 @@ pub struct Processor {
 }
 
 impl Processor {
+    /// Whether it is one of AMD's since Zen, or made after them.
+    #[must_use]
+    pub fn is_zen(&self) -> bool {
+        matches!(self.vendor, Vendor::Amd | Vendor::Hygon) && self.family >= 0x17
+    }
+
     /// The one that the caller runs on.
     pub fn detect() -> Processor {
         let cpuid = CpuId::new();

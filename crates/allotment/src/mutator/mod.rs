@@ -96,6 +96,7 @@ pub use make_room::Reservation;
 pub use out_of_memory::OutOfMemory;
 pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
 pub use recycle::Mark;
+pub(crate) use recycle::hot_bytes;
 pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
 pub(crate) use roots::Roots;

@@ -3,10 +3,8 @@
 //! For frames, requests, and measurements that must reuse memory while other threads run. From its
 //! first mark on a thread takes whole regions, so that what it filled since a mark is a list of regions
 //! and two addresses. Recycling puts the regions on a stack of the thread's own and takes them from its
-//! top: the memory written last, which is still in the caches, is written first. With objects of 64 bytes and
-//! as many of them as the second-level cache holds, 1 MiB (Zen 4), that makes 6 % more than from the first region on; with 2 MiB of L2 8 % more of 2 MiB, 37 of
-//! 4, 7 of 16, and 6 % less of 64 where two threads have as many (an Intel Xeon). So more than eight times that cache is filled in the
-//! order it was.
+//! top: the memory written last, which is still in the caches, is written first. But memory then goes downwards from
+//! region to region, where no core fetches ahead; so that of more than [`hot_bytes`] is filled in the order it was.
 //!
 //! A stop of the world dissolves them: a collector moves objects out of regions and into others, and what one
 //! thread filled since some moment is then no list of regions any more. So in a stopped world no region is
@@ -22,7 +20,17 @@
 use super::Mutator;
 use super::private::Private;
 use super::state::State;
+use crate::memory::Processor;
 use std::marker::PhantomData;
+
+/// Of how many bytes that are recycled at once the end is used first, with a second-level cache of `l2_bytes`.
+///
+/// Measured against the other order. Intel Xeon, 2 MiB of L2, objects of 64 bytes: 8 % more of 2 MiB, 37 of 4, 7 of 16, and 6 % less of
+/// 64 where two threads have as many. Zen 4, 1 MiB of L2 and a third level that is quick: 1 % more of 1 MiB, and 1 to 3 less of 2, 4 and 8
+/// MiB, since each step downwards takes 300 ns instead of 150.
+pub(crate) fn hot_bytes(processor: &Processor, l2_bytes: usize) -> usize {
+    if processor.is_zen() { l2_bytes } else { 8 * l2_bytes }
+}
 
 /// A moment of one thread's allocation; see [`Mutator::mark`].
 #[derive(Clone, Copy, Debug)]

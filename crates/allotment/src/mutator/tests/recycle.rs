@@ -3,7 +3,8 @@
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
 use crate::Heap;
-use crate::mutator::Mutator;
+use crate::memory::{Processor, Vendor};
+use crate::mutator::{Mutator, hot_bytes};
 use crate::region::State;
 use std::ptr::NonNull;
 
@@ -169,4 +170,15 @@ fn what_a_thread_filled_alone_is_everybodys_after_it_detached() {
     });
     assert_eq!(left, Ok(10 * (4096 - 2216) / 16 - 10 / 2));
     heap.verify().unwrap();
+}
+
+#[test]
+fn how_much_is_used_from_its_end_depends_on_the_processor() {
+    let mut processor = Processor::detect();
+    for (vendor, family, times) in
+        [(Vendor::Intel, 6, 8), (Vendor::Amd, 0x15, 8), (Vendor::Amd, 0x19, 1), (Vendor::Hygon, 0x18, 1)]
+    {
+        (processor.vendor, processor.family) = (vendor, family);
+        assert_eq!(hot_bytes(&processor, 1 << 20), times << 20, "{vendor:?} {family:#x}");
+    }
 }
