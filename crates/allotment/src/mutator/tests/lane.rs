@@ -53,7 +53,8 @@ struct Seen {
 /// Runs the steps, in memory that was used before if `used`, with the lane closed before each of them unless `lane`; what was
 /// seen, what was counted, and how many refills the lane did.
 fn run(options: &str, steps: &[Step], used: bool, lane: bool) -> (Vec<Seen>, TlabStatistics, usize) {
-    let heap = heap(4096, 64, options);
+    // With a region for each core, where objects are depends on where the thread runs.
+    let heap = heap(4096, 64, &format!("AllocationRegions=1,{options}"));
     let kit = Kit::new(&heap);
     if used {
         let some = What { kind: Kind::Fixed(3), by: By::Caller };
