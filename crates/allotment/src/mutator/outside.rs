@@ -19,7 +19,7 @@ impl State {
             }
             carve
         } else if let Some(private) = &mut owned.private {
-            private.carve(shared, bytes, bytes)?
+            private.carve(shared, bytes)?
         } else {
             let mut attempts = Attempts::default();
             let carve = shared.free.allocate(shared.home(), bytes, bytes, &mut attempts);

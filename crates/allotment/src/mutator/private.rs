@@ -2,7 +2,6 @@
 //! it emptied, the hottest on top where caches hold some. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
 
 use super::shared::Shared;
-use crate::object::MIN_OBJECT_BYTES;
 use crate::region::{Carve, State};
 
 /// The regions a thread fills alone.
@@ -23,28 +22,31 @@ impl Private {
         (self.log.len(), self.current.map_or(0, top))
     }
 
-    /// `min` to `size` bytes of the current region, or of the next.
-    pub(super) fn carve(&mut self, shared: &Shared, min: usize, size: usize) -> Option<Carve> {
+    /// `bytes` of the current region, or of the next.
+    pub(super) fn carve(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
+        let index = self.region_with(shared, bytes)?;
+        let start = shared.free.table().get(index).top();
+        Some(take(shared, index, start + bytes))
+    }
+
+    /// All that is left of the current region, or the next one, where the current one has not `bytes`: a buffer. A smaller one
+    /// would leave room to nobody but this thread.
+    pub(super) fn rest(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
+        let index = self.region_with(shared, bytes)?;
+        Some(take(shared, index, shared.free.table().end(index)))
+    }
+
+    /// The region being filled, if it has `bytes` left; else the next, which is that from now on.
+    fn region_with(&mut self, shared: &Shared, bytes: usize) -> Option<usize> {
         let table = shared.free.table();
-        let fits = |index: &usize| table.end(*index) - table.get(*index).top() >= min;
-        let index = match self.current.filter(fits) {
-            Some(index) => index,
-            None => {
-                let index = self.reuse.pop().or_else(|| shared.free.take_region(shared.home()))?;
-                self.log.push(index);
-                self.current = Some(index);
-                index
-            }
-        };
-        let region = table.get(index);
-        let (start, room) = (region.top(), table.end(index) - region.top());
-        let mut bytes = size.min(room);
-        if min < size && room - bytes < MIN_OBJECT_BYTES {
-            bytes = room;
+        let fits = |index: &usize| table.end(*index) - table.get(*index).top() >= bytes;
+        if let Some(index) = self.current.filter(fits) {
+            return Some(index);
         }
-        let end = start + bytes;
-        region.set_top(end);
-        Some(Carve { start, end, dirty: region.dirty().clamp(start, end) })
+        let index = self.reuse.pop().or_else(|| shared.free.take_region(shared.home()))?;
+        self.log.push(index);
+        self.current = Some(index);
+        Some(index)
     }
 
     pub(super) fn log_humongous(&mut self, shared: &Shared, start: usize) {
@@ -101,4 +103,12 @@ impl Private {
         self.reuse.drain(..).for_each(|index| shared.free.give_region(index, home));
         self.current = None;
     }
+}
+
+/// Takes the region's memory up to `end`.
+fn take(shared: &Shared, index: usize, end: usize) -> Carve {
+    let region = shared.free.table().get(index);
+    let start = region.top();
+    region.set_top(end);
+    Carve { start, end, dirty: region.dirty().clamp(start, end) }
 }

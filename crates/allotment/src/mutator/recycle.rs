@@ -1,7 +1,7 @@
 //! Marks: memory that one thread filled alone, used again before any collection.
 //!
 //! For frames, requests, and measurements that must reuse memory while other threads run. From its
-//! first mark on a thread takes whole regions, so that what it filled since a mark is a list of regions
+//! first mark on a thread takes whole regions, each its buffer, so that what it filled since a mark is a list of regions
 //! and two addresses. Recycling puts the regions on a stack of the thread's own and takes them from its
 //! top: the memory written last, which is still in the caches, is written first. But memory then goes downwards from
 //! region to region, where no core fetches ahead; so that of more than [`hot_bytes`] is filled in the order it was.
@@ -49,7 +49,8 @@ pub struct Mark<'t> {
 impl<'t> Mutator<'t> {
     /// Notes this moment, so that what is allocated from here on can be recycled. From the first mark
     /// until it detaches or the world is stopped the thread fills regions of its own, and looks for room nowhere
-    /// else: not in holes of regions that others share. Marks nest: a frame's mark is recycled before its caller's.
+    /// else: not in holes of regions that others share. Its buffer is what is left of its region, whatever the options for buffers
+    /// say of sizes: a smaller one would leave nothing to anybody else. Marks nest: a frame's mark is recycled before its caller's.
     pub fn mark(&mut self) -> Mark<'t> {
         if self.state().owned.borrow().private.is_none() {
             self.state().give_up_buffer();
@@ -85,6 +86,8 @@ impl<'t> Mutator<'t> {
             let mut owned = state.owned.borrow_mut();
             let private =
                 owned.private.as_mut().expect("a mark was taken, and they were not dissolved since");
+            // What the buffer has not come to stays as clean as it is.
+            private.undo(shared, state.hot.top(), state.hot.end());
             private.return_to(shared, mark.moment);
         }
         if mark.end == 0 {

@@ -50,7 +50,8 @@ impl State {
         self.allocate_outside(bytes)
     }
 
-    /// Takes a new buffer that has room for `bytes`; `false` if the object belongs outside.
+    /// Takes a new buffer that has room for `bytes`; `false` if the object belongs outside. What a thread fills alone is all a buffer:
+    /// no policy is asked.
     fn refill(&self, bytes: usize) -> bool {
         let shared = &*self.shared;
         if !shared.use_tlab || bytes > shared.sizing.max_tlab_size() {
@@ -61,13 +62,20 @@ impl State {
             self.counters.kept();
             return false;
         }
+        if let Some(private) = &mut owned.private {
+            let Some(rest) = private.rest(shared, bytes) else { return false };
+            self.install(&rest);
+            owned.sizing.granted_of_own(&shared.sizing, rest.end - rest.start);
+            self.counters.refilled(rest.end - rest.start);
+            return true;
+        }
         // A clock read is a fifth of a refill, and sizes that do not change are settled.
         let now = if shared.sizing.looks_at_time() { shared.settle(&mut owned.sizing) } else { 0 };
         let Some(Request { min, size }) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
             return false;
         };
-        let lengthened = self.lengthen(&owned, min, size);
-        let Some(taken) = lengthened.or_else(|| self.replace(&mut owned, bytes, min, size)) else {
+        let lengthened = self.lengthen(min, size);
+        let Some(taken) = lengthened.or_else(|| self.replace(bytes, min, size)) else {
             owned.sizing.refused();
             return false;
         };
@@ -133,8 +141,8 @@ impl State {
 
     /// Takes `min` to `size` bytes behind the buffer into it, as long as nobody else has; how many. Most refills of a
     /// thread that allocates much are this and no more.
-    fn lengthen(&self, owned: &Owned, min: usize, size: usize) -> Option<usize> {
-        if owned.private.is_some() || !self.hot.has_buffer() {
+    fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
+        if !self.hot.has_buffer() {
             return None;
         }
         let mut attempts = Attempts::default();
@@ -192,7 +200,6 @@ impl State {
     fn open_lane(&self, owned: &Owned) {
         let shared = &*self.shared;
         if let Some(settled) = owned.sizing.settled(&shared.sizing)
-            && owned.private.is_none()
             && !(shared.zero_tlab || self.zeal.is_on() || self.sampling.is_on())
             && let Some((region, end)) = shared.free.around(self.hot.end())
         {
@@ -205,20 +212,17 @@ impl State {
     /// for each.
     #[cold]
     #[inline(never)]
-    fn replace(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<usize> {
-        let found = self.take_buffer(owned, object, min, size);
-        let carve = found.or_else(|| self.take_buffer(owned, object, object, size))?;
+    fn replace(&self, object: usize, min: usize, size: usize) -> Option<usize> {
+        let found = self.take_buffer(object, min, size);
+        let carve = found.or_else(|| self.take_buffer(object, object, size))?;
         self.install(&carve);
         Some(carve.end - carve.start)
     }
 
-    /// A buffer of `min` to `size` bytes: from the thread's own region, or from the core's; or what another thread left
-    /// on this core, if that holds the `object`.
-    fn take_buffer(&self, owned: &mut Owned, object: usize, min: usize, size: usize) -> Option<Carve> {
+    /// A buffer of `min` to `size` bytes from the core's region; or what another thread left on this core, if that holds the
+    /// `object`.
+    fn take_buffer(&self, object: usize, min: usize, size: usize) -> Option<Carve> {
         let shared = &*self.shared;
-        if let Some(private) = &mut owned.private {
-            return private.carve(shared, min, size);
-        }
         let home = shared.home();
         // However small: it is used up once, while one that nobody takes keeps its place from all later ones.
         if let Some(spare) = shared.free.take_spare(home, object) {

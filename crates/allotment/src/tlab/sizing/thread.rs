@@ -191,6 +191,14 @@ impl Sizing {
         self.refill_waste_limit = self.initial_refill_waste_limit;
     }
 
+    /// As [`granted`](Self::granted), of a buffer of `actual` bytes that no policy chose: the rest of a region which the thread fills
+    /// alone.
+    #[inline]
+    pub fn granted_of_own(&mut self, config: &Config, actual: usize) {
+        self.refills += 1;
+        self.refill_waste_limit = actual / config.refill_waste_fraction;
+    }
+
     /// Notes that the thread was given no buffer: `epsilon` starts over with the smallest, so that the heap
     /// can be filled to the brim.
     #[inline]
