@@ -258,7 +258,8 @@ impl Parallel {
             scope: Scope::Young,
             eden_regions,
             survived: sum.survived.map(|bytes| bytes as usize),
-            promoted_bytes: (sum.promoted_bytes + sum.stayed_bytes) as usize,
+            promoted_bytes: sum.promoted_bytes as usize,
+            stayed_bytes: sum.stayed_bytes as usize,
             failed_bytes: (sum.kept_bytes - sum.stayed_bytes) as usize,
             scanned_bytes: sum.cards_dirty as usize * crate::region::CARD_BYTES,
             ..Collection::default()

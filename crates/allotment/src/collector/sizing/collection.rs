@@ -28,8 +28,11 @@ pub struct Collection {
     pub eden_regions: usize,
     /// Bytes that stayed young, by the age they have now; `[0]` is 0. All are 0 after a full collection.
     pub survived: [usize; AGES],
-    /// Bytes that a young collection made old because of their age, of the survivor limit, or of a pin.
+    /// Bytes that a young collection copied and made old, because of their age or of the survivor limit.
     pub promoted_bytes: usize,
+    /// Bytes that a young collection made old where they were, since they never move: humongous objects, and those in regions with a
+    /// pin. Neither work nor room for copies.
+    pub stayed_bytes: usize,
     /// Bytes that a young collection left where they were because there was no memory to move them to.
     pub failed_bytes: usize,
     /// Bytes of old objects and roots that a young collection looked at.
@@ -61,12 +64,14 @@ impl fmt::Display for Collection {
         match self.scope {
             Scope::Young => write!(
                 f,
-                "young {:.3} ms after {:.3} ms: eden {} regions, survived {}k, promoted {}k, failed {}k, scanned {}k",
+                "young {:.3} ms after {:.3} ms: eden {} regions, survived {}k, promoted {}k, \
+                 stayed {}k, failed {}k, scanned {}k",
                 ms(self.pause_ns),
                 ms(self.mutator_ns),
                 self.eden_regions,
                 kib(self.survivor_bytes()),
                 kib(self.promoted_bytes),
+                kib(self.stayed_bytes),
                 kib(self.failed_bytes),
                 kib(self.scanned_bytes),
             )?,

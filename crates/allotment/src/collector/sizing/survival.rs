@@ -43,7 +43,8 @@ impl Survival {
     /// Takes in a young collection.
     pub(super) fn observe(&mut self, done: &Collection, machine: &Machine) {
         let copied = done.survivor_bytes() + done.promoted_bytes + done.failed_bytes;
-        let young = self.young_with(done.eden_regions, machine);
+        // A large array that stays is neither copied nor of those of whom a share is.
+        let young = self.young_with(done.eden_regions, machine).saturating_sub(done.stayed_bytes);
         self.young_bytes = done.survivor_bytes();
         self.threads = done.threads.max(1);
         self.survived.sample(self.young_bytes as f32);

@@ -27,6 +27,7 @@ fn collection() -> impl Strategy<Value = Collection> {
             eden_regions: sizes.0,
             survived,
             promoted_bytes: if full { 0 } else { sizes.2 },
+            stayed_bytes: if full { 0 } else { sizes.2 / 2 },
             failed_bytes: if fails { sizes.3 } else { 0 },
             scanned_bytes: sizes.3,
             old_bytes: used / 2,

@@ -263,6 +263,30 @@ fn workers_follow_the_work() {
 }
 
 #[test]
+fn what_stays_where_it_is_is_no_work_and_no_copy() {
+    let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
+    let after = |done: Collection| {
+        let mut sizing = Sizing::new(settings(""), machine);
+        let _ = sizing.after(&done);
+        (sizing.workers(4, 1), sizing.survival.reserve(4, &machine, 1))
+    };
+    // A large array becomes old: as if it had not been there.
+    let large = Collection { stayed_bytes: 16 * MIB, eden_regions: 36, humongous_regions: 32, ..young() };
+    let without = Collection { eden_regions: 4, humongous_regions: 32, ..young() };
+    assert_eq!((after(large.clone()), after(without)), ((1, 1), (1, 1)));
+    let moved = Collection { stayed_bytes: 0, promoted_bytes: 16 * MIB, ..large.clone() };
+    assert_eq!(after(moved).0, 4, "copied, it is");
+    // Nor is it a young object that lived on: of those that were due none did, and the threshold may rise.
+    let due = Collection { survived: [0, MIB, MIB, MIB, MIB, MIB, MIB, MIB, 0, 0, 0, 0, 0, 0, 0, 0], ..young() };
+    let threshold = |then: &Collection| {
+        let mut sizing = Sizing::new(settings(""), machine);
+        let _ = sizing.after(&due);
+        (0..20).map(|_| sizing.after(then).tenuring_threshold).last()
+    };
+    assert_eq!(threshold(&large), threshold(&Collection { stayed_bytes: 0, ..large }));
+}
+
+#[test]
 fn an_eden_that_threads_have_made_larger_has_workers_for_it() {
     let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
     let mut sizing = Sizing::new(settings(""), machine);
