@@ -10,6 +10,7 @@ mod free_memory;
 mod linux;
 mod noise;
 mod resident;
+mod run_queue;
 mod x86_64;
 
 pub use clock::read_cost;
@@ -18,4 +19,5 @@ pub use free_memory::free_memory;
 pub use linux::{die_with_parent, pin_current_thread, raise_open_files};
 pub use noise::{Noise, stolen_milliseconds};
 pub use resident::Resident;
+pub use run_queue::RunQueue;
 pub use x86_64::time_stamp_counter;

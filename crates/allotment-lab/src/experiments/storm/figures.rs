@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(super) struct Times {
     /// Of its operations, in their order.
     pub(super) operations: Vec<Duration>,
+    /// How long it waited for a CPU in the longest of them, if the kernel says so and it was asked.
+    pub(super) queued: Option<Duration>,
     /// By how much each of its sleeps was longer than it was meant to be.
     pub(super) overslept: Vec<Duration>,
     /// From the instant of the beginning until it was done.
@@ -57,6 +59,10 @@ pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
         SecondaryValue::average("thread.p50", "ms", percentile(&totals, 50.0)),
         SecondaryValue::maximum("thread.max", "ms", percentile(&totals, 100.0)),
     ];
+    let longest = |times: &&Times| times.operations.iter().copied().max();
+    if let Some(queued) = threads.iter().max_by_key(longest).and_then(|times| times.queued) {
+        values.push(SecondaryValue::maximum("op.max.queued", "us", microseconds(queued)));
+    }
     if !overslept.is_empty() {
         values.extend([
             SecondaryValue::average("overslept.p50", "us", percentile(&overslept, 50.0)),
@@ -77,6 +83,7 @@ mod tests {
         let ms = Duration::from_millis;
         let times = |first: u64, total: u64| Times {
             operations: [first, 1, 1, 1].map(ms).to_vec(),
+            queued: Some(ms(first / 2)),
             overslept: [total, 0, 0].map(ms).to_vec(),
             total: ms(total),
         };
@@ -85,6 +92,7 @@ mod tests {
         for (label, value) in [
             ("op.p50", 1000.0),
             ("op.max", 10_000.0),
+            ("op.max.queued", 5000.0),
             ("op.over-1ms", 12.0),
             ("first.p50", 2000.0),
             ("first.p99", 10_000.0),
@@ -97,7 +105,8 @@ mod tests {
         ] {
             assert!((of(label) - value).abs() < 1e-6, "{label}: {}", of(label));
         }
-        let unpaced = Times { overslept: Vec::new(), ..times(2, 9) };
-        assert!(!figures(&[unpaced]).iter().any(|value| value.label.starts_with("overslept")));
+        let unpaced = Times { overslept: Vec::new(), queued: None, ..times(2, 9) };
+        let of_pace = |label: &str| label.starts_with("overslept") || label == "op.max.queued";
+        assert!(!figures(&[unpaced]).iter().any(|value| of_pace(&value.label)));
     }
 }

@@ -1,8 +1,8 @@
 //! What the rows say of a storm: how many threads waited for their first operation, and why.
 
 use crate::experiments::saying::{ours, place};
-use crate::format::ScoreRow;
 use crate::format::coordinates::value;
+use crate::format::{Samples, ScoreRow};
 
 /// A line for each storm.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
@@ -21,12 +21,38 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
     if let Some(waste) = metric("first-gc.waste") {
         text += &format!("; {waste:.1} % of what was handed out was unused at the first collection");
     }
-    if let (Some(longest), Some(pause)) = (metric("op.max"), metric("pause.max")) {
-        text +=
-            &format!("; the longest operation took {:.1} ms, the longest pause {pause:.1} ms", longest / 1e3);
+    if let Some((longest, storm)) = longest(row) {
+        text += &format!("; the longest operation took {:.1} ms", longest / 1e3);
+        if let Some(queued) = of_storm(row, "op.max.queued", storm) {
+            text += &format!(", {:.1} of them in the queue for a CPU", queued / 1e3);
+        }
+        if let Some(pause) = of_storm(row, "pause.max", storm) {
+            text += &format!(", in a storm whose longest pause took {pause:.1} ms");
+        }
     }
     let place = place(row, rows, &["mutators"]);
     Some(if place.is_empty() { format!("{text}.") } else { format!("{place}: {text}.") })
+}
+
+/// The longest operation of all storms, in us, and the number of its storm.
+fn longest(row: &ScoreRow) -> Option<(f64, usize)> {
+    let (storm, longest) =
+        storms(row, "op.max")?.into_iter().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    Some((longest, storm))
+}
+
+/// What a metric has of one storm, where it has something of each.
+fn of_storm(row: &ScoreRow, label: &str, storm: usize) -> Option<f64> {
+    let values = storms(row, label)?;
+    (values.len() == storms(row, "op.max")?.len()).then(|| values[storm])
+}
+
+/// A metric, storm by storm.
+fn storms(row: &ScoreRow, label: &str) -> Option<Vec<f64>> {
+    match &row.secondary.iter().find(|metric| metric.label == label)?.samples {
+        Samples::Values(forks) => Some(forks.concat()),
+        Samples::Histograms(_) | Samples::Stated(_) => None,
+    }
 }
 
 #[cfg(test)]
@@ -42,12 +68,16 @@ mod tests {
         storm.secondary = vec![
             examples::metric("first.over-1ms", "threads", Combine::Average, &[&[2.0, 4.0]]),
             examples::metric("first-gc.waste", "%", Combine::Average, &[&[12.0]]),
-            examples::metric("op.max", "us", Combine::Maximum, &[&[15_000.0]]),
-            examples::metric("pause.max", "ms", Combine::Maximum, &[&[7.0]]),
+            examples::metric("op.max", "us", Combine::Maximum, &[&[9_000.0], &[15_000.0]]),
+            examples::metric("op.max.queued", "us", Combine::Maximum, &[&[8_000.0], &[6_000.0]]),
+            examples::metric("pause.max", "ms", Combine::Maximum, &[&[8.0], &[7.0]]),
         ];
         let expected = "3.0 of 500 threads waited over 1 ms in their first operation; 12.0 % of what was handed \
-                        out was unused at the first collection; the longest operation took 15.0 ms, the longest \
-                        pause 7.0 ms.";
-        assert_eq!(verdicts(&[storm]), [expected]);
+                        out was unused at the first collection; the longest operation took 15.0 ms, 6.0 of them \
+                        in the queue for a CPU, in a storm whose longest pause took 7.0 ms.";
+        assert_eq!(verdicts(&[storm.clone()]), [expected]);
+        // A storm without a collection has no pause: whose the others are nobody can tell.
+        storm.secondary[4] = examples::metric("pause.max", "ms", Combine::Maximum, &[&[], &[7.0]]);
+        assert!(verdicts(&[storm])[0].ends_with("queue for a CPU."));
     }
 }

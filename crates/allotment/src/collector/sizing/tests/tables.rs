@@ -277,7 +277,8 @@ fn what_stays_where_it_is_is_no_work_and_no_copy() {
     let moved = Collection { stayed_bytes: 0, promoted_bytes: 16 * MIB, ..large.clone() };
     assert_eq!(after(moved).0, 4, "copied, it is");
     // Nor is it a young object that lived on: of those that were due none did, and the threshold may rise.
-    let due = Collection { survived: [0, MIB, MIB, MIB, MIB, MIB, MIB, MIB, 0, 0, 0, 0, 0, 0, 0, 0], ..young() };
+    let due =
+        Collection { survived: [0, MIB, MIB, MIB, MIB, MIB, MIB, MIB, 0, 0, 0, 0, 0, 0, 0, 0], ..young() };
     let threshold = |then: &Collection| {
         let mut sizing = Sizing::new(settings(""), machine);
         let _ = sizing.after(&due);
