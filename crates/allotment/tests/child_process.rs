@@ -15,7 +15,8 @@ fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test of that name in a child with `ALLOTMENT_OPTIONS` and a limit for `ulimit`; what it printed.
+/// Runs the test of that name in a child with `ALLOTMENT_OPTIONS` and a limit for `ulimit`; what it printed, and
+/// behind that what it printed on the standard error.
 fn child(test: &str, options: &str, limit: &str) -> String {
     let program = std::env::current_exe().expect("the test's own program");
     let output = Command::new("sh")
@@ -25,8 +26,9 @@ fn child(test: &str, options: &str, limit: &str) -> String {
         .env("ALLOTMENT_OPTIONS", options)
         .output()
         .expect("a shell");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let text =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success(), "{text}");
     assert!(text.contains("child:"), "it did not run: {text}");
     text
 }
@@ -68,6 +70,31 @@ fn the_environment_wins_over_the_program() {
     }
     let text = child(TEST, "MaxHeapSize=32m -UseTLAB", "");
     assert!(text.contains("child: 33554432 false environment"), "{text}");
+}
+
+#[test]
+fn what_a_collection_did_is_printed_on_the_standard_error() {
+    const TEST: &str = "what_a_collection_did_is_printed_on_the_standard_error";
+    if is_child() {
+        let heap = Heap::builder().max_heap_size(64 << 20).build().expect("a heap");
+        let collected = heap.attach(|mutator| {
+            allotment::alloc!(mutator, allotment::NewStr::from("text")).expect("room");
+            mutator.collect()
+        });
+        println!("child: {collected:?}");
+        return;
+    }
+    const LINE: &str = "][info][gc] GC(0) Pause Full (Requested) ";
+    const BUFFERS: &str =
+        "][debug][gc] GC(0) TLAB totals: thrds: 1  refills: 1 max: 1 slow allocs: 0 max 0 waste: ";
+    for (options, printed) in
+        [("", &[] as &[&str]), ("+PrintGC", &[LINE]), ("+PrintGCDetails", &[LINE, BUFFERS])]
+    {
+        let text = child(TEST, options, "");
+        for line in [LINE, BUFFERS] {
+            assert_eq!(text.contains(line), printed.contains(&line), "{options}, {line}: {text}");
+        }
+    }
 }
 
 #[test]

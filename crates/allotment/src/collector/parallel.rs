@@ -240,6 +240,7 @@ impl Parallel {
             moved_bytes: (sum.survived.iter().sum::<u64>() + sum.promoted_bytes) as usize,
             weak_cleared: done.weak_cleared as usize,
             uncommitted,
+            buffers: world.end_buffer_count(),
             young: Some(YoungRecord {
                 survived_bytes: sum.survived.map(|bytes| bytes as usize),
                 promoted_bytes: sum.promoted_bytes as usize,
@@ -338,6 +339,7 @@ impl Parallel {
         collection.pause_ns = clock.since(record.start).as_nanos() as u64;
         inner.decision = inner.sizing.after(&collection);
         world.end_buffer_cycle(
+            &record.buffers,
             bytes(collection.eden_regions),
             bytes(eden),
             bytes(inner.decision.eden_regions),

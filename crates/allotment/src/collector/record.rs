@@ -4,6 +4,7 @@ use super::full::Statistics;
 use super::sizing::{Collection, Decision};
 use crate::mutator::{Cause, World};
 use crate::object::MAX_AGE;
+use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::time::Duration;
 
@@ -73,6 +74,9 @@ pub struct CollectionRecord {
     pub weak_cleared: usize,
     /// Bytes given back to the system.
     pub uncommitted: usize,
+    /// What the buffers of all threads did since the collection before, or since the heap was reset; of threads that have
+    /// detached meanwhile, too.
+    pub buffers: Totals,
     /// What only a young collection has to tell.
     pub young: Option<YoungRecord>,
     /// What was decided after it, by a collector that adapts sizes.
@@ -155,6 +159,7 @@ impl CollectionRecord {
             moved_bytes: done.moved_bytes as usize,
             weak_cleared: done.weak_cleared as usize,
             uncommitted,
+            buffers: world.end_buffer_count(),
             young: None,
             sizing: None,
         }
@@ -169,11 +174,12 @@ impl CollectionRecord {
 }
 
 impl CollectionRecord {
-    /// What `-Xlog:gc+age`, `gc+cards`, `gc+plab`, `gc+task` and `gc+ergo` would say, a line each.
+    /// What `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`, `gc+task` and `gc+ergo` would say, a line each.
     pub fn detail_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.phase_lines().collect();
         let number = self.number;
         let mut line = |text: fmt::Arguments<'_>| lines.push(format!("GC({number}) {text}"));
+        line(format_args!("{}", self.buffers));
         if let Some(young) = &self.young {
             for (age, bytes) in young.survived_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
                 line(format_args!("Age {age}: {bytes} bytes"));
@@ -246,11 +252,15 @@ mod tests {
             moved_bytes: 0,
             weak_cleared: 0,
             uncommitted: 0,
+            buffers: Totals::default(),
             young: None,
             sizing: None,
         };
         assert_eq!(record.to_string(), "GC(3) Pause Full (Allocation Failure) 24M->10M(64M) 12.345ms");
         assert_eq!(record.phase_lines().collect::<Vec<_>>(), ["GC(3) Mark 4.100ms"]);
+        let totals = "GC(3) TLAB totals: thrds: 0  refills: 0 max: 0 slow allocs: 0 max 0 waste:  0.0% \
+             gc: 0B max: 0B slow: 0B max: 0B";
+        assert_eq!(record.detail_lines(), ["GC(3) Mark 4.100ms", totals]);
     }
 
     #[test]

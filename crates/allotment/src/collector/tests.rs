@@ -5,6 +5,7 @@ use crate::Heap;
 use crate::mutator::{Cause, Mutator, OutOfMemory, RootHandle, RootProvider, RootVisitor};
 use crate::object::{Shape, ShapeRef, SlotKind, reference};
 use crate::options::CollectorKind;
+use crate::tlab::statistics::Totals;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -246,6 +247,46 @@ fn listeners_hear_of_every_collection() {
     let heard = heard.lock().unwrap();
     assert_eq!(heard.len(), 2);
     assert!(heard[1].starts_with("GC(1) Pause Full (Requested) 0M->0M(0M) "), "{}", heard[1]);
+}
+
+#[test]
+fn a_record_has_what_all_buffers_did_since_the_collection_before() {
+    for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
+        let (heap, pair) = heap_of(collector, 64);
+        let waste = |mutator: &mut Mutator<'_>, pairs: usize| {
+            for _ in 0..pairs {
+                // SAFETY: the shape is the heap's, and the pair is not used.
+                unsafe { mutator.alloc_raw(pair, 0) }.expect("all of it is garbage");
+            }
+        };
+        let last = || heap.collections().recent.pop_back().expect("a collection");
+        heap.attach(|mutator| {
+            // Of two threads the one that has left by then took more buffers.
+            mutator.blocking(|| {
+                std::thread::scope(|scope| scope.spawn(|| heap.attach(|other| waste(other, 1000))).join())
+                    .unwrap()
+                    .unwrap();
+            });
+            waste(mutator, 1);
+            assert_eq!(heap.collections().count, 0);
+            assert!(mutator.collect());
+            let (first, totals) = (last(), heap.tlab_totals());
+            assert_eq!((first.buffers, first.buffers.threads), (totals, 2), "{collector:?}");
+            assert!(totals.max.refills > 1 && totals.max.refills < totals.sum.refills);
+            assert!(first.detail_lines().contains(&format!("GC(0) {totals}")), "{:?}", first.detail_lines());
+            // What was told once is not told again.
+            waste(mutator, 1);
+            assert!(mutator.collect());
+            let second = last().buffers;
+            assert_eq!((second.sum, second.threads), (heap.tlab_totals().sum.since(&totals.sum), 1));
+            assert!(second.sum.refills > 0 && second.max == second.sum, "{second:?}");
+            waste(mutator, 1);
+        })
+        .unwrap();
+        heap.reset().expect("nobody is attached, and nothing is rooted");
+        assert_eq!(heap.attach(|mutator| mutator.collect()), Ok(true));
+        assert_eq!(last().buffers, Totals::default(), "of before the reset");
+    }
 }
 
 #[test]

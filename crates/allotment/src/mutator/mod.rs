@@ -79,6 +79,7 @@ mod sampling_interval;
 mod shared;
 mod site;
 mod state;
+mod statistics;
 mod stopping;
 #[cfg(all(test, not(loom)))]
 mod tests;

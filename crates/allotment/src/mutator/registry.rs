@@ -16,7 +16,7 @@ use super::stopping;
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
-use crate::tlab::statistics::{TlabStatistics, Totals};
+use crate::tlab::statistics::Totals;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -57,12 +57,10 @@ pub(super) struct Ledger {
     ever: u64,
     /// Totals of the threads that detached.
     left: Totals,
+    /// What they did since the last cycle's end.
+    left_in_cycle: Totals,
     /// What threads that attach start from.
     averages: Averages,
-    /// Counts at the last cycle's end.
-    cycle_start: TlabStatistics,
-    /// Threads that had taken a buffer and detached by then.
-    left_before: usize,
 }
 
 pub(super) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
@@ -107,9 +105,8 @@ impl Registry {
         let ledger = Ledger {
             ever: 0,
             left: Totals::default(),
+            left_in_cycle: Totals::default(),
             averages: Averages::new(config),
-            cycle_start: TlabStatistics::default(),
-            left_before: 0,
         };
         Registry { threads: Safepoints::new(late, cpus, ledger), count: AtomicUsize::new(0) }
     }
@@ -196,22 +193,29 @@ impl Registry {
         if let Err(error) = empty() {
             return Ok(Err(error));
         }
-        take_in(&mut inner, used, capacity, 0);
+        let counted = end_count(&mut inner);
+        take_in(&mut inner, &counted, used, capacity);
         Ok(Ok(()))
     }
 
-    /// Ends a cycle while the world is stopped: of `capacity` bytes that could be allocated, `used` were. The averages
-    /// take in what each thread allocated, and its next buffers follow from that, and from the `next` bytes that can be allocated now.
-    pub(super) fn end_cycle_stopped(&self, shared: &Shared, used: usize, capacity: usize, next: usize) {
+    /// Ends a cycle's counts while the world is stopped: what all threads did in it, those that left included.
+    pub(super) fn end_count_stopped(&self) -> Totals {
+        end_count(&mut self.threads.lock())
+    }
+
+    /// Sizes the buffers of the next cycle while the world is stopped. In the last one all threads did what was `counted` at its
+    /// end, and `used` of `capacity` bytes were allocated. The averages take that in; a thread's next buffers follow from them,
+    /// from what it allocated, and from the `next` bytes that can be allocated now.
+    pub(super) fn end_cycle_stopped(
+        &self,
+        shared: &Shared,
+        counted: &Totals,
+        used: usize,
+        capacity: usize,
+        next: usize,
+    ) {
         let mut inner = self.threads.lock();
-        let mut allocators = 0;
-        for state in inner.threads.iter().map(Attached::state) {
-            let mut owned = state.owned.borrow_mut();
-            owned.allocated_in_cycle = state.counters.allocated() - owned.allocated_before;
-            owned.allocated_before += owned.allocated_in_cycle;
-            allocators += usize::from(owned.allocated_in_cycle > 0);
-        }
-        take_in(&mut inner, used, capacity, allocators);
+        take_in(&mut inner, counted, used, capacity);
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
             let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
@@ -258,16 +262,22 @@ impl Registry {
     }
 }
 
-/// The averages take in a cycle in which `allocators` threads that are attached, and some that left, allocated.
-fn take_in(inner: &mut Inner<Attached, Ledger>, used: usize, capacity: usize, allocators: usize) {
-    let totals = totals(inner);
-    let ledger = &mut inner.data;
-    let cycle = totals.sum.since(&ledger.cycle_start);
-    let requested = (cycle.allocated + cycle.outside_bytes) as usize;
-    let threads = allocators + ledger.left.threads - ledger.left_before;
-    ledger.cycle_start = totals.sum;
-    ledger.left_before = ledger.left.threads;
-    ledger.averages.end_cycle(&HeapCycle { used, capacity, requested, threads });
+/// What all threads did since this was asked last. None of those that are attached runs.
+fn end_count(inner: &mut Inner<Attached, Ledger>) -> Totals {
+    let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
+    for state in inner.threads.iter().map(Attached::state) {
+        let now = state.counters.read();
+        let in_cycle = now.since(&state.counted.replace(now));
+        state.owned.borrow_mut().allocated_in_cycle = in_cycle.allocated_in_all();
+        cycle.add(&in_cycle);
+    }
+    cycle
+}
+
+/// The averages take in a cycle.
+fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &Totals, used: usize, capacity: usize) {
+    let requested = counted.sum.allocated_in_all() as usize;
+    inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
 }
 
 fn totals(inner: &Inner<Attached, Ledger>) -> Totals {
@@ -324,7 +334,9 @@ impl Drop for Detach<'_> {
         shared.budget.leave(&shared.sizing, &mut owned.sizing);
         // From here on a stop does not wait for this thread, so that nothing of the heap is touched any more.
         shared.registry.threads.detach(&state.into(), |ledger: &mut Ledger| {
-            ledger.left.add(&state.counters.read());
+            let counts = state.counters.read();
+            ledger.left.add(&counts);
+            ledger.left_in_cycle.add(&counts.since(&state.counted.get()));
             shared.registry.count.fetch_sub(1, Ordering::Relaxed);
         });
         ATTACHED.set(std::ptr::null());

@@ -10,6 +10,7 @@ use super::zeal::Zeal;
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::counters::StripedCounters;
 use crate::tlab::sizing::Sizing;
+use crate::tlab::statistics::TlabStatistics;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
@@ -45,14 +46,14 @@ pub(super) struct State {
     pub(super) published: Published,
     /// Owner writes, others read. Relaxed.
     pub(super) counters: StripedCounters,
+    /// What they were when the last cycle ended. Of who ends a cycle, and of the owner when it detaches.
+    pub(super) counted: Cell<TlabStatistics>,
 }
 
 /// The owner's own.
 pub(super) struct Owned {
     pub(super) sizing: Sizing,
-    /// Bytes it had allocated when the last cycle ended, in buffers and outside.
-    pub(super) allocated_before: u64,
-    /// Bytes it allocated in the cycle that ended last.
+    /// Bytes it allocated in the cycle that ended last, in buffers and outside.
     pub(super) allocated_in_cycle: u64,
     /// The regions this thread fills alone, once it has taken a mark.
     pub(super) private: Option<Private>,
@@ -115,15 +116,10 @@ impl State {
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.zeal, thread),
             sampling: Sampling::default(),
-            owned: RefCell::new(Owned {
-                sizing,
-                allocated_before: 0,
-                allocated_in_cycle: 0,
-                private: None,
-                dissolved: 0,
-            }),
+            owned: RefCell::new(Owned { sizing, allocated_in_cycle: 0, private: None, dissolved: 0 }),
             published: Published::default(),
             counters: StripedCounters::default(),
+            counted: Cell::default(),
             shared,
         }
     }

@@ -17,6 +17,7 @@ use super::stopping::{Stopping, is_stopping};
 use super::unwind::AbortOnUnwind;
 use super::{GeneratedFrame, Mutator};
 use crate::object::SlotVisitor;
+use crate::tlab::statistics::Totals;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -100,10 +101,15 @@ impl<'w> World<'w> {
         unsafe { self.shared.roots.visit_pinned(pinned, &self.frames) };
     }
 
-    /// Ends a cycle of the threads' buffers, in which `used` bytes of `capacity` were allocated: the next ones have the
-    /// sizes that follow from it, and together keep to what `next` bytes allow.
-    pub(crate) fn end_buffer_cycle(&self, used: usize, capacity: usize, next: usize) {
-        self.shared.registry.end_cycle_stopped(self.shared, used, capacity, next);
+    /// What the threads' buffers did since this was asked last, or the heap was reset: once for each collection.
+    pub(crate) fn end_buffer_count(&self) -> Totals {
+        self.shared.registry.end_count_stopped()
+    }
+
+    /// Ends a cycle of the threads' buffers, which did what was [`counted`](Self::end_buffer_count), while `used` bytes of
+    /// `capacity` were allocated: the next ones have the sizes that follow from it, and together keep to what `next` bytes allow.
+    pub(crate) fn end_buffer_cycle(&self, counted: &Totals, used: usize, capacity: usize, next: usize) {
+        self.shared.registry.end_cycle_stopped(self.shared, counted, used, capacity, next);
     }
 
     /// Threads that wait for the end of the stop, and may be called to help.

@@ -73,12 +73,6 @@ impl StripedCounters {
         add(&self.compare_exchange_successes, u64::from(succeeded));
     }
 
-    /// Bytes allocated so far, in buffers and outside them.
-    #[must_use]
-    pub fn allocated(&self) -> u64 {
-        self.allocated.load(Ordering::Relaxed) + self.outside_bytes.load(Ordering::Relaxed)
-    }
-
     /// The counts so far.
     #[must_use]
     pub fn read(&self) -> TlabStatistics {

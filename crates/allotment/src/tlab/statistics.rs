@@ -60,6 +60,12 @@ impl TlabStatistics {
         self.zip(earlier, u64::saturating_sub)
     }
 
+    /// Bytes allocated, in buffers and outside them.
+    #[must_use]
+    pub const fn allocated_in_all(&self) -> u64 {
+        self.allocated.saturating_add(self.outside_bytes)
+    }
+
     /// Waste in percent of the bytes of all buffers taken, (gc + refill waste) / allocated; 0 if no buffer
     /// was taken.
     ///

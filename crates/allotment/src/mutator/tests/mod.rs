@@ -17,6 +17,7 @@ mod recycle;
 mod roots;
 mod sampling;
 mod script;
+mod statistics;
 mod stop;
 mod threads;
 mod world;
