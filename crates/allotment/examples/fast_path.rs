@@ -52,6 +52,14 @@ probe!(
     probe_default, Site<24, ByCaller, BySize>
 );
 probe!(
+    /// An object that takes part of two lines.
+    probe_default_two_lines, Site<96, ByCaller, BySize>
+);
+probe!(
+    /// Of three.
+    probe_default_three_lines, Site<144, ByCaller, BySize>
+);
+probe!(
     /// Zeroed by the allocation.
     probe_per_object, Site<64, PerObject, NoPrefetch>
 );
@@ -92,6 +100,14 @@ macro_rules! probe_burst {
 probe_burst!(
     /// A typed object.
     probe_burst, Site<16, ByCaller, NoPrefetch>
+);
+probe_burst!(
+    /// The default, for an object smaller than a line.
+    probe_burst_default_small, Site<56, ByCaller, BySize>
+);
+probe_burst!(
+    /// The default, for one of a line.
+    probe_burst_default_line, Site<64, ByCaller, BySize>
 );
 probe_burst!(
     /// Zeroed by the allocation: the header is in a vector, which stays in its register too.
@@ -220,11 +236,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let small = heap.register(Shape::fixed("Small", 24))?;
     let line = heap.register(Shape::fixed("Line", 64))?;
     let cell = heap.register(Shape::fixed("Cell", 16))?;
+    let below_line = heap.register(Shape::fixed("BelowLine", 56))?;
+    let two_lines = heap.register(Shape::fixed("TwoLines", 96))?;
+    let three_lines = heap.register(Shape::fixed("ThreeLines", 144))?;
     let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;
     let missing = || "the site has the shape's size";
     let (by_caller, default) = (Site::new(small).ok_or_else(missing)?, Site::new(small).ok_or_else(missing)?);
     let (per_object, ahead) = (Site::new(line).ok_or_else(missing)?, Site::new(line).ok_or_else(missing)?);
     let (burst, zeroed) = (Site::new(cell).ok_or_else(missing)?, Site::new(cell).ok_or_else(missing)?);
+    let (two_lines, three_lines) =
+        (Site::new(two_lines).ok_or_else(missing)?, Site::new(three_lines).ok_or_else(missing)?);
+    let (burst_small, burst_line) =
+        (Site::new(below_line).ok_or_else(missing)?, Site::new(line).ok_or_else(missing)?);
     let array = ArraySite::new(bytes);
     let (objects, sum) = heap.attach(|mutator| {
         // SAFETY: the shapes are this heap's, and nothing resets it.
@@ -232,6 +255,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             probe_by_caller(mutator, by_caller, 100)
                 + probe_unique(mutator, by_caller, 100)
                 + probe_default(mutator, default, 100)
+                + probe_default_two_lines(mutator, two_lines, 100)
+                + probe_default_three_lines(mutator, three_lines, 100)
                 + probe_per_object(mutator, per_object, 100)
                 + probe_ahead(mutator, ahead, 100)
                 + if is_x86_feature_detected!("avx2") {
@@ -240,6 +265,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     0
                 }
                 + probe_burst(mutator, burst, 100)
+                + probe_burst_default_small(mutator, burst_small, 100)
+                + probe_burst_default_line(mutator, burst_line, 100)
                 + probe_burst_per_object(mutator, zeroed, 100)
                 + usize::from(probe_array(mutator, array, 100).is_some())
                 + probe_poll(mutator, ArraySite::new(bytes), &[100; 100])

@@ -112,22 +112,40 @@ fn assert_budget(path: &[Instruction], budget: usize) {
     assert!(path.iter().all(|one| one.flow_control() != FlowControl::Call), "no call:\n{text}");
 }
 
-fn prefetches(path: &[Instruction]) -> usize {
-    path.iter().filter(|one| one.code() == Code::Prefetchw_m8).count()
+/// How far behind the new top each prefetch is.
+fn prefetches(path: &[Instruction]) -> Vec<u64> {
+    let prefetches = path.iter().filter(|one| one.code() == Code::Prefetchw_m8);
+    prefetches.map(Instruction::memory_displacement64).collect()
 }
 
 #[test]
 fn a_typed_object_costs_seven_instructions() {
     let path = fast_path("probe_by_caller", Hot::LIMIT_OFFSET);
     assert_budget(&path, BUDGET);
-    assert_eq!(prefetches(&path), 0);
+    assert!(prefetches(&path).is_empty());
 }
 
 #[test]
-fn the_default_adds_one_prefetch() {
-    let path = fast_path("probe_default", Hot::LIMIT_OFFSET);
-    assert_budget(&path, BUDGET + 1);
-    assert_eq!(prefetches(&path), 1);
+fn the_default_adds_a_prefetch_for_each_line_of_the_object() {
+    let probes: [(_, &[u64]); 3] = [
+        ("probe_default", &[256]),
+        ("probe_default_two_lines", &[256, 320]),
+        ("probe_default_three_lines", &[256, 320, 384]),
+    ];
+    for (function, lines) in probes {
+        let path = fast_path(function, Hot::LIMIT_OFFSET);
+        assert_budget(&path, BUDGET + lines.len());
+        assert_eq!(prefetches(&path), lines, "{function}:\n{}", listing(&path));
+    }
+}
+
+#[test]
+fn in_a_burst_the_default_prefetches_for_objects_of_a_line_and_more() {
+    for (function, lines) in [("probe_burst_default_small", &[][..]), ("probe_burst_default_line", &[256])] {
+        let code = disassemble(function);
+        let body = innermost_loop(&code);
+        assert_eq!(prefetches(body), lines, "{function}:\n{}", listing(body));
+    }
 }
 
 #[test]
