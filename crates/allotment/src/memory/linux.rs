@@ -86,6 +86,11 @@ impl SystemThread {
         SystemThread(rustix::thread::gettid())
     }
 
+    /// The kernel's number of it.
+    pub(crate) fn number(self) -> i32 {
+        self.0.as_raw_nonzero().get()
+    }
+
     /// Lets it run on these CPUs, as [`run_on_cpus`]. It need not be running; if it has ended, nothing happens.
     pub(crate) fn run_on_cpus(self, cpus: impl Iterator<Item = usize>) {
         set_cpus(Some(self.0), cpus);

@@ -11,10 +11,8 @@
 //! - [`Processor`] says which processor this is, [`PrefetchSettings`] what generated code should prefetch on it;
 //! - [`prefetch_read`], [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the allocation path.
 //!
-//! Sizes are bytes everywhere in this layer. What depends on the operating system is in `linux.rs`, what
-//! depends on the processor in the two files named `x86_64.rs` and in
-//! `processor.rs`. Everything that is read from `/proc` and
-//! `/sys` is read under a root directory that tests replace by a tree of their own.
+//! Sizes are bytes everywhere in this layer. Most of what depends on the platform is here; ARCHITECTURE.md names the files.
+//! Everything that is read from `/proc` and `/sys` is read under a root directory that tests replace by a tree of their own.
 
 mod cgroup;
 mod clock;
@@ -42,6 +40,8 @@ pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_hug
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;
+#[cfg(not(any(miri, loom)))]
+pub(crate) use x86_64::is_above_word;
 pub(crate) use x86_64::write_word_and_any_zeroes;
 pub(crate) use x86_64::{all_64_are, copy_short, fence_behind_swap, load_eight, store_eight};
 pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

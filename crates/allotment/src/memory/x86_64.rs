@@ -36,6 +36,31 @@ pub(crate) fn fence_behind_swap() {
     core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
 }
 
+/// Whether `value` is above the word `OFFSET` bytes behind `base`, which is read as by a Relaxed atomic load.
+///
+/// In assembly, because the compiler does not fold an atomic load into a compare. It jumps itself: a flag that the assembly
+/// handed out would be tested once more.
+///
+/// # Safety
+/// - That word is aligned and readable, and whoever writes to it meanwhile does so by atomics.
+#[cfg(not(any(miri, loom)))]
+#[inline(always)]
+pub(crate) unsafe fn is_above_word<const OFFSET: usize, T>(value: usize, base: *const T) -> bool {
+    // SAFETY: the caller's predicates; an aligned word is read in one move, as an atomic load does.
+    unsafe {
+        asm!(
+            "cmp {value}, qword ptr [{base} + {offset}]",
+            "ja {above}",
+            value = in(reg) value,
+            base = in(reg) base,
+            offset = const OFFSET,
+            above = label { return true },
+            options(nostack, readonly),
+        );
+    }
+    false
+}
+
 /// Fetches the line of `addr` for reading (`PREFETCHT0`). Any address is allowed.
 #[inline(always)]
 pub fn prefetch_read(addr: usize) {

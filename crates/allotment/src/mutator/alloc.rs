@@ -18,11 +18,11 @@ use super::Hot;
 use super::refill::NoLane;
 use super::state::State;
 use super::{ArraySite, OutOfMemory, Prefetch, Shared, Site, Zeroing};
+#[cfg(not(any(miri, loom)))]
+use crate::memory::is_above_word;
 use crate::memory::{write_word_and_any_zeroes, write_word_and_zeroes};
 use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 use std::marker::PhantomData;
-#[cfg(not(any(miri, loom)))]
-use std::ptr;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
@@ -201,22 +201,18 @@ impl<'t> Mutator<'t> {
         let start = hot.top();
         // Addresses lie below 2^47 and sizes below 2^46: the sum fits.
         let top = start + bytes;
-        // The compiler does not fold an atomic load into a compare: the instruction saved is the header's load.
         #[cfg(not(any(miri, loom)))]
-        // SAFETY: reads the limit that this thread compares with, an aligned word, in one move as an atomic load does.
-        unsafe {
-            std::arch::asm!(
-                "cmp {top}, qword ptr [{hot} + {limit}]",
-                "ja {slow}",
-                top = in(reg) top,
-                hot = in(reg) ptr::from_ref(hot),
-                limit = const if Z::WANTS_ZEROES { Hot::ZEROED_LIMIT_OFFSET } else { Hot::LIMIT_OFFSET },
-                slow = label { return None },
-                options(nostack, readonly),
-            );
-        }
+        // SAFETY: the offset is that of a limit of this thread, an aligned word, which other threads write to by atomics.
+        let past_limit = unsafe {
+            if Z::WANTS_ZEROES {
+                is_above_word::<{ Hot::ZEROED_LIMIT_OFFSET }, _>(top, hot)
+            } else {
+                is_above_word::<{ Hot::LIMIT_OFFSET }, _>(top, hot)
+            }
+        };
         #[cfg(any(miri, loom))]
-        if top > if Z::WANTS_ZEROES { hot.limit.zeroed() } else { hot.limit.plain() } {
+        let past_limit = top > if Z::WANTS_ZEROES { hot.limit.zeroed() } else { hot.limit.plain() };
+        if past_limit {
             return None;
         }
         // SAFETY: a limit above a sum is above 0, so there is a buffer and `start` lies in it.

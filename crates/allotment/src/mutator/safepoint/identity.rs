@@ -1,12 +1,12 @@
 //! Which thread it is, as its embedder and the system know it.
 
+use crate::memory::SystemThread;
 use crate::sync::{Thread, ThreadId, current};
-use rustix::thread::gettid;
 use std::fmt;
 
 thread_local! {
     /// The kernel's number of this thread: asked for once, not at each attach.
-    static SYSTEM_ID: i32 = gettid().as_raw_nonzero().get();
+    static SYSTEM_ID: i32 = SystemThread::current().number();
 }
 
 /// Names a thread that is or was attached.
