@@ -12,18 +12,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let heap = Heap::builder().max_heap_size(64 << 20).build()?;
     let sum = heap.attach(|mu| {
         let mut list = None;
-        for key in 1..10_000_000 {
-            // A safepoint: everything may move. The initialiser goes along; any other pointer would not compile.
-            let pair = alloc!(mu, NewPair { next: list, key })?;
-            list = if key % 1000 == 0 { None } else { Some(pair) };
+        for key in 0..10_000_000 {
+            list = if key % 1000 == 0 { None } else { Some(alloc!(mu, NewPair { next: list, key })?) };
         }
-        let last = alloc!(mu, NewPair { next: list, key: 0 })?;
-        let (mut sum, mut at) = (0, Some(last));
-        while let Some(pair) = at {
-            sum += pair.key;
-            at = pair.next.load(mu);
-        }
-        Ok::<u64, OutOfMemory>(sum)
+        Ok::<u64, OutOfMemory>(std::iter::successors(list, |at| at.next.load(mu)).map(|at| at.key).sum())
     })??;
     println!("{sum}; {}", heap.collections().pauses);
     Ok(())
