@@ -54,10 +54,10 @@ impl MarkCompact {
         let shared = world.shared();
         self.settings.checks.before(world);
         let mut tables = self.tables.lock().expect("a collection that panics ends the process");
-        let statistics = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
+        let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         shared.free.set_capacity(self.capacity.after(shared.free.regions_in_use()));
         let uncommitted = self.settings.conclude(world);
-        let record = CollectionRecord::full(world, cause, &statistics, uncommitted);
+        let record = CollectionRecord::full(world, cause, done, uncommitted);
         Some(CollectionRecord { start, pause: clock.since(start), ..record })
     }
 

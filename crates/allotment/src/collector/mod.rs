@@ -22,5 +22,7 @@ pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener, Print};
 pub(crate) use mark_compact::MarkCompact;
 pub(crate) use parallel::{Parallel, Parts as ParallelParts};
-pub use record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
+pub use record::{
+    CollectionKind, CollectionRecord, FullRecord, Phase, SizingRecord, WantedWorkers, YoungRecord,
+};
 pub(crate) use settings::Settings;

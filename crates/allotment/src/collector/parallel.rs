@@ -207,7 +207,8 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let team = self.team(inner.wants(eden_regions, world.threads())).helped_by(world.volunteers());
+        let wants = inner.wants(eden_regions, world.threads());
+        let team = self.team(wants).helped_by(world.volunteers());
         let roots = full::Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
@@ -232,6 +233,7 @@ impl Parallel {
                 Phase { name: "Free", time: done.finish_time },
             ],
             workers: team.workers(),
+            wanted: self.wanted(wants),
             used_before,
             used_after: free.used_bytes(),
             committed: free.committed_regions() << table.geometry().region_shift,
@@ -253,6 +255,7 @@ impl Parallel {
                 cards_dirty: sum.cards_dirty as usize,
                 worker_objects: done.worker_objects.clone(),
             }),
+            full: None,
             sizing: None,
         };
         let collection = Collection {
@@ -280,7 +283,7 @@ impl Parallel {
         let free = &shared.free;
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
-        let done = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
+        let (wanted, done) = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
         let adopting = Instant::now();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
         let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
@@ -288,13 +291,13 @@ impl Parallel {
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
         let adopted = adopting.elapsed();
         let uncommitted = self.settings.conclude(world);
-        let mut record = CollectionRecord::full(world, cause, &done, uncommitted);
+        let mut record = CollectionRecord::full(world, cause, (wanted, done), uncommitted);
         record.start = start;
         record.phases.push(Phase { name: "Adopt", time: adopted });
         let collection = Collection {
             scope: Scope::Full,
             eden_regions,
-            live_bytes: done.live_bytes as usize,
+            live_bytes: record.live_bytes,
             ..Collection::default()
         };
         Some(self.decide(inner, world, collection, record))

@@ -1,6 +1,7 @@
 //! What of the options concerns every collector that collects, and what every full collection has around it.
 
 use super::full::{self, Compaction, Pages, SideTables, Subject};
+use super::record::WantedWorkers;
 use super::verify::Checks;
 use super::work::{Gang, Team, wanted_workers};
 use crate::mutator::World;
@@ -24,14 +25,14 @@ pub(crate) struct Settings {
 pub(crate) const USUAL: Compaction = Compaction::Garbage { percent: 5 };
 
 impl Settings {
-    /// A full collection; `None` where the system has no memory for it, and nothing has changed.
+    /// A full collection, and who was wanted for it; `None` where the system has no memory for it, and nothing has changed.
     pub(crate) fn collect_fully(
         &self,
         world: &World<'_>,
         tables: &mut SideTables,
         gang: &Gang,
         compaction: Compaction,
-    ) -> Option<full::Statistics> {
+    ) -> Option<(WantedWorkers, full::Statistics)> {
         let shared = world.shared();
         shared.free.age_quarantine();
         let roots = full::Roots {
@@ -40,14 +41,15 @@ impl Settings {
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
         let compaction = if self.move_all { Compaction::MoveAll } else { compaction };
-        let workers = gang.ready(wanted_workers(shared.free.used_bytes(), gang.most()));
-        let team = Team::new(gang, workers).helped_by(world.volunteers());
+        let (bytes, most) = (shared.free.used_bytes(), gang.most());
+        let wanted = WantedWorkers { workers: wanted_workers(bytes, most), most, bytes };
+        let team = Team::new(gang, gang.ready(wanted.workers)).helped_by(world.volunteers());
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which are given references of this heap only; the tables are this heap's; what unwinds in a stopped
         // world ends the process.
         let done = unsafe { full::collect(subject, tables, roots, compaction, team) }.ok()?;
         shared.full_collections.fetch_add(1, Ordering::Relaxed);
-        Some(done)
+        Some((wanted, done))
     }
 
     /// What follows every collection: idle memory is given back, and the heap is checked; the bytes given back.

@@ -30,11 +30,12 @@ pub(super) unsafe fn mark<B: Backing>(
     roots: &mut Roots<'_>,
     statistics: &mut Statistics,
 ) -> Result<Vec<usize>, Unavailable> {
+    let worker_objects = &mut statistics.worker_objects;
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
         match team.workers() {
-            ..=LANES => mark_by::<B, false>(subject, map, team, crew, roots),
-            _ => mark_by::<B, true>(subject, map, team, crew, roots),
+            ..=LANES => mark_by::<B, false>(subject, map, team, crew, roots, worker_objects),
+            _ => mark_by::<B, true>(subject, map, team, crew, roots, worker_objects),
         }
     }?;
     statistics.live_objects = found.objects;
@@ -53,20 +54,24 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     team: Team<'_>,
     crew: &Crew,
     roots: &mut Roots<'_>,
+    worker_objects: &mut Vec<u64>,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
     let marker = |number| Marker::<B, LOCKED>::new(subject, map, number, crew.worker(number));
     crew.begin();
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
     let pins = unsafe { first.reach_roots(roots) }?;
-    let (first, found) = (Mutex::new(Some(first)), Mutex::new(Found::default()));
+    let (first, results) = (Mutex::new(Some(first)), Mutex::new((Found::default(), &mut *worker_objects)));
     team.run(&|number| {
         let own = if number == 0 { first.lock().expect(POISONED).take() } else { None };
         let mut marker = own.unwrap_or_else(|| marker(number));
         marker.drain_all();
-        found.lock().expect(POISONED).add(marker.found());
+        let own = marker.found();
+        let mut results = results.lock().expect(POISONED);
+        results.0.add(own);
+        results.1.push(own.objects);
     });
-    let mut found = found.into_inner().expect(POISONED);
+    let (mut found, _) = results.into_inner().expect(POISONED);
     if team.workers() > 1 {
         // SAFETY: all have marked, and nothing has moved.
         let twice = unsafe { unite(subject, map, team) };
@@ -77,7 +82,12 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     last.found = found;
     crew.begin();
     last.look_again();
-    Ok((pins, last.found()))
+    let all = last.found();
+    // It is one of them, and was the last to finish.
+    if let Some(worker) = worker_objects.last_mut() {
+        *worker += all.objects - found.objects;
+    }
+    Ok((pins, all))
 }
 
 const POISONED: &str = "a collection that panics ends the process";

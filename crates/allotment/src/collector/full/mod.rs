@@ -136,6 +136,7 @@ pub(crate) unsafe fn collect<B: Backing>(
 ) -> Result<Statistics, Unavailable> {
     let used_before = subject.free.used_bytes();
     let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
+    statistics.worker_objects.try_reserve_exact(team.workers())?;
     let mut watch = Stopwatch::start();
     let mut roots = roots;
     tables.map.open(subject.free, team)?;

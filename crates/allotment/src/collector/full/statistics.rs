@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 /// Counts and times of one full collection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// Threads that worked.
     pub(crate) workers: usize,
@@ -41,6 +41,8 @@ pub(crate) struct Statistics {
     pub(crate) mark_overflows: u64,
     /// Pieces of mark stacks that went from one worker to another.
     pub(crate) steals: u64,
+    /// Objects that each worker marked, in the order they finished.
+    pub(crate) worker_objects: Vec<u64>,
 }
 
 /// Times of phases that follow each other.

@@ -4,7 +4,7 @@ mod idle;
 
 use crate::Heap;
 use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
-use crate::collector::{CollectionKind, CollectionRecord};
+use crate::collector::{CollectionKind, CollectionRecord, WantedWorkers};
 use crate::mutator::{ArraySite, Cause, Mutator, PerObject};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::CollectorKind;
@@ -188,7 +188,9 @@ fn a_record_tells_what_a_young_collection_did() {
     for line in ["Age 1: 24 bytes", "Age 2: 24 bytes", "Promoted 0 bytes, kept in place 0, threshold 15"] {
         assert!(lines.contains(&format!("GC(2) {line}")), "{line}: {lines:#?}");
     }
-    for start in ["Cards: 0 dirty of 0", "PLAB waste ", "Workers: 1, imbalance 1.00, steals 0"] {
+    for start in
+        ["Cards: 0 dirty of 0", "PLAB waste ", "Workers: 1 of 1, expected 1k, imbalance 1.00, steals 0"]
+    {
         assert!(lines.iter().any(|line| line.starts_with(&format!("GC(2) {start}"))), "{start}: {lines:#?}");
     }
     let sizing = records[2].sizing.as_ref().expect("a decision");
@@ -198,6 +200,44 @@ fn a_record_tells_what_a_young_collection_did() {
     );
     assert_eq!(records[3].kind, CollectionKind::Full);
     assert_eq!(records[3].phases.last().map(|phase| phase.name), Some("Adopt"));
+}
+
+#[test]
+fn a_record_tells_what_a_full_collection_did() {
+    const LISTS: u64 = 100;
+    let (heap, pair, records) = heap(64, "ParallelGCThreads=2");
+    let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).expect("a shape");
+    heap.attach(|mutator| {
+        let lists: Vec<_> = (0..LISTS).map(|_| root(mutator)).collect();
+        for key in 0..10 * LISTS {
+            push(mutator, pair, &lists[(key % LISTS) as usize], key).expect("room");
+        }
+        // SAFETY: the shape is the heap's, and the object is not used.
+        unsafe { mutator.alloc_raw(bytes, 3 * REGION) }.expect("room");
+        // Whoever is second may be late, but not always.
+        let steals = |mutator: &mut Mutator<'_>| {
+            assert!(mutator.collect());
+            let records = records.lock().expect("no test failed in it");
+            records.last().and_then(|record| record.full.as_ref()).is_some_and(|full| full.steals > 0)
+        };
+        assert!((0..500).any(|_| steals(mutator)));
+    })
+    .unwrap();
+    let records = records.lock().unwrap();
+    let first = &records[0];
+    let full = first.full.as_ref().expect("it was requested");
+    assert_eq!((full.humongous_freed, full.mark_overflows, full.worker_objects.len()), (1, 0, 2));
+    assert!(full.regions_left_alone >= 5 && full.regions_freed >= 4, "{full:?}");
+    assert!(full.worker_objects.iter().sum::<u64>() >= 10 * LISTS, "{full:?}");
+    let wanted = WantedWorkers { workers: 2, most: 2, bytes: first.used_before };
+    assert_eq!((first.workers, first.wanted, &first.young), (2, wanted, &None));
+    let workers = format!(
+        "GC(0) Workers: 2 of 2, used {}k, imbalance {:.2}, steals {}",
+        first.used_before.div_ceil(1024),
+        full.imbalance(),
+        full.steals
+    );
+    assert!(first.detail_lines().contains(&workers), "{workers}: {:#?}", first.detail_lines());
 }
 
 #[test]

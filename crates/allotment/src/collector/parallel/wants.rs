@@ -1,6 +1,7 @@
 //! Who does a collection: how many workers, whether the caller is one of them, and when their threads are started.
 
 use super::{Inner, Parallel};
+use crate::collector::record::WantedWorkers;
 use crate::collector::work::Team;
 use crate::mutator::World;
 
@@ -8,6 +9,8 @@ use crate::mutator::World;
 #[derive(Clone, Copy)]
 pub(super) struct Wants {
     workers: usize,
+    /// Bytes that they are wanted for.
+    bytes: usize,
     /// Whether more threads want to run than there are CPUs.
     crowded: bool,
 }
@@ -17,6 +20,7 @@ impl Inner {
     pub(super) fn wants(&self, eden_regions: usize, threads: usize) -> Wants {
         Wants {
             workers: self.sizing.workers(eden_regions, threads),
+            bytes: self.sizing.expected_bytes(eden_regions, threads),
             crowded: self.sizing.is_crowded(threads),
         }
     }
@@ -39,9 +43,14 @@ impl Parallel {
     }
 
     /// Those who do a collection that wants so many workers, or as many as there can be.
-    pub(super) fn team(&self, Wants { workers, crowded }: Wants) -> Team<'_> {
+    pub(super) fn team(&self, Wants { workers, crowded, .. }: Wants) -> Team<'_> {
         let workers = self.gang.ready(workers);
         let beside = workers > 1 && crowded && self.gang.ready_beside(workers);
         if beside { Team::beside(&self.gang, workers) } else { Team::new(&self.gang, workers) }
+    }
+
+    /// The same for a record.
+    pub(super) fn wanted(&self, Wants { workers, bytes, .. }: Wants) -> WantedWorkers {
+        WantedWorkers { workers, most: self.gang.most(), bytes }
     }
 }

@@ -109,10 +109,16 @@ impl Sizing {
         self.eden.fitting(self.settings.pause_goal_ns)
     }
 
-    /// Workers for a young collection of an eden of so many regions that so many threads fill, by what it is expected to do.
+    /// Bytes that a young collection of an eden of so many regions, which so many threads fill, is expected to copy or to look at.
+    #[must_use]
+    pub fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {
+        self.survival.work_bytes(eden_regions, threads, &self.machine)
+    }
+
+    /// Workers for a young collection, by [what it is expected to do](Self::expected_bytes).
     #[must_use]
     pub fn workers(&self, eden_regions: usize, threads: usize) -> usize {
-        let work = self.survival.work_bytes(eden_regions, threads, &self.machine);
+        let work = self.expected_bytes(eden_regions, threads);
         (1 + work / WORK_BYTES).min(self.machine.workers.max(1))
     }
 

@@ -1,0 +1,60 @@
+//! The lines of `PrintGCDetails`. Made when the threads run again, and only if somebody reads them.
+
+use super::{CollectionRecord, Milliseconds};
+use std::fmt;
+
+impl CollectionRecord {
+    /// One line for each phase, as `-Xlog:gc+phases` has them: `GC(3) Mark 4.100ms`.
+    pub fn phase_lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.phases
+            .iter()
+            .map(|phase| format!("GC({}) {} {}", self.number, phase.name, Milliseconds(phase.time)))
+    }
+
+    /// What `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`, `gc+task` and `gc+ergo` would say, a line each.
+    pub fn detail_lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.phase_lines().collect();
+        let number = self.number;
+        let mut line = |text: fmt::Arguments<'_>| lines.push(format!("GC({number}) {text}"));
+        line(format_args!("{}", self.buffers));
+        if let Some(young) = &self.young {
+            for (age, bytes) in young.survived_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+                line(format_args!("Age {age}: {bytes} bytes"));
+            }
+            line(format_args!(
+                "Promoted {} bytes, kept in place {}, threshold {}",
+                young.promoted_bytes, young.kept_bytes, young.tenuring_threshold
+            ));
+            line(format_args!("Cards: {} dirty of {}", young.cards_dirty, young.cards_scanned));
+            line(format_args!("PLAB waste {} bytes", young.plab_waste_bytes));
+            line(format_args!("{}", Workers(self, "expected", young.imbalance(), young.steals)));
+        }
+        if let Some(full) = &self.full {
+            line(format_args!(
+                "Regions: {} left alone, {} freed; humongous objects: {} freed",
+                full.regions_left_alone, full.regions_freed, full.humongous_freed
+            ));
+            line(format_args!("Mark stack overflows: {}", full.mark_overflows));
+            line(format_args!("{}", Workers(self, "used", full.imbalance(), full.steals)));
+        }
+        if let Some(sizing) = &self.sizing {
+            line(format_args!("{}", sizing.collection));
+            line(format_args!("{}", sizing.decision));
+        }
+        lines
+    }
+}
+
+/// Who worked: the record, what the bytes are that decided on the number, the imbalance, and the pieces stolen.
+struct Workers<'r>(&'r CollectionRecord, &'static str, f64, u64);
+
+impl fmt::Display for Workers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Workers(CollectionRecord { workers, wanted, .. }, bytes, imbalance, steals) = self;
+        write!(f, "Workers: {workers} of {}", wanted.most)?;
+        if *workers < wanted.workers {
+            write!(f, ", {} wanted", wanted.workers)?;
+        }
+        write!(f, ", {bytes} {}k, imbalance {imbalance:.2}, steals {steals}", wanted.bytes.div_ceil(1024))
+    }
+}

@@ -1,0 +1,80 @@
+//! What only a full collection has to tell.
+
+use super::workers::imbalance;
+use super::{CollectionKind, CollectionRecord, Phase, WantedWorkers};
+use crate::collector::full::Statistics;
+use crate::mutator::{Cause, World};
+use std::time::Duration;
+
+/// What a full collection did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullRecord {
+    /// Regions whose objects stayed where they were, for there was too little garbage among them.
+    pub regions_left_alone: usize,
+    /// Regions that became free, those of humongous objects included.
+    pub regions_freed: usize,
+    /// Humongous objects that died.
+    pub humongous_freed: usize,
+    /// Times a worker's stack could not grow; the heap was searched for what did not fit.
+    pub mark_overflows: u64,
+    /// Pieces of work that one worker took from another while they marked.
+    pub steals: u64,
+    /// Objects that each worker marked, in the order they finished. What two marked at the same moment both have counted.
+    pub worker_objects: Vec<u64>,
+}
+
+impl FullRecord {
+    /// What the busiest worker marked, in relation to what each would have, if all had marked as many: 1 is perfect.
+    pub fn imbalance(&self) -> f64 {
+        imbalance(&self.worker_objects)
+    }
+}
+
+impl CollectionRecord {
+    /// The record of a full collection that just ended; its start and pause are the caller's to fill in.
+    pub(in crate::collector) fn full(
+        world: &World<'_>,
+        cause: Cause,
+        (wanted, done): (WantedWorkers, Statistics),
+        uncommitted: usize,
+    ) -> CollectionRecord {
+        let free = &world.shared().free;
+        let phase = |name, ns| Phase { name, time: Duration::from_nanos(ns) };
+        CollectionRecord {
+            number: 0,
+            kind: CollectionKind::Full,
+            cause,
+            start: Duration::ZERO,
+            pause: Duration::ZERO,
+            time_to_safepoint: world.time_to_safepoint(),
+            phases: vec![
+                phase("Mark", done.mark_ns),
+                phase("Plan", done.plan_ns),
+                phase("Update", done.update_ns),
+                phase("Slide", done.slide_ns),
+                phase("Reclaim", done.reclaim_ns),
+            ],
+            workers: done.workers,
+            wanted,
+            used_before: done.used_before,
+            used_after: done.used_after,
+            committed: free.committed_regions() << free.table().geometry().region_shift,
+            live_objects: done.live_objects as usize,
+            live_bytes: done.live_bytes as usize,
+            moved_bytes: done.moved_bytes as usize,
+            weak_cleared: done.weak_cleared as usize,
+            uncommitted,
+            buffers: world.end_buffer_count(),
+            young: None,
+            full: Some(FullRecord {
+                regions_left_alone: done.regions_left_alone,
+                regions_freed: done.regions_freed,
+                humongous_freed: done.humongous_freed,
+                mark_overflows: done.mark_overflows,
+                steals: done.steals,
+                worker_objects: done.worker_objects,
+            }),
+            sizing: None,
+        }
+    }
+}

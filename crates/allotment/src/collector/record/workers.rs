@@ -1,0 +1,34 @@
+//! How many threads work on a collection, why so many, and how evenly they did.
+
+/// How many threads a collection should have had, and why; fewer worked if the system gave no more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WantedWorkers {
+    /// Threads that it was worth.
+    pub workers: usize,
+    /// As many as there may be at most: `ParallelGCThreads`.
+    pub most: usize,
+    /// Bytes that it was worth them for: what a young collection was expected to copy and to look at, what was in use before a
+    /// full one.
+    pub bytes: usize,
+}
+
+/// What the busiest worker did, in relation to what each would have, if all had done as much: 1 is perfect.
+pub(super) fn imbalance(worker_objects: &[u64]) -> f64 {
+    let (most, sum) = (worker_objects.iter().max(), worker_objects.iter().sum::<u64>());
+    let mean = sum as f64 / worker_objects.len().max(1) as f64;
+    if sum == 0 { 1.0 } else { most.copied().unwrap_or(0) as f64 / mean }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_are_in_balance_when_each_did_as_much() {
+        let table: [(&[u64], f64); 5] =
+            [(&[], 1.0), (&[0, 0], 1.0), (&[5], 1.0), (&[7, 7, 7], 1.0), (&[30, 0, 10, 0], 3.0)];
+        for (objects, expected) in table {
+            assert_eq!(imbalance(objects), expected, "{objects:?}");
+        }
+    }
+}
