@@ -23,6 +23,7 @@ pub(crate) use history::{History, Listener, Print};
 pub(crate) use mark_compact::MarkCompact;
 pub(crate) use parallel::{Parallel, Parts as ParallelParts};
 pub use record::{
-    CollectionKind, CollectionRecord, FullRecord, Phase, SizingRecord, WantedWorkers, YoungRecord,
+    CollectionKind, CollectionRecord, EnlargedEden, FullRecord, IdleLook, LastPart, Phase, SizingRecord,
+    WantedWorkers, YoungRecord,
 };
 pub(crate) use settings::Settings;

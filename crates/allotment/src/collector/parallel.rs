@@ -157,17 +157,19 @@ impl Parallel {
         }
         if !inner.wants_full(cause) {
             records.extend(self.young(inner, world, cause));
-            if !records.is_empty() && (satisfied() || inner.grow(world, &mut satisfied)) {
+            if !records.is_empty() && (satisfied() || inner.grow(world, &mut records, &mut satisfied)) {
                 return (records, true);
             }
         }
         let Some(first) = self.full(inner, world, cause, USUAL) else { return (records, false) };
         records.push(first);
-        if satisfied() || inner.grow(world, &mut satisfied) {
+        if satisfied() || inner.grow(world, &mut records, &mut satisfied) {
             return (records, true);
         }
         records.extend(self.full(inner, world, cause, Compaction::Maximum));
+        let before = free.capacity();
         free.set_capacity(free.table().len());
+        room::tell_raised(&mut records, before, free.capacity());
         if satisfied() || free.end_quarantine() && satisfied() {
             return (records, true);
         }
@@ -254,6 +256,7 @@ impl Parallel {
                 cards_scanned: sum.cards_scanned as usize,
                 cards_dirty: sum.cards_dirty as usize,
                 worker_objects: done.worker_objects.clone(),
+                caller_rested: team.caller_rests(),
             }),
             full: None,
             sizing: None,
@@ -341,17 +344,19 @@ impl Parallel {
         let eden = inner.decision.eden_regions;
         collection.pause_ns = clock.since(record.start).as_nanos() as u64;
         inner.decision = inner.sizing.after(&collection);
-        world.end_buffer_cycle(
+        let buffers = world.end_buffer_cycle(
             &record.buffers,
             bytes(collection.eden_regions),
             bytes(eden),
             bytes(inner.decision.eden_regions),
         );
+        let (enlarged, last_part) = (self.welcome.enlarged(), self.idle.opened());
         let in_use = free.regions_in_use();
         self.welcome.begin(in_use, &inner.decision, inner.sizing.most_eden());
         free.set_capacity(self.idle.begin(in_use, &inner.decision));
         self.resume();
-        let sizing = SizingRecord { collection, decision: inner.decision.clone() };
+        let decision = inner.decision.clone();
+        let sizing = SizingRecord { enlarged, last_part, collection, decision, buffers, raised: None };
         CollectionRecord { pause: clock.since(record.start), sizing: Some(Box::new(sizing)), ..record }
     }
 }

@@ -2,16 +2,17 @@
 
 mod details;
 mod full;
+mod sizing;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod workers;
 mod young;
 
 pub use full::FullRecord;
+pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingRecord};
 pub use workers::WantedWorkers;
 pub use young::YoungRecord;
 
-use super::sizing::{Collection, Decision};
 use crate::mutator::Cause;
 use crate::tlab::statistics::Totals;
 use std::fmt;
@@ -92,17 +93,8 @@ pub struct CollectionRecord {
     pub young: Option<YoungRecord>,
     /// What only a full collection has to tell.
     pub full: Option<FullRecord>,
-    /// What was decided after it, by a collector that adapts sizes.
+    /// What was decided around it, by a collector that adapts sizes.
     pub sizing: Option<Box<SizingRecord>>,
-}
-
-/// What was decided after a collection, and from what.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SizingRecord {
-    /// The collection, as the decision saw it.
-    pub collection: Collection,
-    /// The decision, with its reasons.
-    pub decision: Decision,
 }
 
 impl fmt::Display for CollectionRecord {

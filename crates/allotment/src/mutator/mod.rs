@@ -56,6 +56,7 @@
 mod alloc;
 mod barrier;
 mod blocking;
+mod buffer_sizes;
 mod burst;
 mod collector;
 mod generated;
@@ -88,6 +89,7 @@ mod world;
 mod zeal;
 
 pub use alloc::Mutator;
+pub use buffer_sizes::BufferSizes;
 pub use burst::Burst;
 pub use collector::{Cause, Collector, Outcome};
 pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, GeneratedFrame, SafepointSlow};

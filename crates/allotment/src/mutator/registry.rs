@@ -5,7 +5,6 @@
 //! allocation. The
 //! counts of threads that left are kept as a sum, so totals do not shrink.
 
-use super::Mutator;
 use super::limit::Limit;
 use super::safepoint::{
     Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity, Volunteers,
@@ -13,6 +12,7 @@ use super::safepoint::{
 use super::shared::Shared;
 use super::state::State;
 use super::stopping;
+use super::{BufferSizes, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
@@ -213,8 +213,10 @@ impl Registry {
         used: usize,
         capacity: usize,
         next: usize,
-    ) {
+    ) -> BufferSizes {
         let mut inner = self.threads.lock();
+        let sizes = inner.threads.iter().map(|thread| thread.state().owned.borrow().sizing.desired_size());
+        let before = sizes.sum();
         take_in(&mut inner, counted, used, capacity);
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
@@ -223,11 +225,25 @@ impl Registry {
         }
         shared.budget.forget_census();
         shared.budget.set_capacity(next);
-        let share = shared.budget.share();
+        let (share, mut after, mut cut) = (shared.budget.share(), 0, 0);
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
+            let wished = owned.sizing.desired_size();
             shared.budget.trim(&shared.sizing, &mut owned.sizing, share);
+            let size = owned.sizing.desired_size();
+            after += size;
+            cut += usize::from(size < wished);
             state.published.publish(&owned.sizing);
+        }
+        BufferSizes {
+            policy: shared.sizing.policy(),
+            threads: inner.threads.len(),
+            allocators: counted.threads,
+            allocated: counted.sum.allocated_in_all() as usize,
+            capacity,
+            sizes: (before, after),
+            cut,
+            share,
         }
     }
 

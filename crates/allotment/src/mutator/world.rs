@@ -15,7 +15,7 @@ use super::shared::Shared;
 use super::state::State;
 use super::stopping::{Stopping, is_stopping};
 use super::unwind::AbortOnUnwind;
-use super::{GeneratedFrame, Mutator};
+use super::{BufferSizes, GeneratedFrame, Mutator};
 use crate::object::SlotVisitor;
 use crate::tlab::statistics::Totals;
 use std::marker::PhantomData;
@@ -107,9 +107,16 @@ impl<'w> World<'w> {
     }
 
     /// Ends a cycle of the threads' buffers, which did what was [`counted`](Self::end_buffer_count), while `used` bytes of
-    /// `capacity` were allocated: the next ones have the sizes that follow from it, and together keep to what `next` bytes allow.
-    pub(crate) fn end_buffer_cycle(&self, counted: &Totals, used: usize, capacity: usize, next: usize) {
-        self.shared.registry.end_cycle_stopped(self.shared, counted, used, capacity, next);
+    /// `capacity` were allocated: the next ones have the sizes that follow from it, and together keep to what `next` bytes allow;
+    /// these.
+    pub(crate) fn end_buffer_cycle(
+        &self,
+        counted: &Totals,
+        used: usize,
+        capacity: usize,
+        next: usize,
+    ) -> BufferSizes {
+        self.shared.registry.end_cycle_stopped(self.shared, counted, used, capacity, next)
     }
 
     /// Threads that wait for the end of the stop, and may be called to help.

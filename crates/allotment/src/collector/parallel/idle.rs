@@ -17,11 +17,12 @@
 
 use super::Parallel;
 use super::order::{Next, Order};
+use crate::collector::record::{IdleLook, LastPart};
 use crate::collector::sizing::Decision;
 use crate::memory::run_on_cpus;
 use crate::mutator::{Cause, Mutator, Shared};
 use crate::sync::{
-    AtomicBool, AtomicUsize, Builder, JoinHandle, Mutex, Ordering, current, park, park_timeout,
+    AtomicBool, AtomicUsize, Builder, JoinHandle, Mutex, MutexGuard, Ordering, current, park, park_timeout,
 };
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -47,6 +48,9 @@ pub(super) struct Idle {
     /// Regions that may be in use once the last part of eden is open; 0: none is kept back. Written in the stopped world, made larger
     /// and cleared by mutators. Released by who clears it, so that who finds nothing kept back finds the capacity.
     whole: AtomicUsize,
+    /// What is to be told of the last part, once it was opened. Written by who opens it, and taken in the stopped world, where nobody
+    /// has the lock.
+    opened: Mutex<Option<LastPart>>,
     order: Arc<Order>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The system gave no thread: it is not asked again.
@@ -60,6 +64,7 @@ impl Idle {
             enabled,
             homes,
             whole: AtomicUsize::new(0),
+            opened: Mutex::new(None),
             order: Arc::default(),
             thread: Mutex::new(None),
             refused: AtomicBool::new(false),
@@ -70,6 +75,7 @@ impl Idle {
     pub(super) fn begin(&self, in_use: usize, decision: &Decision) -> usize {
         self.order.rest();
         self.whole.store(0, Ordering::Relaxed);
+        *self.lock_opened() = None;
         // What comes next may be a full collection: nobody should come back into the midst of that.
         if decision.full { in_use + decision.eden_regions } else { self.keep(in_use, decision.eden_regions) }
     }
@@ -99,38 +105,55 @@ impl Idle {
         }
         // First, so that who comes too late to open it finds room.
         mutator.shared().free.raise_capacity(whole);
-        let first = self.whole.compare_exchange(whole, 0, Ordering::Release, Ordering::Relaxed).is_ok();
-        if first && parallel.history.clock.since(parallel.resumed()) >= LEAST {
-            self.look(parallel, mutator);
+        if self.whole.compare_exchange(whole, 0, Ordering::Release, Ordering::Relaxed).is_ok() {
+            let after = parallel.history.clock.since(parallel.resumed());
+            let look = if after >= LEAST { self.look(parallel, mutator) } else { IdleLook::TooSoon };
+            *self.lock_opened() = Some(LastPart { after, look });
         }
         true
     }
 
-    fn look(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) {
-        if !self.order.ask() || self.refused.load(Ordering::Relaxed) {
-            return;
+    /// What became of the last part since eden was empty, if it was opened. In the stopped world.
+    pub(super) fn opened(&self) -> Option<LastPart> {
+        *self.lock_opened()
+    }
+
+    fn lock_opened(&self) -> MutexGuard<'_, Option<LastPart>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) -> IdleLook {
+        if self.refused.load(Ordering::Relaxed) {
+            return IdleLook::NoThread;
         }
+        // Otherwise somebody looks already.
+        if self.order.ask() && !self.wake(parallel, mutator) {
+            self.refused.store(true, Ordering::Relaxed);
+            return IdleLook::NoThread;
+        }
+        IdleLook::Began
+    }
+
+    /// Wakes the thread that looks, or starts it; `false`: the system gives none.
+    fn wake(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) -> bool {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*thread {
-            Some(thread) => thread.thread().unpark(),
-            None => {
-                let watch = Watch {
-                    order: self.order.clone(),
-                    parallel: Arc::downgrade(parallel),
-                    shared: mutator.downgrade(),
-                };
-                let cpus = parallel.gang.cpus();
-                let builder = Builder::new().name("allotment-idle".into());
-                let started = builder.spawn(move || {
-                    run_on_cpus(&cpus);
-                    watch.run();
-                });
-                match started {
-                    Ok(started) => *thread = Some(started),
-                    Err(_) => self.refused.store(true, Ordering::Relaxed),
-                }
-            }
+        if let Some(thread) = &*thread {
+            thread.thread().unpark();
+            return true;
         }
+        let watch = Watch {
+            order: self.order.clone(),
+            parallel: Arc::downgrade(parallel),
+            shared: mutator.downgrade(),
+        };
+        let cpus = parallel.gang.cpus();
+        let builder = Builder::new().name("allotment-idle".into());
+        let started = builder.spawn(move || {
+            run_on_cpus(&cpus);
+            watch.run();
+        });
+        *thread = started.ok();
+        thread.is_some()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Inner, Parallel, ZEAL_FULL};
 use crate::collector::evacuate::{OldTables, end_of_last};
 use crate::collector::full::Subject;
+use crate::collector::record::CollectionRecord;
 use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;
 use crate::region::State;
@@ -36,19 +37,23 @@ impl Inner {
         }
     }
 
-    /// Gives more of the heap free until it is enough, as far as a decision allows; whether it was enough.
-    pub(super) fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut() -> bool) -> bool {
+    /// Gives more of the heap free until it is enough, as far as a decision allows; whether it was enough. The last record tells of it.
+    pub(super) fn grow(
+        &self,
+        world: &World<'_>,
+        records: &mut [CollectionRecord],
+        satisfied: &mut dyn FnMut() -> bool,
+    ) -> bool {
         let free = &world.shared().free;
-        let most = self.decision.capacity_regions;
-        let mut step = 1;
-        while free.capacity() < most {
+        let (before, most) = (free.capacity(), self.decision.capacity_regions);
+        let (mut step, mut enough) = (1, false);
+        while !enough && free.capacity() < most {
             free.set_capacity((free.capacity() + step).min(most));
             step *= 2;
-            if satisfied() {
-                return true;
-            }
+            enough = satisfied();
         }
-        false
+        tell_raised(records, before, free.capacity());
+        enough
     }
 
     /// The very last: mutators may use what is left of old regions, which are young again with all they hold.
@@ -76,5 +81,15 @@ impl Inner {
                 shared.cards.dirty_range(table.bottom(index), shared.free.object_end(index));
             }
         }
+    }
+}
+
+/// The last record tells that so many regions may be in use, where it was fewer, if it was.
+pub(super) fn tell_raised(records: &mut [CollectionRecord], before: usize, now: usize) {
+    if before < now
+        && let Some(sizing) = records.last_mut().and_then(|record| record.sizing.as_mut())
+    {
+        let from = sizing.raised.map_or(before, |(from, _)| from);
+        sizing.raised = Some((from, now));
     }
 }

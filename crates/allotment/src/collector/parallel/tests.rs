@@ -1,13 +1,14 @@
 //! Heaps that collect by generations, through the low-level interface: which collection comes when, and what is told of it.
 
 mod idle;
+mod records;
 
 use crate::Heap;
 use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
-use crate::collector::{CollectionKind, CollectionRecord, WantedWorkers};
-use crate::mutator::{ArraySite, Cause, Mutator, PerObject};
+use crate::collector::{CollectionKind, CollectionRecord, EnlargedEden};
+use crate::mutator::{ArraySite, BufferSizes, Cause, Mutator, PerObject};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
-use crate::options::CollectorKind;
+use crate::options::{CollectorKind, TlabPolicy};
 use crate::region::State;
 use std::sync::{Arc, Barrier, Mutex};
 
@@ -127,12 +128,22 @@ fn the_capacity_grows_before_the_heap_is_collected_as_a_whole() {
         .unwrap();
         heap.collections().recent.iter().map(|record| record.kind).collect::<Vec<_>>()
     };
+    let raised = || {
+        let record = heap.collections().recent.pop_back().expect("a collection");
+        record.sizing.expect("a decision").raised
+    };
+    let regions = |bytes: usize| bytes / heap.geometry().region_bytes();
     // More than eden, and less than the capacity: InitialHeapSize.
     assert_eq!(allocate(8 << 20), [CollectionKind::Young]);
+    let (from, to) = raised().expect("eden has no room for it");
+    assert!(from <= regions(1 << 20) && (regions(8 << 20)..=regions(32 << 20)).contains(&to), "{from}->{to}");
     assert_eq!(allocate(16 << 20), [CollectionKind::Young; 2]);
     // More than that: nothing is left to try but to collect all.
     let kinds = allocate(48 << 20);
     assert!(kinds.ends_with(&[CollectionKind::Full]), "{kinds:?}");
+    assert_eq!(raised().map(|(_, to)| to), Some(regions(64 << 20)), "all of MaxHeapSize");
+    heap.attach(|mutator| assert!(mutator.collect())).unwrap();
+    assert_eq!(raised(), None, "nobody asked for room");
 }
 
 #[test]
@@ -157,87 +168,6 @@ fn what_is_requested_is_a_full_collection() {
     assert_eq!(kinds(&records), [(CollectionKind::Full, Cause::Requested)]);
     let table = heap.shared.free.table();
     assert_eq!((0..table.len()).filter(|&index| table.get(index).state() == State::Old).count(), 1);
-}
-
-#[test]
-fn a_record_tells_what_a_young_collection_did() {
-    let (heap, pair, records) = heap(32, "ZealInterval=1,InitialTenuringThreshold=15,ParallelGCThreads=1");
-    heap.attach(|mutator| {
-        let list = root(mutator);
-        // The fourth collection is a full one, after which all is old.
-        for key in 0..4 {
-            push(mutator, pair, &list, key).expect("room");
-        }
-        // An old pair refers to a young one.
-        push(mutator, pair, &list, 4).expect("room");
-        let old = list.get(mutator).expect("of this heap");
-        waste(mutator, pair);
-        assert_ne!(list.get(mutator), Some(old), "it was young, and moved");
-    })
-    .unwrap();
-    let records = records.lock().unwrap();
-    let third = records[2].young.as_ref().expect("a young collection");
-    // Before the third pair was allocated there were two, of which one is older.
-    assert_eq!(third.survived_bytes[..4], [0, PAIR_BYTES, PAIR_BYTES, 0]);
-    assert_eq!((third.promoted_bytes, third.kept_bytes, third.tenuring_threshold), (0, 0, 15));
-    assert_eq!((third.worker_objects.as_slice(), third.imbalance()), (&[2][..], 1.0));
-    assert_eq!((records[2].live_objects, records[2].live_bytes, records[2].workers), (2, 2 * PAIR_BYTES, 1));
-    let names: Vec<_> = records[2].phases.iter().map(|phase| phase.name).collect();
-    assert_eq!(names, ["Prepare", "Copy", "Weak", "Free"]);
-    let lines = records[2].detail_lines();
-    for line in ["Age 1: 24 bytes", "Age 2: 24 bytes", "Promoted 0 bytes, kept in place 0, threshold 15"] {
-        assert!(lines.contains(&format!("GC(2) {line}")), "{line}: {lines:#?}");
-    }
-    for start in
-        ["Cards: 0 dirty of 0", "PLAB waste ", "Workers: 1 of 1, expected 1k, imbalance 1.00, steals 0"]
-    {
-        assert!(lines.iter().any(|line| line.starts_with(&format!("GC(2) {start}"))), "{start}: {lines:#?}");
-    }
-    let sizing = records[2].sizing.as_ref().expect("a decision");
-    assert!(
-        lines.contains(&format!("GC(2) {}", sizing.decision))
-            && lines.contains(&format!("GC(2) {}", sizing.collection))
-    );
-    assert_eq!(records[3].kind, CollectionKind::Full);
-    assert_eq!(records[3].phases.last().map(|phase| phase.name), Some("Adopt"));
-}
-
-#[test]
-fn a_record_tells_what_a_full_collection_did() {
-    const LISTS: u64 = 100;
-    let (heap, pair, records) = heap(64, "ParallelGCThreads=2");
-    let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).expect("a shape");
-    heap.attach(|mutator| {
-        let lists: Vec<_> = (0..LISTS).map(|_| root(mutator)).collect();
-        for key in 0..10 * LISTS {
-            push(mutator, pair, &lists[(key % LISTS) as usize], key).expect("room");
-        }
-        // SAFETY: the shape is the heap's, and the object is not used.
-        unsafe { mutator.alloc_raw(bytes, 3 * REGION) }.expect("room");
-        // Whoever is second may be late, but not always.
-        let steals = |mutator: &mut Mutator<'_>| {
-            assert!(mutator.collect());
-            let records = records.lock().expect("no test failed in it");
-            records.last().and_then(|record| record.full.as_ref()).is_some_and(|full| full.steals > 0)
-        };
-        assert!((0..500).any(|_| steals(mutator)));
-    })
-    .unwrap();
-    let records = records.lock().unwrap();
-    let first = &records[0];
-    let full = first.full.as_ref().expect("it was requested");
-    assert_eq!((full.humongous_freed, full.mark_overflows, full.worker_objects.len()), (1, 0, 2));
-    assert!(full.regions_left_alone >= 5 && full.regions_freed >= 4, "{full:?}");
-    assert!(full.worker_objects.iter().sum::<u64>() >= 10 * LISTS, "{full:?}");
-    let wanted = WantedWorkers { workers: 2, most: 2, bytes: first.used_before };
-    assert_eq!((first.workers, first.wanted, &first.young), (2, wanted, &None));
-    let workers = format!(
-        "GC(0) Workers: 2 of 2, used {}k, imbalance {:.2}, steals {}",
-        first.used_before.div_ceil(1024),
-        full.imbalance(),
-        full.steals
-    );
-    assert!(first.detail_lines().contains(&workers), "{workers}: {:#?}", first.detail_lines());
 }
 
 #[test]
@@ -288,7 +218,7 @@ fn old_regions_without_garbage_are_left_alone() {
 #[test]
 fn buffers_have_another_size_after_a_collection() {
     let options = "TLABPolicy=hotspot,MinTLABSize=64,TLABSize=64,MaxTLABSize=1024,ParallelGCThreads=1";
-    let (heap, pair, _) = heap(64, options);
+    let (heap, pair, records) = heap(64, options);
     heap.attach(|mutator| {
         let refills = |mutator: &mut Mutator<'_>| {
             let before = heap.tlab_totals().sum.refills;
@@ -303,6 +233,13 @@ fn buffers_have_another_size_after_a_collection() {
         assert!(refills(mutator) * 2 < first, "{first} before");
     })
     .unwrap();
+    let records = records.lock().unwrap();
+    let sizing = records[0].sizing.as_ref().expect("a decision");
+    let BufferSizes { policy, threads, allocators, sizes: (from, to), .. } = sizing.buffers;
+    assert_eq!((policy, threads, allocators, from), (TlabPolicy::Hotspot, 1, 1, 64));
+    assert!(to >= 2 * from, "{sizing:?}");
+    let lines = records[0].detail_lines();
+    assert!(lines.contains(&format!("GC(0) {}", sizing.buffers)), "{lines:#?}");
 }
 
 #[test]
@@ -366,6 +303,10 @@ fn after_a_reset_nothing_is_copied_to_regions_of_before() {
     assert!(heap.memory().used_bytes == 0 && heap.verify().is_ok());
 }
 
+fn enlarged(record: &CollectionRecord) -> Option<EnlargedEden> {
+    record.sizing.as_ref().and_then(|sizing| sizing.enlarged)
+}
+
 /// Eden is made for the threads there are, and grows when it is full and more have come: without a stop, which all would wait for.
 #[test]
 fn threads_that_come_find_room_without_a_stop() {
@@ -397,6 +338,16 @@ fn threads_that_come_find_room_without_a_stop() {
             let stops = heap.safepoints().stops;
             assert_eq!(heap.collections().count, stops);
             assert_eq!(stops == 0, others == THREADS, "{stops} stops beside {others} threads");
+            heap.attach(|mutator| assert!(mutator.collect())).expect("it is attached to none");
+            let enlarged: Vec<_> = heap.collections().recent.iter().filter_map(enlarged).collect();
+            assert_eq!(
+                enlarged.len(),
+                usize::from(others == THREADS),
+                "once, and told by the next collection"
+            );
+            for EnlargedEden { regions: (from, to), threads } in enlarged {
+                assert!(from < to && to << 18 >= BYTES && threads == THREADS + 1, "{from}->{to}: {threads}");
+            }
             done.wait();
         });
     }

@@ -9,6 +9,7 @@
 //! its CPU while it has it holds up the others again.
 
 use super::idle::Idle;
+use crate::collector::record::EnlargedEden;
 use crate::collector::sizing::{self, Decision, Machine};
 use crate::mutator::Shared;
 use crate::sync::{AtomicUsize, Ordering};
@@ -20,8 +21,12 @@ pub(super) struct Welcome {
     /// Regions in use when eden was empty. Written in the stopped world; Relaxed, as all of them: a mutator that reads them was
     /// stopped meanwhile, or attached later.
     in_use: AtomicUsize,
+    /// Regions that eden was decided to have. Written in the stopped world.
+    decided: AtomicUsize,
     /// Regions that eden may have. Written in the stopped world, and made larger by mutators.
     eden: AtomicUsize,
+    /// The most threads that it was made larger for. As above.
+    threads: AtomicUsize,
     /// Regions that eden may grow to: what the goal for pauses allows, and none where a full collection comes next. Written in
     /// the stopped world.
     most: AtomicUsize,
@@ -29,14 +34,16 @@ pub(super) struct Welcome {
 
 impl Welcome {
     pub(super) fn new(settings: sizing::Settings, machine: Machine) -> Welcome {
-        let [in_use, eden, most] = std::array::from_fn(|_| AtomicUsize::new(0));
-        Welcome { settings, machine, in_use, eden, most }
+        let [in_use, decided, eden, threads, most] = std::array::from_fn(|_| AtomicUsize::new(0));
+        Welcome { settings, machine, in_use, decided, eden, threads, most }
     }
 
     /// Eden is empty, and so many regions are in use. In the stopped world, or while no thread is attached.
     pub(super) fn begin(&self, in_use: usize, decision: &Decision, most: usize) {
         self.in_use.store(in_use, Ordering::Relaxed);
+        self.decided.store(decision.eden_regions, Ordering::Relaxed);
         self.eden.store(decision.eden_regions, Ordering::Relaxed);
+        self.threads.store(0, Ordering::Relaxed);
         self.most.store(if decision.full { 0 } else { most }, Ordering::Relaxed);
     }
 
@@ -48,6 +55,13 @@ impl Welcome {
     /// Regions that eden may have.
     pub(super) fn eden_regions(&self) -> usize {
         self.eden.load(Ordering::Relaxed)
+    }
+
+    /// What it became while threads ran, if it did. In the stopped world.
+    pub(super) fn enlarged(&self) -> Option<EnlargedEden> {
+        let regions = (self.decided.load(Ordering::Relaxed), self.eden_regions());
+        let threads = self.threads.load(Ordering::Relaxed);
+        (regions.0 < regions.1).then_some(EnlargedEden { regions, threads })
     }
 
     /// Lets eden be as large as so many threads need, while they run; its regions, if that is more than before.
@@ -66,6 +80,10 @@ impl Welcome {
             free.raise_capacity(idle.enlarge(self.in_use(), least));
         }
         shared.budget.raise_capacity(least << free.table().geometry().region_shift);
-        (self.eden.fetch_max(least, Ordering::Relaxed) < least).then_some(least)
+        let first = self.eden.fetch_max(least, Ordering::Relaxed) < least;
+        if first {
+            self.threads.fetch_max(threads, Ordering::Relaxed);
+        }
+        first.then_some(least)
     }
 }

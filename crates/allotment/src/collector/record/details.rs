@@ -37,9 +37,22 @@ impl CollectionRecord {
             line(format_args!("Mark stack overflows: {}", full.mark_overflows));
             line(format_args!("{}", Workers(self, "used", full.imbalance(), full.steals)));
         }
+        if self.uncommitted > 0 {
+            line(format_args!(
+                "Uncommitted {}k that were free for UncommitDelay, {}k are committed",
+                self.uncommitted.div_ceil(1024),
+                self.committed.div_ceil(1024)
+            ));
+        }
         if let Some(sizing) = &self.sizing {
+            sizing.enlarged.iter().for_each(|enlarged| line(format_args!("{enlarged}")));
+            sizing.last_part.iter().for_each(|last_part| line(format_args!("{last_part}")));
             line(format_args!("{}", sizing.collection));
             line(format_args!("{}", sizing.decision));
+            line(format_args!("{}", sizing.buffers));
+            if let Some((from, to)) = sizing.raised {
+                line(format_args!("room for the allocation: {from}->{to} regions may be in use"));
+            }
         }
         lines
     }
@@ -50,8 +63,11 @@ struct Workers<'r>(&'r CollectionRecord, &'static str, f64, u64);
 
 impl fmt::Display for Workers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Workers(CollectionRecord { workers, wanted, .. }, bytes, imbalance, steals) = self;
+        let Workers(CollectionRecord { workers, wanted, young, .. }, bytes, imbalance, steals) = self;
         write!(f, "Workers: {workers} of {}", wanted.most)?;
+        if young.as_ref().is_some_and(|young| young.caller_rested) {
+            f.write_str(" beside the caller")?;
+        }
         if *workers < wanted.workers {
             write!(f, ", {} wanted", wanted.workers)?;
         }

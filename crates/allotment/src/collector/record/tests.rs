@@ -1,7 +1,10 @@
 //! What is printed of a collection, field by field.
 
 use super::*;
+use crate::collector::sizing::{Collection, Decision};
+use crate::mutator::BufferSizes;
 use crate::object::MAX_AGE;
+use crate::options::TlabPolicy;
 
 fn record(kind: CollectionKind) -> CollectionRecord {
     CollectionRecord {
@@ -46,6 +49,7 @@ fn young() -> CollectionRecord {
         cards_scanned: 7,
         cards_dirty: 6,
         worker_objects: vec![3, 1],
+        caller_rested: false,
     };
     CollectionRecord { young: Some(young), ..record(CollectionKind::Young) }
 }
@@ -100,4 +104,78 @@ fn workers_that_are_missing_are_told() {
     let record = CollectionRecord { workers: 1, ..full() };
     let line = "GC(3) Workers: 1 of 4, 2 wanted, used 24k, imbalance 1.50, steals 5";
     assert_eq!(record.detail_lines().last().map(String::as_str), Some(line));
+}
+
+#[test]
+fn who_left_the_work_to_others_is_told() {
+    let mut record = young();
+    record.young.as_mut().expect("it is young").caller_rested = true;
+    let line = "GC(3) Workers: 2 of 4 beside the caller, expected 24k, imbalance 1.50, steals 5";
+    assert_eq!(record.detail_lines().last().map(String::as_str), Some(line));
+}
+
+#[test]
+fn memory_that_was_given_back_is_told_where_there_was_some() {
+    for record in [young(), full()] {
+        let before = record.detail_lines();
+        let record = CollectionRecord { uncommitted: 9000, ..record };
+        let line = "GC(3) Uncommitted 9k that were free for UncommitDelay, 65536k are committed";
+        assert_eq!(record.detail_lines(), [before, vec![line.to_owned()]].concat());
+    }
+}
+
+#[test]
+fn decisions_have_lines_in_the_order_they_were_taken() {
+    let decision = Decision {
+        eden_regions: 80,
+        capacity_regions: 128,
+        tenuring_threshold: 7,
+        full: false,
+        survivor_limit_bytes: 64 << 10,
+        reasons: Vec::new(),
+    };
+    let buffers = BufferSizes {
+        policy: TlabPolicy::Adaptive,
+        threads: 41,
+        allocators: 8,
+        allocated: 9000 << 10,
+        capacity: 9216 << 10,
+        sizes: (1312 << 10, 656 << 10),
+        cut: 2,
+        share: 64 << 10,
+    };
+    let part = |look| LastPart { after: Duration::from_micros(12_345), look };
+    let sizing = SizingRecord {
+        enlarged: Some(EnlargedEden { regions: (4, 80), threads: 41 }),
+        last_part: Some(part(IdleLook::Began)),
+        collection: Collection { eden_regions: 80, threads: 41, ..Collection::default() },
+        decision,
+        buffers,
+        raised: Some((40, 48)),
+    };
+    let expected = [
+        "GC(3) eden 4->80 without a stop: 41 threads",
+        "GC(3) eden's last part open after 12.345ms: looked for idle times",
+        "GC(3) young 0.000 ms after 0.000 ms: eden 80 regions, survived 0k, promoted 0k, failed 0k, scanned 0k, \
+         old 0k, humongous 0 regions, free 0 regions, 41 threads",
+        "GC(3) next young: eden 80, capacity 128, tenuring 7, survivors 64k",
+        "GC(3) TLABs adaptive: 41 threads, 8 allocated 9000k of eden 9216k, sizes 1312k->656k, 2 cut to 64k",
+        "GC(3) room for the allocation: 40->48 regions may be in use",
+    ];
+    let before = young().detail_lines().len();
+    let lines = |sizing| CollectionRecord { sizing: Some(Box::new(sizing)), ..young() }.detail_lines();
+    assert_eq!(lines(sizing.clone())[before..], expected);
+    let quiet = SizingRecord {
+        enlarged: None,
+        last_part: None,
+        buffers: BufferSizes { cut: 0, ..buffers },
+        raised: None,
+        ..sizing
+    };
+    let sizes = expected[4].trim_end_matches(", 2 cut to 64k");
+    assert_eq!(lines(quiet)[before..], [expected[2], expected[3], sizes]);
+    for (look, text) in [(IdleLook::TooSoon, "too soon to look"), (IdleLook::NoThread, "no thread to look")] {
+        let text = format!("eden's last part open after 12.345ms: {text} for idle times");
+        assert_eq!(part(look).to_string(), text);
+    }
 }

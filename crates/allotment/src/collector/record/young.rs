@@ -26,6 +26,8 @@ pub struct YoungRecord {
     pub cards_dirty: usize,
     /// Objects that each worker copied, in the order they finished.
     pub worker_objects: Vec<u64>,
+    /// Whether who stopped the world left the work to others, because more threads were attached than there are CPUs.
+    pub caller_rested: bool,
 }
 
 impl YoungRecord {

@@ -3,7 +3,7 @@
 use super::{heap, kinds, waste};
 use crate::Heap;
 use crate::collector::tests::{REGION, keys, push, root, with_pairs};
-use crate::collector::{CollectionKind, CollectionRecord};
+use crate::collector::{CollectionKind, CollectionRecord, IdleLook};
 use crate::mutator::Cause;
 use crate::object::ShapeRef;
 use std::sync::mpsc::{Sender, channel};
@@ -17,6 +17,11 @@ const NEVER: Duration = Duration::from_secs(60);
 /// Whether one of them came of itself.
 fn has_idle(records: &Mutex<Vec<CollectionRecord>>) -> bool {
     records.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|record| record.cause == Cause::Idle)
+}
+
+/// What came of the last part of eden.
+fn look(record: &CollectionRecord) -> Option<IdleLook> {
+    record.sizing.as_ref().and_then(|sizing| sizing.last_part).map(|part| part.look)
 }
 
 /// Allocates so many objects at a time and sleeps in between, until `done` or too late; whether it was done.
@@ -47,6 +52,8 @@ fn an_eden_that_is_nearly_full_is_collected_while_its_threads_block() {
         assert!(now_and_then(&heap, pair, 100, || has_idle(&records)));
         let young = |record: &CollectionRecord| record.kind == CollectionKind::Young;
         assert!(records.lock().unwrap().iter().filter(|record| record.cause == Cause::Idle).all(young));
+        let looked = |record: &CollectionRecord| look(record) == Some(IdleLook::Began);
+        assert!(records.lock().unwrap().iter().filter(|record| record.cause == Cause::Idle).all(looked));
         heap.verify().unwrap();
     }
 }
@@ -101,6 +108,7 @@ fn without_the_option_collections_wait_until_there_is_no_room() {
     let (heap, pair, records) = heap(64, "-CollectWhenIdle");
     assert!(now_and_then(&heap, pair, 100, || records.lock().unwrap().len() > 2));
     assert!(kinds(&records).iter().all(|one| one.1 == Cause::AllocationFailure));
+    assert!(records.lock().unwrap().iter().all(|record| look(record).is_none()), "nothing is kept back");
 }
 
 /// Allocates what nobody keeps until eden is nearly full, when somebody begins to look.

@@ -1,0 +1,72 @@
+//! What was decided about sizes around a collection: before it, while threads ran; and behind it, from what it had found.
+
+use super::Milliseconds;
+use crate::collector::sizing::{Collection, Decision};
+use crate::mutator::BufferSizes;
+use std::fmt;
+use std::time::Duration;
+
+/// What was decided around a collection, and from what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizingRecord {
+    /// Eden was made larger before this collection, without a stop.
+    pub enlarged: Option<EnlargedEden>,
+    /// The part of eden that was kept back for `CollectWhenIdle` was opened before this collection, without a stop.
+    pub last_part: Option<LastPart>,
+    /// The collection, as the decision saw it.
+    pub collection: Collection,
+    /// The decision, with its reasons.
+    pub decision: Decision,
+    /// What became of the sizes of threads' buffers.
+    pub buffers: BufferSizes,
+    /// Regions that might be in use, and those that may, where an allocation for which the decision had no room got some behind it.
+    pub raised: Option<(usize, usize)>,
+}
+
+/// An eden that became larger because threads had come. Prints as `eden 4->80 without a stop: 41 threads`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnlargedEden {
+    /// Regions that it was decided to have, and that it may have now.
+    pub regions: (usize, usize),
+    /// Threads that were attached then.
+    pub threads: usize,
+}
+
+/// A last part of eden that was opened. Prints as `eden's last part open after 12.345ms: looked for idle times`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastPart {
+    /// Time for which threads had filled the rest.
+    pub after: Duration,
+    /// Whether somebody then looked for a time at which nobody runs.
+    pub look: IdleLook,
+}
+
+/// Whether somebody looks for a time at which no thread of a heap runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdleLook {
+    /// Yes.
+    Began,
+    /// No: eden was nearly full so soon that a look costs more than it gains.
+    TooSoon,
+    /// No: the system gave no thread that would.
+    NoThread,
+}
+
+impl fmt::Display for EnlargedEden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EnlargedEden { regions: (from, to), threads } = self;
+        write!(f, "eden {from}->{to} without a stop: {threads} threads")
+    }
+}
+
+impl fmt::Display for LastPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let look = match self.look {
+            IdleLook::Began => "looked for idle times",
+            IdleLook::TooSoon => "too soon to look for idle times",
+            IdleLook::NoThread => "no thread to look for idle times",
+        };
+        write!(f, "eden's last part open after {}: {look}", Milliseconds(self.after))
+    }
+}
