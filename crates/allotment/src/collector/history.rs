@@ -1,10 +1,11 @@
 //! What a heap remembers of its collections: the latest records, sums, and two histograms.
 
-use super::record::CollectionRecord;
+use super::record::{CollectionRecord, Shortage};
 use crate::memory::Clock;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub(crate) struct History {
     pub(crate) clock: Clock,
     listener: Option<Listener>,
     print: Print,
+    /// Whether it was printed that the system gave too few threads. Relaxed: it orders nothing.
+    told_of_shortage: AtomicBool,
     inner: Mutex<Collections>,
 }
 
@@ -117,7 +120,8 @@ impl History {
             pauses: Times::new(),
             times_to_safepoint: Times::new(),
         };
-        History { clock, listener, print, inner: Mutex::new(collections) }
+        let told_of_shortage = AtomicBool::new(false);
+        History { clock, listener, print, told_of_shortage, inner: Mutex::new(collections) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Collections> {
@@ -155,6 +159,11 @@ impl History {
         }
         if self.print != Print::Nothing {
             eprintln!("[{age:.3}s][info][gc] {record}");
+            if let Some(shortage) = Shortage::of(&record)
+                && !self.told_of_shortage.swap(true, Ordering::Relaxed)
+            {
+                eprintln!("[{age:.3}s][warning][gc] GC({}) {shortage}", record.number);
+            }
         }
         if let Some(listener) = &self.listener {
             listener(&record);

@@ -10,6 +10,7 @@ mod young;
 
 pub use full::FullRecord;
 pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingRecord};
+pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
 pub use young::YoungRecord;
 

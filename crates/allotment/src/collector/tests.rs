@@ -1,5 +1,7 @@
 //! Heaps that collect, through the low-level interface.
 
+mod log;
+
 use super::CollectionKind;
 use crate::Heap;
 use crate::mutator::{Cause, Mutator, OutOfMemory, RootHandle, RootProvider, RootVisitor};

@@ -104,6 +104,9 @@ fn workers_that_are_missing_are_told() {
     let record = CollectionRecord { workers: 1, ..full() };
     let line = "GC(3) Workers: 1 of 4, 2 wanted, used 24k, imbalance 1.50, steals 5";
     assert_eq!(record.detail_lines().last().map(String::as_str), Some(line));
+    let text = Shortage::of(&record).expect("one is missing").to_string();
+    assert!(text.starts_with("1 worker instead of 2: the system started no more threads ("), "{text}");
+    assert!(Shortage::of(&full()).is_none());
 }
 
 #[test]

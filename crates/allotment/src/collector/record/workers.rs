@@ -1,5 +1,8 @@
 //! How many threads work on a collection, why so many, and how evenly they did.
 
+use super::CollectionRecord;
+use std::fmt;
+
 /// How many threads a collection should have had, and why; fewer worked if the system gave no more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WantedWorkers {
@@ -10,6 +13,32 @@ pub struct WantedWorkers {
     /// Bytes that it was worth them for: what a young collection was expected to copy and to look at, what was in use before a
     /// full one.
     pub bytes: usize,
+}
+
+/// Of a collection that had fewer: prints as `1 worker instead of 2: the system started no more threads (...)`.
+pub(in crate::collector) struct Shortage {
+    workers: usize,
+    wanted: usize,
+}
+
+impl Shortage {
+    /// Where fewer worked than were wanted.
+    pub(in crate::collector) fn of(record: &CollectionRecord) -> Option<Shortage> {
+        let (workers, wanted) = (record.workers, record.wanted.workers);
+        (workers < wanted).then_some(Shortage { workers, wanted })
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shortage { workers, wanted } = self;
+        write!(
+            f,
+            "{workers} worker{} instead of {wanted}: the system started no more threads (see `ulimit -u`, pids.max, and free \
+             memory); this is said once",
+            if *workers == 1 { "" } else { "s" }
+        )
+    }
 }
 
 /// What the busiest worker did, in relation to what each would have, if all had done as much: 1 is perfect.
