@@ -38,7 +38,7 @@ const DESTINATION_AHEAD: usize = 512;
 const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
 
 /// Entries after which a worker looks whether another one has none.
-const LOOK_AROUND: usize = 64;
+const LOOK_AROUND: usize = if cfg!(test) { 4 } else { 64 };
 
 /// A worker.
 pub(super) struct Worker<'e, 'h, B, M> {

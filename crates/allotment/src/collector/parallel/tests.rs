@@ -48,7 +48,7 @@ fn garbage_is_collected_young_for_ever_and_the_living_become_old() {
             let mut kept = Vec::new();
             for key in 0..50_000 {
                 waste(mutator, pair);
-                if key % 500 == 0 {
+                if key % 100 == 0 {
                     push(mutator, pair, &list, key).expect("room");
                     kept.insert(0, key);
                 }
@@ -57,8 +57,9 @@ fn garbage_is_collected_young_for_ever_and_the_living_become_old() {
         })
         .unwrap();
         let records = records.lock().unwrap();
-        let young = records.iter().filter(|record| record.kind == CollectionKind::Young).count();
-        assert!(young > 10 && young * 2 > records.len(), "{young} young of {}", records.len());
+        let young: Vec<_> = records.iter().filter(|record| record.kind == CollectionKind::Young).collect();
+        assert!(young.len() > 10 && young.len() * 2 > records.len(), "{} of {}", young.len(), records.len());
+        assert_eq!(young.iter().map(|record| record.workers).max(), Some(workers));
         for record in records.iter() {
             assert_eq!(record.young.is_some(), record.kind == CollectionKind::Young);
             assert!(

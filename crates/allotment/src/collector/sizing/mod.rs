@@ -20,7 +20,8 @@
 //! use allotment::region::Geometry;
 //!
 //! let geometry = Geometry::new(1 << 30, 0).unwrap();
-//! let machine = Machine { geometry, cores: 2, l2_bytes: 2 << 20, l3_bytes: 64 << 20, workers: 2 };
+//! let (l2_bytes, l3_bytes) = (2 << 20, 64 << 20);
+//! let machine = Machine { geometry, cores: 2, l2_bytes, l3_bytes, workers: 2, work_bytes: 512 << 10 };
 //! let mut sizing = Sizing::new(Settings::from(&Options::default()), machine);
 //! assert_eq!(sizing.first(2).eden_regions, 4); // half of L2 for each of two cores
 //!
@@ -55,10 +56,6 @@ use eden::Eden;
 use full::{Heap, Prospect};
 use survival::Survival;
 use tenuring::Tenuring;
-
-/// Bytes of copying and scanning for which it is worth while to wake another worker: some 0.3 ms of work, where
-/// waking and waiting for a thread is some 0.05 ms.
-const WORK_BYTES: usize = 512 << 10;
 
 /// Of the regions that the young generation could have, the part that may survive and stay in it. HotSpot's survivors
 /// have at most a third of its young generation (MinSurvivorRatio), half of it in use.
@@ -119,7 +116,7 @@ impl Sizing {
     #[must_use]
     pub fn workers(&self, eden_regions: usize, threads: usize) -> usize {
         let work = self.expected_bytes(eden_regions, threads);
-        (1 + work / WORK_BYTES).min(self.machine.workers.max(1))
+        (1 + work / self.machine.work_bytes.max(1)).min(self.machine.workers.max(1))
     }
 
     /// Whether so many threads are more than there are cores.

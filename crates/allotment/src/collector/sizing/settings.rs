@@ -9,6 +9,10 @@ use crate::region::Geometry;
 /// A second-level cache where nobody told.
 const USUAL_L2_BYTES: usize = 1 << 20;
 
+/// Bytes of copying and scanning that take some 0.3 ms, where waking and waiting for a thread takes some 0.05 ms. Heaps under test are
+/// small, and would all be collected by one.
+const WORK_BYTES: usize = if cfg!(test) { 128 } else { 512 << 10 };
+
 /// What of the options concerns sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -60,6 +64,8 @@ pub struct Machine {
     pub l3_bytes: usize,
     /// Threads that collect at most (`ParallelGCThreads`); at least 1.
     pub workers: usize,
+    /// Bytes of copying and scanning for which it is worth while to wake another of them; at least 1.
+    pub work_bytes: usize,
 }
 
 impl Machine {
@@ -72,6 +78,7 @@ impl Machine {
             l2_bytes: topology.l2_bytes().unwrap_or(USUAL_L2_BYTES),
             l3_bytes: topology.data_caches(3).map_or(0, |level| level.bytes * level.instances),
             workers: workers.max(1),
+            work_bytes: WORK_BYTES,
         }
     }
 

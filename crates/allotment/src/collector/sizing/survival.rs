@@ -8,7 +8,8 @@ use super::collection::Collection;
 use super::padded::{Padded, SIZE_WEIGHT};
 use super::settings::Machine;
 
-/// What of the buffers that a worker copies into may stay unused (YoungPLABSize and OldPLABSize as HotSpot has them).
+/// What of the buffers that a worker copies into may stay unused (YoungPLABSize and OldPLABSize as HotSpot has them). Half a region
+/// if that is less, as in the small ones of tests: each of the two has at most a quarter.
 const BUFFERS_BYTES: usize = 40 << 10;
 
 /// The share of the young generation that survives, before anything is known.
@@ -84,9 +85,10 @@ impl Survival {
         let young = self.young_with(eden, machine);
         let share = if self.share.known() { self.share.padded().min(1.0) } else { UNKNOWN_SHARE };
         let by_share = young as f32 * share;
+        let unused = workers * BUFFERS_BYTES.min(machine.geometry.region_bytes() / 2);
         let bytes = by_share.max(self.survived.padded() + self.promoted.padded()).min(young as f32) as usize;
         // One more, since what survives and what becomes old are not copied into the same region.
-        machine.regions_of(bytes + workers * BUFFERS_BYTES) + usize::from(bytes > 0)
+        machine.regions_of(bytes + unused) + usize::from(bytes > 0)
     }
 
     /// The largest eden of at most `wish` regions that fits `room` together with its copies; 0 if not even one region does.

@@ -12,6 +12,7 @@ mod places;
 mod programs;
 mod regressions;
 mod stress;
+mod workers;
 mod zeal;
 
 use crate::Heap;

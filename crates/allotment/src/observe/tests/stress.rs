@@ -5,8 +5,10 @@ use super::places::Frame;
 use super::programs::{Step, program};
 use super::{BUFFERS, GEOMETRIES, MODES, heap, verified};
 use crate::Heap;
+use crate::collector::CollectionKind;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
@@ -88,6 +90,30 @@ fn run(heap: &Heap, shapes: Shapes, number: u64, steps: &[Step], shared: Option<
     program
 }
 
+/// Young collections, by the number of their workers.
+#[derive(Default)]
+struct Young([Cell<usize>; 5]);
+
+impl Young {
+    /// Counts those of a heap.
+    fn count(&self, heap: &Heap) {
+        for record in heap.collections().recent {
+            if let (CollectionKind::Young, Some(count)) = (record.kind, self.0.get(record.workers)) {
+                count.set(count.get() + 1);
+            }
+        }
+    }
+
+    /// There were some with each number that the modes have.
+    fn check(&self) {
+        assert!(
+            self.0[1..].iter().all(|count| count.get() > 0),
+            "young collections by workers: {:?}",
+            self.0
+        );
+    }
+}
+
 /// Nothing is in the heap but what is held, after a collection; and with nothing held nothing is.
 fn check_end(heap: &Heap, programs: &mut [Program]) {
     heap.verify().expect("a heap in order");
@@ -115,16 +141,20 @@ fn check_end(heap: &Heap, programs: &mut [Program]) {
 
 #[test]
 fn one_thread_does_what_it_likes() {
+    let young = Young::default();
     stress(256, (setting(), program(700, 150)), |(setting, steps)| {
         let heap = setting.heap();
         let shapes = Shapes::new(&heap);
         let program = run(&heap, shapes, 0, &steps, None);
+        young.count(&heap);
         check_end(&heap, &mut [program]);
     });
+    young.check();
 }
 
 #[test]
 fn several_threads_with_roots_of_their_own_and_shared_ones() {
+    let young = Young::default();
     let programs = prop::collection::vec(program(300, 80), 2..5);
     stress(64, (setting(), programs), |(setting, programs)| {
         let heap = setting.heap();
@@ -139,6 +169,8 @@ fn several_threads_with_roots_of_their_own_and_shared_ones() {
             threads.into_iter().map(|thread| thread.join().expect("a thread that checks itself")).collect()
         });
         programs.push(shared.into_inner().expect("no thread failed"));
+        young.count(&heap);
         check_end(&heap, &mut programs);
     });
+    young.check();
 }

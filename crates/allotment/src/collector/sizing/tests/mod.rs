@@ -23,5 +23,6 @@ fn settings(list: &str) -> Settings {
 /// Two cores with 2 MiB of L2 each and 64 MiB of L3, and a heap of so many bytes.
 fn machine(heap: usize, region: usize) -> Machine {
     let geometry = Geometry::new(heap, region).unwrap();
-    Machine { geometry, cores: 2, l2_bytes: 2 * MIB, l3_bytes: 64 * MIB, workers: 2 }
+    let (l2_bytes, l3_bytes) = (2 * MIB, 64 * MIB);
+    Machine { geometry, cores: 2, l2_bytes, l3_bytes, workers: 2, work_bytes: 512 * KIB }
 }

@@ -70,8 +70,7 @@ fn eden_begins_with_what_caches_cores_and_threads_need() {
         (2 * MIB, 0, 4 * MIB, 2, 0, 2),
         (2 * MIB, 64 * MIB, 512 * KIB, 2, 8192, 16),
     ] {
-        let geometry = Geometry::new(1 << 30, region).unwrap();
-        let machine = Machine { geometry, cores: 2, l2_bytes: l2, l3_bytes: l3, workers: 1 };
+        let machine = Machine { l2_bytes: l2, l3_bytes: l3, workers: 1, ..machine(1 << 30, region) };
         let mut sizing = Sizing::new(settings(&format!("NewSize={new}k")), machine);
         assert_eq!(sizing.first(threads).eden_regions, eden, "{l2} {l3} {region} {threads} {new}");
     }
@@ -307,6 +306,16 @@ fn threads_that_have_come_have_workers_for_what_is_theirs() {
     assert_eq!([1, 500].map(|threads| sizing.workers(4, threads)), [4, 4]);
 }
 
+#[test]
+fn buffers_of_many_workers_are_small_in_small_regions() {
+    // Four times 40 KiB would be all of this heap.
+    let geometry = Geometry { region_shift: 12, regions: 40 };
+    let machine = Machine { geometry, workers: 4, work_bytes: 1, ..machine(1 << 30, 512 * KIB) };
+    let mut sizing = Sizing::new(settings(""), machine);
+    let next = sizing.after(&Collection { promoted_bytes: 100, free_regions: 39, ..young() });
+    assert_eq!((sizing.workers(next.eden_regions, 1), next.full), (4, false), "{next}");
+}
+
 /// The thresholds after many collections in which `rate(age)` of each age survive, and an old byte costs so many copies.
 fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
     let mut tenuring = Tenuring::new(7, 15);
@@ -368,8 +377,7 @@ fn eden_after(collections: usize, near_ns: u64, far_ns: u64) -> (usize, usize) {
 }
 
 fn eden_with(list: &str, collections: usize, near_ns: u64, far_ns: u64) -> (usize, usize) {
-    let geometry = Geometry::new(1 << 30, 1 << 20).unwrap();
-    let machine = Machine { geometry, cores: 2, l2_bytes: 512 << 10, l3_bytes: 32 << 20, workers: 2 };
+    let machine = Machine { l2_bytes: 512 << 10, l3_bytes: 32 << 20, ..machine(1 << 30, 1 << 20) };
     let mut sizing = Sizing::new(settings(list), machine);
     let mut decision = sizing.first(2);
     let mut far = 0;
