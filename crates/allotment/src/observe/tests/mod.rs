@@ -23,19 +23,24 @@ fn heap(region_bytes: usize, regions: usize, options: &str) -> Heap {
     builder.options(options).expect(options).build().expect(options)
 }
 
-/// Every zeal mode, alone and with others, collected by few and by many. Each is run with the verifier before and after every collection.
+/// The collectors that collect.
+const COLLECTORS: [&str; 2] = ["mark-compact", "parallel"];
+
+/// Every zeal mode, alone and with others, under both collectors, collected by few and by many. Each is run with the verifier before and
+/// after every collection; but for some, whose stopped threads have not looked on in vain for so long that nobody can call them.
 const MODES: &[&str] = &[
-    "",
-    "ZealInterval=1,ParallelGCThreads=1",
-    "ZealInterval=3,+ZealMove",
-    "ZealInterval=4,ZealSeed=11,ParallelGCThreads=3",
-    "+ZealMove,ZealInterval=1,ParallelGCThreads=4",
-    "+ZealPoison,ZealInterval=2,ParallelGCThreads=4",
-    "+ZealPoison,ZealInterval=5,ZealSeed=3,+ZealMove,ZealQuarantine=1",
-    "+ZealProtect,ZealInterval=2,+ZealMove",
-    "+ZealProtect,ZealQuarantine=3,ZealInterval=3,+ZealMove,ParallelGCThreads=4",
-    "+ZealPoison,+ZealProtect,ZealQuarantine=2,+ZealMove,ZealInterval=1,UncommitDelay=0",
-    "UncommitDelay=0,+ZealPoison",
+    "Collector=mark-compact",
+    "Collector=mark-compact,ZealInterval=1,ParallelGCThreads=1",
+    "Collector=mark-compact,ZealInterval=3,+ZealMove",
+    "Collector=mark-compact,ZealInterval=4,ZealSeed=11,ParallelGCThreads=3",
+    "Collector=mark-compact,+ZealMove,ZealInterval=1,ParallelGCThreads=4",
+    "Collector=mark-compact,+ZealPoison,ZealInterval=2,ParallelGCThreads=4",
+    "Collector=mark-compact,+ZealPoison,ZealInterval=5,ZealSeed=3,+ZealMove,ZealQuarantine=1",
+    "Collector=mark-compact,+ZealProtect,ZealInterval=2,+ZealMove",
+    "Collector=mark-compact,+ZealProtect,ZealQuarantine=3,ZealInterval=3,+ZealMove,ParallelGCThreads=4",
+    "Collector=mark-compact,+ZealPoison,+ZealProtect,ZealQuarantine=2,+ZealMove,ZealInterval=1,UncommitDelay=0",
+    "Collector=mark-compact,UncommitDelay=0,+ZealPoison",
+    "Collector=mark-compact,UncommitDelay=0,+ZealPoison,ParallelGCThreads=3",
     "Collector=parallel",
     "Collector=parallel,ParallelGCThreads=1,ZealInterval=1",
     "Collector=parallel,ParallelGCThreads=2,ZealInterval=2,+ZealPoison",
@@ -44,7 +49,10 @@ const MODES: &[&str] = &[
     "Collector=parallel,ParallelGCThreads=2,ZealInterval=3,+ZealProtect,ZealQuarantine=2,+ZealPoison,+ZealMove",
     "Collector=parallel,ParallelGCThreads=4,YoungPLABSize=1k,OldPLABSize=1k,ZealInterval=2,ZealSeed=5,+ZealPoison",
     "Collector=parallel,ParallelGCThreads=3,MaxNewSize=256k,OldPLABSize=2k,MaxTenuringThreshold=2,+ZealPoison",
-    "UncommitDelay=0,+ZealPoison,ParallelGCThreads=3",
+    "Collector=parallel,ParallelGCThreads=4,+ZealProtect,ZealQuarantine=3,ZealInterval=1,UncommitDelay=0,+ZealPoison",
+    "Collector=parallel,ParallelGCThreads=3,UncommitDelay=0,+ZealPoison,-CollectWhenIdle",
+    "Collector=parallel,ParallelGCThreads=2,-VerifyBeforeGC,ZealInterval=2,YoungPLABSize=1k,OldPLABSize=1k,+ZealPoison",
+    "Collector=parallel,ParallelGCThreads=4,-VerifyBeforeGC,ZealInterval=3,ZealSeed=7,MaxTenuringThreshold=3",
 ];
 
 /// Ways to allocate.

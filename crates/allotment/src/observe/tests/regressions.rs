@@ -1,14 +1,15 @@
 //! What the random programs found, each by itself.
 
-use super::{heap, verified};
+use super::{COLLECTORS, heap, verified};
 use crate::mutator::{ArraySite, PerObject};
 use crate::object::{Element, Shape};
 
 /// Regression: a run of regions was freed with its first object, though it had been reserved for several.
 #[test]
 fn a_run_that_several_objects_share_lives_as_long_as_any_of_them() {
-    for mode in ["", "+ZealMove", "+ZealPoison,+ZealProtect"] {
-        let heap = heap(4096, 16, &verified(mode));
+    let modes = ["", "+ZealMove", "+ZealPoison,+ZealProtect"];
+    for mode in modes.iter().flat_map(|mode| COLLECTORS.map(|kind| format!("Collector={kind},{mode}"))) {
+        let heap = heap(4096, 16, &verified(&mode));
         let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).unwrap();
         heap.attach(|mutator| {
             let mut room = mutator.make_room(3 * 4096).unwrap();

@@ -1,11 +1,12 @@
 //! What each zeal option changes.
 
-use super::{heap, verified};
+use super::{COLLECTORS, heap, verified};
 use crate::Heap;
 use crate::mutator::{Mutator, PerObject, Site};
 use crate::object::{POISON, Shape, ShapeRef};
 use crate::region::State;
-use std::process::Command;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
 use std::ptr::NonNull;
 
 fn cell(heap: &Heap) -> ShapeRef {
@@ -39,8 +40,8 @@ fn word(address: u64) -> u64 {
 
 #[test]
 fn a_collection_comes_at_every_nth_allocation_and_programs_get_on() {
-    for interval in [1, 2, 5] {
-        let heap = heap(4096, 16, &format!("ZealInterval={interval}"));
+    for (interval, collector) in [1, 2, 5].into_iter().flat_map(|each| COLLECTORS.map(|kind| (each, kind))) {
+        let heap = heap(4096, 16, &format!("Collector={collector},ZealInterval={interval}"));
         let shape = cell(&heap);
         heap.attach(|mutator| {
             for allocation in 1..=40_u64 {
@@ -60,8 +61,8 @@ fn a_collection_comes_at_every_nth_allocation_and_programs_get_on() {
 
 #[test]
 fn a_seed_gives_each_thread_the_same_schedule_again() {
-    let collections = |seed: usize| {
-        let heap = heap(4096, 16, &format!("ZealInterval=4,ZealSeed={seed}"));
+    let collections = |collector: &str, seed: usize| {
+        let heap = heap(4096, 16, &format!("Collector={collector},ZealInterval=4,ZealSeed={seed}"));
         let shape = cell(&heap);
         heap.attach(|mutator| {
             let mut when = Vec::new();
@@ -74,29 +75,34 @@ fn a_seed_gives_each_thread_the_same_schedule_again() {
         })
         .unwrap()
     };
-    assert_eq!(collections(1), collections(1));
-    assert_ne!(collections(1), collections(2));
+    for collector in COLLECTORS {
+        assert_eq!(collections(collector, 1), collections(collector, 1));
+        assert_ne!(collections(collector, 1), collections(collector, 2));
+    }
 }
 
 #[test]
 fn with_zeal_move_an_object_is_elsewhere_after_each_collection() {
-    let heap = heap(4096, 16, &verified("+ZealMove"));
-    let shape = cell(&heap);
-    heap.attach(|mutator| {
-        let object = alloc(mutator, shape);
-        // SAFETY: a live object.
-        let root = unsafe { mutator.new_root(address(object)) };
-        for _ in 0..20 {
-            let before = root.get(mutator).unwrap();
+    for collector in COLLECTORS {
+        let heap = heap(4096, 16, &verified(&format!("Collector={collector},+ZealMove")));
+        let shape = cell(&heap);
+        heap.attach(|mutator| {
+            let object = alloc(mutator, shape);
+            // SAFETY: a live object.
+            let root = unsafe { mutator.new_root(address(object)) };
+            for _ in 0..20 {
+                let before = root.get(mutator).unwrap();
+                assert!(mutator.collect());
+                assert_ne!(root.get(mutator).unwrap(), before);
+            }
+            let object = NonNull::new(root.get(mutator).unwrap() as *mut u8).unwrap();
+            // SAFETY: as above.
+            let pin = unsafe { mutator.pin(object) };
             assert!(mutator.collect());
-            assert_ne!(root.get(mutator).unwrap(), before);
-        }
-        // SAFETY: as above.
-        let pin = unsafe { mutator.pin(NonNull::new(root.get(mutator).unwrap() as *mut u8).unwrap()) };
-        assert!(mutator.collect());
-        assert_eq!(root.get(mutator).unwrap(), address(pin.object()));
-    })
-    .unwrap();
+            assert_eq!(root.get(mutator).unwrap(), address(pin.object()));
+        })
+        .unwrap();
+    }
 }
 
 #[test]
@@ -123,47 +129,46 @@ fn with_zeal_poison_what_died_is_the_pattern() {
 
 #[test]
 fn a_quarantine_lasts_as_many_collections_and_never_means_out_of_memory() {
-    let heap = heap(4096, 8, &verified("ZealQuarantine=2"));
-    let shape = cell(&heap);
-    let quarantined =
-        || (0..8).filter(|&index| heap.shared.free.table().get(index).state() == State::Quarantined).count();
-    heap.attach(|mutator| {
-        fill_two_regions(mutator, shape);
-        assert!(mutator.collect());
-        assert_eq!(quarantined(), 2);
-        assert!(mutator.collect());
-        assert_eq!(quarantined(), 2);
-        assert!(mutator.collect());
-        assert_eq!(quarantined(), 0);
-        fill_two_regions(mutator, shape);
-        assert!(mutator.collect());
-        assert_eq!(quarantined(), 2);
-        // Six regions are left, and eight are there.
-        assert!(mutator.make_room(8 * 4096).is_ok());
-    })
-    .unwrap();
-    heap.verify().unwrap();
+    for collector in COLLECTORS {
+        let heap = heap(4096, 8, &verified(&format!("Collector={collector},ZealQuarantine=2")));
+        let shape = cell(&heap);
+        let table = heap.shared.free.table();
+        let quarantined = || (0..8).filter(|&index| table.get(index).state() == State::Quarantined).count();
+        heap.attach(|mutator| {
+            fill_two_regions(mutator, shape);
+            assert!(mutator.collect());
+            assert_eq!(quarantined(), 2);
+            assert!(mutator.collect());
+            assert_eq!(quarantined(), 2);
+            assert!(mutator.collect());
+            assert_eq!(quarantined(), 0);
+            fill_two_regions(mutator, shape);
+            assert!(mutator.collect());
+            assert_eq!(quarantined(), 2);
+            // Six regions are left, and eight are there.
+            assert!(mutator.make_room(8 * 4096).is_ok());
+        })
+        .unwrap();
+        heap.verify().unwrap();
+    }
 }
 
-/// Set to the name of a test by a test that runs itself again.
+/// Set to the name of a test and a collector by a test that runs itself again.
 const CHILD: &str = "ALLOTMENT_TEST_CHILD";
 
-/// Runs the test of that name again, as the child that is to die; how it did, and what it said. In the child: `None`.
-fn child(name: &str) -> Option<(std::process::ExitStatus, String)> {
-    if std::env::var(CHILD).as_deref() == Ok(name) {
-        return None;
+/// Runs the test of that name again for each collector, as a child that `dies`: how it did, and what it said, is checked.
+fn children(name: &str, dies: impl Fn(&str), check: impl Fn(ExitStatus, &str)) {
+    let child = std::env::var(CHILD).unwrap_or_default();
+    if let Some(collector) = child.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')) {
+        return dies(collector);
     }
-    let path = format!("observe::tests::zeal::{name}");
-    let mut command = Command::new(std::env::current_exe().expect("a test knows its program"));
-    let output =
-        command.args([&path, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, name).output();
-    let output = output.expect("it was started");
-    Some((output.status, String::from_utf8_lossy(&output.stderr).into_owned()))
-}
-
-/// The signal that ends a process.
-fn signal(status: std::process::ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(&status)
+    for collector in COLLECTORS {
+        let path = format!("observe::tests::zeal::{name}");
+        let mut command = Command::new(std::env::current_exe().expect("a test knows its program"));
+        command.args([&path, "--exact", "--nocapture", "--test-threads=1"]);
+        let output = command.env(CHILD, format!("{name} {collector}")).output().expect("it was started");
+        check(output.status, &String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 const SIGABRT: i32 = 6;
@@ -171,41 +176,43 @@ const SIGSEGV: i32 = 11;
 
 #[test]
 fn with_zeal_protect_a_stale_reference_is_a_fault() {
-    if let Some((status, error)) = child("with_zeal_protect_a_stale_reference_is_a_fault") {
-        assert_eq!(signal(status), Some(SIGSEGV), "{status}: {error}");
+    let dies = |collector: &str| {
+        let heap = heap(4096, 16, &format!("Collector={collector},+ZealProtect,ZealQuarantine=1"));
+        let shape = cell(&heap);
+        heap.attach(|mutator| {
+            let object = alloc(mutator, shape);
+            assert!(mutator.collect());
+            eprintln!("it died");
+            std::hint::black_box(word(address(object)));
+        })
+        .unwrap();
+    };
+    children("with_zeal_protect_a_stale_reference_is_a_fault", dies, |status, error| {
+        assert_eq!(status.signal(), Some(SIGSEGV), "{status}: {error}");
         assert!(error.contains("it died"), "{error}");
-        return;
-    }
-    let heap = heap(4096, 16, "+ZealProtect,ZealQuarantine=1");
-    let shape = cell(&heap);
-    heap.attach(|mutator| {
-        let object = alloc(mutator, shape);
-        assert!(mutator.collect());
-        eprintln!("it died");
-        std::hint::black_box(word(address(object)));
-    })
-    .unwrap();
+    });
 }
 
 /// Writes where nobody may, and collects.
 fn broken_heap(name: &str, options: &str, expected: &str) {
-    if let Some((status, error)) = child(name) {
-        assert_eq!(signal(status), Some(SIGABRT), "{status}: {error}");
+    let dies = |collector: &str| {
+        let heap = heap(4096, 16, &format!("Collector={collector},{options}"));
+        let shape = cell(&heap);
+        heap.attach(|mutator| {
+            let object = alloc(mutator, shape);
+            let last = heap.base() + 4096 - 8;
+            assert!(object.addr().get() < last);
+            // SAFETY: committed memory that nobody uses.
+            unsafe { (last as *mut u64).write(0xBAD) };
+            mutator.collect();
+        })
+        .unwrap();
+    };
+    children(name, dies, |status, error| {
+        assert_eq!(status.signal(), Some(SIGABRT), "{status}: {error}");
         assert_eq!(error.matches("allotment: ").count(), 1, "{error}");
         assert!(error.contains(expected), "{error}");
-        return;
-    }
-    let heap = heap(4096, 16, options);
-    let shape = cell(&heap);
-    heap.attach(|mutator| {
-        let object = alloc(mutator, shape);
-        let last = heap.base() + 4096 - 8;
-        assert!(object.addr().get() < last);
-        // SAFETY: committed memory that nobody uses.
-        unsafe { (last as *mut u64).write(0xBAD) };
-        mutator.collect();
-    })
-    .unwrap();
+    });
 }
 
 #[test]
