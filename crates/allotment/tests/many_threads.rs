@@ -1,10 +1,11 @@
-//! A storm of threads: what hundreds of them hold while they do nothing.
+//! A storm of threads: what hundreds of them hold while they do nothing, and heaps that are small for so many.
 
-use allotment::Heap;
+use allotment::collector::CollectionKind;
 use allotment::mutator::{PerObject, Site};
 use allotment::object::Shape;
 use allotment::options::CollectorKind;
-use std::sync::Barrier;
+use allotment::{Field, Gc, Heap, Mutator, Object, OutOfMemory, alloc, root};
+use std::sync::{Arc, Barrier, Mutex};
 
 const THREADS: usize = 500;
 
@@ -62,4 +63,114 @@ fn threads_that_come_and_go_leave_what_they_allocated() {
     assert_eq!(census.objects(shape.id()), 1000);
     // Less than a sixteenth of the heap, where a buffer for each of them would be a quarter.
     assert!(census.fillers.1 < 4 << 20, "{:?}", census.fillers);
+}
+
+/// The least heap there is: ten regions.
+const LEAST: usize = 2560 << 10;
+
+#[derive(Object)]
+struct Node {
+    next: Field<Option<Node>>,
+    key: u64,
+    rest: [u64; 5],
+}
+
+fn node(next: Option<Gc<'_, Node>>, key: u64) -> NewNode<'_> {
+    NewNode { next, key, rest: [key; 5] }
+}
+
+/// The keys of a list, first to last.
+fn keys<'g>(mu: &'g Mutator<'_>, mut list: Option<Gc<'g, Node>>) -> Vec<u64> {
+    let mut keys = Vec::new();
+    while let Some(node) = list {
+        assert_eq!(node.rest, [node.key; 5]);
+        keys.push(node.key);
+        list = node.next.load(mu);
+    }
+    keys
+}
+
+/// Runs `body` on so many threads that are attached to `heap`, each with its number; what they returned.
+fn on_threads<R: Send>(
+    heap: &Heap,
+    threads: usize,
+    body: impl Fn(&mut Mutator<'_>, usize) -> R + Sync,
+) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let body = &body;
+        let start = |number| {
+            let thread = std::thread::Builder::new().stack_size(256 << 10);
+            thread.spawn_scoped(scope, move || heap.attach(|mu| body(mu, number))).expect("a thread")
+        };
+        let threads: Vec<_> = (0..threads).map(start).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic").expect("attached")).collect()
+    })
+}
+
+/// The least buffers of so many threads are more than all of the heap, and more than their objects are.
+#[test]
+fn a_heap_that_is_smaller_than_its_threads_buffers_is_not_out_of_memory() {
+    const ROUNDS: u64 = 8;
+    let kinds: Arc<Mutex<Vec<CollectionKind>>> = Arc::default();
+    let to = kinds.clone();
+    let heap = Heap::builder()
+        .max_heap_size(LEAST)
+        .on_collection(move |record| to.lock().expect("no panic").push(record.kind))
+        .options("Collector=parallel,MinTLABSize=16k,TLABSize=16k")
+        .expect("options")
+        .build()
+        .expect("a heap");
+    let together = Barrier::new(THREADS);
+    let lists = on_threads(&heap, THREADS, |mu, number| {
+        root!(mu, mut list = None);
+        for round in 0..ROUNDS {
+            let next = list.get(mu);
+            let kept = alloc!(mu, node(next, round * 1000 + number as u64))?;
+            list.set(mu, Some(kept));
+            // Each of them has a buffer, if there is one.
+            mu.blocking(|| together.wait());
+            for key in 0..100 {
+                alloc!(mu, node(None, key))?;
+            }
+        }
+        Ok::<_, OutOfMemory>(keys(mu, list.get(mu)))
+    });
+    for (number, list) in lists.into_iter().enumerate() {
+        let list = list.expect("what lives is a tenth of the heap");
+        assert!(list.into_iter().eq((0..ROUNDS).rev().map(|round| round * 1000 + number as u64)));
+    }
+    assert!(kinds.lock().expect("no panic").contains(&CollectionKind::Young));
+    heap.verify().expect("a heap in order");
+}
+
+#[test]
+fn a_heap_that_is_too_small_for_what_its_threads_keep_tells_each_of_them() {
+    const THREADS: usize = 200;
+    let heap =
+        Heap::builder().max_heap_size(LEAST).collector(CollectorKind::Parallel).build().expect("a heap");
+    let together = Barrier::new(THREADS);
+    let kept = on_threads(&heap, THREADS, |mu, number| {
+        root!(mu, mut list = None);
+        let mut length = 0;
+        let error = loop {
+            let next = list.get(mu);
+            match alloc!(mu, node(next, number as u64)) {
+                Ok(kept) => list.set(mu, Some(kept)),
+                Err(error) => break error,
+            }
+            length += 1;
+        };
+        // Nobody lets go of anything before all have been told.
+        mu.blocking(|| together.wait());
+        assert_eq!((error.bytes(), error.heap_bytes(), error.refused_by_system()), (64, LEAST, false));
+        let keys = keys(mu, list.get(mu));
+        assert!(keys.len() == length && keys.into_iter().all(|key| key == number as u64));
+        // And then there is room.
+        list.set(mu, None);
+        mu.blocking(|| together.wait());
+        assert!(alloc!(mu, node(None, 0)).is_ok());
+        length
+    });
+    assert_eq!(kept.into_iter().sum::<usize>(), LEAST / 64, "the heap was full");
+    heap.verify().expect("a heap in order");
 }
