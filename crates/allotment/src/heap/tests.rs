@@ -1,6 +1,7 @@
 //! The heap from outside: how it begins, what it says of its memory, and what it refuses.
 
 use super::{BuildError, Heap, MemoryUse};
+use crate::collector::CollectionKind;
 use crate::memory::{PrefetchSettings, PrefetchStyle, Processor, current_cpu, run_on_cpus};
 use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
 use crate::object::{Element, Shape, ShapeRef};
@@ -250,23 +251,41 @@ fn what_a_heap_decides_follows_from_its_clock() {
 
 #[test]
 fn free_memory_goes_back_after_the_delay_on_the_heaps_clock() {
-    let now_ms = Arc::new(AtomicU32::new(0));
-    let (clock, regions) = (now_ms.clone(), 16 * REGION);
-    let heap = Heap::builder()
-        .max_heap_size(regions)
-        .clock(move || Duration::from_millis(clock.load(Ordering::Relaxed).into()))
-        .options("Collector=mark-compact,InitialHeapSize=256k,UncommitDelay=1000,-UseTransparentHugePages")
-        .unwrap();
-    let heap = heap.build().unwrap();
-    let uncommitted = || {
-        heap.attach(|mutator| assert!(mutator.collect())).unwrap();
-        heap.collections().recent.back().unwrap().uncommitted
-    };
-    let large = NewSlots::<u64>::new(8 * REGION / 8, 0);
-    heap.attach(|mutator| alloc!(mutator, large).map(|_| ())).unwrap().unwrap();
-    assert_eq!([uncommitted(), uncommitted()], [0, 0]);
-    now_ms.store(999, Ordering::Relaxed);
-    assert_eq!(uncommitted(), 0);
-    now_ms.store(1000, Ordering::Relaxed);
-    assert!(uncommitted() > 0);
+    use CollectionKind::{Full, Young};
+    for (options, kind) in [
+        ("Collector=mark-compact", Full),
+        ("Collector=parallel", Full),
+        ("Collector=parallel,ZealInterval=1", Young),
+    ] {
+        let now_ms = Arc::new(AtomicU32::new(0));
+        let clock = now_ms.clone();
+        let heap = Heap::builder()
+            .max_heap_size(16 * REGION)
+            .clock(move || Duration::from_millis(clock.load(Ordering::Relaxed).into()))
+            .options(&format!("{options},InitialHeapSize=256k,UncommitDelay=1000,-UseTransparentHugePages"));
+        let heap = heap.unwrap().build().unwrap();
+        let allocate = |length: usize| {
+            let array = NewSlots::<u64>::new(length, 0);
+            heap.attach(|mutator| alloc!(mutator, array).map(|_| ())).unwrap().unwrap();
+        };
+        let collect = || {
+            match kind {
+                Full => assert_eq!(heap.attach(|mutator| mutator.collect()), Ok(true)),
+                Young => allocate(1),
+            }
+            let last = heap.collections().recent.pop_back().unwrap();
+            (last.kind, last.uncommitted)
+        };
+        // Under zeal three young ones follow.
+        let until_full = || while collect().0 != Full {};
+        allocate(8 * REGION / 8);
+        until_full();
+        now_ms.store(999, Ordering::Relaxed);
+        until_full();
+        let early: usize = heap.collections().recent.iter().map(|record| record.uncommitted).sum();
+        assert_eq!(early, 0, "{options}");
+        now_ms.store(1000, Ordering::Relaxed);
+        let last = collect();
+        assert!(last.0 == kind && last.1 > 0, "{options}: {last:?}");
+    }
 }
