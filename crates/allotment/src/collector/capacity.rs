@@ -4,8 +4,7 @@
 //! live / free: half of the heap free makes it one visit of a live byte for each byte allocated. HotSpot bounds the same ratio
 //! (`MinHeapFreeRatio`), as Go does (`GOGC`, 100 = half).
 
-/// Bytes a heap has before its first collection, where InitialHeapSize says nothing.
-const DEFAULT_FLOOR_BYTES: usize = 64 << 20;
+use crate::options::table::CAPACITY_FLOOR;
 
 /// The rule by which a heap's capacity follows what lives in it.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +17,7 @@ pub(crate) struct Capacity {
 impl Capacity {
     /// `initial_bytes` is InitialHeapSize, 0 if it was not given.
     pub(crate) fn new(initial_bytes: usize, region_bytes: usize, min_free_percent: usize) -> Capacity {
-        let floor = if initial_bytes == 0 { DEFAULT_FLOOR_BYTES } else { initial_bytes };
+        let floor = if initial_bytes == 0 { CAPACITY_FLOOR } else { initial_bytes };
         Capacity { floor_regions: floor.div_ceil(region_bytes), min_free_percent }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Every value remembers who gave it. A stronger [`Source`] wins whatever the order of the calls; within
 //! one source the later call wins. Checks of single values happen where text is read, checks of all
-//! values together in [`OptionSet::finish`] (`rules.rs`), because only the effective values can be in conflict.
+//! values together in [`OptionSet::finish`] (`rules/`), because only the effective values can be in conflict.
 
 use std::ffi::OsString;
 
@@ -146,6 +146,11 @@ impl OptionSet {
     #[must_use]
     pub fn origin(&self, id: OptionId) -> Origin {
         self.settings[id as usize].origin
+    }
+
+    /// Whether somebody gave the option the value it has.
+    pub(crate) fn is_given(&self, id: OptionId) -> bool {
+        matches!(self.origin(id), Origin::Given(_))
     }
 
     /// All options with their values and origins, in the order of the table.

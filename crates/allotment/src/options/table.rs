@@ -19,6 +19,9 @@ pub(crate) const MAX_PREFETCH_LINES: usize = 64;
 /// The largest `AllocatePrefetchStepSize`, in bytes.
 pub(crate) const MAX_PREFETCH_STEP: usize = 512;
 
+/// Bytes that may be in use before a heap first collects everything, and always, where InitialHeapSize is 0.
+pub(crate) const CAPACITY_FLOOR: usize = 64 * MIB;
+
 /// Invokes the macro `$callback` with the rows of the option table.
 ///
 /// A row matches the pattern below, where `$type` must be in scope. A builder makes its methods of it:
@@ -138,7 +141,7 @@ macro_rules! for_each_option {
             RefillStrategy, refill_strategy: RefillStrategy = RefillStrategy::Cas,
                 Choice => Choice { names: RefillStrategy::NAMES },
                 [] "the strategy comes with the collector there.";
-            /// Regions that threads take memory from at the same time; 0: one per core.
+            /// Regions that threads take memory from at the same time, at most one per CPU; 0: so many.
             AllocationRegions, allocation_regions: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ShenandoahMutatorAllocRegionCount"] "";
             /// Milliseconds after which a thread that keeps a stop of the world waiting is named; 0: never.

@@ -8,15 +8,15 @@ fn forms_of_lists() {
         tlab_size: 64 << 10,
         resize_tlab: false,
         always_pre_touch: true,
-        tlab_policy: TlabPolicy::Hotspot8381834,
+        tlab_policy: TlabPolicy::Shenandoah8359947,
         ..Options::default()
     };
     for list in [
-        "TLABSize=64k,-ResizeTLAB,+AlwaysPreTouch,TLABPolicy=hotspot-8381834",
-        "  TLABSize=64K , -ResizeTLAB ,, +AlwaysPreTouch\n TLABPolicy=HotSpot-8381834,",
-        "-XX:TLABSize=65536 -XX:-ResizeTLAB\t-XX:+AlwaysPreTouch -XX:TLABPolicy=hotspot-8381834",
-        "TLABSize=0064k ResizeTLAB=false AlwaysPreTouch=TRUE TLABPolicy=hotspot-8381834",
-        "TLABSize=1m,+ResizeTLAB,TLABSize=64k,-ResizeTLAB,+AlwaysPreTouch,TLABPolicy=hotspot-8381834",
+        "TLABSize=64k,-ResizeTLAB,+AlwaysPreTouch,TLABPolicy=shenandoah-8359947",
+        "  TLABSize=64K , -ResizeTLAB ,, +AlwaysPreTouch\n TLABPolicy=Shenandoah-8359947,",
+        "-XX:TLABSize=65536 -XX:-ResizeTLAB\t-XX:+AlwaysPreTouch -XX:TLABPolicy=shenandoah-8359947",
+        "TLABSize=0064k ResizeTLAB=false AlwaysPreTouch=TRUE TLABPolicy=shenandoah-8359947",
+        "TLABSize=1m,+ResizeTLAB,TLABSize=64k,-ResizeTLAB,+AlwaysPreTouch,TLABPolicy=shenandoah-8359947",
     ] {
         assert_eq!(finish(list), Ok(expected.clone()), "{list}");
     }

@@ -1,0 +1,294 @@
+//! Options that another one leaves without effect.
+//!
+//! A rule stands here for each such pair of options, and has to be true of the code that looks at them: what is refused does
+//! nothing, whatever the program. Bounds that are not reached are no such case, nor is who switches off what is off.
+
+use super::conflict::no_effect;
+use crate::options::choices::{CollectorKind, RefillStrategy, TlabPolicy};
+use crate::options::error::OptionError;
+use crate::options::kinds::format_size;
+use crate::options::set::OptionSet;
+use crate::options::table::{CAPACITY_FLOOR, OptionId, Options};
+
+/// What only threads with buffers of their own look at.
+const OF_BUFFERS: &[OptionId] = &[
+    OptionId::ResizeTLAB,
+    OptionId::ZeroTLAB,
+    OptionId::TLABSize,
+    OptionId::MinTLABSize,
+    OptionId::MaxTLABSize,
+    OptionId::TLABPolicy,
+    OptionId::TLABWasteTargetPercent,
+    OptionId::TLABRefillWasteFraction,
+    OptionId::TLABWasteIncrement,
+    OptionId::TLABAllocationWeight,
+    OptionId::TLABElasticity,
+    OptionId::TLABDecayTime,
+    OptionId::TLABIdlePercent,
+    OptionId::ZeroWindowSize,
+    OptionId::AllocatePrefetchStyle,
+    OptionId::AllocatePrefetchDistance,
+    OptionId::AllocatePrefetchLines,
+    OptionId::AllocateInstancePrefetchLines,
+    OptionId::AllocatePrefetchStepSize,
+    OptionId::AllocatePrefetchInstr,
+];
+
+/// What only generated code that prefetches looks at, beside the style.
+pub(crate) const OF_PREFETCH: &[OptionId] = &[
+    OptionId::AllocatePrefetchDistance,
+    OptionId::AllocatePrefetchLines,
+    OptionId::AllocateInstancePrefetchLines,
+    OptionId::AllocatePrefetchStepSize,
+    OptionId::AllocatePrefetchInstr,
+];
+
+/// What only buffers that grow between collections look at.
+const OF_GROWTH: &[OptionId] =
+    &[OptionId::TLABElasticity, OptionId::TLABDecayTime, OptionId::TLABIdlePercent];
+
+/// What only sizes by the share of a cycle's allocation look at.
+const OF_SHARES: &[OptionId] = &[OptionId::TLABWasteTargetPercent, OptionId::TLABAllocationWeight];
+
+/// What only heaps that collect look at.
+const OF_COLLECTIONS: &[OptionId] = &[
+    OptionId::MinHeapFreeRatio,
+    OptionId::ParallelGCThreads,
+    OptionId::PrintGC,
+    OptionId::PrintGCDetails,
+    OptionId::UncommitDelay,
+    OptionId::VerifyBeforeGC,
+    OptionId::VerifyAfterGC,
+    OptionId::ZealInterval,
+    OptionId::ZealSeed,
+    OptionId::ZealMove,
+    OptionId::ZealPoison,
+    OptionId::ZealProtect,
+    OptionId::ZealQuarantine,
+];
+
+/// What only collectors with generations look at.
+const OF_GENERATIONS: &[OptionId] = &[
+    OptionId::NewSize,
+    OptionId::MaxNewSize,
+    OptionId::InitialTenuringThreshold,
+    OptionId::MaxTenuringThreshold,
+    OptionId::MaxGCPauseMillis,
+    OptionId::GCTimeRatio,
+    OptionId::CollectWhenIdle,
+    OptionId::YoungPLABSize,
+    OptionId::OldPLABSize,
+];
+
+/// Refuses what was given and does nothing.
+pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
+    check_buffers(set)?;
+    check_sizing(set)?;
+    check_prefetch(set)?;
+    check_collector(set)?;
+    check_capacity(set)?;
+    check_generations(set)?;
+    check_zeal(set)?;
+    check_refills(set)
+}
+
+/// The first of `ids` that was given.
+fn first_given(set: &OptionSet, ids: &[OptionId]) -> Option<OptionId> {
+    ids.iter().copied().find(|id| set.is_given(*id))
+}
+
+/// Whether `policy` looks at the option.
+fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
+    match id {
+        OptionId::TLABElasticity => policy == TlabPolicy::Epsilon,
+        OptionId::TLABDecayTime => matches!(policy, TlabPolicy::Adaptive | TlabPolicy::Epsilon),
+        OptionId::TLABIdlePercent => policy == TlabPolicy::Adaptive,
+        // Adaptive buffers follow the refills of their thread, not the averages over collections.
+        OptionId::TLABWasteTargetPercent | OptionId::TLABAllocationWeight => policy != TlabPolicy::Adaptive,
+        _ => true,
+    }
+}
+
+/// Whether there are buffers, and who looks at what of them.
+fn check_buffers(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    if !options.use_tlab
+        && let Some(id) = first_given(set, OF_BUFFERS)
+    {
+        return no_effect(set, id, OptionId::UseTLAB, "where no thread has a buffer");
+    }
+    for id in OF_BUFFERS.iter().copied().filter(|id| set.is_given(*id)) {
+        if !looks_at(options.tlab_policy, id) {
+            let users = TlabPolicy::ALL.iter().filter(|policy| looks_at(**policy, id));
+            let users = users.map(|policy| policy.name()).collect::<Vec<_>>().join(", ");
+            let why = format!("only these policies look at it: {users}");
+            return no_effect(set, id, OptionId::TLABPolicy, &why);
+        }
+    }
+    if options.zero_tlab && set.is_given(OptionId::ZeroWindowSize) {
+        let why = "which zeroes the buffer as a whole";
+        return no_effect(set, OptionId::ZeroWindowSize, OptionId::ZeroTLAB, why);
+    }
+    Ok(())
+}
+
+/// What decides on sizes of buffers where there is nothing to decide.
+fn check_sizing(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    if !options.resize_tlab
+        && let Some(id) = first_given(set, OF_GROWTH)
+    {
+        return no_effect(set, id, OptionId::ResizeTLAB, "where buffers keep their size");
+    }
+    if let Some(id) = first_given(set, OF_SHARES) {
+        let epsilon = options.tlab_policy == TlabPolicy::Epsilon;
+        // This policy knows the first size without any shares.
+        let known = options.tlab_size != 0 || options.tlab_policy == TlabPolicy::Shenandoah8359947;
+        if known && epsilon {
+            let why = "which no cycle changes with TLABPolicy=epsilon";
+            return no_effect(set, id, OptionId::TLABSize, why);
+        }
+        if known && !options.resize_tlab {
+            return no_effect(set, id, OptionId::ResizeTLAB, "where buffers keep the size they begin with");
+        }
+    }
+    if has_one_size(options)
+        && let Some(id) = OF_GROWTH.iter().chain(OF_SHARES).copied().find(|id| set.is_given(*id))
+    {
+        return no_effect(set, id, OptionId::MaxTLABSize, "to which buffers are bound from below as well");
+    }
+    let same_size = !options.resize_tlab && options.tlab_size != 0 && set.is_given(OptionId::TLABSize);
+    // Two policies have a largest buffer of their own.
+    let own_max = matches!(options.tlab_policy, TlabPolicy::Shenandoah8359947 | TlabPolicy::Epsilon)
+        && !(options.max_tlab_size != 0 && set.is_given(OptionId::MaxTLABSize));
+    if same_size && !own_max && set.is_given(OptionId::TLABPolicy) {
+        let why = "where buffers keep TLABSize under every policy";
+        return no_effect(set, OptionId::TLABPolicy, OptionId::ResizeTLAB, why);
+    }
+    Ok(())
+}
+
+/// Whether the smallest buffer is the largest.
+fn has_one_size(options: &Options) -> bool {
+    // Adaptive buffers are never smaller than the first.
+    let floor = match options.tlab_policy {
+        TlabPolicy::Adaptive => options.tlab_size.max(options.min_tlab_size),
+        _ => options.min_tlab_size,
+    };
+    floor == options.max_tlab_size
+}
+
+/// The prefetch of generated code.
+fn check_prefetch(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let style = OptionId::AllocatePrefetchStyle;
+    if options.allocate_prefetch_style == 0
+        && set.is_given(style)
+        && let Some(id) = first_given(set, OF_PREFETCH)
+    {
+        return no_effect(set, id, style, "which prefetches nothing");
+    }
+    let distance = OptionId::AllocatePrefetchDistance;
+    if options.allocate_prefetch_distance == 0 {
+        let others = OF_PREFETCH.iter().copied().filter(|id| *id != distance);
+        let style = (options.allocate_prefetch_style != 0).then_some(style);
+        if let Some(id) = style.into_iter().chain(others).find(|id| set.is_given(*id)) {
+            return no_effect(set, id, distance, "which is no distance ahead");
+        }
+    }
+    let one_line = options.allocate_prefetch_lines == 1 && options.allocate_instance_prefetch_lines == 1;
+    // Style 3 rounds to the step.
+    if one_line && options.allocate_prefetch_style != 3 && set.is_given(OptionId::AllocatePrefetchStepSize) {
+        let (id, lines) = (OptionId::AllocatePrefetchStepSize, OptionId::AllocatePrefetchLines);
+        return no_effect(set, id, lines, "where no object has a second line to step to");
+    }
+    Ok(())
+}
+
+/// What the collector does not do, and what is printed.
+fn check_collector(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    if options.collector == CollectorKind::Epsilon
+        && let Some(id) = first_given(set, OF_COLLECTIONS)
+    {
+        return no_effect(set, id, OptionId::Collector, "which never collects");
+    }
+    if options.collector != CollectorKind::Parallel
+        && let Some(id) = first_given(set, OF_GENERATIONS)
+    {
+        return no_effect(set, id, OptionId::Collector, "which has no generations");
+    }
+    if options.print_gc_details && set.is_given(OptionId::PrintGC) {
+        let why = "which prints the line of each collection, too";
+        return no_effect(set, OptionId::PrintGC, OptionId::PrintGCDetails, why);
+    }
+    Ok(())
+}
+
+/// A capacity and committed memory that do not change.
+fn check_capacity(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (initial, max) = (options.initial_heap_size, options.max_heap_size);
+    let is_all = |bytes: usize| max != 0 && whole_regions(options, bytes) >= max;
+    if initial != 0 && is_all(initial) {
+        let follow = [OptionId::MinHeapFreeRatio, OptionId::UncommitDelay];
+        if let Some(id) = first_given(set, &follow) {
+            return no_effect(set, id, OptionId::InitialHeapSize, "which is all of MaxHeapSize and is kept");
+        }
+    }
+    if initial == 0 && is_all(CAPACITY_FLOOR) && set.is_given(OptionId::MinHeapFreeRatio) {
+        let why = format!("and {} may be in use in any case", format_size(CAPACITY_FLOOR));
+        return no_effect(set, OptionId::MinHeapFreeRatio, OptionId::MaxHeapSize, &why);
+    }
+    Ok(())
+}
+
+/// A young generation with nothing to decide.
+fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let max = options.max_new_size;
+    // There is at least one region of it.
+    if max != 0
+        && whole_regions(options, options.new_size.max(1)) >= max
+        && set.is_given(OptionId::GCTimeRatio)
+    {
+        let why = "to which the young generation is bound from below as well";
+        return no_effect(set, OptionId::GCTimeRatio, OptionId::MaxNewSize, why);
+    }
+    if options.max_tenuring_threshold == 0 && set.is_given(OptionId::YoungPLABSize) {
+        let why = "with which all that survives is old";
+        return no_effect(set, OptionId::YoungPLABSize, OptionId::MaxTenuringThreshold, why);
+    }
+    Ok(())
+}
+
+/// Distances that a seed cannot change.
+fn check_zeal(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    if options.zeal_interval <= 1 && options.zeal_seed != 0 && set.is_given(OptionId::ZealSeed) {
+        let why = "which leaves no distances to choose";
+        return no_effect(set, OptionId::ZealSeed, OptionId::ZealInterval, why);
+    }
+    Ok(())
+}
+
+/// Where buffers come from.
+fn check_refills(set: &OptionSet) -> Result<(), OptionError> {
+    let (options, id) = (set.values(), OptionId::AllocationRegions);
+    if options.allocation_regions <= 1 {
+        return Ok(());
+    }
+    if !options.use_tlab {
+        return no_effect(set, id, OptionId::UseTLAB, "where all threads bump one pointer");
+    }
+    if options.refill_strategy == RefillStrategy::Lock {
+        let why = "which has one region under the heap lock";
+        return no_effect(set, id, OptionId::RefillStrategy, why);
+    }
+    Ok(())
+}
+
+/// `bytes` rounded up to regions, where it is known how large they are.
+fn whole_regions(options: &Options, bytes: usize) -> usize {
+    bytes.next_multiple_of(options.region_size.max(1))
+}

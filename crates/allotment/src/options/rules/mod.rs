@@ -1,0 +1,144 @@
+//! Which values cannot work together, and why.
+//!
+//! No option is accepted and then ignored: whoever sets one expects something to change. So an option that
+//! was given is refused where another option leaves it without effect (`effect.rs`), and a value that was given is in force or
+//! refused. Ignoring it in silence, or moving it to the nearest that works, as HotSpot does, was refused: it is how measurements
+//! come to compare a thing with itself.
+//!
+//! The rules look at effective values, after every source had its say: in [`OptionSet::finish`], which stands here so that
+//! the set, which collects values, knows of no rule. What the heap chose itself is a value like others, so the rules are asked
+//! again when it has.
+
+mod conflict;
+mod effect;
+
+use super::error::OptionError;
+use super::kinds::format_size;
+use super::set::OptionSet;
+use super::table::{OPTIONS, OptionId, Options};
+use conflict::{conflict, greater, no_effect, shown, smaller};
+pub(crate) use effect::OF_PREFETCH;
+
+/// Fewest regions of a heap; Shenandoah's limit as well.
+const MIN_REGIONS: usize = 10;
+
+/// A worker's buffer has at most this part of a region: one that is most of it leaves the rest to nobody.
+pub(crate) const PLABS_IN_A_REGION: usize = 4;
+
+/// What becomes of the values once all are there.
+impl OptionSet {
+    /// The values of all options, each within its limits and none in conflict with another.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionError::Value`] for a value outside its limits, [`OptionError::Conflict`] for values that
+    /// cannot work together; the first that is found.
+    pub fn finish(&self) -> Result<Options, OptionError> {
+        for info in OPTIONS {
+            self.values().check(info.id).map_err(|reason| OptionError::Value {
+                name: info.name,
+                value: self.values().text(info.id),
+                origin: self.origin(info.id),
+                reason,
+                range: info.range(),
+            })?;
+        }
+        self.check_together()?;
+        Ok(self.values().clone())
+    }
+
+    /// Refuses values that cannot work together. Expects each value within its own limits.
+    pub(crate) fn check_together(&self) -> Result<(), OptionError> {
+        check_heap(self)?;
+        effect::check(self)?;
+        check_generations(self)?;
+        check_sizes(self)
+    }
+}
+
+/// The heap's size.
+fn check_heap(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (max, region) = (options.max_heap_size, options.region_size);
+    if max == 0 {
+        return Ok(());
+    }
+    if options.initial_heap_size > max {
+        return greater(set, OptionId::InitialHeapSize, OptionId::MaxHeapSize);
+    }
+    if region != 0 && max / region < MIN_REGIONS {
+        let message = format!(
+            "{} is too small for {}: a heap has at least {MIN_REGIONS} regions, which are {}",
+            shown(set, OptionId::MaxHeapSize),
+            shown(set, OptionId::RegionSize),
+            format_size(MIN_REGIONS * region),
+        );
+        return conflict(&[OptionId::MaxHeapSize, OptionId::RegionSize], message);
+    }
+    if set.is_given(OptionId::MaxRAMPercentage) && set.is_given(OptionId::MaxHeapSize) {
+        return no_effect(set, OptionId::MaxRAMPercentage, OptionId::MaxHeapSize, "which is fixed");
+    }
+    Ok(())
+}
+
+/// The young generation.
+fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (min, max, heap) = (options.new_size, options.max_new_size, options.max_heap_size);
+    if max != 0 && min > max {
+        return greater(set, OptionId::NewSize, OptionId::MaxNewSize);
+    }
+    for (id, size) in [(OptionId::NewSize, min), (OptionId::MaxNewSize, max)] {
+        if heap != 0 && size >= heap {
+            let message = format!(
+                "{} leaves nothing of {} for what is old; lower the one or raise the other",
+                shown(set, id),
+                shown(set, OptionId::MaxHeapSize),
+            );
+            return conflict(&[id, OptionId::MaxHeapSize], message);
+        }
+    }
+    // The default yields to a lower maximum, as HotSpot's does.
+    if set.is_given(OptionId::InitialTenuringThreshold)
+        && options.initial_tenuring_threshold > options.max_tenuring_threshold
+    {
+        return greater(set, OptionId::InitialTenuringThreshold, OptionId::MaxTenuringThreshold);
+    }
+    Ok(())
+}
+
+/// The sizes of buffers.
+fn check_sizes(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (first, max, region) = (options.tlab_size, options.max_tlab_size, options.region_size);
+    let min = options.min_tlab_size;
+    for (id, size) in
+        [(OptionId::MinTLABSize, min), (OptionId::TLABSize, first), (OptionId::MaxTLABSize, max)]
+    {
+        if region != 0 && size > region {
+            return greater(set, id, OptionId::RegionSize);
+        }
+    }
+    for (id, size) in [(OptionId::TLABSize, first), (OptionId::MaxTLABSize, max)] {
+        if size != 0 && size < min {
+            return smaller(set, id, OptionId::MinTLABSize);
+        }
+    }
+    if max != 0 && first > max {
+        return greater(set, OptionId::TLABSize, OptionId::MaxTLABSize);
+    }
+    for (id, size) in
+        [(OptionId::YoungPLABSize, options.young_plab_size), (OptionId::OldPLABSize, options.old_plab_size)]
+    {
+        // The defaults yield to smaller regions.
+        if region != 0 && size > region / PLABS_IN_A_REGION && set.is_given(id) {
+            let message = format!(
+                "{} is greater than a quarter of {}, which is the most; lower the one or raise the other",
+                shown(set, id),
+                shown(set, OptionId::RegionSize),
+            );
+            return conflict(&[id, OptionId::RegionSize], message);
+        }
+    }
+    Ok(())
+}
