@@ -4,13 +4,19 @@
 //! [`Heap::attach`] gives a thread: by the safe API ([`api`](mod@crate::api)), or by shapes and raw pointers
 //! ([`Heap::register`]).
 
+mod assemble;
 mod builder;
+mod choose;
+#[cfg(all(test, not(loom)))]
+mod choose_tests;
+mod error;
 mod hooks;
 mod prefetch;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use builder::{BuildError, HeapBuilder};
+pub use builder::HeapBuilder;
+pub use error::BuildError;
 
 use crate::collector::{Collections, History};
 use crate::memory::PrefetchSettings;

@@ -3,14 +3,17 @@
 //! Settings know neither defaults nor origins, and options know no processor; here they meet.
 
 use crate::memory::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
-use crate::options::{OptionId, OptionSet, Options, Origin, rules::OF_PREFETCH};
+use crate::options::{OptionId, OptionSet, Options, rules::OF_PREFETCH};
 
 /// What was not given of the prefetch of generated code is as it suits this processor. Who gives some of it, but no
 /// style, wants a style.
-pub(super) fn choose(set: &OptionSet, chosen: &mut Options) -> Result<(), PrefetchError> {
-    let processor = Processor::detect();
-    let ours = PrefetchSettings::recommended(&processor);
-    let given = |id| matches!(set.origin(id), Origin::Given(_));
+pub(super) fn choose(
+    set: &OptionSet,
+    processor: &Processor,
+    chosen: &mut Options,
+) -> Result<(), PrefetchError> {
+    let ours = PrefetchSettings::recommended(processor);
+    let given = |id| set.is_given(id);
     if chosen.allocate_prefetch_distance == 0 {
         chosen.allocate_prefetch_style = PrefetchStyle::None.number();
     } else if !given(OptionId::AllocatePrefetchStyle) && !OF_PREFETCH.iter().copied().any(given) {
@@ -22,7 +25,7 @@ pub(super) fn choose(set: &OptionSet, chosen: &mut Options) -> Result<(), Prefet
     if !given(OptionId::AllocatePrefetchInstr) {
         chosen.allocate_prefetch_instr = ours.instruction.number();
     }
-    settings(chosen).check(&processor)
+    settings(chosen).check(processor)
 }
 
 /// The options as generated code takes them.

@@ -206,6 +206,13 @@ pub(super) unsafe fn advise_huge_pages(start: *mut u8, bytes: usize) -> Result<(
     unsafe { mm::madvise(start.cast(), bytes, Advice::LinuxHugepage) }
 }
 
+/// Whether the kernel takes [`advise_huge_pages`]: one that is built without them refuses the word, whatever the range. A length
+/// of zero asks without doing anything.
+pub(crate) fn can_advise_huge_pages() -> bool {
+    // SAFETY: an empty range holds nothing that could be changed.
+    unsafe { mm::madvise(ptr::null_mut(), 0, Advice::LinuxHugepage) }.is_ok()
+}
+
 /// Whether the kernel has [`populate`] (Linux 5.14). A length of zero asks without doing anything.
 pub(super) fn can_populate() -> bool {
     // SAFETY: an empty range holds nothing that could be changed.

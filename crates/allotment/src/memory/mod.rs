@@ -32,9 +32,9 @@ mod x86_64;
 
 pub(crate) use clock::{Clock, ClockHook};
 pub use error::{MemoryError, Operation};
-pub(crate) use linux::SystemThread;
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
+pub(crate) use linux::{SystemThread, can_advise_huge_pages};
 pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};

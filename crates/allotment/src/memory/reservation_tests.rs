@@ -186,7 +186,9 @@ fn ranges_off_the_pages_or_the_end_are_refused() {
 #[test]
 fn the_advice_for_huge_pages_outlives_an_uncommit() {
     let range = Reservation::reserve(8 << 20, 2 << 20, "huge").unwrap();
-    match range.advise_huge_pages() {
+    let advised = range.advise_huge_pages();
+    assert_eq!(advised.is_ok(), linux::can_advise_huge_pages(), "who asks first is told what becomes of it");
+    match advised {
         Err(error) => assert!(error.to_string().contains("no transparent huge pages"), "{error}"),
         Ok(()) => {
             range.commit(0, 4 << 20).unwrap();

@@ -48,7 +48,7 @@ const OPTION_SETS: &[&str] = &[
     "TLABPolicy=shenandoah,MinTLABSize=64,ZeroWindowSize=128",
     "TLABPolicy=shenandoah-8359947,MinTLABSize=64",
     "TLABPolicy=epsilon,MinTLABSize=64,TLABSize=2k,TLABElasticity=1.5",
-    "TLABPolicy=epsilon,MinTLABSize=2k,AllocationRegions=3,ZeroWindowSize=64",
+    "TLABPolicy=epsilon,MinTLABSize=2k,AllocationRegions=1,ZeroWindowSize=64",
 ];
 
 #[test]

@@ -48,7 +48,7 @@ const MODES: &[&str] = &[
     "Collector=parallel,ParallelGCThreads=4,ZealInterval=3,MaxTenuringThreshold=0,InitialTenuringThreshold=0",
     "Collector=parallel,ParallelGCThreads=2,ZealInterval=3,+ZealProtect,ZealQuarantine=2,+ZealPoison,+ZealMove",
     "Collector=parallel,ParallelGCThreads=4,YoungPLABSize=1k,OldPLABSize=1k,ZealInterval=2,ZealSeed=5,+ZealPoison",
-    "Collector=parallel,ParallelGCThreads=3,MaxNewSize=256k,OldPLABSize=2k,MaxTenuringThreshold=2,+ZealPoison",
+    "Collector=parallel,ParallelGCThreads=3,MaxNewSize=256k,OldPLABSize=1k,MaxTenuringThreshold=2,+ZealPoison",
     "Collector=parallel,ParallelGCThreads=4,+ZealProtect,ZealQuarantine=3,ZealInterval=1,UncommitDelay=0,+ZealPoison",
     "Collector=parallel,ParallelGCThreads=3,UncommitDelay=0,+ZealPoison,-CollectWhenIdle",
     "Collector=parallel,ParallelGCThreads=2,-VerifyBeforeGC,ZealInterval=2,YoungPLABSize=1k,OldPLABSize=1k,+ZealPoison",

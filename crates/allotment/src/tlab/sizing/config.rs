@@ -151,6 +151,12 @@ impl Config {
         self.policy
     }
 
+    /// What a thread starts with, in bytes; 0: what follows from the averages over cycles then.
+    #[must_use]
+    pub const fn tlab_size(&self) -> usize {
+        self.tlab_size
+    }
+
     /// The smallest buffer that is worth having, in bytes: where less is left, a thread allocates outside a
     /// buffer.
     #[must_use]

@@ -1,0 +1,178 @@
+//! Puts the parts of a heap together, from options that are chosen.
+//!
+//! The one place that knows all layers: what each is to know of the options is told here, in its own words, so that none looks at
+//! the table for itself.
+
+use super::choose::Chosen;
+use super::hooks::Hooks;
+use super::{BuildError, Heap};
+use crate::collector::verify::{Checks, Level};
+use crate::collector::work::Gang;
+use crate::collector::{
+    Capacity, Epsilon, History, MarkCompact, Pages, Parallel, ParallelParts, Print, Settings, sizing,
+};
+use crate::memory::topology::Topology;
+use crate::memory::{Clock, MemoryError, Processor, Reservation, huge_page_size};
+use crate::mutator::{Collector, Committer, Late, Registry, Roots, Shared, ZealSchedule, hot_bytes};
+use crate::object::Shapes;
+use crate::options::{CollectorKind, Options, RefillStrategy};
+use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTable};
+use crate::sync::Mutex;
+use crate::tlab::budget::Budget;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+/// The heap of these options, whose memory bears that name.
+pub(super) fn assemble(
+    chosen: Chosen,
+    topology: Topology,
+    name: &str,
+    hooks: Hooks,
+) -> Result<Heap, BuildError> {
+    let Chosen { set, geometry, sizing } = chosen;
+    let options = set.values();
+    let reservation = reserve(options, geometry, name)?;
+    if options.always_pre_touch && options.initial_heap_size > 0 {
+        // By all cores at once; region by region it is then found touched.
+        let bytes = options.initial_heap_size.next_multiple_of(geometry.region_bytes());
+        reservation.pretouch(0, bytes.min(geometry.heap_bytes()), topology.available_parallelism())?;
+    }
+    let base = reservation.base() as usize;
+    let free = free_set(options, geometry, reservation);
+    if !free.commit_ahead(options.initial_heap_size) {
+        return Err(BuildError::InitialHeap { bytes: options.initial_heap_size });
+    }
+    let cards = CardTable::new(base, geometry.heap_bytes())?;
+    let late = Late::new(options.safepoint_timeout_delay).with_hook(hooks.late_thread);
+    let clock = Clock::new(hooks.clock);
+    let history = Arc::new(History::new(clock.clone(), print(options), hooks.collection));
+    let machine = sizing::Machine::new(geometry, &topology, options.parallel_gc_threads);
+    let settings = collector_settings(options, geometry, &topology);
+    let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
+    let gang = Gang::new("allotment-gc", machine.workers).on_cpus(&cpus);
+    // What threads share between two collections.
+    let mut between = geometry.heap_bytes();
+    let collector: Box<dyn Collector> = match options.collector {
+        CollectorKind::Epsilon => Box::new(Epsilon),
+        CollectorKind::MarkCompact => {
+            let (initial, ratio) = (options.initial_heap_size, options.min_heap_free_ratio);
+            let capacity = Capacity::new(initial, geometry.region_bytes(), ratio);
+            free.set_capacity(capacity.after(0));
+            Box::new(MarkCompact::new(base, geometry, history.clone(), settings, capacity, gang)?)
+        }
+        CollectorKind::Parallel => {
+            let (parallel, first) = Parallel::new(ParallelParts {
+                base,
+                machine,
+                gang,
+                history: history.clone(),
+                settings,
+                sizes: sizing::Settings::from(options),
+                when_idle: options.collect_when_idle,
+                homes: free.homes(),
+                young_plab_bytes: options.young_plab_size,
+                old_plab_bytes: options.old_plab_size,
+            })?;
+            free.set_capacity(first.capacity);
+            between = first.eden_regions << geometry.region_shift;
+            Box::new(Arc::new(parallel))
+        }
+    };
+    let shared = Shared {
+        free,
+        cards,
+        shapes: Shapes::default(),
+        budget: Budget::new(&sizing, between, options.tlab_idle_percent),
+        roots: Roots::default(),
+        // Under test two CPUs count as four, so that several threads of a stop can be called to help.
+        registry: Registry::new(&sizing, topology.available_parallelism() << u32::from(cfg!(test)), late),
+        sizing,
+        collector,
+        on_heap_limit: hooks.heap_limit,
+        topology,
+        clock,
+        use_tlab: options.use_tlab,
+        zero_tlab: options.zero_tlab,
+        zero_window: options.zero_window_size,
+        hot_bytes: if cfg!(test) {
+            4 * geometry.region_bytes()
+        } else {
+            hot_bytes(&Processor::detect(), machine.l2_bytes)
+        },
+        zeal: ZealSchedule {
+            interval: options.zeal_interval,
+            seed: options.zeal_seed,
+            out_of_memory: options.zeal_out_of_memory,
+        },
+        full_collections: AtomicU64::new(0),
+        load_hook: AtomicBool::new(false),
+        regions: Mutex::new(()),
+    };
+    Ok(Heap { shared: Arc::new(shared), options: Arc::new(set), history })
+}
+
+fn reserve(options: &Options, geometry: Geometry, name: &str) -> Result<Reservation, MemoryError> {
+    let reservation = Reservation::reserve(geometry.heap_bytes(), granule(options, geometry), name)?;
+    if options.use_transparent_huge_pages {
+        reservation.advise_huge_pages()?;
+    }
+    Ok(reservation)
+}
+
+/// Bytes of address space that become writable together.
+fn granule(options: &Options, geometry: Geometry) -> usize {
+    // A protected region must not become accessible with its neighbour.
+    let by_huge_page = options.use_transparent_huge_pages && !options.zeal_protect;
+    let huge = if by_huge_page { huge_page_size() } else { 0 };
+    geometry.region_bytes().max(huge)
+}
+
+fn free_set(options: &Options, geometry: Geometry, reservation: Reservation) -> FreeSet<Committer> {
+    let table = RegionTable::new(reservation.base() as usize, geometry);
+    let backing = Committer {
+        reservation,
+        region_bytes: geometry.region_bytes(),
+        granule: granule(options, geometry),
+        pre_touch: options.always_pre_touch,
+    };
+    let mode = match options.refill_strategy {
+        RefillStrategy::Cas => RefillMode::CompareAndSwap,
+        RefillStrategy::Lock => RefillMode::Lock,
+    };
+    let disposal = Disposal {
+        poison: options.zeal_poison,
+        protect: options.zeal_protect,
+        quarantine: options.zeal_quarantine,
+    };
+    FreeSet::new(table, backing, mode, options.allocation_regions).with_disposal(disposal)
+}
+
+fn collector_settings(options: &Options, geometry: Geometry, topology: &Topology) -> Settings {
+    Settings {
+        pages: Pages {
+            huge: options.use_transparent_huge_pages,
+            touching: topology.available_parallelism(),
+            touched_for: if options.always_pre_touch {
+                options.initial_heap_size.max(geometry.region_bytes())
+            } else {
+                0
+            },
+        },
+        uncommit_delay_ms: options.uncommit_delay,
+        keep_bytes: options.initial_heap_size,
+        move_all: options.zeal_move,
+        checks: Checks {
+            before: options.verify_before_gc,
+            after: options.verify_after_gc,
+            level: Level::from_number(options.verify_gc_level),
+        },
+    }
+}
+
+fn print(options: &Options) -> Print {
+    match (options.print_gc, options.print_gc_details) {
+        (_, true) => Print::Details,
+        (true, false) => Print::Line,
+        (false, false) => Print::Nothing,
+    }
+}

@@ -1,0 +1,182 @@
+//! What follows from the options on this machine: a number wherever they leave the choice to the heap.
+//!
+//! What is chosen is written back to a copy of the options, with the origin `ergonomic`, so that what is shown is what is in
+//! force. Where a value was given, either that is in force or it is refused: after the choice the rules are asked again, which then
+//! see sizes that nobody gave. (HotSpot moves such a value to the nearest that works, and goes on showing the one that was given.)
+//!
+//! Nothing of it asks the system: the machine comes as [`Platform`], which a test can make up.
+
+use super::{BuildError, prefetch};
+use crate::collector::work::default_workers;
+use crate::memory::topology::Topology;
+use crate::memory::{Processor, can_advise_huge_pages, limit};
+use crate::options::rules::PLABS_IN_A_REGION;
+use crate::options::{CollectorKind, OptionError, OptionId, OptionSet, Options, RefillStrategy};
+use crate::region::Geometry;
+use crate::tlab::sizing::{Config, Settings};
+
+/// What of the machine options depend on, beside the size of its memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Platform {
+    /// CPUs that threads of the process run on.
+    pub(super) cpus: usize,
+    /// Workers of a collection where nobody says how many.
+    pub(super) workers: usize,
+    pub(super) processor: Processor,
+    /// Whether the kernel has transparent huge pages.
+    pub(super) huge_pages: bool,
+}
+
+/// Options with which a heap can be made.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    /// The values in force.
+    pub(super) set: OptionSet,
+    pub(super) geometry: Geometry,
+    pub(super) sizing: Config,
+}
+
+impl Platform {
+    pub(super) fn detect(topology: &Topology) -> Platform {
+        Platform {
+            cpus: topology.cpus().len().max(1),
+            workers: default_workers(topology.available_parallelism()),
+            processor: Processor::detect(),
+            huge_pages: can_advise_huge_pages(),
+        }
+    }
+}
+
+/// Checks the options, and chooses what they leave open; `geometry` instead of what they say of regions, if there is one.
+pub(super) fn choose(
+    given: &OptionSet,
+    geometry: Option<Geometry>,
+    platform: &Platform,
+) -> Result<Chosen, BuildError> {
+    let mut values = given.finish()?;
+    // Regions that tests make up are such as the rules refuse.
+    let bound_by_rules = geometry.is_none();
+    if values.max_heap_size == 0 {
+        values.max_heap_size = limit::default_max_heap_size(values.max_ram_percentage);
+    }
+    let geometry = match geometry {
+        Some(geometry) => geometry,
+        None => Geometry::new(values.max_heap_size, values.region_size)?,
+    };
+    values.max_heap_size = geometry.heap_bytes();
+    values.region_size = geometry.region_bytes();
+    choose_pages(given, platform, &mut values)?;
+    choose_regions(given, platform, &mut values)?;
+    choose_collector(given, platform, &mut values);
+    let sizing = Config::new(&sizing_settings(given, geometry, &values));
+    if values.use_tlab {
+        choose_buffers(given, &sizing, &mut values);
+    }
+    prefetch::choose(given, &platform.processor, &mut values)?;
+    let mut set = given.clone();
+    set.resolve(&values);
+    if bound_by_rules {
+        set.check_together()?;
+    }
+    Ok(Chosen { set, geometry, sizing })
+}
+
+/// Memory of ordinary pages is slower, not wrong: only who asked for others is told that there are none.
+fn choose_pages(given: &OptionSet, platform: &Platform, values: &mut Options) -> Result<(), OptionError> {
+    let id = OptionId::UseTransparentHugePages;
+    if values.use_transparent_huge_pages && !platform.huge_pages {
+        if given.is_given(id) {
+            return not_here(given, id, "this kernel has none, or does not let the process ask", "false");
+        }
+        values.use_transparent_huge_pages = false;
+    }
+    Ok(())
+}
+
+/// Regions that threads take memory from.
+fn choose_regions(given: &OptionSet, platform: &Platform, values: &mut Options) -> Result<(), OptionError> {
+    let id = OptionId::AllocationRegions;
+    match asked(given, id, values.allocation_regions) {
+        0 => {
+            // Without buffers all threads share one pointer; under one lock one region serves all.
+            let one = !values.use_tlab || values.refill_strategy == RefillStrategy::Lock;
+            values.allocation_regions = if one { 1 } else { platform.cpus };
+        }
+        // Threads take from the region of their CPU: nobody would take from the others.
+        more if more > platform.cpus => {
+            let reason = format!("there is one for each CPU, and this process has {}", platform.cpus);
+            return not_here(given, id, &reason, &format!("0..{}", platform.cpus));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Workers, their buffers, and the age at which an object is old.
+fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options) {
+    // Who never collects has none.
+    if values.collector != CollectorKind::Epsilon
+        && asked(given, OptionId::ParallelGCThreads, values.parallel_gc_threads) == 0
+    {
+        values.parallel_gc_threads = platform.workers;
+    }
+    let largest = values.region_size / PLABS_IN_A_REGION;
+    if !given.is_given(OptionId::YoungPLABSize) {
+        values.young_plab_size = values.young_plab_size.min(largest);
+    }
+    if !given.is_given(OptionId::OldPLABSize) {
+        values.old_plab_size = values.old_plab_size.min(largest);
+    }
+    values.initial_tenuring_threshold = values.initial_tenuring_threshold.min(values.max_tenuring_threshold);
+}
+
+/// Sizes of buffers that nobody gave, as the policy has them; 0 remains where that computes a size for each thread.
+fn choose_buffers(given: &OptionSet, sizing: &Config, values: &mut Options) {
+    if asked(given, OptionId::TLABSize, values.tlab_size) == 0 {
+        values.tlab_size = sizing.tlab_size();
+    }
+    if asked(given, OptionId::MaxTLABSize, values.max_tlab_size) == 0 {
+        values.max_tlab_size = sizing.max_tlab_size();
+    }
+    if !given.is_given(OptionId::MinTLABSize) {
+        values.min_tlab_size = sizing.min_tlab_size();
+    }
+    if !given.is_given(OptionId::TLABAllocationWeight) {
+        values.tlab_allocation_weight = usize::from(sizing.allocation_weight());
+    }
+}
+
+fn sizing_settings(given: &OptionSet, geometry: Geometry, values: &Options) -> Settings {
+    let weight = given.is_given(OptionId::TLABAllocationWeight);
+    Settings {
+        policy: values.tlab_policy,
+        region_size: geometry.region_bytes(),
+        capacity: geometry.heap_bytes(),
+        tlab_size: asked(given, OptionId::TLABSize, values.tlab_size),
+        min_tlab_size: values.min_tlab_size,
+        max_tlab_size: asked(given, OptionId::MaxTLABSize, values.max_tlab_size),
+        resize: values.resize_tlab,
+        waste_target_percent: values.tlab_waste_target_percent,
+        refill_waste_fraction: values.tlab_refill_waste_fraction,
+        waste_increment: values.tlab_waste_increment,
+        allocation_weight: weight.then_some(values.tlab_allocation_weight as u8),
+        elasticity: values.tlab_elasticity,
+        decay_ms: values.tlab_decay_time,
+    }
+}
+
+/// `value` if somebody gave it, or 0: what the heap chose itself once is for it to choose.
+fn asked(given: &OptionSet, id: OptionId, value: usize) -> usize {
+    if given.is_given(id) { value } else { 0 }
+}
+
+/// A value that would work elsewhere.
+fn not_here(set: &OptionSet, id: OptionId, reason: &str, range: &str) -> Result<(), OptionError> {
+    Err(OptionError::Value {
+        name: id.info().name,
+        value: set.values().text(id),
+        origin: set.origin(id),
+        reason: reason.to_owned(),
+        range: format!("{range} here"),
+    })
+}

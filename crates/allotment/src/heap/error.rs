@@ -1,0 +1,28 @@
+//! Why there is no heap: each layer's reasons, in its own words.
+
+use crate::memory::{MemoryError, PrefetchError};
+use crate::options::OptionError;
+use crate::region::GeometryError;
+
+/// Why there is no heap.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// An option is wrong, two contradict each other, or one asks for what this machine does not have.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// The heap cannot be divided into regions.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// The system does not give the memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// `AllocatePrefetch` options that do not work together, or not on this processor.
+    #[error(transparent)]
+    Prefetch(#[from] PrefetchError),
+    /// The system gives less memory than the heap is to begin with.
+    #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller one may work")]
+    InitialHeap {
+        /// InitialHeapSize in bytes.
+        bytes: usize,
+    },
+}
