@@ -6,9 +6,9 @@
 //! it. Writing at the end to a path never tried is what was refused: an hour of measuring would be lost to a
 //! mistyped directory.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -23,6 +23,9 @@ pub struct OutputError {
 /// A place for results, opened and not yet filled.
 #[derive(Debug)]
 pub struct OutputFile {
+    /// As the user wrote it, for messages.
+    given: PathBuf,
+    /// With links resolved.
     path: PathBuf,
     target: Target,
 }
@@ -41,6 +44,7 @@ impl OutputFile {
     /// The directory is missing or cannot be written to, or the path is a directory or a write-protected
     /// file.
     pub fn open(path: &Path) -> Result<OutputFile, OutputError> {
+        let given = path.to_path_buf();
         let failed = |source| OutputError { path: path.to_path_buf(), source };
         // A link's own place is its target's: renaming over the link would cut it.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -48,11 +52,11 @@ impl OutputFile {
             Ok(existing) => {
                 let file = OpenOptions::new().append(true).open(&path).map_err(failed)?;
                 if !existing.is_file() {
-                    return Ok(OutputFile { path, target: Target::InPlace(file) });
+                    return Ok(OutputFile { given, path, target: Target::InPlace(file) });
                 }
-                existing.permissions()
+                existing.permissions().mode()
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Permissions::from_mode(0o666),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0o666,
             Err(error) => return Err(failed(error)),
         };
         let directory = match path.parent() {
@@ -62,12 +66,12 @@ impl OutputFile {
         if path.file_name().is_none() {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it names no file")));
         }
+        // Opened and written as a plain file: the crate's own errors name the temporary file, of which nobody has heard.
         let file = tempfile::Builder::new()
             .prefix(".allotment-")
-            .permissions(mode)
-            .tempfile_in(directory)
+            .make_in(directory, |path| OpenOptions::new().write(true).create_new(true).mode(mode).open(path))
             .map_err(failed)?;
-        Ok(OutputFile { path, target: Target::Renamed(file) })
+        Ok(OutputFile { given, path, target: Target::Renamed(file) })
     }
 
     /// The path, with links resolved where it existed.
@@ -80,15 +84,16 @@ impl OutputFile {
     /// # Errors
     /// The disk is full, the directory is gone, or the other end of a pipe is.
     pub fn write(self, contents: &[u8]) -> Result<(), OutputError> {
-        let OutputFile { path, target } = self;
+        let OutputFile { given, path, target } = self;
         let done = match target {
             Target::InPlace(mut file) => file.write_all(contents),
-            Target::Renamed(mut file) => file
+            Target::Renamed(file) => file
+                .as_file()
                 .write_all(contents)
                 .and_then(|()| file.as_file().sync_all())
                 .and_then(|()| file.persist(&path).map(drop).map_err(|error| error.error)),
         };
-        done.map_err(|source| OutputError { path, source })
+        done.map_err(|source| OutputError { path: given, source })
     }
 }
 
@@ -138,5 +143,40 @@ mod tests {
             let error = OutputFile::open(&path).unwrap_err();
             assert!(error.to_string().starts_with("cannot write"), "{error}");
         }
+    }
+
+    #[test]
+    fn errors_name_the_file_that_was_asked_for_and_no_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("no/such.json");
+        let error = OutputFile::open(&missing).unwrap_err().to_string();
+        let expected =
+            format!("cannot write `{}`: No such file or directory (os error 2)", missing.display());
+        assert_eq!(error, expected);
+
+        let (place, link) = (directory.path().join("place"), directory.path().join("link"));
+        fs::create_dir(&place).unwrap();
+        std::os::unix::fs::symlink(&place, &link).unwrap();
+        let given = link.join("r.json");
+        fs::write(&given, "").unwrap();
+        let file = OutputFile::open(&given).unwrap();
+        fs::remove_dir_all(&place).unwrap();
+        let error = file.write(b"x").unwrap_err().to_string();
+        let expected = format!("cannot write `{}`: No such file or directory (os error 2)", given.display());
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn a_file_keeps_its_mode_and_a_new_one_has_the_usual() {
+        let directory = tempfile::tempdir().unwrap();
+        let (old, new, plain) =
+            (directory.path().join("old"), directory.path().join("new"), directory.path().join("plain"));
+        fs::write(&old, "").unwrap();
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::write(&plain, "").unwrap();
+        OutputFile::open(&old).unwrap().write(b"x").unwrap();
+        OutputFile::open(&new).unwrap().write(b"x").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&old), mode(&new)), (0o600, mode(&plain)));
     }
 }
