@@ -2,6 +2,14 @@
 
 use super::{Axis, Case, Experiment, JmhMode, Mode};
 
+/// Threads that a process starts, at most: each has a stack.
+const MAX_THREADS: usize = 4096;
+
+/// Why a process cannot start so many threads, `what` they are called; none if it can.
+pub fn too_many_threads(count: usize, what: &str) -> Option<String> {
+    (count > MAX_THREADS).then(|| format!("{count} {what}: at most {MAX_THREADS} threads are started"))
+}
+
 /// What the user chose; empty lists mean the experiment's own choice.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -29,8 +37,8 @@ pub struct GridError(String);
 /// A choice may concern only some of the experiments, but must concern one.
 ///
 /// # Errors
-/// A mode or an axis that no experiment has, a value that its axis does not take, zero threads, or nothing
-/// left to measure.
+/// A mode or an axis that no experiment has, a value that its axis does not take, zero threads or too many, or
+/// nothing left to measure.
 pub fn expand(
     experiments: &[&dyn Experiment],
     selection: &Selection,
@@ -123,6 +131,9 @@ fn values(axis: &Axis, selection: &Selection) -> Result<Vec<String>, GridError> 
 fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result<(), GridError> {
     if selection.threads.contains(&0) {
         return Err(GridError("zero threads measure nothing; the least is 1".into()));
+    }
+    if let Some(why) = selection.threads.iter().find_map(|&count| too_many_threads(count, "threads")) {
+        return Err(GridError(why));
     }
     let axes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.axes()).map(|axis| axis.name));
     let modes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.modes()).map(|mode| mode.name));
@@ -252,6 +263,12 @@ mod tests {
     fn impossible_choices_are_errors() {
         let zero = Selection { threads: vec![1, 0], ..Selection::default() };
         assert!(expanded(&zero).unwrap_err().contains("zero threads"));
+        let many = |threads| expanded(&Selection { threads: vec![1, threads], ..Selection::default() });
+        assert!(many(4096).is_ok());
+        for threads in [4097, usize::MAX] {
+            let expected = format!("{threads} threads: at most 4096 threads are started");
+            assert_eq!(many(threads).unwrap_err(), expected);
+        }
         let error = expanded(&choose("eden", &["1m"])).unwrap_err();
         assert_eq!(error, "there is no parameter `eden`; the parameters are size, tlab-size");
         assert!(expanded(&choose("size", &["big"])).unwrap_err().starts_with("size: `big` is not a size"));

@@ -45,7 +45,7 @@ pub use bench::Bench;
 pub use case::{Case, ParameterError};
 pub use compare::{NO_JVM, compare, ours_beside};
 pub use experiment::{Baseline, Charts, Experiment, Mode};
-pub use grid::{GridError, Selection, expand};
+pub use grid::{GridError, Selection, expand, too_many_threads};
 pub use interrupt::Interrupt;
 pub use jmh_mode::{JmhMode, TimeUnit};
 pub use jvm_case::{JVM, JvmCase, OnJvms, jvm_cases};

@@ -114,7 +114,8 @@ impl Settings {
         let modes: Vec<JmhMode> = modes.into_iter().collect();
         let plan = self.plan(JmhMode::SingleShot);
         let singles = modes.iter().filter(|&&mode| mode == JmhMode::SingleShot).count();
-        let shots = singles as u32 * self.forks() * (plan.warmup_iterations + plan.iterations);
+        let of_each = u64::from(self.forks()) * u64::from(plan.warmup_iterations + plan.iterations);
+        let shots = singles as u64 * of_each;
         let time = format!("about {}", rough(self.estimate(modes)));
         if shots == 0 { time } else { format!("{time} and what {shots} single shots take") }
     }
@@ -147,6 +148,14 @@ mod tests {
         assert_eq!(estimate, "about 6.6 s and what 12 single shots take");
         let quick = Settings { quick: true, ..Settings::default() };
         assert_eq!(quick.describe_estimate([JmhMode::Throughput]), "about 0.9 s");
+        let most = Settings {
+            forks: Some(1000),
+            warmup_iterations: Some(10_000),
+            iterations: Some(10_000),
+            ..Settings::default()
+        };
+        let estimate = most.describe_estimate([JmhMode::SingleShot; 300]);
+        assert!(estimate.ends_with("what 6000000000 single shots take"), "{estimate}");
         let settings =
             Settings { iterations: Some(7), time: Some(Duration::from_secs(1)), ..Settings::default() };
         let plan = settings.plan(JmhMode::SingleShot);

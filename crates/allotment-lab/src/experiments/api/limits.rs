@@ -2,7 +2,7 @@
 
 use super::super::collectors::{by_workers, workers_refusal};
 use super::node::BYTES;
-use crate::harness::{Case, ParameterError};
+use crate::harness::{Case, ParameterError, too_many_threads};
 use allotment::Heap;
 use allotment::memory::limit::available_memory;
 use allotment::options::CollectorKind;
@@ -12,9 +12,6 @@ const MIN_HEAP: usize = 2560 << 10;
 
 /// What buffers and regions begun may leave unused beside the objects.
 const SLACK: usize = 16 << 20;
-
-/// Threads that can be stopped: each has a stack and a buffer.
-const MAX_MUTATORS: usize = 4096;
 
 /// Dead objects beside each live one.
 const MAX_GARBAGE: usize = 100;
@@ -73,8 +70,8 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
             if mutators == 0 {
                 return Ok(Some("no mutators: there is nobody to stop".into()));
             }
-            if mutators > MAX_MUTATORS {
-                return Ok(Some(format!("{mutators} mutators: at most {MAX_MUTATORS} threads are started")));
+            if let Some(refused) = too_many_threads(mutators, "mutators") {
+                return Ok(Some(refused));
             }
             STOP_HEAP
         }
