@@ -27,6 +27,13 @@ pub struct Selection {
     pub full: bool,
 }
 
+impl Selection {
+    /// Whether a mode was chosen.
+    fn takes(&self, mode: &Mode) -> bool {
+        self.modes.is_empty() || self.modes.iter().any(|name| name == mode.name)
+    }
+}
+
 /// A choice that cannot be followed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -34,11 +41,11 @@ pub struct GridError(String);
 
 /// The cases of all `experiments` on a machine of `cpus` CPUs, and why points of the grid were left out.
 ///
-/// A choice may concern only some of the experiments, but must concern one.
+/// A choice may concern only some of the experiments and modes, but must concern one of those chosen.
 ///
 /// # Errors
-/// A mode or an axis that no experiment has, a value that its axis does not take, zero threads or too many, or
-/// nothing left to measure.
+/// A mode that no experiment has, an axis that no chosen mode has, a value that its axis does not take, zero
+/// threads or too many, or nothing left to measure.
 pub fn expand(
     experiments: &[&dyn Experiment],
     selection: &Selection,
@@ -52,7 +59,7 @@ pub fn expand(
             chosen => distinct(chosen.iter().copied()),
         };
         for mode in experiment.modes() {
-            if !selection.modes.is_empty() && !selection.modes.iter().any(|name| name == mode.name) {
+            if !selection.takes(mode) {
                 continue;
             }
             let points = points(experiment, mode, selection)?;
@@ -150,7 +157,28 @@ fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result
     for axis in experiments.iter().flat_map(|experiment| experiment.axes()) {
         values(axis, selection)?;
     }
+    for (name, _) in &selection.values {
+        let having = modes_with(experiments, name);
+        if !having.iter().any(|mode| selection.takes(mode)) {
+            let names: Vec<&str> = distinct(having.iter().map(|mode| mode.name));
+            return Err(GridError(format!(
+                "no chosen mode has the parameter `{name}`; {}",
+                known(&names, "modes that have it")
+            )));
+        }
+    }
     Ok(())
+}
+
+/// The modes whose cases have a parameter.
+fn modes_with(experiments: &[&dyn Experiment], parameter: &str) -> Vec<&'static Mode> {
+    let mut found = Vec::new();
+    for experiment in experiments {
+        let has_it = |axis: &Axis, mode: &Mode| axis.name == parameter && axis.applies_to(mode.name);
+        let having = |mode: &&Mode| experiment.axes().iter().any(|axis| has_it(axis, mode));
+        found.extend(experiment.modes().iter().filter(having));
+    }
+    found
 }
 
 fn known(names: &[&str], what: &str) -> String {
@@ -251,6 +279,15 @@ mod tests {
     }
 
     #[test]
+    fn a_parameter_need_not_be_that_of_every_chosen_mode() {
+        let selection =
+            Selection { modes: vec!["shared".into(), "tlab".into()], ..choose("tlab-size", &["4k"]) };
+        let cases = expanded(&selection).unwrap();
+        assert_eq!(cases[0], "tlab:1 size=16,tlab-size=4096");
+        assert_eq!(cases.len(), 4);
+    }
+
+    #[test]
     fn senseless_points_are_left_out_with_the_reason() {
         let (cases, left_out) = expand(&[&Grid], &choose("size", &["2m", "16"]), 2).unwrap();
         assert_eq!((cases.len(), left_out.len()), (3, 2));
@@ -272,6 +309,9 @@ mod tests {
         let error = expanded(&choose("eden", &["1m"])).unwrap_err();
         assert_eq!(error, "there is no parameter `eden`; the parameters are size, tlab-size");
         assert!(expanded(&choose("size", &["big"])).unwrap_err().starts_with("size: `big` is not a size"));
+        let shared = Selection { modes: vec!["shared".into()], ..choose("tlab-size", &["4k"]) };
+        let expected = "no chosen mode has the parameter `tlab-size`; the modes that have it are tlab";
+        assert_eq!(expanded(&shared).unwrap_err(), expected);
         let mode = Selection { modes: vec!["heap".into()], ..Selection::default() };
         assert_eq!(expanded(&mode).unwrap_err(), "there is no mode `heap`; the modes are tlab, shared");
     }

@@ -23,6 +23,14 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (&["run", "clock", "--reads", "0"], "zero reads"),
         (&["run", "tlab-size", "--objects", "1000000000000"], "fewer --objects fit"),
         (&["run", "tlab-size", "--eden", "1m"], "the parameters are objects, size, pretouch, tlab"),
+        (
+            &["run", "tlab", "--mode", "tlab", "--tlab", "4k", "--refill", "lock"],
+            "no chosen mode has the parameter `refill`; the modes that have it are shared",
+        ),
+        (
+            &["run", "tlab", "clock", "--mode", "tlab,tsc", "--param", "young=1m"],
+            "the modes that have it are collected",
+        ),
         (&["run", "api", "--mode", "stop", "--mutators", "0"], "nobody to stop"),
         (&["run", "api", "--mode", "collect", "--order", "random"], "none of sequential, shuffled"),
         (&["run", "api", "--mode", "collect", "--threads", "2"], "one thread at a time"),
