@@ -20,6 +20,7 @@
 //!   collections) a [`Probe`](crate::harness::Probe) looks at between iterations.
 
 mod api;
+mod buffers;
 mod cache;
 mod clock;
 mod collectors;
@@ -27,6 +28,7 @@ mod emitted;
 mod graph;
 mod heap_use;
 mod lists;
+mod memory;
 mod on_jvm;
 pub(crate) mod options;
 mod prefetch;

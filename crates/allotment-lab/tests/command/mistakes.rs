@@ -8,7 +8,10 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (&["run", "clokc"][..], "did you mean `clock`?"),
         (&["run", "zzzzzzzzzz"], "see allotment list"),
         (&["run", "clock", "--threads", "0"], "zero threads"),
-        (&["run", "clock", "--threads", "1,99999999999"], "99999999999 threads: at most 4096 threads are started"),
+        (
+            &["run", "clock", "--threads", "1,99999999999"],
+            "99999999999 threads: at most 4096 threads are started",
+        ),
         (&["run", "tlab", "--mode", "malloc", "--threads", "18446744073709551615"], "at most 4096 threads"),
         (&["run", "clock", "--threads", "18446744073709551616"], "--threads"),
         (&["run", "clock", "--reads", "18446744073709551615"], "at most 1000000 work"),
@@ -30,6 +33,12 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (
             &["run", "tlab", "clock", "--mode", "tlab,tsc", "--param", "young=1m"],
             "the modes that have it are collected",
+        ),
+        (&["run", "tlab", "--mode", "bare", "--eden", "16384t"], "a smaller --eden or fewer --threads fit"),
+        (&["run", "tlab", "--mode", "shared", "--tlab", "3"], "multiples of 8 from 80"),
+        (
+            &["run", "tlab", "--mode", "shared", "--tlab", "64m", "--size", "64"],
+            "128 (an object and 64) to 32m",
         ),
         (&["run", "api", "--mode", "stop", "--mutators", "0"], "nobody to stop"),
         (&["run", "api", "--mode", "collect", "--order", "random"], "none of sequential, shuffled"),

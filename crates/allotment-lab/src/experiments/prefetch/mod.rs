@@ -10,8 +10,9 @@
 mod verdict;
 
 use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work};
+use super::memory;
 use super::on_jvm;
-use super::tlab::eden::{calls, heap_of_edens};
+use super::tlab::eden::{bytes_of_edens, calls, heap_of_edens};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
@@ -141,8 +142,11 @@ impl Experiment for Prefetch {
         if eden < size * 16 {
             return Some(format!("an eden of {eden} bytes holds fewer than 16 objects of {size}"));
         }
-        if eden > MAX_BYTES || case.size("working-set").ok()? > MAX_BYTES {
-            return Some("an eden or a working set of more than 64g".into());
+        let sets = case.size("working-set").ok()?.saturating_mul(case.threads);
+        let needed = bytes_of_edens(eden, case.threads).saturating_add(sets);
+        let what = format!("edens and working sets of {} threads", case.threads);
+        if let Err(why) = memory::fits(&what, needed, "a smaller --eden, --working-set or fewer --threads") {
+            return Some(why);
         }
         let instructions = case.size("work").ok()?;
         if instructions > MAX_INSTRUCTIONS {
@@ -183,8 +187,6 @@ impl Experiment for Prefetch {
     }
 }
 
-const MAX_BYTES: usize = 64 << 30;
-
 /// The object of that size.
 fn allocation(heap: &Heap, size: usize) -> anyhow::Result<Allocation> {
     if size < ARRAY_BYTES {
@@ -212,4 +214,20 @@ fn emitter(case: &Case) -> anyhow::Result<Emitter> {
         instruction: PrefetchInstruction::from_number(number).context("an instruction")?,
     };
     Ok(Emitter::beyond_hotspot(processor, settings)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    #[test]
+    fn what_memory_does_not_hold_is_refused() {
+        for name in ["eden", "working-set"] {
+            let values = vec![(name.to_string(), vec!["16384t".to_string()])];
+            let selection = Selection { values, quick: true, ..Selection::default() };
+            let error = expand(&[&Prefetch], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains("need") && error.contains("of memory, and there are"), "{name}: {error}");
+        }
+    }
 }

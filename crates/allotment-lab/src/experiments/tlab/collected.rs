@@ -3,17 +3,15 @@
 //! The loop of `tlab`, and where that recycles with a mark, or `shared` resets the heap, here a collector stops all threads and finds
 //! nothing alive. Objects that live are for other experiments: with them the score would be theirs.
 
-use super::eden::calls;
+use super::eden::{MIN_HEAP, calls};
 use super::library::{Plain, site};
 use super::widest::widest;
 use crate::experiments::collectors::heap_of;
 use crate::experiments::heap_use::HeapUse;
-use crate::harness::{Bench, Case, Worker};
+use crate::harness::{Bench, Case, ParameterError, Worker};
+use allotment::heap::HeapBuilder;
 use allotment::mutator::{Mutator, OutOfMemory, PerObject, Prefetch};
 use anyhow::Context;
-
-/// Bytes of the heap, at least: what the modes that share regions have.
-pub(super) const MIN_HEAP: usize = 16 << 20;
 
 /// Allocates, and lets the heap be collected when it is full.
 struct Collected<'m, 't, const BYTES: usize, P: Prefetch> {
@@ -43,18 +41,29 @@ impl<const BYTES: usize, P: Prefetch> Worker for Collected<'_, '_, BYTES, P> {
     }
 }
 
-/// Mode `collected`: a heap of an eden for each thread, all of its pages there.
-pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let eden = case.size("eden")?;
-    let bytes = (eden * case.threads).max(MIN_HEAP);
+/// Bytes of the heap of a case: an eden for each thread.
+pub(super) fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
+    Ok(case.size("eden")?.saturating_mul(case.threads).max(MIN_HEAP))
+}
+
+/// The heap of a case, all of its pages there.
+///
+/// # Errors
+/// A parameter is not there, or an option does not take its value.
+pub(super) fn builder(case: &Case) -> anyhow::Result<HeapBuilder> {
+    let bytes = heap_bytes(case)?;
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes).always_pre_touch(true);
-    let builder = match case.size("young")? {
+    Ok(match case.size("young")? {
         0 => builder,
         young => builder.options(&format!("MaxNewSize={young}"))?,
-    };
-    let (heap, mut heap_use) = HeapUse::of(builder)?;
+    })
+}
+
+/// Mode `collected`.
+pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let (heap, mut heap_use) = HeapUse::of(builder(case)?)?;
     let site = site::<BYTES, PerObject, P>(&heap)?;
-    let (pairs, _) = calls(BYTES, eden);
+    let (pairs, _) = calls(BYTES, case.size("eden")?);
     bench.measure_within_with(&mut heap_use, |_, play| {
         heap.attach(|mutator| play.play(Collected { mutator, body: Plain { site, pairs }, full: None }))?
     })

@@ -8,6 +8,9 @@ use allotment::options::CollectorKind;
 /// soon, large enough that the call itself does not show.
 const CALL_BYTES: usize = 16 << 10;
 
+/// Bytes of any heap, at least.
+pub(super) const MIN_HEAP: usize = 16 << 20;
+
 /// What a header holds in modes without a heap: what the heap's first shape would.
 pub(super) const HEADER: u64 = 1 << 8;
 
@@ -17,14 +20,15 @@ pub(in super::super) fn calls(bytes: usize, eden: usize) -> (usize, usize) {
     (pairs, (eden / (pairs * 2 * bytes)).max(1))
 }
 
-/// A heap in which `threads` edens of `eden` bytes fit, with room for what rounding costs.
+/// Bytes of a heap in which `threads` edens of `eden` bytes fit, with room for what rounding costs.
+pub(in super::super) fn bytes_of_edens(eden: usize, threads: usize) -> usize {
+    eden.saturating_add((eden / 4).max(1 << 20)).saturating_mul(threads).max(MIN_HEAP)
+}
+
+/// That heap.
 pub(in super::super) fn heap_of_edens(eden: usize, threads: usize) -> anyhow::Result<Heap> {
-    let bytes = (eden + (eden / 4).max(1 << 20)) * threads;
-    Ok(Heap::builder()
-        .max_heap_size(bytes.max(16 << 20))
-        .collector(CollectorKind::Epsilon)
-        .name("lab")
-        .build()?)
+    let bytes = bytes_of_edens(eden, threads);
+    Ok(Heap::builder().max_heap_size(bytes).collector(CollectorKind::Epsilon).name("lab").build()?)
 }
 
 /// Memory from the same place as the heap's, for modes without one.

@@ -20,12 +20,14 @@ mod verdict;
 mod widest;
 
 use super::collectors::COLLECTOR;
+use super::memory;
 use super::on_jvm;
 use super::prefetching::{PREFETCH, prefetches};
 use super::sizes::{self, WithSize};
-use crate::format::{Comparison, ScoreRow};
+use crate::format::{Comparison, ScoreRow, number};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
+use allotment::heap::HeapBuilder;
 use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
 use anyhow::bail;
 
@@ -45,6 +47,9 @@ const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub"];
 
 /// Modes in which all threads take from the same regions.
 const SHARING: &[&str] = &["shared", "cas", "lock"];
+
+/// Modes in which an allocator reuses what is freed.
+const RINGS: &[&str] = &["malloc", "mimalloc", "jemalloc"];
 
 impl Experiment for Tlab {
     fn name(&self) -> &'static str {
@@ -116,23 +121,19 @@ impl Experiment for Tlab {
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {
-        let size = case.size("size").ok()?;
+        let (size, eden) = (case.size("size").ok()?, case.size("eden").ok()?);
         if let Some(why) = sizes::nonsense(size) {
             return Some(why);
         }
-        let eden = case.size("eden").ok()?;
         if eden < size * 16 {
             return Some(format!("an eden of {eden} bytes holds fewer than 16 objects of {size}"));
         }
-        if eden > MAX_EDEN {
-            return Some(format!("an eden of {eden} bytes: at most 64g work"));
-        }
-        None
+        fits(case, eden).err()
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A parameter that is not there is told of when the case runs.
-        on_jvm::tlab(case, collected::MIN_HEAP).unwrap_or(None)
+        on_jvm::tlab(case, eden::MIN_HEAP).unwrap_or(None)
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -140,7 +141,30 @@ impl Experiment for Tlab {
     }
 }
 
-const MAX_EDEN: usize = 64 << 30;
+/// Whether the heap of a case takes its options, and fits into this machine's memory.
+fn fits(case: &Case, eden: usize) -> Result<(), String> {
+    let needed = match case.mode.as_str() {
+        mode if LIBRARY.contains(&mode) => eden::bytes_of_edens(eden, case.threads),
+        mode if SHARING.contains(&mode) => {
+            let plan = shared::HeapPlan::of(case)?;
+            resolves(plan.builder().map_err(|error| error.to_string())?)?;
+            plan.bytes
+        }
+        "collected" => {
+            resolves(collected::builder(case).map_err(|error| error.to_string())?)?;
+            collected::heap_bytes(case).map_err(|error| error.to_string())?
+        }
+        // Their ring is the same whatever the eden is.
+        mode if RINGS.contains(&mode) => return Ok(()),
+        _ => eden.saturating_mul(case.threads),
+    };
+    let what = format!("edens of {} on {} threads", number::size(eden as u64), case.threads);
+    memory::fits(&what, needed, "a smaller --eden or fewer --threads")
+}
+
+fn resolves(heap: HeapBuilder) -> Result<(), String> {
+    heap.resolve().map(drop).map_err(|error| error.to_string())
+}
 
 impl WithSize for Tlab {
     fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -172,6 +196,51 @@ impl WithSize for Tlab {
             #[cfg(feature = "peers")]
             "bumpalo" => malloc::arena::<BYTES>(case, bench),
             other => bail!("there is no mode `{other}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    fn refused(mode: &str, name: &str, value: &str) -> String {
+        let values = vec![(name.to_string(), vec![value.to_string()])];
+        let selection = Selection {
+            modes: vec![mode.into()],
+            values,
+            threads: vec![2],
+            quick: true,
+            ..Selection::default()
+        };
+        expand(&[&Tlab], &selection, 2).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (mode, name, value, reason) in [
+            ("tlab", "size", "17", "the sizes compiled in are 16, 24"),
+            ("tlab", "eden", "128", "fewer than 16 objects"),
+            ("shared", "tlab", "3", "multiples of 8 from 80 (an object and 64) to 32m work"),
+            ("shared", "tlab", "1001", "multiples of 8 from 80"),
+            ("shared", "tlab", "64m", "to 32m work"),
+            ("collected", "young", "18446744073709551615", "MaxNewSize"),
+        ] {
+            let error = refused(mode, name, value);
+            assert!(error.contains(reason), "{mode} {name}={value}: {error}");
+        }
+    }
+
+    #[test]
+    fn edens_that_memory_does_not_hold_are_refused() {
+        for mode in Tlab.modes().iter().map(|mode| mode.name).filter(|mode| !RINGS.contains(mode)) {
+            for eden in ["16384t", "16777215t"] {
+                let error = refused(mode, "eden", eden);
+                let expected = error.contains(&format!("edens of {eden} on 2 threads need"))
+                    && error.contains("a smaller --eden or fewer --threads fit");
+                assert!(expected || error.contains("MaxHeapSize"), "{mode} {eden}: {error}");
+            }
         }
     }
 }

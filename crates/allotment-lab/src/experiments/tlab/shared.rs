@@ -5,20 +5,78 @@
 //! again by the cores that wrote it last. That is a stop-the-world collection that finds nothing alive. A
 //! barrier would be simpler, and would hang when a thread leaves the measured window before the others.
 
-use super::library::Plain;
+use super::eden::MIN_HEAP;
+use super::library::{Plain, site};
 use super::widest::widest;
-use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, Worker};
+use crate::experiments::buffers::{region_bytes, tlab_size};
+use crate::harness::{Bench, Case, Iteration, ParameterError, Probe, SecondaryValue, Worker};
 use allotment::Heap;
+use allotment::heap::HeapBuilder;
 use allotment::mutator::{PerObject, Prefetch, Site};
-use allotment::object::Shape;
-use allotment::options::CollectorKind;
+use allotment::options::{CollectorKind, OptionError};
+use allotment::region::MIN_REGIONS;
 use allotment::tlab::statistics::TlabStatistics;
-use anyhow::Context;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes a thread allocates between attaching and detaching, with and without buffers: enough that
 /// attaching, about a microsecond, does not show.
 const ATTACHED_BYTES: (usize, usize) = (4 << 20, 256 << 10);
+
+/// Everything that is decided before the heap is made.
+#[derive(Debug)]
+pub(super) struct HeapPlan {
+    /// Bytes of the heap.
+    pub(super) bytes: usize,
+    /// The options, as a user writes them.
+    options: String,
+    /// Bytes a thread allocates while it is attached.
+    attached: usize,
+}
+
+impl HeapPlan {
+    /// The heap for a case: an eden for each thread, in regions that hold a buffer. These are the heap's own choice
+    /// unless a buffer is larger, for which the library has no room in a region.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
+        let wrong = |error: ParameterError| error.to_string();
+        let eden = case.size("eden").map_err(wrong)?;
+        let mut bytes = eden.saturating_mul(case.threads).max(MIN_HEAP);
+        let mut attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
+        let options = match case.mode.as_str() {
+            "cas" => "-UseTLAB".to_string(),
+            "lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
+            _ => {
+                let refill = case.text("refill").map_err(wrong)?;
+                let (tlab, object) = (case.size("tlab").map_err(wrong)?, case.size("size").map_err(wrong)?);
+                if tlab == 0 {
+                    format!("RefillStrategy={refill}")
+                } else {
+                    let first = tlab_size(tlab, object)?;
+                    let region = region_bytes(bytes, tlab)?;
+                    // Each thread fills a buffer before it detaches, or buffers were smaller than asked for.
+                    attached = attached.max(tlab);
+                    bytes = bytes.max(region * MIN_REGIONS).max(tlab * case.threads);
+                    let least = first.min(2 << 10);
+                    format!(
+                        "RefillStrategy={refill},RegionSize={region},TLABSize={first},MinTLABSize={least},-ResizeTLAB"
+                    )
+                }
+            }
+        };
+        Ok(HeapPlan { bytes, options, attached: attached.min(bytes / case.threads) })
+    }
+
+    /// What the heap is built with.
+    ///
+    /// # Errors
+    /// An option does not take its value.
+    pub(super) fn builder(&self) -> Result<HeapBuilder, OptionError> {
+        let builder = Heap::builder().max_heap_size(self.bytes).collector(CollectorKind::Epsilon);
+        builder.name("lab").options(&self.options)
+    }
+}
 
 struct Shared<'a, const BYTES: usize, P: Prefetch> {
     heap: &'a Heap,
@@ -44,7 +102,12 @@ impl<const BYTES: usize, P: Prefetch> Worker for Shared<'_, BYTES, P> {
     }
 }
 
-impl<const BYTES: usize, P: Prefetch> Shared<'_, BYTES, P> {
+impl<'a, const BYTES: usize, P: Prefetch> Shared<'a, BYTES, P> {
+    fn new(plan: &HeapPlan, heap: &'a Heap, site: Site<BYTES, PerObject, P>, resets: &'a AtomicU64) -> Self {
+        let pairs = (plan.attached / (2 * BYTES)).max(1);
+        Shared { heap, body: Plain { site, pairs }, resets }
+    }
+
     /// Resets the heap, unless another thread has done so since `seen`.
     #[cold]
     fn reset(&self, seen: u64) {
@@ -89,31 +152,77 @@ impl Probe for Statistics<'_> {
 
 /// Modes `shared`, `cas` and `lock`.
 pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let eden = case.size("eden")?;
-    let options = match case.mode.as_str() {
-        "cas" => "-UseTLAB".to_string(),
-        "lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
-        _ => match case.size("tlab")? {
-            0 => format!("RefillStrategy={}", case.text("refill")?),
-            // A refill asks for TLABSize and the object: together a divisor of the region.
-            size => {
-                let first = size.saturating_sub(BYTES).max(64);
-                let (refill, min) = (case.text("refill")?, first.min(2 << 10));
-                format!("RefillStrategy={refill},TLABSize={first},MinTLABSize={min},-ResizeTLAB")
-            }
-        },
-    };
-    let bytes = (eden * case.threads).max(16 << 20);
-    let builder = Heap::builder().max_heap_size(bytes).collector(CollectorKind::Epsilon);
-    let heap = builder.options(&options)?.name("lab").build()?;
-    let shape = heap.register(Shape::fixed("object", BYTES))?;
-    let site = Site::new(shape).context("the shape has the site's size")?;
+    let plan = HeapPlan::of(case).map_err(anyhow::Error::msg)?;
+    let heap = plan.builder()?.build()?;
+    let site = site::<BYTES, PerObject, P>(&heap)?;
     let resets = AtomicU64::new(0);
-    let attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
-    let pairs = (attached.min(bytes / case.threads) / (2 * BYTES)).max(1);
-    let contended = !options.contains("RefillStrategy=lock");
+    let contended = !plan.options.contains("RefillStrategy=lock");
     let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended };
-    bench.measure_with(&mut probe, |_| {
-        Ok(Shared::<BYTES, P> { heap: &heap, body: Plain { site, pairs }, resets: &resets })
-    })
+    bench.measure_with(&mut probe, |_| Ok(Shared::<BYTES, P>::new(&plan, &heap, site, &resets)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{JmhMode, TimeUnit};
+    use allotment::mutator::NoPrefetch;
+    use std::time::Duration;
+
+    fn plan(eden: usize, tlab: usize, threads: usize) -> HeapPlan {
+        let params = [
+            ("size", "64".to_string()),
+            ("eden", eden.to_string()),
+            ("tlab", tlab.to_string()),
+            ("refill", "cas".into()),
+        ];
+        HeapPlan::of(&Case {
+            experiment: "tlab".into(),
+            mode: "shared".into(),
+            jmh_mode: JmhMode::Throughput,
+            unit: TimeUnit::Microseconds,
+            threads,
+            params: params.map(|(name, value)| (name.into(), value)).into(),
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn buffers_are_as_large_as_asked_for() {
+        for tlab in [1 << 10, 64 << 10, 256 << 10, 1 << 20, 8 << 20] {
+            let plan = plan(4 << 20, tlab, 1);
+            let heap = plan.builder().unwrap().build().unwrap();
+            let (site, resets) = (site(&heap).unwrap(), AtomicU64::new(0));
+            let mut worker = Shared::<64, NoPrefetch>::new(&plan, &heap, site, &resets);
+            let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended: true };
+            probe.before();
+            while resets.load(Ordering::Relaxed) < 2 {
+                worker.batch();
+            }
+            let time = Duration::from_secs(1);
+            let iteration = Iteration { measured_operations: 1, all_operations: 1, time, window: time };
+            let values = probe.after(&iteration);
+            let refills = values.iter().find(|value| value.label == "refills").unwrap().value;
+            assert!(
+                (refills * tlab as f64 / f64::from(1 << 30) - 1.0).abs() < 0.01,
+                "{tlab}: {refills} a GiB"
+            );
+        }
+    }
+
+    #[test]
+    fn regions_are_the_heaps_choice_unless_a_buffer_is_larger() {
+        for (eden, tlab, threads, region, bytes) in [
+            (2 << 20, 0, 8, 256 << 10, 16 << 20),
+            (2 << 20, 256 << 10, 8, 256 << 10, 16 << 20),
+            (64 << 20, 64 << 10, 16, 512 << 10, 1 << 30),
+            (4 << 20, 1 << 20, 1, 1 << 20, 16 << 20),
+            (4 << 20, 264 << 10, 1, 512 << 10, 16 << 20),
+            (4 << 20, 32 << 20, 1, 32 << 20, 320 << 20),
+            (4 << 20, 32 << 20, 16, 32 << 20, 512 << 20),
+        ] {
+            let heap = plan(eden, tlab, threads).builder().unwrap().build().unwrap();
+            let found = (heap.geometry().region_bytes(), heap.geometry().heap_bytes());
+            assert_eq!(found, (region, bytes), "{eden} {tlab} {threads}");
+        }
+    }
 }

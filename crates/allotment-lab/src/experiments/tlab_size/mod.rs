@@ -19,7 +19,6 @@ use super::sizes::{self, WithSize};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
-use allotment::memory::limit::available_memory;
 use allotment::mutator::{BySize, NoPrefetch};
 use anyhow::anyhow;
 use plan::HeapPlan;
@@ -103,7 +102,7 @@ impl Experiment for TlabSize {
         if let Some(why) = sizes::nonsense(size) {
             return Some(why);
         }
-        HeapPlan::of(case).and_then(|plan| plan.fits(available_memory().bytes)).err()
+        HeapPlan::of(case).and_then(|plan| plan.fits()).err()
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {

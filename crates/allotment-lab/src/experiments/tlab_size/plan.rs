@@ -1,17 +1,10 @@
 //! The heap that a case needs: how large, in what regions, with which options.
-//!
-//! A refill asks for TLABSize and the object that is waiting, as in HotSpot. Buffers that are to have `tlab`
-//! bytes therefore come from a TLABSize that is less by an object. With TLABSize itself at a power of two, one
-//! buffer less than that fits into a region, and the end of every region would stay empty: half of it in the
-//! worst case.
 
-use crate::format::number::size;
+use super::super::buffers::{region_bytes, tlab_size};
+use super::super::memory;
 use crate::harness::Case;
 use allotment::memory::topology::Topology;
-use allotment::region::{Geometry, MAX_HEAP_BYTES, MAX_REGION_BYTES};
-
-/// The least that TLABSize takes, in bytes.
-const MIN_TLAB_BYTES: usize = 64;
+use allotment::region::MAX_HEAP_BYTES;
 
 /// What may stay empty at the end of a region where the policy chooses, in bytes: less than MinTLABSize, which is
 /// below this by default.
@@ -45,9 +38,9 @@ impl HeapPlan {
     pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
         let wrong = |error: crate::harness::ParameterError| error.to_string();
         let (objects, bytes) = (case.size("objects").map_err(wrong)?, case.size("size").map_err(wrong)?);
-        let tlab = if case.mode == "fixed" { buffer(case.size("tlab").map_err(wrong)?, bytes)? } else { 0 };
+        let tlab = if case.mode == "fixed" { case.size("tlab").map_err(wrong)? } else { 0 };
         let policy = match case.mode.as_str() {
-            "fixed" => format!("TLABSize={0},MinTLABSize={0},-ResizeTLAB", tlab - bytes),
+            "fixed" => format!("TLABSize={0},MinTLABSize={0},-ResizeTLAB", tlab_size(tlab, bytes)?),
             "elastic" => "TLABPolicy=epsilon".into(),
             "adaptive" => "TLABPolicy=adaptive".into(),
             "cas" => "-UseTLAB".into(),
@@ -79,47 +72,24 @@ impl HeapPlan {
         Ok(HeapPlan { objects, threads: case.threads, heap, region, options, compares_and_swaps })
     }
 
-    /// Whether heap and arrays fit into `memory` bytes.
+    /// Whether heap and arrays fit into this machine's memory.
     ///
     /// # Errors
     /// Says how much they need and how much there is.
-    pub(super) fn fits(&self, memory: usize) -> Result<(), String> {
-        let needed = self.heap.saturating_add(self.array_bytes().saturating_mul(self.threads));
-        if needed <= memory {
-            return Ok(());
-        }
-        let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
-        Err(format!(
-            "{} objects on {} threads need {} of memory, heap and arrays, and there are {}; fewer --objects fit",
-            self.objects,
-            self.threads,
-            mib(needed),
-            mib(memory)
-        ))
+    pub(super) fn fits(&self) -> Result<(), String> {
+        let what = format!("{} objects on {} threads, heap and arrays,", self.objects, self.threads);
+        memory::fits(&what, self.needed(), "fewer --objects")
+    }
+
+    /// Bytes of heap and arrays.
+    fn needed(&self) -> usize {
+        self.heap.saturating_add(self.array_bytes().saturating_mul(self.threads))
     }
 
     /// Bytes of a thread's array of references.
     fn array_bytes(&self) -> usize {
         self.objects.saturating_mul(size_of::<usize>())
     }
-}
-
-/// The size of fixed buffers, if the heap can have such.
-fn buffer(tlab: usize, object: usize) -> Result<usize, String> {
-    let least = MIN_TLAB_BYTES + object;
-    if (least..=MAX_REGION_BYTES).contains(&tlab) && tlab.is_multiple_of(8) {
-        return Ok(tlab);
-    }
-    let largest = size(MAX_REGION_BYTES as u64);
-    Err(format!(
-        "buffers of {tlab} bytes: multiples of 8 from {least} (an object and {MIN_TLAB_BYTES}) to {largest} work"
-    ))
-}
-
-/// The region that a heap of `heap` bytes would choose, or the smallest that holds a buffer if that is larger.
-fn region_bytes(heap: usize, buffer: usize) -> Result<usize, String> {
-    let chosen = Geometry::new(heap.max(16 << 20), 0).map_err(|error| error.to_string())?;
-    Ok(chosen.region_bytes().max(buffer.next_power_of_two()))
 }
 
 #[cfg(test)]
@@ -179,12 +149,14 @@ mod tests {
     #[test]
     fn memory_is_counted_with_the_arrays() {
         let plan = HeapPlan::of(&case("cas", 1_000_000, 0, "on")).unwrap();
-        let needed = plan.heap + 2 * 8_000_000;
+        assert_eq!(plan.needed(), plan.heap + 2 * 8_000_000);
         assert!(plan.heap > 32_000_000 && plan.options.contains("+AlwaysPreTouch"));
-        assert_eq!(plan.fits(needed), Ok(()));
-        let error = plan.fits(needed - 1).unwrap_err();
+        assert_eq!(plan.fits(), Ok(()));
+        let many = HeapPlan::of(&case("cas", 500_000_000_000, 0, "on")).unwrap();
+        let error = many.fits().unwrap_err();
         assert!(
-            error.contains("1000000 objects on 2 threads need") && error.contains("fewer --objects"),
+            error.contains("500000000000 objects on 2 threads, heap and arrays, need")
+                && error.contains("fewer --objects fit"),
             "{error}"
         );
     }
