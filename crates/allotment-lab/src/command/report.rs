@@ -51,7 +51,9 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
     if outcome.interrupted || !incomplete.is_empty() || !outcome.unmeasured.is_empty() {
         text.push('\n');
     }
-    if outcome.interrupted {
+    if outcome.interrupted && printed.report.rows.is_empty() {
+        text += "interrupted: no results, and no file is written\n";
+    } else if outcome.interrupted {
         text += "interrupted: partial results\n";
     }
     for row in incomplete {

@@ -4,7 +4,7 @@
 //! a reader of the file would get, and there is one way to a page and not two.
 
 use super::{Failure, print};
-use crate::format::json::to_json;
+use crate::format::json::{INCOMPLETE, to_json};
 use crate::format::phrase::factor;
 use crate::format::{OutputFile, Report, number, read_json};
 use crate::harness::Experiment;
@@ -176,7 +176,7 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     }
     let written = json.map(|file| write_changes(file, &found)).transpose();
     // Both are tried before an error of one is told.
-    print(&table(&found))?;
+    print(&(table(&found) + &incomplete(&old) + &incomplete(&new)))?;
     written?;
     let Some(most) = arguments.fail_on_slower else { return Ok(()) };
     let slower =
@@ -191,6 +191,14 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
             worst.slower_percent()
         )))
     })
+}
+
+/// What is missing of the runs in a file, in a line each.
+fn incomplete(source: &Source) -> String {
+    let mut told: Vec<&str> =
+        source.entries.iter().filter_map(|entry| entry.origin.fact(INCOMPLETE)).collect();
+    told.dedup();
+    told.iter().map(|what| format!("`{}` is incomplete: {what}\n", source.name)).collect()
 }
 
 fn write_changes(file: OutputFile, found: &Changes) -> Result<(), Failure> {

@@ -150,7 +150,13 @@ fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Rep
     circumstances.extend(std::env::var(OPTIONS).ok().map(|options| format!("{OPTIONS}={options}")));
     let program =
         std::env::current_exe().map_or_else(|_| "allotment".into(), |path| path.display().to_string());
-    Report { rows: outcome.rows.clone(), program, version: env!("CARGO_PKG_VERSION").into(), circumstances }
+    Report {
+        rows: outcome.rows.clone(),
+        program,
+        version: env!("CARGO_PKG_VERSION").into(),
+        circumstances,
+        incomplete: outcome.incomplete(),
+    }
 }
 
 /// The files that were asked for, open since before the measurement.
@@ -184,7 +190,11 @@ impl Files {
         Ok(files)
     }
 
+    /// Writes them, unless there is nothing to write: then what was there stays.
     fn write(self, report: &Report, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+        if report.rows.is_empty() {
+            return Ok(());
+        }
         let json = self.json.map(|file| -> anyhow::Result<()> { Ok(file.write(&to_json(report)?)?) });
         let csv = self.csv.map(|file| -> anyhow::Result<()> { Ok(file.write(to_csv(report).as_bytes())?) });
         let page = self.report.map(|file| write_report(file, report, experiments));

@@ -1,5 +1,8 @@
 //! JMH's CSV result format (`XSVResultFormat`): its columns, its quotes, its line ends.
 //!
+//! The lines of a run of which something is missing have one column more, the last, which says what: a line taken
+//! from such a file is still marked. Comments were refused, which CSV does not have.
+//!
 //! Written by hand and not by the csv crate, whose quoting is one style per file: here titles, names, modes
 //! and units are always quoted, numbers never, and parameters only when they must be. The tests read it back
 //! with that crate.
@@ -19,6 +22,8 @@ pub fn to_csv(report: &Report) -> String {
     let titles = ["Benchmark", "Mode", "Threads", "Samples", "Score", "Score Error (99.9%)", "Unit"];
     let mut header: Vec<String> = titles.map(quoted).to_vec();
     header.extend(axes.iter().map(|axis| quoted(&format!("Param: {axis}"))));
+    header.extend(report.incomplete.iter().map(|_| quoted("Incomplete")));
+    let incomplete: String = report.incomplete.iter().map(|what| format!(",{}", quoted(what))).collect();
     let mut text = header.join(",") + "\r\n";
     for row in &report.rows {
         let primary = &row.primary;
@@ -28,6 +33,7 @@ pub fn to_csv(report: &Report) -> String {
             let (name, mode, unit) = (quoted(&name), quoted(&row.jmh_mode), quoted(unit));
             let _ = write!(text, "{name},{mode},{},{samples},{score:.6},{error:.6},{unit}", row.threads);
             text += &parameters(row, &axes);
+            text += &incomplete;
             text += "\r\n";
         };
         line("", primary.summary().count, primary.score(), primary.error(), &primary.unit);
@@ -93,5 +99,17 @@ mod tests {
         assert!(names.contains(&"alloc.tlab:p0.999") && names.contains(&"alloc.tlab:incomplete"));
         assert!(records.iter().all(|record| record.len() == 8 && record[4].parse::<f64>().is_ok()));
         assert_eq!(&records.last().unwrap()[7], "", "a missing parameter is empty");
+    }
+
+    #[test]
+    fn the_lines_of_a_run_that_ended_early_are_marked() {
+        let mut report = examples::report();
+        report.incomplete = Some("interrupted, 1 of 3 cases not measured".into());
+        let text = to_csv(&report);
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        assert_eq!(reader.headers().unwrap().iter().next_back(), Some("Incomplete"));
+        for record in reader.records() {
+            assert_eq!(&record.unwrap()[8], "interrupted, 1 of 3 cases not measured");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! JMH's JSON result format (`JSONResultFormat` of JMH 1.37): its fields, in its order.
 //!
-//! What JMH has no field for goes where it has room: the machine into `jvmArgs`, missing iterations into a
-//! secondary metric `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
+//! What JMH has no field for goes where it has room: the machine into `jvmArgs`, and there what is missing of the
+//! run as a whole; a row's missing iterations into a secondary metric `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
 
 use super::time::iteration_time;
 use super::{Combine, Metric, Report, Samples, ScoreRow};
@@ -15,7 +15,8 @@ const JMH_VERSION: &str = "1.37";
 /// The `vmName` of our rows, by which they are told from those of a JVM.
 pub(super) const VM_NAME: &str = "allotment";
 
-/// Label of the secondary metric that marks a row with missing iterations; its score is their number.
+/// Label of the secondary metric that marks a row with missing iterations; its score is their number. Also the
+/// circumstance that marks each row of a run of which something is missing.
 pub const INCOMPLETE: &str = "incomplete";
 
 /// The report as a JSON array, one object per row, indented by four blanks, ending with a newline.
@@ -24,7 +25,9 @@ pub const INCOMPLETE: &str = "incomplete";
 /// None in practice: serde_json fails on map keys that are not strings, and there are none.
 pub fn to_json(report: &Report) -> serde_json::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let entries: Vec<Entry<'_>> = report.rows.iter().map(|row| entry(report, row)).collect();
+    let mut circumstances = report.circumstances.clone();
+    circumstances.extend(report.incomplete.iter().map(|what| format!("{INCOMPLETE}={what}")));
+    let entries: Vec<Entry<'_>> = report.rows.iter().map(|row| entry(report, &circumstances, row)).collect();
     let mut serializer =
         serde_json::Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(b"    "));
     entries.serialize(&mut serializer)?;
@@ -75,7 +78,7 @@ struct Fields {
 /// The histogram of one iteration.
 type Counts = Vec<(Number, u64)>;
 
-fn entry<'a>(report: &'a Report, row: &'a ScoreRow) -> Entry<'a> {
+fn entry<'a>(report: &'a Report, circumstances: &'a [String], row: &'a ScoreRow) -> Entry<'a> {
     let mut secondary: Vec<(String, Fields)> =
         row.secondary.iter().map(|metric| (metric.label.clone(), fields(metric))).collect();
     for (label, value) in row.percentile_rows() {
@@ -92,7 +95,7 @@ fn entry<'a>(report: &'a Report, row: &'a ScoreRow) -> Entry<'a> {
         threads: row.threads,
         forks: row.forks,
         jvm: row.machine.as_ref().map_or(&report.program, |machine| &machine.program),
-        jvm_args: row.machine.as_ref().map_or(&report.circumstances, |machine| &machine.arguments),
+        jvm_args: row.machine.as_ref().map_or(circumstances, |machine| &machine.arguments),
         jdk_version: row.machine.as_ref().map_or("n/a", |machine| &machine.jdk_version),
         vm_name: row.machine.as_ref().map_or(VM_NAME, |machine| &machine.vm_name),
         vm_version: row.machine.as_ref().map_or(&report.version, |machine| &machine.vm_version),
@@ -257,5 +260,14 @@ mod tests {
         report.rows[0].missing = 3;
         assert_eq!(written(&report)[0]["secondaryMetrics"][INCOMPLETE]["score"], json!(3.0));
         assert!(written(&report)[1]["secondaryMetrics"].get(INCOMPLETE).is_none());
+    }
+
+    #[test]
+    fn each_row_of_a_run_that_ended_early_is_marked() {
+        let mut report = examples::report();
+        report.incomplete = Some("interrupted, 1 of 3 cases not measured".into());
+        let expected = json!(["cpu=A \"fast\" one", "incomplete=interrupted, 1 of 3 cases not measured"]);
+        let value = written(&report);
+        assert_eq!((&value[0]["jvmArgs"], &value[1]["jvmArgs"]), (&expected, &expected));
     }
 }

@@ -215,6 +215,8 @@ pub struct Report {
     pub version: String,
     /// The machine and the settings, one `key=value` each; JMH's files have room for it in `jvmArgs`.
     pub circumstances: Vec<String>,
+    /// What is missing of the run as a whole, e.g. `interrupted, 2 of 3 cases not measured`; none if it came to its end.
+    pub incomplete: Option<String>,
 }
 
 #[cfg(test)]
@@ -264,6 +266,7 @@ pub(crate) mod examples {
             program: "/bin/allotment".into(),
             version: "0.1.0".into(),
             circumstances: vec!["cpu=A \"fast\" one".into()],
+            incomplete: None,
         }
     }
 }

@@ -62,6 +62,17 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
+impl Outcome {
+    /// What is missing of the run as a whole, e.g. `interrupted, 2 of 3 cases not measured`; none if it came to its end.
+    pub fn incomplete(&self) -> Option<String> {
+        let (measured, left) = (self.rows.len(), self.unmeasured.len());
+        let interrupted = self.interrupted.then(|| "interrupted".to_string());
+        let unmeasured = (left > 0).then(|| format!("{left} of {} cases not measured", measured + left));
+        let parts: Vec<String> = interrupted.into_iter().chain(unmeasured).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
 /// A case that is measured by this program or by a JVM.
 struct Entry<'a> {
     gathered: Gathered,
@@ -296,6 +307,19 @@ mod tests {
         let axes = [Axis::new("size", "", Kind::Size, &["16"])];
         let text = describe(&case(JmhMode::SampleTime, 2), &axes, None);
         assert_eq!(text, "example.plain (size = 64k, resize = off, threads = 2, sample)");
+    }
+
+    #[test]
+    fn what_is_missing_of_a_run_is_said() {
+        let rows = vec![crate::format::examples::row()];
+        let unmeasured = vec!["a".to_string(), "b".to_string()];
+        let whole = Outcome { rows, ..Outcome::default() };
+        assert_eq!(whole.incomplete(), None);
+        let failed = Outcome { unmeasured, ..whole.clone() };
+        assert_eq!(failed.incomplete().unwrap(), "2 of 3 cases not measured");
+        let both = Outcome { interrupted: true, ..failed };
+        assert_eq!(both.incomplete().unwrap(), "interrupted, 2 of 3 cases not measured");
+        assert_eq!(Outcome { interrupted: true, ..whole }.incomplete().unwrap(), "interrupted");
     }
 
     #[test]

@@ -83,10 +83,14 @@ mod tests {
     #[test]
     fn tables_are_aligned_and_cells_stay_cells() {
         let row = ScoreRow { benchmark: "org.X.a|b".into(), missing: 1, ..examples::row() };
-        let entry = Entry { row, origin: Origin::default() };
-        let source = Source { name: "x".into(), entries: vec![entry] };
+        let foreign = Entry { row, origin: Origin::default() };
+        let arguments = vec!["incomplete=interrupted".into()];
+        let origin = Origin { vm_name: "allotment".into(), arguments, ..Origin::default() };
+        let ours = Entry { row: ScoreRow { benchmark: "clock.tsc".into(), ..examples::row() }, origin };
+        let source = Source { name: "x".into(), entries: vec![ours, foreign] };
         let text = markdown(&Document::of(vec![source], experiments::all()), "a *title*");
-        assert!(text.starts_with("# a \\*title\\*\n\n## org.X\n"), "{text}");
+        assert!(text.starts_with("# a \\*title\\*\n\n## clock\n"), "{text}");
+        assert!(text.contains("- \\* a run is incomplete: interrupted\n"), "{text}");
         assert!(text.contains("| mode | measured |") && text.contains("|---|---|--:|"), "{text}");
         assert!(text.contains("| a\\|b | thrpt | 4\\* | 250.000 |"), "{text}");
     }

@@ -4,6 +4,7 @@ use super::chart::choose::{Group, Scored, charts};
 use super::command_line::commands;
 use super::jvm;
 use super::table::{self, Table};
+use crate::format::json::INCOMPLETE;
 use crate::format::{Comparison, Entry, Origin, ScoreRow};
 use crate::harness::neighbours::{self, NEIGHBOURS};
 use crate::harness::{Baseline, Charts, Experiment, compare};
@@ -27,7 +28,7 @@ pub struct Section {
     pub commands: Vec<String>,
     /// What measured it.
     pub origins: Vec<Origin>,
-    /// Rows with missing iterations.
+    /// Runs of which something is missing, and rows with missing iterations.
     pub incomplete: Vec<String>,
 }
 
@@ -49,10 +50,13 @@ impl Section {
                 origins.push(entry.origin.clone());
             }
         }
+        let of_run = |origin: &Origin| Some(format!("a run is incomplete: {}", origin.fact(INCOMPLETE)?));
+        let mut incomplete: Vec<String> = origins.iter().filter_map(of_run).collect();
         let missing = |row: &ScoreRow| {
             let all = u64::from(row.iterations) * u64::from(row.forks);
             format!("{}: {} of {all} iterations are missing", row.full_name(), row.missing)
         };
+        incomplete.extend(rows.iter().filter(|row| row.missing > 0).map(missing));
         Section {
             name: name.into(),
             question: experiment.map(|experiment| experiment.question().into()),
@@ -62,7 +66,7 @@ impl Section {
             metrics: table::metrics(&scored),
             commands: experiment.map(|one| commands(one, entries)).unwrap_or_default(),
             origins,
-            incomplete: rows.iter().filter(|row| row.missing > 0).map(missing).collect(),
+            incomplete,
         }
     }
 }

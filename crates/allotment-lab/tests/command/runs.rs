@@ -48,6 +48,7 @@ fn a_run_prints_a_table_and_writes_both_files() {
                 .iter()
                 .any(|fact| fact.as_str().unwrap().starts_with("kernel="))
         );
+        assert!(!entry.to_string().contains("incomplete"), "{entry}");
     }
 
     let mut reader = csv::Reader::from_path(&csv).unwrap();

@@ -94,6 +94,7 @@ pub(crate) fn json(rows: &[ScoreRow]) -> String {
         program: "/usr/bin/allotment".into(),
         version: "0.1.0".into(),
         circumstances: circumstances.map(String::from).to_vec(),
+        incomplete: None,
     };
     String::from_utf8(to_json(&report).unwrap()).unwrap()
 }

@@ -52,12 +52,13 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
         interrupt: &interrupt,
     }
     .measure()?;
-    let written = file.map(|file| -> anyhow::Result<()> {
+    let written = file.filter(|_| !outcome.rows.is_empty()).map(|file| -> anyhow::Result<()> {
         let report = Report {
             rows: outcome.rows.clone(),
             program: "allotment".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             circumstances: Machine::detect(&topology).pairs(),
+            incomplete: outcome.incomplete(),
         };
         Ok(file.write(&to_json(&report)?)?)
     });
