@@ -72,7 +72,9 @@ mod tests {
         heap.attach(|mutator| {
             allocate(mutator);
             let end = |next| {
-                move |world: &mut crate::mutator::World<'_>| world.end_buffer_cycle(1 << 20, 2 << 20, next)
+                move |world: &mut crate::mutator::World<'_>| {
+                    world.end_buffer_cycle(&world.end_buffer_count(), 1 << 20, 2 << 20, next)
+                }
             };
             let kept = mutator.stop_the_world(end(64 << 20)).expect("alone");
             let from = kept.sizes.0;
