@@ -40,6 +40,8 @@ impl Young {
     ) -> Young {
         let builder = Heap::builder().test_geometry(region_bytes, regions).use_transparent_huge_pages(false);
         let heap = builder.options(options).expect(options).build().expect("a heap");
+        // The heap's own collector, which is never called, would keep some of them for its copies.
+        heap.shared.free.set_capacity(regions);
         let (base, geometry) = (heap.base(), heap.geometry());
         Young {
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
