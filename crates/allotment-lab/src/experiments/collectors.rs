@@ -56,6 +56,7 @@ pub(super) fn workers_refusal(workers: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use allotment::options::{Origin, Source};
 
     #[test]
     fn a_heap_has_the_collector_that_was_asked_for() {
@@ -69,10 +70,11 @@ mod tests {
 
     #[test]
     fn a_heap_has_the_workers_that_were_asked_for() {
-        for (workers, value) in [(0, "0"), (3, "3")] {
+        for (workers, origin) in [(0, Origin::Ergonomic), (3, Origin::Given(Source::CommandLine))] {
             let heap = by_workers(Heap::builder().max_heap_size(16 << 20), workers).unwrap().build().unwrap();
             let row = heap.options().rows().find(|row| row.info.name == "ParallelGCThreads").unwrap();
-            assert_eq!(row.value.as_str(), value);
+            assert_eq!(row.origin, origin);
+            assert!(workers == 0 || row.value == workers.to_string(), "{}", row.value);
         }
         assert!(workers_refusal(2000).unwrap().contains("ParallelGCThreads"));
     }
