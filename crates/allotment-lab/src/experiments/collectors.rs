@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_heap_has_the_collector_that_was_asked_for() {
-        for collector in ["mark-compact", "epsilon"] {
+        for collector in ["parallel", "mark-compact", "epsilon"] {
             assert_eq!(refusal(collector, 16 << 20), None);
             let heap = heap_of(collector, 16 << 20).unwrap().build().unwrap();
             let row = heap.options().rows().find(|row| row.info.name == "Collector").unwrap();

@@ -22,6 +22,7 @@ use std::time::Duration;
 /// | `pause.total` | ms | their sum |
 /// | `gc.young.object`, `gc.full.object` | ns | pauses by the objects that were found alive in them |
 /// | `gc.moved` | MiB | objects copied or slid |
+/// | `plab.waste` | % | of what young collections took to copy to, what no object is in; none without a copy |
 /// | `tlab.waste` | % | of the bytes of all buffers, what was thrown away |
 /// | `heap.peak` | MiB | the most memory behind the heap, at its beginning, its end and any collection |
 /// | `rss`, `rss.peak` | MiB | resident memory of the process at the end; its peak since the process began |
@@ -43,6 +44,9 @@ struct Heard {
     /// In ms.
     pauses: Vec<f64>,
     moved_bytes: usize,
+    /// What young collections moved, and what is left of the workers' buffers beside it.
+    copied_bytes: usize,
+    plab_waste_bytes: usize,
     committed_bytes: usize,
 }
 
@@ -89,11 +93,21 @@ impl Heard {
         }
         self.pauses.push(record.pause.as_secs_f64() * 1e3);
         self.moved_bytes += record.moved_bytes;
+        if let Some(young) = &record.young {
+            self.copied_bytes += record.moved_bytes;
+            self.plab_waste_bytes += young.plab_waste_bytes;
+        }
         // What it gave back was there until then.
         self.committed_bytes = self.committed_bytes.max(record.committed + record.uncommitted);
     }
 
+    /// In percent of the bytes of the workers' buffers; no number where none was taken. What they gave back unused is not theirs.
+    fn plab_waste(&self) -> f64 {
+        self.plab_waste_bytes as f64 / (self.copied_bytes + self.plab_waste_bytes) as f64 * 100.0
+    }
+
     fn values(mut self) -> Vec<SecondaryValue> {
+        let plab_waste = self.plab_waste();
         self.pauses.sort_by(f64::total_cmp);
         let total = self.pauses.iter().sum();
         let weighted: Vec<(f64, u64)> = self.pauses.into_iter().map(|pause| (pause, 1)).collect();
@@ -108,6 +122,7 @@ impl Heard {
             SecondaryValue::average("gc.young.object", "ns", self.young.by_object()),
             SecondaryValue::average("gc.full.object", "ns", self.full.by_object()),
             SecondaryValue::average("gc.moved", "MiB", mebibytes(self.moved_bytes as f64)),
+            SecondaryValue::average("plab.waste", "%", plab_waste),
         ]
     }
 }
@@ -189,7 +204,7 @@ impl Probe for HeapUse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allotment::{NewSlots, OutOfMemory, alloc, root};
+    use allotment::{NewArray, NewSlots, OutOfMemory, Slots, alloc, root};
 
     fn value(values: &[SecondaryValue], label: &str) -> f64 {
         values
@@ -241,6 +256,37 @@ mod tests {
         let values = probe.after(&iteration());
         assert_eq!((value(&values, "gc.full"), value(&values, "pause.total")), (0.0, 0.0));
         assert!(value(&values, "pause.p50").is_nan(), "left out by the harness");
+    }
+
+    #[test]
+    fn what_workers_leave_of_their_buffers_is_told_in_percent() {
+        let (heap, mut probe) = HeapUse::of(Heap::builder().max_heap_size(16 << 20)).unwrap();
+        probe.before();
+        assert!(value(&probe.after(&iteration()), "plab.waste").is_nan(), "nothing was copied");
+        probe.before();
+        heap.attach(|mu| {
+            root!(mu, kept = alloc!(mu, NewArray::<Option<Slots<u8>>>::new(100, None))?);
+            for index in 0..40_000 {
+                // No number of these fills a buffer.
+                let bytes = alloc!(mu, NewSlots::<u8>::new(1000, 0))?;
+                if index < 100 {
+                    kept.get(mu).at(index).store(mu, Some(bytes));
+                }
+            }
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap()
+        .unwrap();
+        let (mut copied, mut waste) = (0, 0);
+        for record in heap.collections().recent {
+            let Some(young) = record.young else { continue };
+            copied += record.moved_bytes;
+            waste += young.plab_waste_bytes;
+        }
+        assert!(copied >= 100 * 1016 && waste > 0, "{copied} {waste}");
+        let told = value(&probe.after(&iteration()), "plab.waste");
+        let expected = 100.0 * waste as f64 / (copied + waste) as f64;
+        assert!((told - expected).abs() < 1e-9, "{told} {expected}");
     }
 
     /// A heap keeps 256 records.

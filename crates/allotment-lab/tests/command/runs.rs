@@ -247,18 +247,19 @@ fn heaps_that_collect_are_measured_with_what_they_did() {
     let json = directory.path().join("r.json");
     let mut command = allotment();
     command.args(["run", "storm", "weak", "tlab", "--quick", "--forks=1", "--warmup-iterations=0"]);
-    command.args(["--iterations=2", "--time=20ms", "--threads=1", "--collector=mark-compact"]);
-    command.args(["--mutators=3,40", "--paced=1,0", "--operations=10", "--before=400", "--heap=8m"]);
+    command.args(["--iterations=2", "--time=20ms", "--threads=1"]);
+    command.args(["--collector=mark-compact,parallel", "--mutators=3,40", "--paced=1,0"]);
+    command.args(["--operations=20", "--before=400", "--heap=8m"]);
     command.args(["--tlab=0", "--entries=300", "--value=64", "--mode=start,field,root,collected"]);
     let output = command.args(["--size=64", "--eden=64k", "--json"]).arg(&json).output().unwrap();
     assert!(output.status.success(), "{output:?}");
 
     let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
     for (name, rows, unit, metrics) in [
-        ("storm.start", 4, "ms/op", &["op.p50", "op.max", "first.over-1ms", "thread.p50"][..]),
-        ("weak.field", 1, "ns/op", &["hits", "cleared"]),
-        ("weak.root", 1, "ns/op", &["hits", "cleared"]),
-        ("tlab.collected", 1, "ops/us", &[]),
+        ("storm.start", 8, "ms/op", &["op.p50", "op.max", "first.over-1ms", "thread.p50"][..]),
+        ("weak.field", 2, "ns/op", &["hits", "cleared"]),
+        ("weak.root", 2, "ns/op", &["hits", "cleared"]),
+        ("tlab.collected", 2, "ops/us", &[]),
     ] {
         let of: Vec<&Value> = entries.iter().filter(|entry| entry["benchmark"] == name).collect();
         assert_eq!(of.len(), rows, "{name}: {output:?}");
@@ -266,6 +267,20 @@ fn heaps_that_collect_are_measured_with_what_they_did() {
             assert_eq!(entry["primaryMetric"]["scoreUnit"], unit);
             for metric in metrics.iter().chain(&["gc.full", "gc.young", "tlab.waste", "heap.peak"]) {
                 assert!(entry["secondaryMetrics"][metric]["score"].is_f64(), "{name}: {metric}: {entry}");
+            }
+            let value =
+                |metric: &str| entry["secondaryMetrics"][metric]["score"].as_f64().unwrap_or(f64::NAN);
+            let (young, full) = (value("gc.young"), value("gc.full"));
+            match entry["params"]["collector"].as_str().unwrap() {
+                // 40 mutators allocate twice the heap.
+                "parallel" if entry["params"]["mutators"] == "40" => {
+                    assert!(young >= 1.0 && value("gc.young.object") > 0.0, "{entry}");
+                }
+                "parallel" => {}
+                _ => {
+                    assert_eq!(young, 0.0, "{entry}");
+                    assert!(full >= 1.0 || entry["params"]["mutators"] != "40", "{entry}");
+                }
             }
         }
     }

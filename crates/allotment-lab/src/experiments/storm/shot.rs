@@ -279,11 +279,20 @@ mod tests {
 
     #[test]
     fn threads_share_a_heap_that_has_to_be_collected() {
-        // 16 threads allocate 12 MiB in a heap of 8.
-        let mut storm = storm(&plan("mark-compact", 16, 40, "8388608")).unwrap();
-        let values = storm.figures(&iteration());
-        let of = |label: &str| values.iter().find(|value| value.label == label).unwrap().value;
-        assert!(of("gc.full") >= 1.0 && (0.0..=100.0).contains(&of("first-gc.waste")), "{values:?}");
+        for collector in ["mark-compact", "parallel"] {
+            // 16 threads allocate 12 MiB in a heap of 8.
+            let mut storm = storm(&plan(collector, 16, 40, "8388608")).unwrap();
+            let values = storm.figures(&iteration());
+            let of = |label: &str| values.iter().find(|value| value.label == label).unwrap().value;
+            let (young, full) = (of("gc.young"), of("gc.full"));
+            if collector == "parallel" {
+                // The rings have been filled, and what is in them is copied.
+                assert!(young >= 1.0 && of("gc.moved") > 0.0 && of("gc.young.object") > 0.0, "{values:?}");
+            } else {
+                assert!(young == 0.0 && full >= 1.0, "{values:?}");
+            }
+            assert!((0.0..=100.0).contains(&of("first-gc.waste")), "{values:?}");
+        }
     }
 
     #[test]
