@@ -31,6 +31,7 @@ fn each_workload_reports_what_its_heap_did() {
             "--heap=16m",
             "--live=1m",
             "--factor=4",
+            "--steps=200000",
             "--nodes=20000",
         ]);
         arguments.extend(["--json", json.to_str().unwrap()]);
@@ -45,15 +46,18 @@ fn each_workload_reports_what_its_heap_did() {
             rows[..4],
             ["\"trees.build\" 1", "\"trees.build\" 2", "\"trees.spans\" 1", "\"trees.spans\" 2"]
         );
-        assert_eq!(rows[4..6], ["\"graph.mutate\" 1", "\"graph.mutate\" 2"]);
-        assert_eq!(rows[6..], [lists, lists, queues[0], queues[1]]);
+        assert_eq!(
+            rows[4..8],
+            ["\"graph.mutate\" 1", "\"graph.mutate\" 2", "\"graph.shot\" 1", "\"graph.shot\" 2"]
+        );
+        assert_eq!(rows[8..], [lists, lists, queues[0], queues[1]]);
         for entry in &entries {
             see_plausible(entry);
             if collector == "parallel" { see_generations(entry) } else { see_full_ones_only(entry) }
         }
         assert_eq!(entries[0]["primaryMetric"]["scoreUnit"], "s/op");
         assert_eq!(entries[4]["mode"], "thrpt");
-        assert_eq!(entries[6]["primaryMetric"]["scoreUnit"], "ns/op");
+        assert_eq!(entries[8]["primaryMetric"]["scoreUnit"], "ns/op");
     }
 }
 
@@ -95,12 +99,30 @@ fn see_generations(entry: &Value) {
     }
 }
 
+/// Of which most wait for a CPU at any time: with little memory for each.
+#[test]
+fn a_hundred_threads_share_a_graph_and_end() {
+    for collector in ["mark-compact", "parallel"] {
+        let directory = tempfile::tempdir().unwrap();
+        let json = directory.path().join("r.json");
+        let mut arguments = vec!["graph", "--mode=shot", "--threads=100", "--iterations=2", "--live=8m"];
+        arguments.extend(["--factor=2", "--mix=arrays", "--steps=60000", "--json", json.to_str().unwrap()]);
+        let output = run(collector, &arguments);
+        assert!(output.status.success(), "{output:?}");
+        let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        let [entry] = entries.as_slice() else { panic!("{output:?}") };
+        assert_eq!((&entry["threads"], &entry["params"]["mix"]), (&100.into(), &"arrays".into()));
+        assert_eq!(entry["primaryMetric"]["scoreUnit"], "ms/op");
+        see_plausible(entry);
+    }
+}
+
 #[test]
 fn a_full_heap_is_an_error_of_the_case_and_says_what_fits() {
     for (arguments, hint) in [
         (&["trees", "--heap=8m", "--threads=1"][..], "the heap is full before the first shot"),
         (&["trees", "--heap=13m", "--depth=15", "--threads=1", "--rounds=1"], "a larger --heap"),
-        (&["graph", "--live=16m", "--factor=0.5", "--threads=1"], "a larger --factor"),
+        (&["graph", "--mode=mutate", "--live=16m", "--factor=0.5", "--threads=1"], "a larger --factor"),
         (&["lists", "--mode=queue", "--factor=0.1", "--threads=1"], "a larger --factor fits"),
     ] {
         let output = run("mark-compact", arguments);

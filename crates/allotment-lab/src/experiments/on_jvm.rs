@@ -155,14 +155,15 @@ pub(super) fn trees(case: &Case) -> Counterpart {
     Ok((case.mode == "build" && is_collected(case)?).then_some(workload))
 }
 
-/// Beside `graph`, in a heap of so many bytes.
+/// Beside the mode `mutate` of `graph`, in a heap of so many bytes.
 pub(super) fn graph(case: &Case, heap: usize) -> Counterpart {
     const DIFFERS: &[&str] = &["JMH's own objects, some MiB, live in the JVM's heap too"];
     let workload = Workload::new("allotment.Graph.mutate", heap)
         .param("live", case.text("live")?)
         .param("death", case.text("death")?)
+        .param("mix", case.text("mix")?)
         .differs(DIFFERS);
-    Ok(is_collected(case)?.then_some(workload))
+    Ok((case.mode == "mutate" && is_collected(case)?).then_some(workload))
 }
 
 /// Beside both modes of `lists`, where our heap has so many bytes.
@@ -264,7 +265,7 @@ mod tests {
         assert!(of("trees", "build", &[("workers", "2")]).unwrap().ends_with(" -XX:ParallelGCThreads=2"));
         assert_eq!(
             of("graph", "mutate", &[]).unwrap().trim(),
-            "allotment.Graph.mutate live=8388608 death=10 -Xms13m -Xmx13m"
+            "allotment.Graph.mutate live=8388608 death=10 mix=default -Xms13m -Xmx13m"
         );
         let forced = of("lists", "forced", &[]).unwrap();
         let expected = "allotment.Lists.forced lists=1 garbage=1 nodes=500000 -Xms100m -Xmx100m -Xmn50m ";
@@ -318,6 +319,7 @@ mod tests {
             ("trees", "spans", &[]),
             ("trees", "build", &[("collector", "epsilon"), ("heap", "64g")]),
             ("graph", "mutate", &[("collector", "epsilon")]),
+            ("graph", "shot", &[]),
             ("lists", "queue", &[("collector", "epsilon")]),
             ("clock", "tsc", &[]),
         ] {

@@ -6,6 +6,7 @@
 //! a guess. Edges without a way back were refused for that: dead vertices would stay reachable from old ones.
 
 mod board;
+mod load;
 mod mutate;
 mod part;
 mod vertex;
@@ -17,6 +18,7 @@ use crate::format::coordinates::value;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError};
 use crate::jvm::Workload;
+use load::Mix;
 
 /// The experiment `graph`.
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +37,18 @@ impl Experiment for Graph {
     }
 
     fn modes(&self) -> &'static [Mode] {
-        &[Mode {
-            name: "mutate",
-            what: "replace a vertex, rewire edges, or store a new leaf, at random",
-            jmh_modes: &[JmhMode::Throughput],
-        }]
+        &[
+            Mode {
+                name: "mutate",
+                what: "replace a vertex, rewire edges, or store a new leaf, at random",
+                jmh_modes: &[JmhMode::Throughput],
+            },
+            Mode {
+                name: "shot",
+                what: "the same, a number of steps: also for many more threads than CPUs",
+                jmh_modes: &[JmhMode::SingleShot],
+            },
+        ]
     }
 
     fn axes(&self) -> &'static [Axis] {
@@ -49,6 +58,10 @@ impl Experiment for Graph {
             Axis::new("factor", "MaxHeapSize over live", Kind::Factor, &["1.15", "1.5", "2", "4"])
                 .quick(&["1.5", "4"]),
             Axis::new("death", "percent of the steps that replace a vertex", Kind::Count, &["10"]),
+            Axis::new("steps", "steps of a shot, of all threads", Kind::Count, &["4000000"])
+                .quick(&["500000"])
+                .only_in(&["shot"]),
+            Axis::new("mix", "how many objects are arrays", Kind::Choice(Mix::WORDS), &["default"]),
             COLLECTOR,
         ];
         AXES
@@ -78,7 +91,7 @@ impl Experiment for Graph {
     }
 
     fn charts(&self) -> Charts {
-        Charts { along: Some("factor"), ..Charts::default() }
+        Charts { along: Some("factor"), by_mode: true }
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {
@@ -98,8 +111,12 @@ impl Experiment for Graph {
 
 fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
     let (live, death) = (case.size("live")?, case.count("death")?);
-    if case.jmh_mode == JmhMode::SingleShot {
-        return Ok(Some("ss: one call is a few steps, in which nothing is collected".into()));
+    let shot = case.mode == "shot";
+    if shot != (case.jmh_mode == JmhMode::SingleShot) {
+        return Ok(Some(format!("{}: ss measures shots, and nothing else does", case.jmh_mode)));
+    }
+    if shot && case.count("steps")? < case.threads as u64 {
+        return Ok(Some(format!("{} steps: every thread has one at least", case.count("steps")?)));
     }
     if live / case.threads < MIN_PART {
         return Ok(Some(format!("{live} live bytes: a thread has at least {MIN_PART}")));
@@ -128,12 +145,22 @@ mod tests {
             ("live", "100k", "MaxHeapSize"),
             ("death", "101", "at most 100"),
             ("factor", "0", "above 0"),
+            ("steps", "0", "every thread has one"),
+            ("mix", "large", "none of small, default, arrays"),
         ] {
             let mut values = vec![(name.to_string(), vec![value.to_string()])];
             values.push(("collector".into(), vec!["mark-compact".into()]));
-            let selection = Selection { quick: true, values, threads: vec![1], ..Selection::default() };
+            let modes = vec![if name == "steps" { "shot" } else { "mutate" }.to_string()];
+            let selection =
+                Selection { quick: true, values, modes, threads: vec![1], ..Selection::default() };
             let error = expand(&[&Graph], &selection, 2).unwrap_err().to_string();
             assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+        for (mode, jmh_mode) in [("mutate", JmhMode::SingleShot), ("shot", JmhMode::Throughput)] {
+            let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
+            let selection = Selection { modes, jmh_modes, ..Selection::default() };
+            let error = expand(&[&Graph], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains("ss measures shots"), "{error}");
         }
     }
 }

@@ -1,21 +1,46 @@
 //! The measured part: each thread changes its part of the graph, and checks it after each iteration.
+//!
+//! As many steps as a time allows, or in mode `shot` a number of them. A window of time that all threads share is no measure of
+//! many more threads than CPUs: each looks at its clock when it has a turn, and one whose turn begins when the time is over
+//! measures a single batch, without a collection.
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::load::Mix;
 use super::part::{Part, plan, table};
 use super::{board, heap_bytes};
 use crate::harness::{Bench, Case, Worker};
 use crate::walk::Random;
 use allotment::{Mutator, OutOfMemory, root};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::sync::{Mutex, PoisonError};
 
-/// Steps between two looks at the harness.
-const STEPS: u64 = 64;
+/// What one call of a worker does, and how many operations that is.
+#[derive(Clone, Copy)]
+struct Batch {
+    steps: u64,
+    operations: u64,
+}
+
+impl Batch {
+    /// Between two looks at the harness.
+    const TIMED: Batch = Batch { steps: 64, operations: 64 };
+
+    /// A thread's share of all steps of a shot.
+    const fn shot(steps: u64) -> Batch {
+        Batch { steps, operations: 1 }
+    }
+}
 
 /// Measures steps.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (live, death) = (case.size("live")?, case.size("death")?);
+    let batch = match case.mode.as_str() {
+        "mutate" => Batch::TIMED,
+        "shot" => Batch::shot(case.count("steps")? / case.threads as u64),
+        other => bail!("there is no mode `{other}`"),
+    };
+    let mix = Mix::named(case.text("mix")?).context("the mix is none of the axis' words")?;
     let bytes = heap_bytes(case)?;
     // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
@@ -26,13 +51,13 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
             let board = boards.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let board = board.context("there is a root of the board for each thread")?;
             // Not the sequence that the part draws its steps from.
-            let loads = plan(&mut Random::new(!(thread.index as u64)), live / thread.count);
+            let loads = plan(&mut Random::new(!(thread.index as u64)), mix, live / thread.count);
             let full = "the heap is full before the first step: a larger --factor or fewer threads fit";
             root!(mutator, table = table(mutator, loads.len()).context(full)?, board = board.get(mutator));
             let mut part = Part::new(table, board, thread.index, death);
             part.fill(mutator, &loads).context(full)?;
             drop(loads);
-            play.play(Mutating { mutator, part, outcome: Ok(()) })
+            play.play(Mutating { mutator, part, batch, outcome: Ok(()) })
         })?
     })
 }
@@ -40,19 +65,20 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 struct Mutating<'a, 'm, 't> {
     mutator: &'m mut Mutator<'t>,
     part: Part<'a>,
+    batch: Batch,
     outcome: Result<(), OutOfMemory>,
 }
 
 impl Worker for Mutating<'_, '_, '_> {
     fn batch(&mut self) -> u64 {
-        for _ in 0..STEPS {
+        for _ in 0..self.batch.steps {
             if let Err(error) = self.part.step(self.mutator) {
                 self.outcome = Err(error);
                 break;
             }
         }
         // Steps that failed are told of when the iteration ends, and none of it is used.
-        STEPS
+        self.batch.operations
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

@@ -1,7 +1,8 @@
 //! A thread's part of the graph: its vertices, in a table that keeps them alive, and the steps that change them.
 
 use super::board::{Board, PLACES};
-use super::vertex::{EDGES, LEAF_EVERY, Load, Vertex, connect, leaf, make};
+use super::load::{Load, Mix};
+use super::vertex::{EDGES, LEAF_EVERY, Vertex, connect, leaf, make};
 use crate::walk::Random;
 use allotment::{Array, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind};
 use anyhow::{Context, bail};
@@ -13,10 +14,10 @@ pub(super) type Table = Array<Option<Vertex>>;
 const NUMBERS: u64 = 1 << 48;
 
 /// The loads of the vertices of a part of about `bytes` bytes, the table included; at least two.
-pub(super) fn plan(random: &mut Random, bytes: usize) -> Vec<Load> {
+pub(super) fn plan(random: &mut Random, mix: Mix, bytes: usize) -> Vec<Load> {
     let (mut loads, mut planned) = (Vec::new(), 16);
     while planned < bytes || loads.len() < 2 {
-        let load = Load::any(random);
+        let load = mix.load(random);
         planned += 8 + load.bytes();
         loads.push(load);
     }
@@ -160,31 +161,17 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Looks whether the graph is as the steps must have left it.
+    /// Looks whether the graph is as the steps must have left it. A safepoint: other threads may be at work still.
     ///
     /// # Errors
     /// Says what is lost or wrong.
-    pub(super) fn check(&self, mutator: &Mutator<'_>) -> anyhow::Result<()> {
-        let table = self.table.get(mutator);
+    pub(super) fn check(&self, mutator: &mut Mutator<'_>) -> anyhow::Result<()> {
         let mut sum = 0_u64;
         for place in 0..self.vertices {
-            let vertex = self.vertex(mutator, place).with_context(|| format!("vertex {place} is lost"))?;
-            if vertex.place != place as u64 || !vertex.is_whole(mutator) {
-                bail!("vertex {place} has another place, or another load, than it was made with");
+            if place.is_multiple_of(1024) {
+                mutator.safepoint();
             }
-            for slot in 0..EDGES {
-                let way = vertex.neighbour(mutator, slot);
-                let (other, back) = way.with_context(|| format!("vertex {place} has lost edge {slot}"))?;
-                let home = other.neighbour(mutator, back);
-                if !home.is_some_and(|(home, at)| home.is_same(vertex) && at == slot) {
-                    bail!("edge {slot} of vertex {place} does not lead back");
-                }
-                let entry = table.as_ref().get(other.place as usize).and_then(|field| field.load(mutator));
-                if !entry.is_some_and(|entry| entry.is_same(other)) {
-                    bail!("edge {slot} of vertex {place} leads to a vertex that is not in the table");
-                }
-            }
-            sum = sum.wrapping_add(vertex.number);
+            sum = sum.wrapping_add(self.check_vertex(mutator, place)?);
         }
         if sum != self.sum {
             bail!("the vertices' numbers sum up to {sum}, and not to {}", self.sum);
@@ -199,6 +186,28 @@ impl<'a> Part<'a> {
             bail!("a leaf of the board is lost, or has another number than it was made with");
         }
         Ok(())
+    }
+
+    /// The same of one vertex; its number.
+    fn check_vertex(&self, mutator: &Mutator<'_>, place: usize) -> anyhow::Result<u64> {
+        let table = self.table.get(mutator);
+        let vertex = self.vertex(mutator, place).with_context(|| format!("vertex {place} is lost"))?;
+        if vertex.place != place as u64 || !vertex.is_whole(mutator) {
+            bail!("vertex {place} has another place, or another load, than it was made with");
+        }
+        for slot in 0..EDGES {
+            let way = vertex.neighbour(mutator, slot);
+            let (other, back) = way.with_context(|| format!("vertex {place} has lost edge {slot}"))?;
+            let home = other.neighbour(mutator, back);
+            if !home.is_some_and(|(home, at)| home.is_same(vertex) && at == slot) {
+                bail!("edge {slot} of vertex {place} does not lead back");
+            }
+            let entry = table.as_ref().get(other.place as usize).and_then(|field| field.load(mutator));
+            if !entry.is_some_and(|entry| entry.is_same(other)) {
+                bail!("edge {slot} of vertex {place} leads to a vertex that is not in the table");
+            }
+        }
+        Ok(vertex.number)
     }
 }
 
@@ -217,13 +226,14 @@ mod tests {
 
     /// A part of a heap of its own, and what is done with it.
     fn with_part(
+        mix: Mix,
         death: usize,
         body: impl FnOnce(&mut Mutator<'_>, &mut Part<'_>) -> anyhow::Result<()>,
     ) -> Heap {
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
         let board = board::make(&heap, 1).unwrap().remove(0);
         let played = heap.attach(|mutator| {
-            let loads = plan(&mut Random::new(7), BYTES);
+            let loads = plan(&mut Random::new(7), mix, BYTES);
             root!(mutator, table = table(mutator, loads.len())?, board = board.get(mutator));
             let mut part = Part::new(table, board, 0, death);
             part.fill(mutator, &loads)?;
@@ -239,8 +249,10 @@ mod tests {
 
     #[test]
     fn the_graph_is_whole_after_any_steps_and_has_the_size_it_was_planned_with() {
-        for death in [0, 10, 100] {
-            let heap = with_part(death, |mutator, part| {
+        for (mix, death) in [("default", 0), ("default", 10), ("default", 100), ("small", 10), ("arrays", 10)]
+        {
+            let mix = Mix::named(mix).unwrap();
+            let heap = with_part(mix, death, |mutator, part| {
                 part.check(mutator)?;
                 mutator.collect();
                 for _ in 0..20 {
@@ -252,9 +264,9 @@ mod tests {
                 mutator.collect();
                 part.check(mutator)
             });
-            let loads = plan(&mut Random::new(7), BYTES);
+            let loads = plan(&mut Random::new(7), mix, BYTES);
             let planned: usize = loads.iter().map(|load| 8 + load.bytes()).sum();
-            assert_eq!(live(&heap), 16 + planned + board::BYTES, "{death}");
+            assert_eq!(live(&heap), 16 + planned + board::BYTES, "{mix:?} {death}");
         }
     }
 
@@ -262,7 +274,7 @@ mod tests {
     fn what_is_lost_is_found() {
         let complaint = |harm: fn(&Mutator<'_>, &Part<'_>)| {
             let mut complaint = String::new();
-            with_part(10, |mutator, part| {
+            with_part(Mix::DEFAULT, 10, |mutator, part| {
                 harm(mutator, part);
                 complaint = part.check(mutator).unwrap_err().to_string();
                 Ok(())
@@ -285,17 +297,9 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_has_all_kinds_of_loads_and_the_bytes_that_were_asked_for() {
-        let loads = plan(&mut Random::new(1), 4 << 20);
+    fn a_plan_has_the_bytes_that_were_asked_for() {
+        let loads = plan(&mut Random::new(1), Mix::DEFAULT, 4 << 20);
         let bytes = 16 + loads.iter().map(|load| 8 + load.bytes()).sum::<usize>();
         assert!((4 << 20..(4 << 20) + (48 << 10)).contains(&bytes), "{bytes}");
-        for kind in [
-            |load: &Load| *load == Load::Nothing,
-            |load: &Load| *load == Load::Medium,
-            |load: &Load| matches!(load, Load::Bytes(64..=4096)),
-            |load: &Load| matches!(load, Load::Array(8..=4096)),
-        ] {
-            assert!(loads.iter().filter(|load| kind(load)).count() > 100);
-        }
     }
 }

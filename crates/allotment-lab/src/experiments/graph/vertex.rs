@@ -4,7 +4,7 @@
 //! `j` for `i`: so a vertex can be taken out of the graph in constant time, and a reference that a collector
 //! forgot to update is found by looking whether its way back leads home.
 
-use crate::walk::Random;
+use super::load::Load;
 use allotment::{
     Array, Field, Gc, Mutator, NewArray, NewSlots, Object, OutOfMemory, Plain, Slots, alloc, root,
 };
@@ -54,28 +54,7 @@ pub(super) struct Medium {
     words: [u64; 15],
 }
 
-/// What hangs on a vertex beside its leaf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Load {
-    Nothing,
-    Medium,
-    /// That many bytes.
-    Bytes(usize),
-    /// An array of that many references.
-    Array(usize),
-}
-
 impl Load {
-    /// Any: of 100 vertices 70 have nothing, 20 an object of 128 bytes, 8 some bytes, 2 an array of references.
-    pub(super) fn any(random: &mut Random) -> Load {
-        match random.below(100) {
-            0..70 => Load::Nothing,
-            70..90 => Load::Medium,
-            90..98 => Load::Bytes(random.logarithmic(64, 4096)),
-            _ => Load::Array(random.logarithmic(8, 4096)),
-        }
-    }
-
     /// Bytes of a vertex with this load, all that hangs on it included.
     pub(super) const fn bytes(self) -> usize {
         let own = HEADER + size_of::<Vertex>() + LEAF_BYTES;

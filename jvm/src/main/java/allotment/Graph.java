@@ -42,6 +42,10 @@ public class Graph {
         @Param("10")
         public int death;
 
+        /** How many objects are arrays. */
+        @Param("default")
+        public String mix;
+
         private Vertex.Leaf[] board;
 
         @Setup
@@ -65,7 +69,7 @@ public class Graph {
             if (bytes < MIN_PART) {
                 throw new IllegalArgumentException(shared.live + " live bytes: a thread has at least " + MIN_PART);
             }
-            part = new Part(shared.board, bytes, thread.getThreadIndex(), shared.death);
+            part = new Part(shared.board, Load.Mix.named(shared.mix), bytes, thread.getThreadIndex(), shared.death);
         }
 
         @TearDown(Level.Iteration)

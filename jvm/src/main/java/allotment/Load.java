@@ -23,18 +23,51 @@ record Load(Kind kind, int length) {
     private static final int MORE_BYTES = ARRAY_BASE - Layout.arrayBase(byte.class);
     private static final int MORE_PLACES = (ARRAY_BASE - Layout.arrayBase(Object.class)) / Layout.referenceBytes();
 
-    /** Any: of 100 vertices 70 have nothing, 20 an object of 128 bytes, 8 some bytes, 2 an array of references. */
-    static Load any(Random random) {
-        int percent = random.below(100);
-        if (percent < 70) {
-            return new Load(Kind.NOTHING, 0);
+    /** How often what hangs on a vertex: of 100 vertices so many have each, and the others nothing. */
+    enum Mix {
+        SMALL(20, 0, 0),
+        DEFAULT(20, 8, 2),
+        ARRAYS(20, 30, 30);
+
+        private final int medium;
+        private final int bytes;
+        private final int array;
+
+        Mix(int medium, int bytes, int array) {
+            this.medium = medium;
+            this.bytes = bytes;
+            this.array = array;
         }
-        if (percent < 90) {
-            return new Load(Kind.MEDIUM, 0);
+
+        /**
+         * The mix of that name.
+         *
+         * @throws IllegalArgumentException if there is none
+         */
+        static Mix named(String word) {
+            return switch (word) {
+                case "small" -> SMALL;
+                case "default" -> DEFAULT;
+                case "arrays" -> ARRAYS;
+                default -> throw new IllegalArgumentException("mix=" + word + ": small, default and arrays are known");
+            };
         }
-        return percent < 98
-                ? new Load(Kind.BYTES, random.logarithmic(64, 4096))
-                : new Load(Kind.ARRAY, random.logarithmic(8, 4096));
+
+        /** The load of some vertex. */
+        Load load(Random random) {
+            int drawn = random.below(100);
+            int fromArray = 100 - array;
+            int fromBytes = fromArray - bytes;
+            if (drawn < fromBytes - medium) {
+                return new Load(Kind.NOTHING, 0);
+            }
+            if (drawn < fromBytes) {
+                return new Load(Kind.MEDIUM, 0);
+            }
+            return drawn < fromArray
+                    ? new Load(Kind.BYTES, random.logarithmic(64, 4096))
+                    : new Load(Kind.ARRAY, random.logarithmic(8, 4096));
+        }
     }
 
     /** Bytes of a vertex with this load, all that hangs on it included. */

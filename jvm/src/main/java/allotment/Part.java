@@ -30,11 +30,11 @@ final class Part {
      * A part of about {@code bytes} bytes, of thread {@code index}: every vertex is in a ring in the order of the table and in
      * one in any order.
      */
-    Part(Vertex.Leaf[] board, long bytes, int index, int death) {
+    Part(Vertex.Leaf[] board, Load.Mix mix, long bytes, int index, int death) {
         this.board = board;
         this.death = death;
         // Not the sequence that steps are drawn from.
-        List<Load> loads = plan(new Random(~(long) index), bytes);
+        List<Load> loads = plan(new Random(~(long) index), mix, bytes);
         random = new Random(index);
         nextNumber = index * NUMBERS;
         vertices = loads.size();
@@ -61,11 +61,11 @@ final class Part {
     }
 
     /** The loads of the vertices of a part of about {@code bytes} bytes, the table included; at least two. */
-    private static List<Load> plan(Random random, long bytes) {
+    private static List<Load> plan(Random random, Load.Mix mix, long bytes) {
         List<Load> loads = new ArrayList<>();
         long planned = 16;
         while (planned < bytes || loads.size() < 2) {
-            Load load = Load.any(random);
+            Load load = mix.load(random);
             planned += 8 + load.bytes();
             loads.add(load);
         }
