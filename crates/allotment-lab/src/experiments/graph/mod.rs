@@ -9,6 +9,7 @@ mod board;
 mod load;
 mod mutate;
 mod part;
+mod together;
 mod vertex;
 
 use super::collectors::{COLLECTOR, refusal};

@@ -8,6 +8,7 @@ use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
 use super::load::Mix;
 use super::part::{Part, plan, table};
+use super::together::{Member, Together};
 use super::{board, heap_bytes};
 use crate::harness::{Bench, Case, Worker};
 use crate::walk::Random;
@@ -15,31 +16,18 @@ use allotment::{Mutator, OutOfMemory, root};
 use anyhow::{Context, bail};
 use std::sync::{Mutex, PoisonError};
 
-/// What one call of a worker does, and how many operations that is.
-#[derive(Clone, Copy)]
-struct Batch {
-    steps: u64,
-    operations: u64,
-}
-
-impl Batch {
-    /// Between two looks at the harness.
-    const TIMED: Batch = Batch { steps: 64, operations: 64 };
-
-    /// A thread's share of all steps of a shot.
-    const fn shot(steps: u64) -> Batch {
-        Batch { steps, operations: 1 }
-    }
-}
+/// Steps between two looks at the harness.
+const STEPS: u64 = 64;
 
 /// Measures steps.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (live, death) = (case.size("live")?, case.size("death")?);
-    let batch = match case.mode.as_str() {
-        "mutate" => Batch::TIMED,
-        "shot" => Batch::shot(case.count("steps")? / case.threads as u64),
+    let (steps, is_shot) = match case.mode.as_str() {
+        "mutate" => (STEPS, false),
+        "shot" => (case.count("steps")? / case.threads as u64, true),
         other => bail!("there is no mode `{other}`"),
     };
+    let together = Together::new(case.threads);
     let mix = Mix::named(case.text("mix")?).context("the mix is none of the axis' words")?;
     let bytes = heap_bytes(case)?;
     // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
@@ -57,7 +45,8 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
             let mut part = Part::new(table, board, thread.index, death);
             part.fill(mutator, &loads).context(full)?;
             drop(loads);
-            play.play(Mutating { mutator, part, batch, outcome: Ok(()) })
+            let together = is_shot.then(|| Member(&together));
+            play.play(Mutating { mutator, part, steps, together, outcome: Ok(()) })
         })?
     })
 }
@@ -65,20 +54,34 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 struct Mutating<'a, 'm, 't> {
     mutator: &'m mut Mutator<'t>,
     part: Part<'a>,
-    batch: Batch,
+    /// Of a batch.
+    steps: u64,
+    /// Who else is in the shot, which is one operation.
+    together: Option<Member<'a>>,
     outcome: Result<(), OutOfMemory>,
+}
+
+impl Mutating<'_, '_, '_> {
+    /// Waits for the others of a shot.
+    fn meet(&mut self) {
+        if let Some(together) = &self.together {
+            self.mutator.blocking(|| together.meet());
+        }
+    }
 }
 
 impl Worker for Mutating<'_, '_, '_> {
     fn batch(&mut self) -> u64 {
-        for _ in 0..self.batch.steps {
+        self.meet();
+        for _ in 0..self.steps {
             if let Err(error) = self.part.step(self.mutator) {
                 self.outcome = Err(error);
                 break;
             }
         }
+        self.meet();
         // Steps that failed are told of when the iteration ends, and none of it is used.
-        self.batch.operations
+        if self.together.is_some() { 1 } else { self.steps }
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

@@ -1,0 +1,94 @@
+//! Where the threads of a shot begin together and end together.
+//!
+//! A thread's clock begins with its turn. Of many more threads than CPUs most would begin when others have ended, and the mean of
+//! their times would be that of one which ran alone. So each waits, while its clock runs, until all have begun, and then
+//! until all have ended. `std::sync::Barrier` was refused: it hangs where a thread never comes.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A place where all threads meet, again and again.
+#[derive(Debug)]
+pub(super) struct Together {
+    threads: usize,
+    state: Mutex<State>,
+    /// Waked when all have come, or one never will.
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Of all meetings.
+    arrivals: usize,
+    /// Whether a thread comes no more.
+    left: bool,
+}
+
+impl Together {
+    pub(super) fn new(threads: usize) -> Together {
+        Together { threads, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the threads. Who is dropped is waited for by nobody.
+#[derive(Debug)]
+pub(super) struct Member<'a>(pub(super) &'a Together);
+
+impl Member<'_> {
+    /// Waits until all have come as often as this thread has.
+    pub(super) fn meet(&self) {
+        let Together { threads, changed, .. } = self.0;
+        let mut state = self.0.lock();
+        state.arrivals += 1;
+        let all = state.arrivals.next_multiple_of(*threads);
+        if state.arrivals == all {
+            changed.notify_all();
+        }
+        let missing = |state: &mut State| state.arrivals < all && !state.left;
+        drop(changed.wait_while(state, missing).unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Drop for Member<'_> {
+    fn drop(&mut self) {
+        self.0.lock().left = true;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    #[test]
+    fn nobody_goes_on_before_all_have_come() {
+        const THREADS: usize = 5;
+        let (together, come) = (Together::new(THREADS), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    let member = Member(&together);
+                    for meeting in 1..=30 {
+                        come.fetch_add(1, Ordering::SeqCst);
+                        member.meet();
+                        assert!(come.load(Ordering::SeqCst) >= meeting * THREADS);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn who_never_comes_is_not_waited_for() {
+        let together = Together::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| Member(&together).meet());
+            drop(Member(&together));
+        });
+    }
+}
