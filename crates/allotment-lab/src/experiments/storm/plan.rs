@@ -2,15 +2,12 @@
 
 use super::operation::OPERATION_BYTES;
 use crate::experiments::collectors::heap_of;
-use crate::harness::{Case, ParameterError};
+use crate::harness::{Case, ParameterError, too_many_threads};
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::memory::limit::available_memory;
 use allotment::options::OptionError;
 use std::time::Duration;
-
-/// Threads that can be started: each has a stack.
-const MAX_MUTATORS: usize = 4096;
 
 /// Operations of one thread: it keeps the time of each.
 const MAX_OPERATIONS: usize = 1_000_000;
@@ -50,8 +47,8 @@ impl HeapPlan {
         if mutators == 0 {
             return Err("no mutators: nobody begins".into());
         }
-        if mutators > MAX_MUTATORS {
-            return Err(format!("{mutators} mutators: at most {MAX_MUTATORS} threads are started"));
+        if let Some(refused) = too_many_threads(mutators, "mutators") {
+            return Err(refused);
         }
         if operations == 0 {
             return Err("no operations: there is nothing to wait for".into());

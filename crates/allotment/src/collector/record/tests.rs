@@ -159,7 +159,7 @@ fn decisions_have_lines_in_the_order_they_were_taken() {
     let expected = [
         "GC(3) eden 4->80 without a stop: 41 threads",
         "GC(3) eden's last part open after 12.345ms: looked for idle times",
-        "GC(3) young 0.000 ms after 0.000 ms: eden 80 regions, survived 0k, promoted 0k, failed 0k, scanned 0k, \
+        "GC(3) young 0.000 ms after 0.000 ms: eden 80 regions, survived 0k, promoted 0k, stayed 0k, failed 0k, scanned 0k, \
          old 0k, humongous 0 regions, free 0 regions, 41 threads",
         "GC(3) next young: eden 80, capacity 128, tenuring 7, survivors 64k",
         "GC(3) TLABs adaptive: 41 threads, 8 allocated 9000k of eden 9216k, sizes 1312k->656k, 2 cut to 64k",
