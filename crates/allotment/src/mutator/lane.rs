@@ -32,18 +32,11 @@ pub(super) struct Lane {
     /// As in [`Settled`], in bytes.
     size: Cell<u32>,
     largest: Cell<u32>,
-    waste: Cell<u32>,
 }
 
 impl Lane {
     pub(super) fn new() -> Lane {
-        Lane {
-            region: Cell::new(ptr::null()),
-            last: Cell::new(0),
-            size: Cell::new(0),
-            largest: Cell::new(0),
-            waste: Cell::new(0),
-        }
+        Lane { region: Cell::new(ptr::null()), last: Cell::new(0), size: Cell::new(0), largest: Cell::new(0) }
     }
 
     /// The next refill is a whole one.
@@ -58,25 +51,22 @@ impl Lane {
     /// Opens it into `region`, which ends at `end`.
     pub(super) fn open(&self, region: &Region, end: usize, settled: Settled) {
         // No buffer is larger than the largest region, so the sizes fit; if they did not, the lane would be closed.
-        let sizes = (settled.size.try_into(), settled.largest.try_into(), settled.waste.try_into());
-        if let (Ok(size), Ok(largest), Ok(waste)) = sizes {
+        if let (Ok(size), Ok(largest)) = (settled.size.try_into(), settled.largest.try_into()) {
             self.region.set(region);
             self.last.set(end - MIN_OBJECT_BYTES);
             self.size.set(size);
             self.largest.set(largest);
-            self.waste.set(waste);
         }
     }
 
-    /// The region, and where a buffer that ends at `end` with `free` bytes left ends once it is longer for an object of `bytes`.
+    /// The region, and where a buffer `[top, end)` ends once it is longer for an object of `bytes`: as far behind that as it is large.
     /// `None`: that is for a whole refill to say, as it is at the end of a region, where the last buffer takes what is left.
     #[inline(always)]
-    pub(super) fn next(&self, end: usize, free: usize, bytes: usize) -> Option<(*const Region, usize)> {
-        let is_due = free < bytes && free <= self.waste.get() as usize;
-        if !is_due || bytes > self.largest.get() as usize {
+    pub(super) fn next(&self, top: usize, end: usize, bytes: usize) -> Option<(*const Region, usize)> {
+        if end - top >= bytes || bytes > self.largest.get() as usize {
             return None;
         }
-        let next = end + self.size.get() as usize + bytes;
+        let next = top + bytes + self.size.get() as usize;
         (next <= self.last.get()).then_some((self.region.get(), next))
     }
 

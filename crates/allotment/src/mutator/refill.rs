@@ -1,9 +1,10 @@
 //! Beyond the limit: the window, the sampling point, the next buffer.
 //!
-//! A new buffer is taken before the old one is given up, so a thread whose refill fails keeps what it
-//! has (HotSpot retires first, and a thread that finds nothing is left without a buffer). Where the new
-//! buffer begins at the end of the old one, as it does for a thread alone on its core, the old one is
-//! lengthened: nothing is wasted and no filler written.
+//! First a buffer is lengthened in place, if nobody took what follows it, as it is for a thread alone on its core: nothing is wasted,
+//! and no filler written. Only where that cannot be is it asked whether the buffer is kept and the object goes outside. (HotSpot
+//! asks first, so that of objects which are large beside their buffer many go outside.) Then
+//! a new buffer is taken before the old one is given up, so a thread whose refill fails keeps what it
+//! has (HotSpot retires first, and a thread that finds nothing is left without a buffer).
 
 use super::alloc::in_buffer;
 use super::initialise::zero;
@@ -58,32 +59,56 @@ impl State {
             return false;
         }
         let mut owned = self.owned.borrow_mut();
-        if self.hot.has_buffer() && owned.sizing.keep(&shared.sizing, self.hot.free()) {
-            self.counters.kept();
-            return false;
-        }
-        if let Some(private) = &mut owned.private {
-            let Some(rest) = private.rest(shared, bytes) else { return false };
-            self.install(&rest);
-            owned.sizing.granted_of_own(&shared.sizing, rest.end - rest.start);
-            self.counters.refilled(rest.end - rest.start);
-            return true;
+        if owned.private.is_some() {
+            return self.refill_from_own(&mut owned, bytes);
         }
         // A clock read is a fifth of a refill, and sizes that do not change are settled.
         let now = if shared.sizing.looks_at_time() { shared.settle(&mut owned.sizing) } else { 0 };
-        let Some(Request { min, size }) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
-            return false;
-        };
-        let lengthened = self.lengthen(min, size);
-        let Some(taken) = lengthened.or_else(|| self.replace(bytes, min, size)) else {
-            owned.sizing.refused();
-            return false;
+        let taken = match self.lengthen(&mut owned, bytes, now) {
+            Some(taken) => taken,
+            None if self.keeps(&mut owned) => return false,
+            None => {
+                let Some(Request { min, size }) =
+                    owned.sizing.request(&shared.sizing, bytes, usize::MAX, now)
+                else {
+                    return false;
+                };
+                let Some(taken) = self.replace(bytes, min, size) else {
+                    owned.sizing.refused();
+                    return false;
+                };
+                taken
+            }
         };
         owned.sizing.granted(&shared.sizing, taken, now);
         self.published.publish(&owned.sizing);
         self.counters.refilled(taken);
         self.open_lane(&owned);
         true
+    }
+
+    /// The same where the thread fills regions alone.
+    fn refill_from_own(&self, owned: &mut Owned, bytes: usize) -> bool {
+        if self.keeps(owned) {
+            return false;
+        }
+        let shared = &*self.shared;
+        let Some(rest) = owned.private.as_mut().and_then(|private| private.rest(shared, bytes)) else {
+            return false;
+        };
+        self.install(&rest);
+        owned.sizing.granted_of_own(&shared.sizing, rest.end - rest.start);
+        self.counters.refilled(rest.end - rest.start);
+        true
+    }
+
+    /// Whether so much of the buffer is free that it is kept for smaller objects.
+    fn keeps(&self, owned: &mut Owned) -> bool {
+        let keeps = self.hot.has_buffer() && owned.sizing.keep(&self.shared.sizing, self.hot.free());
+        if keeps {
+            self.counters.kept();
+        }
+        keeps
     }
 
     /// Gives the buffer up other than for a new one: at a safepoint, before a mark, at the end.
@@ -139,17 +164,21 @@ impl State {
         hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
     }
 
-    /// Takes `min` to `size` bytes behind the buffer into it, as long as nobody else has; how many. Most refills of a
-    /// thread that allocates much are this and no more.
-    fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
-        if !self.hot.has_buffer() {
+    /// Makes the buffer longer, by what an object of `bytes` lacks and a buffer behind it, as long as nobody else took what follows;
+    /// by how many bytes. Most refills of a thread that allocates much are this and no more. Nothing is wasted, however much is free:
+    /// whether the buffer is kept is no question here.
+    fn lengthen(&self, owned: &mut Owned, bytes: usize, now: u64) -> Option<usize> {
+        let (shared, hot) = (&*self.shared, &self.hot);
+        if !hot.has_buffer() {
             return None;
         }
+        let lacking = bytes - hot.free();
+        let Request { min, size } = owned.sizing.request(&shared.sizing, lacking, usize::MAX, now)?;
         let mut attempts = Attempts::default();
-        let carve = self.shared.free.extend(self.hot.end(), min, size, &mut attempts);
+        let carve = shared.free.extend(hot.end(), min, size, &mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
         let carve = carve?;
-        self.hot.extend(self.cleaned(&carve), carve.end);
+        hot.extend(self.cleaned(&carve), carve.end);
         Some(carve.end - carve.start)
     }
 
@@ -161,7 +190,7 @@ impl State {
     pub(super) fn lengthen_in_lane(&self, bytes: usize) -> Result<NonNull<u8>, NoLane> {
         let hot = &self.hot;
         let (top, end) = (hot.top(), hot.end());
-        let (region, next) = hot.lane.next(end, end - top, bytes).ok_or(NoLane::Closed)?;
+        let (region, next) = hot.lane.next(top, end, bytes).ok_or(NoLane::Closed)?;
         // A limit below the end is somebody's wish: a sampling point, or a stop.
         if hot.limit.plain() != end {
             return Err(NoLane::Closed);

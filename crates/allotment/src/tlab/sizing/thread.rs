@@ -1,7 +1,7 @@
 //! One thread's sizing: what it would ask for next, and when it gives a buffer up.
 //!
-//! The order on the slow path is HotSpot's (`memAllocator.cpp`): [`keep`](Sizing::keep) or drop the buffer;
-//! if dropped, [`request`](Sizing::request) a new one; then [`granted`](Sizing::granted) or
+//! The order on the slow path is HotSpot's (`memAllocator.cpp`) where a buffer is not lengthened in place:
+//! [`keep`](Sizing::keep) or drop the buffer; if dropped, [`request`](Sizing::request) a new one; then [`granted`](Sizing::granted) or
 //! [`refused`](Sizing::refused).
 
 use super::{Average, Averages, Config, adaptive, align_down, epsilon, hotspot};
@@ -25,8 +25,6 @@ pub struct Settled {
     pub size: usize,
     /// The largest pending object of which that is true.
     pub largest: usize,
-    /// With more than this free the buffer may be kept.
-    pub waste: usize,
 }
 
 /// What a thread and its heap did in a cycle that ended.
@@ -177,11 +175,9 @@ impl Sizing {
     #[inline]
     #[must_use]
     pub fn settled(&self, config: &Config) -> Option<Settled> {
-        config.settles().then(|| Settled {
-            size: self.desired_size,
-            largest: config.max_tlab_size - self.desired_size,
-            waste: self.initial_refill_waste_limit,
-        })
+        config
+            .settles()
+            .then(|| Settled { size: self.desired_size, largest: config.max_tlab_size - self.desired_size })
     }
 
     /// As [`granted`](Self::granted), of a buffer as [`settled`](Self::settled) says.
