@@ -15,6 +15,7 @@
 
 #[cfg(not(any(miri, loom)))]
 use super::Hot;
+use super::hot::in_buffer;
 use super::refill::NoLane;
 use super::state::State;
 use super::{ArraySite, OutOfMemory, Prefetch, Shared, Site, Zeroing};
@@ -284,16 +285,6 @@ impl State {
         }
         NonNull::new(block.start as *mut u8)
     }
-}
-
-/// An address inside a buffer as a pointer.
-///
-/// # Safety
-/// - `start` is an address inside a buffer.
-#[inline(always)]
-pub(super) unsafe fn in_buffer(start: usize) -> NonNull<u8> {
-    // SAFETY: no buffer begins at 0.
-    unsafe { NonNull::new_unchecked(start as *mut u8) }
 }
 
 /// Writes the header, and the body if the policy says so.

@@ -9,7 +9,8 @@
 //! objects of the burst would be allocated over. A burst looks up after [`LOOK_UP_BYTES`], so a stop
 //! request waits no longer than that takes.
 
-use super::alloc::{in_buffer, initialise, initialise_array};
+use super::alloc::{initialise, initialise_array};
+use super::hot::in_buffer;
 use super::state::State;
 use super::{ArraySite, Mutator, NoPrefetch, Prefetch, Site, Zeroing};
 use crate::object::{Header, ShapeRef};

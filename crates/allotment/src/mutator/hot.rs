@@ -14,6 +14,7 @@ use super::lane::Lane;
 use super::limit::Limit;
 use crate::region::{CARD_SHIFT, DIRTY};
 use std::cell::Cell;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// A thread's allocation buffer, as the fast path sees it.
@@ -231,6 +232,16 @@ impl Hot {
         assert!(self.zeroed.get() <= end && self.clean.get() <= end, "zeroes end in the buffer");
         self.lane.verify(end);
     }
+}
+
+/// An address inside a buffer as a pointer.
+///
+/// # Safety
+/// - `start` is an address inside a buffer.
+#[inline(always)]
+pub(super) unsafe fn in_buffer(start: usize) -> NonNull<u8> {
+    // SAFETY: no buffer begins at 0.
+    unsafe { NonNull::new_unchecked(start as *mut u8) }
 }
 
 #[cfg(not(loom))]

@@ -6,7 +6,7 @@
 //! a new buffer is taken before the old one is given up, so a thread whose refill fails keeps what it
 //! has (HotSpot retires first, and a thread that finds nothing is left without a buffer).
 
-use super::alloc::in_buffer;
+use super::hot::in_buffer;
 use super::initialise::zero;
 use super::state::{Owned, State};
 use crate::object::fill;
