@@ -224,8 +224,8 @@ mod tests {
         let (heap, mut probe) = HeapUse::of(Heap::builder().max_heap_size(16 << 20)).unwrap();
         let collect = |times: usize| {
             heap.attach(|mu| {
-                // Garbage before what is kept, so that something moves.
-                alloc!(mu, NewSlots::<u8>::new(1000, 0))?;
+                // Garbage before what is kept, and enough of it that its region is not left alone.
+                alloc!(mu, NewSlots::<u8>::new(50_000, 0))?;
                 root!(mu, kept = alloc!(mu, NewSlots::<u8>::new(100_000, 1))?);
                 (0..times).for_each(|_| assert!(mu.collect()));
                 assert_eq!(kept.get(mu).len(), 100_000);

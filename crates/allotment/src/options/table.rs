@@ -92,10 +92,10 @@ macro_rules! for_each_option {
             /// Percentage of the memory to allocate from that half-full buffers may waste in a cycle.
             TLABWasteTargetPercent, tlab_waste_target_percent: usize = 1, Count => Count { min: 1, max: 100 },
                 ["TLABWasteTargetPercent"] "";
-            /// A buffer that cannot be lengthened is kept with more than 1/this of it free; the object goes outside.
+            /// A buffer that cannot be lengthened in place is kept if more than 1/this of it is free.
             TLABRefillWasteFraction, tlab_refill_waste_fraction: usize = 64,
                 Count => Count { min: 1, max: MAX_COUNT },
-                ["TLABRefillWasteFraction"] "Asked at every refill, since no buffer is lengthened in place there.";
+                ["TLABRefillWasteFraction"] "asked at every refill: no buffer grows in place.";
             /// Words (8 bytes) that each allocation outside a kept buffer adds to what may be dropped.
             TLABWasteIncrement, tlab_waste_increment: usize = 4, Count => Count { min: 0, max: MAX_COUNT },
                 ["TLABWasteIncrement"] "";
