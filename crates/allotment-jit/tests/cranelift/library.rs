@@ -47,7 +47,7 @@ struct Shapes {
 
 /// A heap whose memory was all written to.
 fn used_heap() -> (Heap, Shapes) {
-    let heap = heap("Collector=epsilon,TLABSize=1m,MinTLABSize=1m,-ResizeTLAB,ZeroWindowSize=1k");
+    let heap = heap("Collector=epsilon,TLABSize=256k,MinTLABSize=256k,-ResizeTLAB,ZeroWindowSize=1k");
     let fixed = |words: usize| heap.register(Shape::fixed(format!("Words{words}"), words * 8)).unwrap();
     let array = |bytes: usize| {
         heap.register(Shape::array(format!("Array{bytes}"), 16, Element::Plain { bytes })).unwrap()
