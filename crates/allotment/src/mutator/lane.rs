@@ -59,14 +59,14 @@ impl Lane {
         }
     }
 
-    /// The region, and where a buffer `[top, end)` ends once it is longer for an object of `bytes`: as far behind that as it is large.
+    /// The region, and where a buffer `[top, end)` ends once it is longer for an object of `bytes`.
     /// `None`: that is for a whole refill to say, as it is at the end of a region, where the last buffer takes what is left.
     #[inline(always)]
     pub(super) fn next(&self, top: usize, end: usize, bytes: usize) -> Option<(*const Region, usize)> {
         if end - top >= bytes || bytes > self.largest.get() as usize {
             return None;
         }
-        let next = top + bytes + self.size.get() as usize;
+        let next = end + self.size.get() as usize + bytes;
         (next <= self.last.get()).then_some((self.region.get(), next))
     }
 

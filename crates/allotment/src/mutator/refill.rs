@@ -164,7 +164,7 @@ impl State {
         hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
     }
 
-    /// Makes the buffer longer, by what an object of `bytes` lacks and a buffer behind it, as long as nobody else took what follows;
+    /// Makes the buffer longer, by an object of `bytes` and a buffer behind it, as long as nobody else took what follows;
     /// by how many bytes. Most refills of a thread that allocates much are this and no more. Nothing is wasted, however much is free:
     /// whether the buffer is kept is no question here.
     fn lengthen(&self, owned: &mut Owned, bytes: usize, now: u64) -> Option<usize> {
@@ -172,8 +172,7 @@ impl State {
         if !hot.has_buffer() {
             return None;
         }
-        let lacking = bytes - hot.free();
-        let Request { min, size } = owned.sizing.request(&shared.sizing, lacking, usize::MAX, now)?;
+        let Request { min, size } = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now)?;
         let mut attempts = Attempts::default();
         let carve = shared.free.extend(hot.end(), min, size, &mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
