@@ -62,23 +62,25 @@ impl State {
         if owned.private.is_some() {
             return self.refill_from_own(&mut owned, bytes);
         }
+        let least = bytes.max(shared.sizing.min_tlab_size());
+        let in_place = self.hot.has_buffer() && shared.free.can_extend(self.hot.end(), least);
+        // Asked before sizes are settled: an object outside is no refill, by which they grow and decay.
+        if !in_place && self.keeps(&mut owned) {
+            return false;
+        }
         // A clock read is a fifth of a refill, and sizes that do not change are settled.
         let now = if shared.sizing.looks_at_time() { shared.settle(&mut owned.sizing) } else { 0 };
-        let taken = match self.lengthen(&mut owned, bytes, now) {
-            Some(taken) => taken,
-            None if self.keeps(&mut owned) => return false,
-            None => {
-                let Some(Request { min, size }) =
-                    owned.sizing.request(&shared.sizing, bytes, usize::MAX, now)
-                else {
-                    return false;
-                };
-                let Some(taken) = self.replace(bytes, min, size) else {
-                    owned.sizing.refused();
-                    return false;
-                };
-                taken
-            }
+        let Some(Request { min, size }) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
+            return false;
+        };
+        let lengthened = if in_place { self.lengthen(min, size) } else { None };
+        // Another thread was quicker.
+        if in_place && lengthened.is_none() && self.keeps(&mut owned) {
+            return false;
+        }
+        let Some(taken) = lengthened.or_else(|| self.replace(bytes, min, size)) else {
+            owned.sizing.refused();
+            return false;
         };
         owned.sizing.granted(&shared.sizing, taken, now);
         self.published.publish(&owned.sizing);
@@ -164,20 +166,14 @@ impl State {
         hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
     }
 
-    /// Makes the buffer longer, by an object of `bytes` and a buffer behind it, as long as nobody else took what follows;
-    /// by how many bytes. Most refills of a thread that allocates much are this and no more. Nothing is wasted, however much is free:
-    /// whether the buffer is kept is no question here.
-    fn lengthen(&self, owned: &mut Owned, bytes: usize, now: u64) -> Option<usize> {
-        let (shared, hot) = (&*self.shared, &self.hot);
-        if !hot.has_buffer() {
-            return None;
-        }
-        let Request { min, size } = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now)?;
+    /// Takes `min` to `size` bytes behind the buffer into it, as long as nobody else has; how many. Most refills of a
+    /// thread that allocates much are this and no more.
+    fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
         let mut attempts = Attempts::default();
-        let carve = shared.free.extend(hot.end(), min, size, &mut attempts);
+        let carve = self.shared.free.extend(self.hot.end(), min, size, &mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
         let carve = carve?;
-        hot.extend(self.cleaned(&carve), carve.end);
+        self.hot.extend(self.cleaned(&carve), carve.end);
         Some(carve.end - carve.start)
     }
 

@@ -215,11 +215,11 @@ impl Registry {
         next: usize,
     ) -> BufferSizes {
         let mut inner = self.threads.lock();
-        let sizes = inner.threads.iter().map(|thread| thread.state().owned.borrow().sizing.desired_size());
-        let before = sizes.sum();
         take_in(&mut inner, counted, used, capacity);
+        let mut before = 0;
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
+            before += owned.sizing.desired_size();
             let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
             shared.budget.end_cycle(&shared.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
         }

@@ -18,6 +18,18 @@ impl<B: Backing> FreeSet<B> {
         (self.mode != RefillMode::Lock).then(|| (self.table.get(index), self.table.end(index)))
     }
 
+    /// Whether `bytes` that follow a piece ending at `end` can be had now.
+    pub(crate) fn can_extend(&self, end: usize, bytes: usize) -> bool {
+        self.room_behind(end, bytes).is_some()
+    }
+
+    /// The region of a piece that ends at `end`, and what is left of it, if that is `least` bytes and follows the piece.
+    fn room_behind(&self, end: usize, least: usize) -> Option<(&Region, usize)> {
+        let (region, region_end) = self.around(end)?;
+        let room = region_end - end;
+        (room >= least && region.top() == end).then_some((region, room))
+    }
+
     /// Takes `min` to `desired` bytes that follow a piece of a shared region ending at `end`, which the
     /// caller owns, if nothing was taken behind it. All multiples of 8. Not in mode `Lock`, where nothing
     /// is taken without the lock.
@@ -28,11 +40,7 @@ impl<B: Backing> FreeSet<B> {
         desired: usize,
         attempts: &mut Attempts,
     ) -> Option<Carve> {
-        let (region, region_end) = self.around(end)?;
-        let room = region_end - end;
-        if room < min || region.top() != end {
-            return None;
-        }
+        let (region, room) = self.room_behind(end, min)?;
         let bytes = if min < desired && room < desired + MIN_OBJECT_BYTES { room } else { desired };
         attempts.tried += 1;
         region.move_top(end, end + bytes).ok()?;

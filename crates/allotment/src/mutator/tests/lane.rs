@@ -5,9 +5,13 @@ use super::kit::{By, Kind, Kit, What};
 use crate::Heap;
 use crate::mutator::Mutator;
 use crate::mutator::refill::NoLane;
+use crate::options::CollectorKind;
 use crate::region::Attempts;
 use crate::tlab::statistics::TlabStatistics;
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Options with which sizes are settled.
 const SETTLED: &[&str] = &[
@@ -156,6 +160,41 @@ fn whose_buffer_is_lengthened_sends_nothing_outside_however_much_is_free() {
         assert_eq!((counted.slow_allocations, counted.outside_allocations), (0, 0));
         assert_eq!((counted.refill_waste, counted.refills >= 5, in_lane > 0), (0, true, lane));
     }
+}
+
+/// Regression: each object that went outside let the size decay once more, though it is no refill.
+#[test]
+fn objects_outside_settle_no_sizes() {
+    let seconds = Arc::new(AtomicU64::new(0));
+    let clock = seconds.clone();
+    let builder = Heap::builder().test_geometry(4096, 64).use_transparent_huge_pages(false);
+    let builder =
+        builder.collector(CollectorKind::Epsilon).options("AllocationRegions=1,MinTLABSize=64,TLABSize=128");
+    let heap =
+        builder.unwrap().clock(move || Duration::from_secs(clock.load(Ordering::Relaxed))).build().unwrap();
+    let kit = Kit::new(&heap);
+    heap.attach(|mutator| {
+        let allocate = |mutator: &mut Mutator<'_>, length| {
+            let what = What { kind: Kind::Array(0, length), by: By::Object };
+            assert!(one(&heap, &kit, mutator, Step::Allocate(what)).is_some());
+        };
+        let size = |mutator: &Mutator<'_>| mutator.state().owned.borrow().sizing.desired_size();
+        for _ in 0..200 {
+            allocate(mutator, 48);
+        }
+        while !(1000..3000).contains(&mutator.state().hot.free()) {
+            allocate(mutator, 48);
+        }
+        let grown = size(mutator);
+        assert!(grown >= 2048, "{grown}");
+        one(&heap, &kit, mutator, Step::Behind(16));
+        seconds.store(2, Ordering::Relaxed);
+        for outside in 1..4 {
+            allocate(mutator, 3600);
+            assert_eq!((size(mutator), mutator.state().counters.read().slow_allocations), (grown, outside));
+        }
+    })
+    .unwrap();
 }
 
 #[test]
