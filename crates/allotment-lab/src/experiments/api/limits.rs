@@ -1,10 +1,10 @@
 //! What parameters make sense, and how large the heaps for them are.
 
 use super::super::collectors::{by_workers, workers_refusal};
+use super::super::memory;
 use super::node::BYTES;
 use crate::harness::{Case, ParameterError, too_many_threads};
 use allotment::Heap;
-use allotment::memory::limit::available_memory;
 use allotment::options::CollectorKind;
 
 /// The least that MaxHeapSize takes, in bytes.
@@ -97,9 +97,5 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
         }
         _ => SLACK,
     };
-    let memory = available_memory().bytes;
-    let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
-    Ok((needed > memory).then(|| {
-        format!("{} needs a heap of {} of memory, and there are {}", case.mode, mib(needed), mib(memory))
-    }))
+    Ok(memory::fits(&format!("heaps of {}", case.mode), needed, "smaller ones").err())
 }

@@ -85,7 +85,7 @@ impl Experiment for Api {
             Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["1024", "1048576"])
                 .only_in(&["load", "store", "list"]),
             Axis::new("mutators", "threads that are stopped", Kind::Count, &["1", "2", "8", "64", "500"])
-                .quick(&["1", "8", "500"])
+                .quick(&["1", "500"])
                 .only_in(&["stop"]),
             Axis::new("live", "bytes of live objects", Kind::Size, &["4m", "64m", "512m"])
                 .only_in(&["collect"]),

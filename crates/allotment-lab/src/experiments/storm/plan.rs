@@ -2,10 +2,10 @@
 
 use super::operation::OPERATION_BYTES;
 use crate::experiments::collectors::heap_of;
+use crate::experiments::memory;
 use crate::harness::{Case, ParameterError, too_many_threads};
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
-use allotment::memory::limit::available_memory;
 use allotment::options::OptionError;
 use std::time::Duration;
 
@@ -90,17 +90,9 @@ impl HeapPlan {
     /// Says how much is needed and how much there is; or what the option says.
     pub(super) fn fits(&self) -> Result<(), String> {
         let thread = STACK + self.operations * size_of::<Duration>();
-        let (needed, memory) = (self.heap.saturating_add(self.mutators * thread), available_memory().bytes);
-        let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
-        if needed > memory {
-            return Err(format!(
-                "{} mutators with {} operations each need {} of memory, and there are {}",
-                self.mutators,
-                self.operations,
-                mib(needed),
-                mib(memory)
-            ));
-        }
+        let what = format!("{} mutators with {} operations each", self.mutators, self.operations);
+        let needed = self.heap.saturating_add(self.mutators * thread);
+        memory::fits(&what, needed, "a smaller --heap, fewer --mutators or --operations")?;
         // Without the collector: one that this build does not have is for its case to say.
         let heap = Heap::builder().max_heap_size(self.heap).tlab_size(self.tlab);
         heap.resolve().map(drop).map_err(|error| error.to_string())

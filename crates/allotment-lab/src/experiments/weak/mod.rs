@@ -15,13 +15,13 @@ mod witness;
 
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
+use super::memory;
 use super::saying::{contrast, ours, place};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ParameterError, Probe,
     SecondaryValue,
 };
-use allotment::memory::limit::available_memory;
 use allotment::root;
 use anyhow::bail;
 use cache::{ENTRY_BYTES, Fields, Roots, VALUE_BYTES, table};
@@ -139,7 +139,7 @@ fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
             "collector=epsilon never clears a weak reference, and a cache fills its heap".into(),
         ));
     }
-    let (heap, memory) = (case.size("heap")?, available_memory().bytes);
+    let heap = case.size("heap")?;
     let held = VALUE_BYTES.saturating_add(case.size("value")?).saturating_mul(entries * window / 100);
     let needed = held.saturating_add(entries * ENTRY_BYTES).saturating_mul(case.threads);
     let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
@@ -151,8 +151,8 @@ fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
             mib(needed)
         )));
     }
-    if heap > memory {
-        return Ok(Some(format!("a heap of {}, and there are {} of memory", mib(heap), mib(memory))));
+    if let Err(why) = memory::fits("heaps of a cache", heap, "smaller ones") {
+        return Ok(Some(why));
     }
     Ok(collectors::refusal(case.text("collector")?, heap))
 }
