@@ -5,19 +5,19 @@
 //! [`allotment::memory`]; here is what only a measurement wants to know.
 
 mod clock;
+mod cpu_account;
 mod description;
 mod free_memory;
 mod linux;
 mod noise;
 mod resident;
-mod run_queue;
 mod x86_64;
 
 pub use clock::read_cost;
+pub use cpu_account::{CpuAccount, CpuTime};
 pub use description::{Machine, placement};
 pub use free_memory::free_memory;
 pub use linux::{die_with_parent, pin_current_thread, raise_open_files};
 pub use noise::{Noise, stolen_milliseconds};
 pub use resident::Resident;
-pub use run_queue::RunQueue;
 pub use x86_64::time_stamp_counter;

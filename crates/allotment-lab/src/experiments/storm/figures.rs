@@ -1,6 +1,7 @@
 //! What is told of a storm: percentiles of its operations, of first ones apart, and how many threads waited.
 
 use crate::harness::SecondaryValue;
+use crate::machine::CpuTime;
 use crate::statistics::{Weighted, percentile};
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use std::time::Duration;
 pub(super) struct Times {
     /// Of its operations, in their order.
     pub(super) operations: Vec<Duration>,
-    /// How long it waited for a CPU in the longest of them, if the kernel says so and it was asked.
-    pub(super) queued: Option<Duration>,
+    /// The CPU time it had and wanted in the longest of them, if the kernel says so and it was asked.
+    pub(super) of_longest: Option<CpuTime>,
     /// By how much each of its sleeps was longer than it was meant to be.
     pub(super) overslept: Vec<Duration>,
     /// From the instant of the beginning until it was done.
@@ -60,8 +61,13 @@ pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
         SecondaryValue::maximum("thread.max", "ms", percentile(&totals, 100.0)),
     ];
     let longest = |times: &&Times| times.operations.iter().copied().max();
-    if let Some(queued) = threads.iter().max_by_key(longest).and_then(|times| times.queued) {
-        values.push(SecondaryValue::maximum("op.max.queued", "us", microseconds(queued)));
+    if let Some(CpuTime { ran, queued }) =
+        threads.iter().max_by_key(longest).and_then(|times| times.of_longest)
+    {
+        values.extend([
+            SecondaryValue::maximum("op.max.ran", "us", microseconds(ran)),
+            SecondaryValue::maximum("op.max.queued", "us", microseconds(queued)),
+        ]);
     }
     if !overslept.is_empty() {
         values.extend([
@@ -83,7 +89,7 @@ mod tests {
         let ms = Duration::from_millis;
         let times = |first: u64, total: u64| Times {
             operations: [first, 1, 1, 1].map(ms).to_vec(),
-            queued: Some(ms(first / 2)),
+            of_longest: Some(CpuTime { ran: ms(first / 5), queued: ms(first / 2) }),
             overslept: [total, 0, 0].map(ms).to_vec(),
             total: ms(total),
         };
@@ -92,6 +98,7 @@ mod tests {
         for (label, value) in [
             ("op.p50", 1000.0),
             ("op.max", 10_000.0),
+            ("op.max.ran", 2000.0),
             ("op.max.queued", 5000.0),
             ("op.over-1ms", 12.0),
             ("first.p50", 2000.0),
@@ -105,8 +112,8 @@ mod tests {
         ] {
             assert!((of(label) - value).abs() < 1e-6, "{label}: {}", of(label));
         }
-        let unpaced = Times { overslept: Vec::new(), queued: None, ..times(2, 9) };
-        let of_pace = |label: &str| label.starts_with("overslept") || label == "op.max.queued";
+        let unpaced = Times { overslept: Vec::new(), of_longest: None, ..times(2, 9) };
+        let of_pace = |label: &str| label.starts_with("overslept") || label.starts_with("op.max.");
         assert!(!figures(&[unpaced]).iter().any(|value| of_pace(&value.label)));
     }
 }

@@ -10,9 +10,10 @@ use super::plan::{HeapPlan, STACK};
 use super::start::Start;
 use crate::experiments::heap_use::HeapUse;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};
-use crate::machine::RunQueue;
+use crate::machine::{CpuAccount, stolen_milliseconds};
 use allotment::{Heap, Mutator, Root, root};
 use anyhow::{Context, anyhow, bail};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -25,6 +26,8 @@ struct Storm {
     heap: Heap,
     heap_use: HeapUse,
     first: FirstCollection,
+    /// What the hypervisor had taken before the instant, in ms.
+    stolen_before: Option<f64>,
     start: Arc<Start>,
     threads: Vec<JoinHandle<Told>>,
     /// What they told, when all are over.
@@ -37,8 +40,8 @@ impl Storm {
         let first = FirstCollection::default();
         let (heap, heap_use) = HeapUse::listening(plan.builder()?, first.hook())?;
         let rings = alone(&heap, plan).context("before the start")?;
-        let mut storm =
-            Storm { heap, heap_use, first, start: Arc::default(), threads: Vec::new(), times: Vec::new() };
+        let (start, threads, times) = (Arc::default(), Vec::new(), Vec::new());
+        let mut storm = Storm { heap, heap_use, first, stolen_before: None, start, threads, times };
         for (index, ring) in rings.into_iter().enumerate() {
             let (heap, leaves) = (storm.heap.clone(), Leaves(Arc::clone(&storm.start)));
             let part = Part {
@@ -64,6 +67,7 @@ impl Storm {
         storm.start.wait_until_ready(plan.mutators);
         storm.first.begin(&storm.heap);
         storm.heap_use.before();
+        storm.stolen_before = stolen_milliseconds(Path::new("/"));
         Ok(storm)
     }
 
@@ -91,6 +95,9 @@ impl Storm {
         let mut values = figures(&self.times);
         if let Some(waste) = self.first.end() {
             values.push(SecondaryValue::average("first-gc.waste", "%", waste));
+        }
+        if let Some((after, before)) = stolen_milliseconds(Path::new("/")).zip(self.stolen_before) {
+            values.push(SecondaryValue::average("stolen", "ms", after - before));
         }
         values.extend(self.heap_use.after(iteration));
         values
@@ -156,8 +163,8 @@ impl Part {
         let mut times = vec![Duration::MAX; count];
         let mut overslept = vec![Duration::MAX; if pace.is_zero() { 0 } else { count.saturating_sub(1) }];
         // The kernel is asked while nobody waits for the answer: without sleep it would be in the score.
-        let queue = (!pace.is_zero()).then(RunQueue::of_this_thread).flatten();
-        let queued = || queue.as_ref().and_then(RunQueue::waited);
+        let account = (!pace.is_zero()).then(CpuAccount::of_this_thread).flatten();
+        let had = || account.as_ref().and_then(CpuAccount::time);
         let mut longest = (Duration::ZERO, None);
         let Some(instant) = mutator.blocking(|| start.wait()) else { return Ok(None) };
         for (number, time) in times.iter_mut().enumerate() {
@@ -166,16 +173,16 @@ impl Part {
                 mutator.blocking(|| thread::sleep(pace));
                 overslept[number - 1] = asleep.elapsed().saturating_sub(pace);
             }
-            let before = queued();
+            let before = had();
             let begun = Instant::now();
             let performed = operations.perform(mutator, kept);
             *time = begun.elapsed();
             if *time > longest.0 {
-                longest = (*time, queued().zip(before).map(|(after, before)| after - before));
+                longest = (*time, had().zip(before).map(|(after, before)| after - before));
             }
             first.allocated(performed.with_context(|| format!("operation {} of {count}", number + 1))?);
         }
-        Ok(Some(Times { operations: times, queued: longest.1, overslept, total: instant.elapsed() }))
+        Ok(Some(Times { operations: times, of_longest: longest.1, overslept, total: instant.elapsed() }))
     }
 }
 

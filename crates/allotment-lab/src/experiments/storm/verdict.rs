@@ -23,11 +23,16 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
     }
     if let Some((longest, storm)) = longest(row) {
         text += &format!("; the longest operation took {:.1} ms", longest / 1e3);
-        if let Some(queued) = of_storm(row, "op.max.queued", storm) {
-            text += &format!(", {:.1} of them in the queue for a CPU", queued / 1e3);
+        let of_storm = |label| of_storm(row, label, storm);
+        if let Some((queued, ran)) = of_storm("op.max.queued").zip(of_storm("op.max.ran")) {
+            text +=
+                &format!(", {:.1} of them in the queue for a CPU and {:.1} on one", queued / 1e3, ran / 1e3);
         }
-        if let Some(pause) = of_storm(row, "pause.max", storm) {
+        if let Some(pause) = of_storm("pause.max") {
             text += &format!(", in a storm whose longest pause took {pause:.1} ms");
+        }
+        if let Some(stolen) = of_storm("stolen").filter(|&stolen| stolen > 0.0) {
+            text += &format!("; the hypervisor took {stolen:.0} ms of that storm's CPU time");
         }
     }
     let place = place(row, rows, &["mutators"]);
@@ -70,14 +75,19 @@ mod tests {
             examples::metric("first-gc.waste", "%", Combine::Average, &[&[12.0]]),
             examples::metric("op.max", "us", Combine::Maximum, &[&[9_000.0], &[15_000.0]]),
             examples::metric("op.max.queued", "us", Combine::Maximum, &[&[8_000.0], &[6_000.0]]),
+            examples::metric("op.max.ran", "us", Combine::Maximum, &[&[800.0], &[400.0]]),
             examples::metric("pause.max", "ms", Combine::Maximum, &[&[8.0], &[7.0]]),
         ];
         let expected = "3.0 of 500 threads waited over 1 ms in their first operation; 12.0 % of what was handed \
                         out was unused at the first collection; the longest operation took 15.0 ms, 6.0 of them \
-                        in the queue for a CPU, in a storm whose longest pause took 7.0 ms.";
-        assert_eq!(verdicts(&[storm.clone()]), [expected]);
+                        in the queue for a CPU and 0.4 on one, in a storm whose longest pause took 7.0 ms";
+        assert_eq!(verdicts(&[storm.clone()]), [format!("{expected}.")]);
+        storm.secondary.push(examples::metric("stolen", "ms", Combine::Average, &[&[0.0], &[20.0]]));
+        let taken = format!("{expected}; the hypervisor took 20 ms of that storm's CPU time.");
+        assert_eq!(verdicts(&[storm.clone()]), [taken]);
         // A storm without a collection has no pause: whose the others are nobody can tell.
-        storm.secondary[4] = examples::metric("pause.max", "ms", Combine::Maximum, &[&[], &[7.0]]);
-        assert!(verdicts(&[storm])[0].ends_with("queue for a CPU."));
+        storm.secondary[5] = examples::metric("pause.max", "ms", Combine::Maximum, &[&[], &[7.0]]);
+        storm.secondary.truncate(6);
+        assert!(verdicts(&[storm])[0].ends_with("0.4 on one."));
     }
 }
