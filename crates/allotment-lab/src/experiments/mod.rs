@@ -38,6 +38,7 @@ mod sizes;
 mod storm;
 mod tlab;
 mod tlab_size;
+mod together;
 mod trees;
 mod weak;
 

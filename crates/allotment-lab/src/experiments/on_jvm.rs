@@ -166,7 +166,7 @@ pub(super) fn graph(case: &Case, heap: usize) -> Counterpart {
     Ok((case.mode == "mutate" && is_collected(case)?).then_some(workload))
 }
 
-/// Beside both modes of `lists`, where our heap has so many bytes.
+/// Beside the modes `forced` and `queue` of `lists`, where our heap has so many bytes.
 pub(super) fn lists(case: &Case, heap: usize) -> Counterpart {
     const DIFFERS: &[&str] = &[
         "a JVM's heap has twice the bytes of ours where a collection is forced: all nodes of a shot fit into its eden, and \
@@ -184,7 +184,7 @@ pub(super) fn lists(case: &Case, heap: usize) -> Counterpart {
     } else {
         Workload::new("allotment.Lists.queue", heap)
     };
-    Ok(is_collected(case)?.then_some(workload.param("nodes", nodes)))
+    Ok((case.mode != "shot" && is_collected(case)?).then_some(workload.param("nodes", nodes)))
 }
 
 /// Beside the modes `gather` and `chase` of `cache`, where each thread walks `own` bytes.

@@ -260,6 +260,9 @@ impl<'a> Bench<'a> {
             window: shares().map(|share| share.time).max().unwrap_or_default(),
         };
         let mut secondary = over_threads(parts);
+        if self.case.jmh_mode == JmhMode::SingleShot && parts.len() > 1 {
+            secondary.push(SecondaryValue::average("wall", "ms", wall(shares()).as_secs_f64() * 1e3));
+        }
         secondary.extend(probe.after(&iteration));
         if let Some(plan) = &self.watch.counters {
             let readings = parts.iter().map(|part| &part.seen.readings[..]);
@@ -270,6 +273,14 @@ impl<'a> Bench<'a> {
         let call = shares().map(|share| nanoseconds(share) / share.calls as f64).sum::<f64>() / threads;
         Ok(IterationRecord { warmup, measured, calls, nanoseconds_per_call: call, secondary })
     }
+}
+
+/// From the beginning of the first thread to the end of the last.
+fn wall<'a>(shares: impl Iterator<Item = &'a Share> + Clone) -> Duration {
+    let begins = || shares.clone().filter_map(|share| Some((share.began?, share.time)));
+    let (first, last) =
+        (begins().map(|(began, _)| began).min(), begins().map(|(began, time)| began + time).max());
+    first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first)
 }
 
 /// Combines the threads' values of equal label, in order of first appearance.

@@ -86,6 +86,7 @@ fn every_iteration_of_every_mode_is_reported() {
 
 #[test]
 fn rates_add_up_over_threads_and_times_do_not() {
+    let start = Instant::now();
     let value = |mode, unit| {
         let case = Case { unit, ..case(mode, 2) };
         let part = |operations, nanoseconds| Part {
@@ -94,6 +95,7 @@ fn rates_add_up_over_threads_and_times_do_not() {
                 all_operations: operations + 5,
                 calls: 2,
                 time: Duration::from_nanos(nanoseconds),
+                began: Some(start + Duration::from_nanos(operations)),
             },
             samples: vec![],
             secondary: vec![],
@@ -104,6 +106,10 @@ fn rates_add_up_over_threads_and_times_do_not() {
         let parts = [part(300, 100), part(100, 200)];
         let record = bench.record(false, &parts, Duration::from_secs(1), None, &mut NoProbe).unwrap();
         assert_eq!((record.calls, record.nanoseconds_per_call), (2, 75.0));
+        // One thread runs from 300 to 400 ns, the other from 100 to 300.
+        let wall = record.secondary.iter().find(|metric| metric.label == "wall");
+        let expected = (mode == JmhMode::SingleShot).then(|| (3e-4, "ms".into()));
+        assert_eq!(wall.map(|wall| (wall.value, wall.unit.clone())), expected);
         match record.measured {
             Measured::Value(value) => value,
             Measured::Histogram(_) => panic!("no value"),

@@ -113,7 +113,13 @@ pub(super) fn single(worker: &mut dyn Measured, watcher: &mut Watcher) -> Share 
         let start = Instant::now();
         let operations = worker.batch();
         let time = start.elapsed();
-        Share { measured_operations: operations, all_operations: operations, calls: 1, time }
+        Share {
+            measured_operations: operations,
+            all_operations: operations,
+            calls: 1,
+            time,
+            began: Some(start),
+        }
     })
 }
 
@@ -150,7 +156,7 @@ fn counted_window<W: Worker>(worker: &mut W, done: &AtomicBool) -> Share {
         }
     }
     let time = start.elapsed();
-    Share { measured_operations: operations, all_operations: operations, calls, time }
+    Share { measured_operations: operations, all_operations: operations, calls, time, began: Some(start) }
 }
 
 #[inline(never)]
@@ -174,5 +180,5 @@ fn sampled_window<W: Worker>(worker: &mut W, done: &AtomicBool, sampler: &mut Sa
         }
     }
     let time = start.elapsed();
-    Share { measured_operations: operations, all_operations: operations, calls, time }
+    Share { measured_operations: operations, all_operations: operations, calls, time, began: Some(start) }
 }

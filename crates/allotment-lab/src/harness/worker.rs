@@ -2,7 +2,7 @@
 
 use crate::format::Combine;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The work of one thread. Made on its thread and never leaves it, so it need not be `Send`.
 pub trait Worker {
@@ -64,6 +64,8 @@ pub struct Share {
     pub calls: u64,
     /// The thread's own time from its first to its last measured call.
     pub time: Duration,
+    /// When the first of them began.
+    pub began: Option<Instant>,
 }
 
 /// All threads' part of an iteration, as a [`Probe`] sees it.

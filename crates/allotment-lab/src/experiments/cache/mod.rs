@@ -104,7 +104,7 @@ impl Experiment for Cache {
                 &["per-thread"],
             )
             .full(&["per-thread", "total"]),
-            SET.quick(&["half-l1", "half-l2", "twice-l2", "half-l3", "l3", "twice-l3"]).only_in(&["gather"]),
+            SET.quick(&["half-l2", "twice-l2", "half-l3", "l3", "twice-l3"]).only_in(&["gather"]),
             SET.quick(&["half-l2", "twice-l3"]).only_in(&["chase", "window"]),
         ];
         AXES

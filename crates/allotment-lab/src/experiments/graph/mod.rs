@@ -9,7 +9,6 @@ mod board;
 mod load;
 mod mutate;
 mod part;
-mod together;
 mod vertex;
 
 use super::collectors::{COLLECTOR, refusal};

@@ -1,14 +1,12 @@
 //! The measured part: each thread changes its part of the graph, and checks it after each iteration.
 //!
-//! As many steps as a time allows, or in mode `shot` a number of them. A window of time that all threads share is no measure of
-//! many more threads than CPUs: each looks at its clock when it has a turn, and one whose turn begins when the time is over
-//! measures a single batch, without a collection.
+//! As many steps as a time allows, or in mode `shot` a number of them.
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::super::together::{Member, Shot, Together};
 use super::load::Mix;
 use super::part::{Part, plan, table};
-use super::together::{Member, Together};
 use super::{board, heap_bytes};
 use crate::harness::{Bench, Case, Worker};
 use crate::walk::Random;
@@ -45,8 +43,9 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
             let mut part = Part::new(table, board, thread.index, death);
             part.fill(mutator, &loads).context(full)?;
             drop(loads);
-            let together = is_shot.then(|| Member(&together));
-            play.play(Mutating { mutator, part, steps, together, outcome: Ok(()) })
+            let operations = if is_shot { 1 } else { steps };
+            let worker = Mutating { mutator, part, steps, operations, outcome: Ok(()) };
+            if is_shot { play.play(Shot { worker, member: Member(&together) }) } else { play.play(worker) }
         })?
     })
 }
@@ -56,32 +55,21 @@ struct Mutating<'a, 'm, 't> {
     part: Part<'a>,
     /// Of a batch.
     steps: u64,
-    /// Who else is in the shot, which is one operation.
-    together: Option<Member<'a>>,
+    /// What a batch counts for: a shot is one operation.
+    operations: u64,
     outcome: Result<(), OutOfMemory>,
-}
-
-impl Mutating<'_, '_, '_> {
-    /// Waits for the others of a shot.
-    fn meet(&mut self) {
-        if let Some(together) = &self.together {
-            self.mutator.blocking(|| together.meet());
-        }
-    }
 }
 
 impl Worker for Mutating<'_, '_, '_> {
     fn batch(&mut self) -> u64 {
-        self.meet();
         for _ in 0..self.steps {
             if let Err(error) = self.part.step(self.mutator) {
                 self.outcome = Err(error);
                 break;
             }
         }
-        self.meet();
         // Steps that failed are told of when the iteration ends, and none of it is used.
-        if self.together.is_some() { 1 } else { self.steps }
+        self.operations
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

@@ -50,6 +50,11 @@ impl Experiment for Lists {
                 what: "append a node and drop the first; collections come by themselves",
                 jmh_modes: &[JmhMode::AverageTime],
             },
+            Mode {
+                name: "shot",
+                what: "a number of steps of such queues: also for many more threads than CPUs",
+                jmh_modes: &[JmhMode::SingleShot],
+            },
         ]
     }
 
@@ -63,7 +68,10 @@ impl Experiment for Lists {
             Axis::new("garbage", "dead nodes beside each live one", Kind::Count, &["1"]).only_in(&["forced"]),
             Axis::new("factor", "MaxHeapSize over the bytes of live nodes", Kind::Factor, &["1.5", "4"])
                 .quick(&["2"])
-                .only_in(&["queue"]),
+                .only_in(&["queue", "shot"]),
+            Axis::new("steps", "steps of a shot, of all threads", Kind::Count, &["20000000"])
+                .quick(&["2000000"])
+                .only_in(&["shot"]),
             COLLECTOR,
         ];
         AXES
@@ -101,7 +109,7 @@ impl Experiment for Lists {
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         match case.mode.as_str() {
             "forced" => shot::run(case, bench),
-            "queue" => queue::run(case, bench),
+            "queue" | "shot" => queue::run(case, bench),
             other => bail!("there is no mode `{other}`"),
         }
     }
@@ -110,8 +118,14 @@ impl Experiment for Lists {
 fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
     let nodes = case.size("nodes")?;
     let forced = case.mode == "forced";
-    if forced != (case.jmh_mode == JmhMode::SingleShot) {
-        return Ok(Some(format!("{}: ss measures forced collections, and nothing else does", case.jmh_mode)));
+    if (case.mode == "queue") == (case.jmh_mode == JmhMode::SingleShot) {
+        return Ok(Some(format!(
+            "{}: ss measures the modes forced and shot, and nothing else does",
+            case.jmh_mode
+        )));
+    }
+    if case.mode == "shot" && case.count("steps")? < case.threads as u64 {
+        return Ok(Some(format!("{} steps: every thread has one at least", case.count("steps")?)));
     }
     if forced && case.threads > 1 {
         return Ok(Some(format!("{} threads: one thread at a time forces a collection", case.threads)));
@@ -152,12 +166,13 @@ mod tests {
             ("forced", "collector", "epsilon", "epsilon collects nothing"),
             ("forced", "garbage", "18446744073709551615", "MaxHeapSize"),
             ("queue", "nodes", "1", "every list has a node"),
+            ("shot", "steps", "1", "every thread has one"),
         ] {
             let mut values = vec![(name.to_string(), vec![value.to_string()])];
             if name != "collector" {
                 values.push(("collector".into(), vec!["mark-compact".into()]));
             }
-            let threads = vec![if mode == "queue" { 2 } else { 1 }];
+            let threads = vec![if mode == "forced" { 1 } else { 2 }];
             let modes = vec![mode.to_string()];
             let selection = Selection { quick: true, values, threads, modes, ..Selection::default() };
             let error = expand(&[&Lists], &selection, 2).unwrap_err().to_string();
@@ -167,13 +182,13 @@ mod tests {
 
     #[test]
     fn each_mode_is_measured_in_its_own_way_only() {
-        for (mode, jmh_mode, reason) in
-            [("forced", JmhMode::AverageTime, "ss measures"), ("queue", JmhMode::SingleShot, "ss measures")]
+        for (mode, jmh_mode) in
+            [("forced", JmhMode::AverageTime), ("queue", JmhMode::SingleShot), ("shot", JmhMode::AverageTime)]
         {
             let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
             let selection = Selection { modes, jmh_modes, ..Selection::default() };
             let error = expand(&[&Lists], &selection, 2).unwrap_err().to_string();
-            assert!(error.contains(reason), "{error}");
+            assert!(error.contains("ss measures"), "{error}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Mode `queue`: each thread has a list of constant length, which grows at one end and dies at the other.
+//! Modes `queue` and `shot`: each thread has a list of constant length, which grows at one end and dies at the other.
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::super::together::{Member, Shot, Together};
 use super::heap_bytes;
 use super::node::{NewNode, Node, count, value};
 use crate::harness::{Bench, Case, Worker};
@@ -14,6 +15,9 @@ const STEPS: u64 = 256;
 /// Measures steps.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let nodes = case.count("nodes")?;
+    let is_shot = case.mode == "shot";
+    let steps = if is_shot { case.count("steps")? / case.threads as u64 } else { STEPS };
+    let together = Together::new(case.threads);
     // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
     let bytes = heap_bytes(case)?;
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
@@ -23,11 +27,15 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
             let length = nodes / thread.count as u64;
             let first = alloc!(mutator, NewNode { next: None, key: 0, value: value(0) })?;
             root!(mutator, mut head = Some(first), mut tail = Some(first));
-            let mut queue = Queue { mutator, head, tail, length, next_key: 1, outcome: Ok(()) };
+            let mut queue = Queue { mutator, head, tail, length, steps, next_key: 1, outcome: Ok(()) };
             for _ in 1..length {
                 queue.append().context("the heap is full before the first step: a larger --factor fits")?;
             }
-            play.play(queue)
+            if is_shot {
+                play.play(Shot { worker: queue, member: Member(&together) })
+            } else {
+                play.play(queue)
+            }
         })?
     })
 }
@@ -37,6 +45,8 @@ struct Queue<'a, 'm, 't> {
     head: LocalMut<'a, Option<Node>>,
     tail: LocalMut<'a, Option<Node>>,
     length: u64,
+    /// Of a batch.
+    steps: u64,
     next_key: u64,
     outcome: Result<(), OutOfMemory>,
 }
@@ -65,7 +75,7 @@ impl Queue<'_, '_, '_> {
 
 impl Worker for Queue<'_, '_, '_> {
     fn batch(&mut self) -> u64 {
-        for _ in 0..STEPS {
+        for _ in 0..self.steps {
             if let Err(error) = self.append() {
                 self.outcome = Err(error);
                 break;
@@ -73,7 +83,7 @@ impl Worker for Queue<'_, '_, '_> {
             self.drop_first();
         }
         // Steps that failed are told of when the iteration ends, and none of it is used.
-        STEPS
+        self.steps
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

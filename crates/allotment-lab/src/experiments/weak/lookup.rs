@@ -1,5 +1,6 @@
 //! The worker: looks up keys at random, makes what is not there, and holds what it has seen for a while.
 
+use super::super::together::{Member, Shot};
 use super::cache::{Cache, Value, make};
 use super::witness::Witness;
 use crate::harness::{Play, SecondaryValue, Share, Thread, Worker, keep};
@@ -8,7 +9,7 @@ use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, alloc, rebind, ro
 use anyhow::bail;
 
 /// Lookups between two looks at the harness.
-const LOOKUPS: u64 = 256;
+pub(super) const LOOKUPS: u64 = 256;
 
 /// How large everything is.
 #[derive(Clone, Copy, Debug)]
@@ -19,23 +20,29 @@ pub(super) struct Setting {
     pub(super) window: usize,
     /// Bytes of a value beside its key.
     pub(super) bytes: usize,
+    /// Lookups of a batch.
+    pub(super) lookups: u64,
 }
 
 /// What holds values strongly.
 type Window = Array<Option<Value>>;
 
-/// Plays a thread with its own cache, and afterwards looks whether the cache is what it must be.
+/// Plays a thread with its own cache, as a member of a shot or alone, and afterwards looks whether the cache is what it must be.
 pub(super) fn scene<C: Cache>(
     mutator: &mut Mutator<'_>,
     mut cache: C,
     setting: Setting,
     thread: &Thread,
+    shot: Option<Member<'_>>,
     play: Play<'_>,
 ) -> anyhow::Result<()> {
     root!(mutator, window = alloc!(mutator, NewArray::new(setting.window, None))?);
     let mut witness = Witness::new(setting.entries, setting.window);
-    let looking = Looking::new(mutator, &mut cache, window, &mut witness, setting, thread.index);
-    play.play(looking)?;
+    let worker = Looking::new(mutator, &mut cache, window, &mut witness, setting, thread.index);
+    match shot {
+        Some(member) => play.play(Shot { worker, member })?,
+        None => play.play(worker)?,
+    }
     collected(mutator, &cache, &witness, setting, thread.count == 1)
 }
 
@@ -128,13 +135,13 @@ impl<'a, 'm, 't, C: Cache> Looking<'a, 'm, 't, C> {
 
 impl<C: Cache> Worker for Looking<'_, '_, '_, C> {
     fn batch(&mut self) -> u64 {
-        for done in 0..LOOKUPS {
+        for done in 0..self.setting.lookups {
             if self.failed.is_some() {
                 return done;
             }
             self.failed = self.look_up().err();
         }
-        LOOKUPS
+        self.setting.lookups
     }
 
     fn prepare(&mut self) -> anyhow::Result<()> {
@@ -162,7 +169,7 @@ mod tests {
     use super::*;
     use allotment::{Heap, OutOfMemory};
 
-    const SETTING: Setting = Setting { entries: 2000, window: 100, bytes: 64 };
+    const SETTING: Setting = Setting { entries: 2000, window: 100, bytes: 64, lookups: LOOKUPS };
 
     /// Looks up so long that the heap is collected some times.
     fn exercise<C: Cache>(mutator: &mut Mutator<'_>, cache: &mut C) -> (Counts, Witness) {

@@ -17,15 +17,16 @@ use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
 use super::memory;
 use super::saying::{contrast, ours, place};
+use super::together::{Member, Together};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ParameterError, Probe,
-    SecondaryValue,
+    SecondaryValue, TimeUnit,
 };
 use allotment::root;
 use anyhow::bail;
 use cache::{ENTRY_BYTES, Fields, Roots, VALUE_BYTES, table};
-use lookup::{Setting, scene};
+use lookup::{LOOKUPS, Setting, scene};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -52,6 +53,11 @@ impl Experiment for Weak {
         const MODES: &[Mode] = &[
             mode("field", "entries are objects with a WeakField, in an array of the heap"),
             mode("root", "entries are WeakRoots, in memory outside the heap"),
+            Mode {
+                name: "shot",
+                what: "a number of lookups as in field: also for many more threads than CPUs",
+                jmh_modes: &[JmhMode::SingleShot],
+            },
         ];
         MODES
     }
@@ -73,8 +79,15 @@ impl Experiment for Weak {
                 &["256"],
             ),
             Axis::new("heap", "bytes of the heap", Kind::Size, &["64m"]),
+            Axis::new("lookups", "lookups of a shot, of all threads", Kind::Count, &["4000000"])
+                .quick(&["500000"])
+                .only_in(&["shot"]),
         ];
         AXES
+    }
+
+    fn unit(&self, _mode: JmhMode) -> TimeUnit {
+        TimeUnit::Nanoseconds
     }
 
     /// A cache is a thread's own: more threads are for whoever asks.
@@ -103,7 +116,10 @@ impl Experiment for Weak {
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         let entries = case.size("entries")?;
         let window = (entries * case.size("window")? / 100).max(1);
-        let setting = Setting { entries, window, bytes: case.size("value")? };
+        let is_shot = case.mode == "shot";
+        let lookups = if is_shot { case.count("lookups")? / case.threads as u64 } else { LOOKUPS };
+        let setting = Setting { entries, window, bytes: case.size("value")?, lookups };
+        let together = Together::new(case.threads);
         let cleared = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&cleared);
         // All of it from the beginning, or a heap that is larger than it need be would not be used.
@@ -114,12 +130,13 @@ impl Experiment for Weak {
         })?;
         let mut probe = Cleared { heap_use, cleared };
         bench.measure_within_with(&mut probe, |thread, play| {
+            let shot = is_shot.then(|| Member(&together));
             heap.attach(|mutator| match case.mode.as_str() {
-                "field" => {
+                "field" | "shot" => {
                     root!(mutator, table = table(mutator, entries)?);
-                    scene(mutator, Fields(table), setting, thread, play)
+                    scene(mutator, Fields(table), setting, thread, shot, play)
                 }
-                "root" => scene(mutator, Roots::new(entries), setting, thread, play),
+                "root" => scene(mutator, Roots::new(entries), setting, thread, shot, play),
                 other => bail!("there is no mode `{other}`"),
             })?
         })
@@ -128,6 +145,12 @@ impl Experiment for Weak {
 
 fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
     let (entries, window) = (case.size("entries")?, case.size("window")?);
+    if (case.mode == "shot") != (case.jmh_mode == JmhMode::SingleShot) {
+        return Ok(Some(format!("{}: ss measures shots, and nothing else does", case.jmh_mode)));
+    }
+    if case.mode == "shot" && case.count("lookups")? < case.threads as u64 {
+        return Ok(Some(format!("{} lookups: every thread has one at least", case.count("lookups")?)));
+    }
     if !(1..=MAX_ENTRIES).contains(&entries) {
         return Ok(Some(format!("{entries} entries: 1 to {MAX_ENTRIES} work")));
     }
@@ -192,11 +215,19 @@ mod tests {
             ("value", "16384t", "need a --heap of"),
             ("heap", "16384t", "of memory"),
             ("collector", "epsilon", "never clears"),
+            ("lookups", "0", "every thread has one"),
         ] {
             let values = vec![(name.to_string(), vec![value.to_string()])];
-            let selection = Selection { values, quick: true, ..Selection::default() };
+            let modes = vec![if name == "lookups" { "shot" } else { "field" }.to_string()];
+            let selection = Selection { values, modes, quick: true, ..Selection::default() };
             let error = expand(&[&Weak], &selection, 2).unwrap_err().to_string();
             assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+        for (mode, jmh_mode) in [("field", JmhMode::SingleShot), ("shot", JmhMode::AverageTime)] {
+            let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
+            let selection = Selection { modes, jmh_modes, quick: true, ..Selection::default() };
+            let error = expand(&[&Weak], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains("ss measures shots"), "{error}");
         }
     }
 }

@@ -2,8 +2,11 @@
 //!
 //! A thread's clock begins with its turn. Of many more threads than CPUs most would begin when others have ended, and the mean of
 //! their times would be that of one which ran alone. So each waits, while its clock runs, until all have begun, and then
-//! until all have ended. `std::sync::Barrier` was refused: it hangs where a thread never comes.
+//! until all have ended ([`Shot`]). A window of time that all threads share is no measure of them either: each looks at its clock
+//! when it has a turn, and one whose turn begins when the time is over measures a single batch, without a collection.
+//! `std::sync::Barrier` was refused: it hangs where a thread never comes.
 
+use crate::harness::{SecondaryValue, Share, Worker};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A place where all threads meet, again and again.
@@ -59,6 +62,44 @@ impl Drop for Member<'_> {
     }
 }
 
+/// A worker whose batch is its part of a shot.
+pub(super) struct Shot<'a, W> {
+    pub(super) worker: W,
+    pub(super) member: Member<'a>,
+}
+
+impl<W: Worker> Shot<'_, W> {
+    fn meet(&mut self) {
+        let Shot { worker, member } = self;
+        worker.idle(&mut || member.meet());
+    }
+}
+
+impl<W: Worker> Worker for Shot<'_, W> {
+    fn batch(&mut self) -> u64 {
+        self.meet();
+        let operations = self.worker.batch();
+        self.meet();
+        operations
+    }
+
+    fn prepare(&mut self) -> anyhow::Result<()> {
+        self.worker.prepare()
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.worker.finish()
+    }
+
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        self.worker.idle(wait);
+    }
+
+    fn metrics(&mut self, share: &Share) -> Vec<SecondaryValue> {
+        self.worker.metrics(share)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +122,35 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn all_are_at_work_when_one_begins_and_done_when_one_ends() {
+        struct Counting<'a>(&'a AtomicUsize, &'a AtomicUsize);
+        impl Worker for Counting<'_> {
+            fn batch(&mut self) -> u64 {
+                assert!(self.0.load(Ordering::SeqCst) >= 3, "all have come before one begins");
+                self.1.fetch_add(1, Ordering::SeqCst);
+                7
+            }
+
+            fn idle(&mut self, wait: &mut dyn FnMut()) {
+                self.0.fetch_add(1, Ordering::SeqCst);
+                wait();
+            }
+        }
+        let together = Together::new(3);
+        let (waited, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let mut shot = Shot { worker: Counting(&waited, &done), member: Member(&together) };
+                    assert_eq!(shot.batch(), 7);
+                    assert_eq!(done.load(Ordering::SeqCst), 3);
+                });
+            }
+        });
+        assert_eq!(waited.load(Ordering::SeqCst), 6);
     }
 
     #[test]
