@@ -90,7 +90,7 @@ impl Header {
     #[inline]
     pub const fn kind(self) -> Kind {
         match self.0 & TAG_MASK {
-            TAG_OBJECT => match NonZeroU32::new(((self.0 >> SHAPE_SHIFT) & SHAPE_MASK) as u32) {
+            TAG_OBJECT => match NonZeroU32::new(self.shape_number()) {
                 Some(id) => Kind::Object(ShapeId::from_raw(id)),
                 None => Kind::Invalid,
             },
@@ -104,6 +104,25 @@ impl Header {
     #[inline]
     pub const fn age(self) -> u8 {
         ((self.0 >> AGE_SHIFT) & AGE_MASK) as u8
+    }
+
+    /// Whether it heads an object whose mark bits are 0, if it is valid.
+    #[inline(always)]
+    pub(crate) const fn is_unmarked_object(self) -> bool {
+        self.0 & (TAG_MASK | MARK_MASK << MARK_SHIFT) == 0
+    }
+
+    /// The number of an object's shape; 0, which no shape has, where it is not valid.
+    #[inline(always)]
+    pub(crate) const fn shape_number(self) -> u32 {
+        ((self.0 >> SHAPE_SHIFT) & SHAPE_MASK) as u32
+    }
+
+    /// The same, one collection older; of an object younger than [`MAX_AGE`].
+    #[inline(always)]
+    pub(crate) const fn older(self) -> Header {
+        debug_assert!(self.age() < MAX_AGE);
+        Header(self.0 + (1 << AGE_SHIFT))
     }
 
     /// The same with this age, at most [`MAX_AGE`].
@@ -182,6 +201,11 @@ mod tests {
             prop_assert_eq!((header.age(), header.mark()), (age, mark));
             prop_assert_eq!(header.identity_hash(), Some(hash));
             prop_assert_eq!(header.with_age(0).with_mark(0).bits() as u32 >> 8, id);
+            prop_assert_eq!(header.shape_number(), id);
+            prop_assert_eq!(header.is_unmarked_object(), mark == 0);
+            if age < MAX_AGE {
+                prop_assert_eq!(header.older(), header.with_age(age + 1));
+            }
         }
 
         #[test]

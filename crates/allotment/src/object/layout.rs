@@ -14,6 +14,8 @@ pub(crate) struct Layout<'h> {
     element_bytes: usize,
     /// Whether there may be slots in the object.
     pub(crate) has_slots: bool,
+    /// The slots as bits, bit `n` for word `n`; 0 where these are not all ([`for_each_word`]).
+    pub(crate) words: u64,
 }
 
 impl<'h> Layout<'h> {
@@ -25,6 +27,7 @@ impl<'h> Layout<'h> {
             fixed_bytes: shape.fixed_bytes(),
             element_bytes: shape.element_bytes(),
             has_slots: references || shape.trace().is_some() || !shape.slots().is_empty(),
+            words: shape.all_as_words(),
         }
     }
 
@@ -44,10 +47,20 @@ impl<'h> Layout<'h> {
     }
 }
 
+/// Calls `visit` with the slots of the object at `address` that [`Layout::words`] tells of: all, where it is not 0. That takes a third of the
+/// instructions of [`for_each_fixed_slot`](super::for_each_fixed_slot).
+#[inline(always)]
+pub(crate) fn for_each_word(address: usize, mut words: u64, mut visit: impl FnMut(*mut u64)) {
+    while words != 0 {
+        visit((address + words.trailing_zeros() as usize * WORD) as *mut u64);
+        words &= words - 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::SlotKind::Strong;
+    use crate::object::SlotKind::{Strong, Weak};
     use crate::object::{Slot, SlotVisitor};
     use std::ptr::NonNull;
 
@@ -74,6 +87,34 @@ mod tests {
                 let wanted = shape.tail().map_or(Some(24), |_| shape.bytes_for(length));
                 assert_eq!(bytes, wanted.unwrap_or(usize::MAX), "{} of {length}", shape.name());
             }
+        }
+    }
+
+    #[test]
+    fn slots_are_bits_where_all_are_strong_and_near() {
+        unsafe fn nothing(_: NonNull<u8>, _: &mut SlotVisitor<'_>) {}
+        const PAIR: &[Slot] = &[Slot::new("a", 8, Strong), Slot::new("c", 24, Strong)];
+        const MIXED: &[Slot] = &[Slot::new("a", 8, Weak), Slot::new("c", 24, Strong)];
+        let [plain, reference] = [Element::Plain { bytes: 1 }, Element::Reference(Strong)];
+        let far = |offset| Shape::fixed("far", 1024).slot("a", 8, Strong).slot("b", offset, Strong);
+        let shapes = [
+            (Shape::constant("pair", 32, PAIR, None), 0b1010),
+            (Shape::fixed("grown", 32).slot("a", 8, Strong).slot("c", 24, Strong), 0b1010),
+            (Shape::constant("mixed", 32, MIXED, None), 0),
+            (Shape::fixed("grown", 32).slot("a", 8, Weak).slot("c", 24, Strong), 0),
+            (Shape::array("text", 24, plain).slot("c", 16, Strong), 0b100),
+            (Shape::array("array", 24, reference).slot("c", 16, Strong), 0),
+            (Shape::constant("pair", 32, PAIR, None).traced_by(nothing), 0),
+            (far(63 * WORD), 1 << 63 | 0b10),
+            (far(64 * WORD), 0),
+            (Shape::fixed("plain", 32), 0),
+        ];
+        for (shape, words) in &shapes {
+            assert_eq!(Layout::of(shape).words, *words, "{shape:?}");
+            let mut found = Vec::new();
+            for_each_word(4096, *words, |slot| found.push(slot.addr() - 4096));
+            let slots: Vec<usize> = shape.slots().iter().map(|slot| slot.offset).collect();
+            assert_eq!(found, if *words == 0 { vec![] } else { slots });
         }
     }
 }

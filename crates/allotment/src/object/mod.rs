@@ -19,7 +19,7 @@ mod walk;
 
 pub use filler::fill;
 pub use header::{Header, Kind, MAX_AGE};
-pub(crate) use layout::Layout;
+pub(crate) use layout::{Layout, for_each_word};
 pub use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
 pub use scan::{TailSlots, for_each_fixed_slot, for_each_slot, tail_slots};

@@ -100,8 +100,24 @@ pub struct Shape {
     name: Cow<'static, str>,
     fixed_bytes: usize,
     slots: Cow<'static, [Slot]>,
+    /// Always [`strong_words`] of the slots.
+    strong_words: u64,
     tail: Option<Element>,
     trace: Option<Trace>,
+}
+
+/// Bit `n`: word `n` of the object is a strong slot; 0 where a slot is another, or not among the first 64 words.
+const fn strong_words(slots: &[Slot]) -> u64 {
+    let (mut words, mut index) = (0, 0);
+    while index < slots.len() {
+        let Slot { offset, ref kind, .. } = slots[index];
+        if offset >= 64 * WORD || !matches!(kind, SlotKind::Strong) {
+            return 0;
+        }
+        words |= 1 << (offset / WORD);
+        index += 1;
+    }
+    words
 }
 
 /// A trace function; equal to itself only, as far as addresses of functions tell.
@@ -118,7 +134,14 @@ impl Eq for Trace {}
 impl Shape {
     /// An object of `bytes`, its 8-byte header included. Rounded up to whole words when registered.
     pub fn fixed(name: impl Into<Cow<'static, str>>, bytes: usize) -> Shape {
-        Shape { name: name.into(), fixed_bytes: bytes, slots: Cow::Borrowed(&[]), tail: None, trace: None }
+        Shape {
+            name: name.into(),
+            fixed_bytes: bytes,
+            slots: Cow::Borrowed(&[]),
+            strong_words: 0,
+            tail: None,
+            trace: None,
+        }
     }
 
     /// An object whose first `fixed_bytes` (header, length and any further fields) are followed by
@@ -150,13 +173,21 @@ impl Shape {
             assert!(offset.is_multiple_of(WORD), "a slot is not aligned to a word");
             index += 1;
         }
-        Shape { name: Cow::Borrowed(name), fixed_bytes, slots: Cow::Borrowed(slots), tail, trace: None }
+        Shape {
+            name: Cow::Borrowed(name),
+            fixed_bytes,
+            slots: Cow::Borrowed(slots),
+            strong_words: strong_words(slots),
+            tail,
+            trace: None,
+        }
     }
 
     /// The same with a reference at `offset` bytes from the header.
     #[must_use]
     pub fn slot(mut self, name: impl Into<Cow<'static, str>>, offset: usize, kind: SlotKind) -> Shape {
         self.slots.to_mut().push(Slot { name: name.into(), offset, kind });
+        self.strong_words = strong_words(&self.slots);
         self
     }
 
@@ -186,6 +217,14 @@ impl Shape {
     /// The references in the fixed part.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
+    }
+
+    /// The slots of its objects as bits, bit `n` for word `n`; 0 where these are not all: a slot is not strong or not among the
+    /// first 64 words, a tail has references, or a function traces it.
+    #[inline]
+    pub(super) fn all_as_words(&self) -> u64 {
+        let more = self.trace.is_some() || matches!(self.tail, Some(Element::Reference(_)));
+        if more { 0 } else { self.strong_words }
     }
 
     /// What the tail is made of, where there is one.

@@ -84,6 +84,9 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         self.statistics.wasted_bytes += (end - top) as u64;
     }
 
+    /// Takes back a copy that is not the one.
+    #[cold]
+    #[inline(never)]
     pub(super) fn retract(&mut self, to: usize, bytes: usize, old: bool) {
         let plab = if old { &mut self.old } else { &mut self.survivors };
         if !plab.retract(to, bytes) {

@@ -144,8 +144,8 @@ impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
         let header = Header::from_bits(unsafe { (address as *const u64).read() });
         match header.kind() {
             Kind::Filler(bytes) => (bytes, None),
-            Kind::Object(id) => {
-                let shape = self.shape(id, address);
+            Kind::Object(_) => {
+                let shape = self.shape(header, address);
                 // SAFETY: as above.
                 (unsafe { size_of_object(address, shape) }, Some(shape))
             }

@@ -74,10 +74,10 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         while at < end {
             // SAFETY: the caller's predicate.
             let header = Header::from_bits(unsafe { (at as *const u64).read() });
-            if let Kind::Object(id) = header.kind()
+            if let Kind::Object(_) = header.kind()
                 && header.mark() == KEPT
             {
-                let shape = self.shape(id, at);
+                let shape = self.shape(header, at);
                 // SAFETY: an object that stayed, of that shape.
                 unsafe { for_each_slot(at, shape, |slot, kind| self.meet_at_once(slot, kind, OLD)) };
             }

@@ -3,6 +3,7 @@
 //! Each reference that an evacuation meets is looked up here, so it is a table of bytes that fits into the first-level
 //! cache, and not a field among those of the region table, which takes two lines for each region.
 
+use crate::object::{ADDRESS_MASK, IMMEDIATE_BIT};
 use crate::region::{RegionTable, State};
 use crate::sync::{AtomicBool, AtomicU8, Ordering};
 
@@ -51,6 +52,28 @@ pub(crate) struct CollectionSet {
     some_stay: AtomicBool,
 }
 
+/// The roles of a set.
+pub(super) struct Roles<'s> {
+    base: usize,
+    region_shift: u32,
+    roles: &'s [AtomicU8],
+}
+
+impl Roles<'_> {
+    #[inline(always)]
+    fn at(&self, address: usize) -> Role {
+        let index = address.wrapping_sub(self.base) >> self.region_shift;
+        self.roles.get(index).map_or(Role::OUTSIDE, |role| Role(role.load(Ordering::Relaxed)))
+    }
+
+    /// The role of the region that a word refers to; of null and immediates `OUTSIDE`.
+    #[inline(always)]
+    pub(super) fn of_referent(&self, bits: u64) -> Role {
+        // Null is the address 0, which no heap has.
+        if bits & IMMEDIATE_BIT == 0 { self.at((bits & ADDRESS_MASK) as usize) } else { Role::OUTSIDE }
+    }
+}
+
 impl CollectionSet {
     /// The set of a heap's regions, all outside.
     pub(crate) fn new(table_base: usize, region_shift: u32, regions: usize) -> CollectionSet {
@@ -90,8 +113,12 @@ impl CollectionSet {
     /// The role of the region of an address; that of an address outside the heap is `OUTSIDE`.
     #[inline(always)]
     pub(crate) fn role_at(&self, address: usize) -> Role {
-        let index = address.wrapping_sub(self.base) >> self.region_shift;
-        self.roles.get(index).map_or(Role::OUTSIDE, |role| Role(role.load(Ordering::Relaxed)))
+        self.roles().at(address)
+    }
+
+    /// The roles, for who looks up many.
+    pub(super) fn roles(&self) -> Roles<'_> {
+        Roles { base: self.base, region_shift: self.region_shift, roles: &self.roles }
     }
 
     pub(crate) fn role(&self, index: usize) -> Role {

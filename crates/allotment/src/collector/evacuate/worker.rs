@@ -14,20 +14,21 @@
 use super::forwarding::{KEPT, decide};
 use super::lines::{copy_words, fetch};
 use super::plab::Plab;
+use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::memory::prefetch_write;
 use crate::object::{
-    Header, Kind, MAX_AGE, Shape, ShapeId, SlotKind, WORD, for_each_fixed_slot, reference, tail_slots,
+    ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
     with_reference,
 };
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots whose referents are being fetched, from when they are popped until their turn comes.
-const AHEAD: usize = 8;
+const AHEAD: usize = 16;
 
 /// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
 /// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
@@ -45,6 +46,10 @@ pub(super) struct Worker<'e, 'h, B, M> {
     pub(super) heap: &'e Evacuation<'h, B>,
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
+    /// Those of the heap's set, and two more things that are asked for each object, nearer.
+    roles: Roles<'h>,
+    some_stay: bool,
+    tenuring_threshold: u8,
     pub(super) survivors: Plab,
     pub(super) old: Plab,
     /// Whether the space has no buffer of its size any more: not asked again.
@@ -67,6 +72,9 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             heap,
             stack,
             shapes: ShapeCache::new(heap.subject),
+            roles: heap.set.roles(),
+            some_stay: heap.set.some_stay(),
+            tenuring_threshold: heap.limits.tenuring_threshold,
             survivors: Plab::new(heap.limits.young_plab_bytes),
             old: Plab::new(heap.limits.old_plab_bytes),
             survivors_full: false,
@@ -102,57 +110,46 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     /// Works until its own stack is empty.
     pub(super) fn drain_own(&mut self) {
         // Popped, and what they refer to is on the way.
-        let (mut ahead, mut turn) = (Ring::<AHEAD>::new(), 0_usize);
+        let mut ahead = Ring::<AHEAD>::new();
         loop {
-            let due = match self.stack.pop() {
-                Some(next) => {
-                    // SAFETY: what is pushed is slots of the heap or roots, and pieces of arrays.
-                    unsafe { fetch(next) };
-                    ahead.add(next)
+            let due = match self.stack.pop().map(Entry::decode) {
+                Some(Entry::Plain(slot)) => {
+                    // SAFETY: what is pushed is slots that refer into the set, or as below.
+                    unsafe { fetch((slot & !OLD) as *const u64) };
+                    ahead.add(slot)
                 }
-                None => match ahead.take() {
-                    None => return,
-                    due => due,
-                },
+                Some(Entry::Chunk { array, number }) => {
+                    // SAFETY: an array of references, whose piece this is.
+                    unsafe { self.scan_chunk(array, number) };
+                    ahead.pass()
+                }
+                None if ahead.is_empty() => return,
+                None => ahead.pass(),
             };
             if let Some(due) = due {
                 // SAFETY: as above.
-                unsafe { self.process(due) };
+                unsafe { self.update((due & !OLD) as *mut u64, due & OLD) };
             }
-            turn = turn.wrapping_add(1);
-            if M::SHARED && turn.is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
+            if M::SHARED && ahead.turns().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
                 self.stack.give();
             }
-        }
-    }
-
-    /// # Safety
-    /// - The entry was made by [`meet`](Self::meet) or is a piece of an array of references.
-    #[inline(always)]
-    unsafe fn process(&mut self, entry: usize) {
-        match Entry::decode(entry) {
-            // SAFETY: the caller's predicate.
-            Entry::Plain(slot) => unsafe { self.update((slot & !OLD) as *mut u64, slot & OLD) },
-            // SAFETY: as above.
-            Entry::Chunk { array, number } => unsafe { self.scan_chunk(array, number) },
         }
     }
 
     /// Brings what the slot refers to where it belongs, and updates the slot.
     ///
     /// # Safety
-    /// - The slot may be read and written, and holds a reference to an object of this heap or none.
+    /// - The slot may be read and written, and refers into the collection set.
     #[inline(always)]
     unsafe fn update(&mut self, slot: *mut u64, old: usize) {
         // SAFETY: the caller's predicate.
         let bits = unsafe { slot.read() };
-        let Some(address) = reference(bits) else { return };
-        // SAFETY: only slots that refer into the collection set are pushed.
+        debug_assert!(reference(bits).is_some_and(|address| self.heap.set.role_at(address).is_in_set()));
+        let address = (bits & ADDRESS_MASK) as usize;
+        // SAFETY: the caller's predicate.
         let to = unsafe { self.reach(address) };
-        if to != address {
-            // SAFETY: the caller's predicate.
-            unsafe { slot.write(with_reference(bits, to)) };
-        }
+        // SAFETY: the caller's predicate.
+        unsafe { slot.write(with_reference(bits, to)) };
         self.heap.remember(slot, old != 0, to);
     }
 
@@ -164,50 +161,46 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     pub(super) unsafe fn reach(&mut self, address: usize) -> usize {
         // SAFETY: a header, which workers change atomically.
         let word = unsafe { AtomicU64::from_ptr(address as *mut u64) };
-        let bits = word.load(M::ACQUIRE);
-        let header = Header::from_bits(bits);
-        match header.kind() {
-            Kind::Forwarded(to) => to,
-            Kind::Object(_) if header.mark() == KEPT => address,
-            Kind::Object(id) => {
-                // SAFETY: an object of that shape is there; only its header and, once it is kept, its slots change.
-                unsafe { self.evacuate(address, word, header, id) }
+        let header = Header::from_bits(word.load(M::ACQUIRE));
+        // Nearly all are: one test for them.
+        if !header.is_unmarked_object() {
+            match header.kind() {
+                Kind::Forwarded(to) => return to,
+                Kind::Object(_) if header.mark() == KEPT => return address,
+                Kind::Object(_) => {}
+                _ => broken(address, "something refers to it, and no object is there"),
             }
-            _ => broken(address, "something refers to it, and no object is there"),
         }
+        // SAFETY: an object is there, or was; only its header and, once it is kept, its slots change.
+        unsafe { self.evacuate(address, word, header) }
     }
 
     /// # Safety
-    /// - An object is at `address`, and had this header, with this shape.
+    /// - An object is at `address`, and had this header.
     #[inline(always)]
-    unsafe fn evacuate(&mut self, address: usize, word: &AtomicU64, header: Header, id: ShapeId) -> usize {
-        let layout = self.shapes.layout(id, address);
-        let (shape, has_slots) = (layout.shape, layout.has_slots);
+    unsafe fn evacuate(&mut self, address: usize, word: &AtomicU64, header: Header) -> usize {
         // SAFETY: the caller's predicate.
-        let bytes = unsafe { layout.size_of(address) };
-        if self.heap.set.some_stay() && self.heap.set.role_at(address).stays() {
+        let bytes = unsafe { self.shapes.layout(header, address).size_of(address) };
+        if self.some_stay && self.heap.set.role_at(address).stays() {
             // SAFETY: the caller's predicate.
-            return unsafe { self.keep(address, word, header, shape, bytes) };
+            return unsafe { self.keep(address, word, header, bytes) };
         }
-        let age = header.age();
-        let place = if age < self.heap.limits.tenuring_threshold {
-            match self.survivors.allocate(bytes) {
-                Some(to) => Some((to, false)),
-                None => self.allocate_slowly(bytes, true),
-            }
-        } else {
-            self.allocate_old(bytes)
+        let young = header.age() < self.tenuring_threshold;
+        let buffer = if young { &mut self.survivors } else { &mut self.old };
+        let place = match buffer.allocate(bytes) {
+            Some(to) => Some((to, !young)),
+            None => self.allocate_slowly(bytes, young),
         };
         let Some((to, old)) = place else {
             // SAFETY: the caller's predicate.
-            return unsafe { self.keep(address, word, header, shape, bytes) };
+            return unsafe { self.keep(address, word, header, bytes) };
         };
-        let age = if old { 0 } else { (age + 1).min(MAX_AGE) };
+        let moved = if old { header.with_age(0) } else { header.older() };
         prefetch_write::<DESTINATION_AHEAD>(to);
         // SAFETY: `bytes` bytes at `to` are this worker's alone.
         unsafe {
             copy_words(address + WORD, to + WORD, bytes - WORD);
-            (to as *mut u64).write(header.with_age(age).bits());
+            (to as *mut u64).write(moved.bits());
         }
         let forwarded = Header::forwarded(to);
         if M::SHARED {
@@ -223,11 +216,23 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             self.statistics.promoted_bytes += bytes as u64;
             self.heap.tables.starts.record(to, bytes);
         } else {
-            self.statistics.survived[usize::from(age)] += bytes as u64;
+            self.statistics.survived[usize::from(moved.age())] += bytes as u64;
         }
-        if has_slots {
-            // SAFETY: the copy is an object of that shape, and this worker's to look at.
-            unsafe { self.scan(to, shape, if old { OLD } else { 0 }) };
+        let old = if old { OLD } else { 0 };
+        // Asked for again: what is kept from above has to be stored for as long.
+        let &Layout { words, has_slots, shape, .. } = self.shapes.last();
+        if words != 0 {
+            // In the original, whose words are the same: what was just stored cannot be loaded at once.
+            for_each_word(address, words, |word| {
+                // SAFETY: a slot of an object of that layout, of which nobody changes more than the header.
+                let bits = unsafe { word.read() };
+                if self.roles.of_referent(bits).is_in_set() {
+                    self.push(word.addr() - address + to | old);
+                }
+            });
+        } else if has_slots {
+            // SAFETY: as above.
+            unsafe { self.scan(to, shape, old) };
         }
         to
     }
@@ -243,7 +248,6 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         address: usize,
         word: &AtomicU64,
         header: Header,
-        shape: &'h Shape,
         bytes: usize,
     ) -> usize {
         if let Err(copy) = decide(word, address, header, header.with_mark(KEPT).with_age(0)) {
@@ -255,6 +259,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         if self.heap.set.role_at(address).stays() {
             self.statistics.stayed_bytes += bytes as u64;
         }
+        let shape = self.shapes.last().shape;
         // SAFETY: the object is this worker's to look at: it decided.
         unsafe { self.scan(address, shape, OLD) };
         address
@@ -264,8 +269,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     ///
     /// # Safety
     /// - An object of `shape` is there, which nobody else looks at.
-    #[inline(always)]
-    pub(super) unsafe fn scan(&mut self, address: usize, shape: &'h Shape, old: usize) {
+    #[inline(never)]
+    unsafe fn scan(&mut self, address: usize, shape: &'h Shape, old: usize) {
         // SAFETY: the caller's predicate.
         unsafe {
             for_each_fixed_slot(address, shape, |slot, kind| self.meet(slot, kind, old));
@@ -282,17 +287,18 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     ///
     /// # Safety
     /// - An array of references is there, whose piece of that number nobody else looks at.
+    #[inline(never)]
     unsafe fn scan_chunk(&mut self, array: usize, number: usize) {
         // SAFETY: the caller's predicate.
         let header = Header::from_bits(unsafe { (array as *const u64).read() });
-        let Kind::Object(id) = header.kind() else { broken(array, "an array lost its header") };
-        let shape = self.shapes.with_id(id, array);
+        let Kind::Object(_) = header.kind() else { broken(array, "an array lost its header") };
+        let shape = self.shape(header, array);
         // SAFETY: as above.
         let Some(tail) = (unsafe { tail_slots(array, shape) }) else { return };
         let slots = chunk_slots(tail.length);
         let (from, to) = (number * slots, ((number + 1) * slots).min(tail.length));
-        if to < tail.length && !self.stack.push(Entry::Chunk { array, number: number + 1 }.encode()) {
-            self.overflowed = true;
+        if to < tail.length {
+            self.push(Entry::Chunk { array, number: number + 1 }.encode());
         }
         let old = if self.heap.set.role_at(array) == super::Role::SURVIVORS { 0 } else { OLD };
         // SAFETY: slots of the tail.
@@ -306,7 +312,15 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     #[inline(always)]
     pub(super) unsafe fn meet(&mut self, slot: *mut u64, kind: SlotKind, old: usize) {
         // SAFETY: the caller's predicate.
-        if unsafe { self.is_for_now(slot, kind, old) } && !self.stack.push(slot.addr() | old) {
+        if unsafe { self.is_for_now(slot, kind, old) } {
+            self.push(slot.addr() | old);
+        }
+    }
+
+    /// Pushes what can be found again if there is no room for it.
+    #[inline(always)]
+    fn push(&mut self, entry: usize) {
+        if !self.stack.push(entry) {
             self.overflowed = true;
         }
     }
@@ -367,8 +381,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     #[inline(always)]
     unsafe fn is_for_now(&mut self, slot: *mut u64, kind: SlotKind, old: usize) -> bool {
         // SAFETY: the caller's predicate.
-        let Some(address) = reference(unsafe { slot.read() }) else { return false };
-        self.heap.set.role_at(address).is_in_set()
+        let bits = unsafe { slot.read() };
+        self.roles.of_referent(bits).is_in_set()
             && !(kind == SlotKind::Weak && self.note_weak(slot.addr() | old))
     }
 
@@ -381,8 +395,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         room
     }
 
-    /// The shape of that id, which the object at `address` has.
-    pub(super) fn shape(&mut self, id: ShapeId, address: usize) -> &'h Shape {
-        self.shapes.with_id(id, address)
+    /// The shape of the object at `address`, which has this header.
+    pub(super) fn shape(&mut self, header: Header, address: usize) -> &'h Shape {
+        self.shapes.layout(header, address).shape
     }
 }

@@ -5,11 +5,15 @@ use super::broken::broken;
 use super::live_map::LiveMap;
 use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes, size_of_object};
 use crate::region::Backing;
+use std::num::NonZeroU32;
+
+const NO_OBJECT: &str = "something refers to it, and no object is there";
 
 /// Finds the shapes of objects; the last one is at hand, for neighbours often share it.
 pub(crate) struct ShapeCache<'h> {
     shapes: &'h Shapes,
-    last: Option<ShapeId>,
+    /// Number of the last one; more than any is, if there was none.
+    number: u32,
     /// Of the last one.
     layout: Layout<'h>,
 }
@@ -17,7 +21,7 @@ pub(crate) struct ShapeCache<'h> {
 impl<'h> ShapeCache<'h> {
     pub(crate) fn new<B>(subject: Subject<'h, B>) -> ShapeCache<'h> {
         static NONE: Shape = Shape::constant("none", HEADER_BYTES, &[], None);
-        ShapeCache { shapes: subject.shapes, last: None, layout: Layout::of(&NONE) }
+        ShapeCache { shapes: subject.shapes, number: u32::MAX, layout: Layout::of(&NONE) }
     }
 
     /// The shape of the object at `address`; aborts where none is.
@@ -27,35 +31,47 @@ impl<'h> ShapeCache<'h> {
     #[inline(always)]
     pub(crate) unsafe fn of(&mut self, address: usize) -> &'h Shape {
         // SAFETY: the caller's predicate.
-        let header = Header::from_bits(unsafe { (address as *const u64).read() });
-        match header.kind() {
-            Kind::Object(id) => self.with_id(id, address),
-            _ => broken(address, "something refers to it, and no object is there"),
-        }
-    }
-
-    /// The shape of that id, which the object at `address` has; aborts where there is no such shape.
-    #[inline(always)]
-    pub(crate) fn with_id(&mut self, id: ShapeId, address: usize) -> &'h Shape {
-        self.layout(id, address).shape
+        unsafe { self.layout_of(address) }.shape
     }
 
     /// The same with what is asked of it most.
+    ///
+    /// # Safety
+    /// - As for [`of`](Self::of).
+    #[inline(always)]
+    pub(crate) unsafe fn layout_of(&mut self, address: usize) -> &Layout<'h> {
+        // SAFETY: the caller's predicate.
+        let header = Header::from_bits(unsafe { (address as *const u64).read() });
+        match header.kind() {
+            Kind::Object(_) => self.layout(header, address),
+            _ => broken(address, NO_OBJECT),
+        }
+    }
+
+    /// The same for an object whose header is known; aborts where there is no such shape.
     // By reference: a copy would be stored before it is loaded.
     #[inline(always)]
-    pub(crate) fn layout(&mut self, id: ShapeId, address: usize) -> &Layout<'h> {
-        if self.last != Some(id) {
-            self.look_up(address, id);
+    pub(crate) fn layout(&mut self, header: Header, address: usize) -> &Layout<'h> {
+        let number = header.shape_number();
+        if self.number != number {
+            self.look_up(address, number);
         }
         &self.layout
     }
 
+    /// The layout that was asked for last.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> &Layout<'h> {
+        &self.layout
+    }
+
     #[inline(never)]
-    fn look_up(&mut self, address: usize, id: ShapeId) {
-        let Some(shape) = self.shapes.get(id) else {
+    fn look_up(&mut self, address: usize, number: u32) {
+        let Some(id) = NonZeroU32::new(number) else { broken(address, NO_OBJECT) };
+        let Some(shape) = self.shapes.get(ShapeId::from_raw(id)) else {
             broken(address, "an object of a shape that this heap does not know");
         };
-        (self.last, self.layout) = (Some(id), Layout::of(shape));
+        (self.number, self.layout) = (number, Layout::of(shape));
     }
 }
 

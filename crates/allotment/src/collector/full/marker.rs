@@ -18,7 +18,9 @@ use super::live_map::LiveMap;
 use super::live_objects::ShapeCache;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::memory::prefetch_write;
-use crate::object::{Shape, SlotKind, WORD, for_each_fixed_slot, reference, size_of_object, tail_slots};
+use crate::object::{
+    Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
+};
 use crate::region::Backing;
 
 /// Objects whose headers are being fetched.
@@ -138,10 +140,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     #[inline(never)]
     fn overflow(&mut self, address: usize) {
         // SAFETY: an address that was to be pushed is an object's.
-        let claimed = unsafe {
-            let shape = self.shapes.of(address);
-            self.claim(address, shape)
-        };
+        let claimed = unsafe { self.claim(address) };
         // Otherwise who claimed it looks at its slots, or has left them.
         if claimed {
             self.leave(address);
@@ -186,10 +185,8 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     }
                     ahead.add(address)
                 }
-                None => match ahead.take() {
-                    None => return,
-                    due => due,
-                },
+                None if ahead.is_empty() => return,
+                None => ahead.pass(),
             };
             if let Some(due) = due {
                 // SAFETY: what is pushed is an object's address.
@@ -220,7 +217,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     }
                     asked.add(address)
                 }
-                None => asked.take(),
+                None => asked.pass(),
             };
             let due = match next {
                 Some(next) if self.claims.has(next) => continue,
@@ -228,11 +225,9 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     prefetch_write::<0>(next);
                     ahead.add(next)
                 }
-                None if entry.is_some() => continue,
-                None => match ahead.take() {
-                    None => return,
-                    due => due,
-                },
+                None if entry.is_some() || !asked.is_empty() => continue,
+                None if ahead.is_empty() => return,
+                None => ahead.pass(),
             };
             if let Some(due) = due {
                 // SAFETY: what is pushed is an object's address.
@@ -250,26 +245,34 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     unsafe fn visit<const ASKS: bool>(&mut self, address: usize) {
         // SAFETY: the caller's predicate.
         unsafe {
-            let shape = self.shapes.of(address);
-            if self.claim(address, shape) {
+            if !self.claim(address) {
+                return;
+            }
+            // Asked for again: what is kept from above has to be stored for as long.
+            let &Layout { words, has_slots, shape, .. } = self.shapes.last();
+            if words != 0 {
+                for_each_word(address, words, |slot| self.slot::<ASKS>(slot, SlotKind::Strong));
+            } else if has_slots {
                 self.scan::<ASKS>(address, shape);
             }
         }
     }
 
+    /// Marks an object, unless somebody has; `true`: its slots are this worker's to look at.
+    ///
     /// # Safety
-    /// - An object of `shape` is at `address`.
+    /// - `address` is an object's.
     #[inline(always)]
-    unsafe fn claim(&mut self, address: usize, shape: &Shape) -> bool {
+    unsafe fn claim(&mut self, address: usize) -> bool {
         // SAFETY: the caller's predicate.
-        let bytes = unsafe { size_of_object(address, shape) };
+        let bytes = unsafe { self.shapes.layout_of(address).size_of(address) };
         let marked = if bytes > self.region_bytes { WORD } else { bytes };
         self.claims.claim(address, bytes, marked)
     }
 
     /// # Safety
     /// - An object of `shape` is at `address`.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) unsafe fn scan<const ASKS: bool>(&mut self, address: usize, shape: &Shape) {
         // SAFETY: the caller's predicate; slots of objects hold what slots hold.
         unsafe {
