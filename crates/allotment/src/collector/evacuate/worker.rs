@@ -21,8 +21,8 @@ use crate::collector::full::broken;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::memory::prefetch_write;
 use crate::object::{
-    ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
-    with_reference,
+    ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference,
+    tail_slots, with_reference,
 };
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -243,13 +243,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     /// - As for [`evacuate`](Self::evacuate).
     #[cold]
     #[inline(never)]
-    unsafe fn keep(
-        &mut self,
-        address: usize,
-        word: &AtomicU64,
-        header: Header,
-        bytes: usize,
-    ) -> usize {
+    unsafe fn keep(&mut self, address: usize, word: &AtomicU64, header: Header, bytes: usize) -> usize {
         if let Err(copy) = decide(word, address, header, header.with_mark(KEPT).with_age(0)) {
             return copy;
         }

@@ -3,7 +3,7 @@
 use super::Subject;
 use super::broken::broken;
 use super::live_map::LiveMap;
-use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes, size_of_object};
+use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes};
 use crate::region::Backing;
 use std::num::NonZeroU32;
 
@@ -76,7 +76,7 @@ impl<'h> ShapeCache<'h> {
 }
 
 /// Calls `visit` with every live object of region `index` from `from` on, in order of address: its address,
-/// shape and size in bytes. `from` is not inside an object.
+/// layout and size in bytes. `from` is not inside an object.
 ///
 /// # Safety
 /// - What is marked in the map is objects, whole and unmoved.
@@ -86,7 +86,7 @@ pub(super) unsafe fn for_each_live<'h, B: Backing>(
     map: &LiveMap,
     index: usize,
     from: usize,
-    mut visit: impl FnMut(usize, &'h Shape, usize),
+    mut visit: impl FnMut(usize, &Layout<'h>, usize),
 ) {
     let table = subject.free.table();
     if !table.get(index).state().begins_objects() {
@@ -97,10 +97,10 @@ pub(super) unsafe fn for_each_live<'h, B: Backing>(
     let mut at = map.next_live(from.max(table.bottom(index)), end);
     while at < end {
         // SAFETY: the first live word behind an object is a header.
-        let shape = unsafe { shapes.of(at) };
+        let layout = unsafe { shapes.layout_of(at) };
         // SAFETY: as above.
-        let bytes = unsafe { size_of_object(at, shape) };
-        visit(at, shape, bytes);
+        let bytes = unsafe { layout.size_of(at) };
+        visit(at, layout, bytes);
         at = map.next_live(at.saturating_add(bytes), end);
     }
 }

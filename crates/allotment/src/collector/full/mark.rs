@@ -155,8 +155,8 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             for index in first..table.len() {
                 // SAFETY: nothing has moved; what is marked is objects.
                 unsafe {
-                    for_each_live(self.subject, self.map, index, from, |address, shape, _| {
-                        self.scan::<false>(address, shape);
+                    for_each_live(self.subject, self.map, index, from, |address, layout, _| {
+                        self.scan::<false>(address, layout.shape);
                         self.drain();
                     });
                 }

@@ -17,7 +17,8 @@ use super::plan::{LargeArray, Plan};
 use super::{Statistics, Subject};
 use crate::collector::work::{Team, Turns};
 use crate::object::{
-    SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, reference, tail_slots, with_reference,
+    SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, for_each_word, reference, tail_slots,
+    with_reference,
 };
 use crate::region::Backing;
 use crate::sync::{AtomicU64, Ordering};
@@ -106,7 +107,17 @@ impl<B: Backing> Worker<'_, B> {
         let (forwarding, mut cleared) = (ahead.forwarding, 0);
         // SAFETY: the caller's predicates.
         unsafe {
-            for_each_live(self.subject, self.map, index, 0, |address, shape, bytes| {
+            for_each_live(self.subject, self.map, index, 0, |address, layout, bytes| {
+                if layout.words != 0 {
+                    return for_each_word(address, layout.words, |slot| match FAR {
+                        false => update_slot(forwarding, slot, SlotKind::Strong, &mut cleared),
+                        true => ahead.add(slot, SlotKind::Strong),
+                    });
+                }
+                if !layout.has_slots {
+                    return;
+                }
+                let shape = layout.shape;
                 if !FAR && bytes <= region_bytes || shape.trace().is_some() {
                     // What a trace function shows may be gone when it returns.
                     for_each_slot(address, shape, |slot, kind| {
