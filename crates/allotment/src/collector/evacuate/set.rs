@@ -144,3 +144,33 @@ impl CollectionSet {
         role.fetch_or(KEPT, Ordering::Relaxed);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_the_role_of_what_it_refers_to_whatever_its_tag() {
+        const BASE: usize = 0x7000_0000_0000;
+        let set = CollectionSet::new(BASE, 18, 3);
+        set.set(1, Role::MOVES);
+        let roles = set.roles();
+        let second = (BASE + (1 << 18) + 64) as u64;
+        for word in [second, second | 0b110, second | 0xABCD << 48] {
+            assert_eq!(roles.of_referent(word), Role::MOVES, "{word:#x}");
+        }
+        let others = [
+            0,
+            0b110,
+            0xABCD << 48,
+            second | 1,
+            BASE as u64,
+            (BASE + (3 << 18)) as u64,
+            8,
+            !7 & ADDRESS_MASK,
+        ];
+        for word in others {
+            assert_eq!(roles.of_referent(word), Role::OUTSIDE, "{word:#x}");
+        }
+    }
+}

@@ -27,7 +27,8 @@ use crate::object::{
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Slots whose referents are being fetched, from when they are popped until their turn comes.
+/// Slots whose referents are being fetched, from when they are popped until their turn comes. With 8 of them one worker took 7 % longer and
+/// two 3 %; 32 gain no more.
 const AHEAD: usize = 16;
 
 /// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
