@@ -122,16 +122,18 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
                 Some(Entry::Chunk { array, number }) => {
                     // SAFETY: an array of references, whose piece this is.
                     unsafe { self.scan_chunk(array, number) };
-                    ahead.pass()
+                    None
                 }
-                None if ahead.is_empty() => return,
-                None => ahead.pass(),
+                None => match ahead.take() {
+                    None => return,
+                    due => due,
+                },
             };
             if let Some(due) = due {
                 // SAFETY: as above.
                 unsafe { self.update((due & !OLD) as *mut u64, due & OLD) };
             }
-            if M::SHARED && ahead.turns().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
+            if M::SHARED && ahead.came().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
                 self.stack.give();
             }
         }

@@ -185,8 +185,10 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     }
                     ahead.add(address)
                 }
-                None if ahead.is_empty() => return,
-                None => ahead.pass(),
+                None => match ahead.take() {
+                    None => return,
+                    due => due,
+                },
             };
             if let Some(due) = due {
                 // SAFETY: what is pushed is an object's address.
@@ -217,7 +219,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     }
                     asked.add(address)
                 }
-                None => asked.pass(),
+                None => asked.take(),
             };
             let due = match next {
                 Some(next) if self.claims.has(next) => continue,
@@ -225,9 +227,11 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     prefetch_write::<0>(next);
                     ahead.add(next)
                 }
-                None if entry.is_some() || !asked.is_empty() => continue,
-                None if ahead.is_empty() => return,
-                None => ahead.pass(),
+                None if entry.is_some() => continue,
+                None => match ahead.take() {
+                    None => return,
+                    due => due,
+                },
             };
             if let Some(due) = due {
                 // SAFETY: what is pushed is an object's address.
