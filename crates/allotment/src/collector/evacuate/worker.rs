@@ -230,7 +230,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
                 // SAFETY: a slot of an object of that layout, of which nobody changes more than the header.
                 let bits = unsafe { word.read() };
                 if self.roles.of_referent(bits).is_in_set() {
-                    self.push(word.addr() - address + to | old);
+                    self.push((word.addr() - address + to) | old);
                 }
             });
         } else if has_slots {
