@@ -187,7 +187,7 @@ impl Parallel {
         let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
         free.age_quarantine();
         let mut old_regions = Vec::new();
-        inner.set.choose_young(table, |index| old_regions.push(index));
+        inner.set.choose_young(free, |index| old_regions.push(index));
         world.visit_pinned(&mut |address| {
             let index = table.index_of(address);
             if inner.set.role(index).is_in_set() {
@@ -333,7 +333,7 @@ impl Parallel {
             free_regions: table.len() - free.regions_in_use(),
             ..collection
         };
-        for index in 0..table.len() {
+        for index in free.in_use() {
             match table.get(index).state() {
                 State::Old => collection.old_bytes += table.get(index).top() - table.bottom(index),
                 State::HumongousStart => collection.humongous_regions += table.get(index).run(),

@@ -63,16 +63,12 @@ impl Bitmap {
     /// The regions in the set, lowest first, each as of the moment its word is looked at. With Acquire: a
     /// region that the caller uses without taking it is as its last owner left it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(number, word)| {
-            let mut bits = word.load(Ordering::Acquire);
-            std::iter::from_fn(move || {
-                (bits != 0).then(|| {
-                    let bit = bits.trailing_zeros() as usize;
-                    bits &= bits - 1;
-                    number * 64 + bit
-                })
-            })
-        })
+        (0..self.words.len()).flat_map(|number| regions_of(number, self.word(number)))
+    }
+
+    /// Regions `64 * number` to `64 * number + 63`, as bits, with Acquire.
+    pub(super) fn word(&self, number: usize) -> u64 {
+        self.words[number].load(Ordering::Acquire)
     }
 
     /// Whether the set is empty, at about this moment.
@@ -91,4 +87,15 @@ impl Bitmap {
             word.store(0, Ordering::Relaxed);
         }
     }
+}
+
+/// The regions whose bits are set in a word of that number, lowest first.
+pub(super) fn regions_of(number: usize, mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (bits != 0).then(|| {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            number * 64 + bit
+        })
+    })
 }

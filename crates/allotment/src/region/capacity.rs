@@ -5,6 +5,7 @@
 //! and who wants a region beyond it is told that there is none. It is a hint: two threads may pass it at once.
 
 use super::backing::Backing;
+use super::bitmap::regions_of;
 use super::free_set::FreeSet;
 use crate::sync::Ordering;
 
@@ -13,6 +14,17 @@ impl<B: Backing> FreeSet<B> {
     pub(crate) fn regions_in_use(&self) -> usize {
         let free: usize = self.free.iter().map(|bitmap| bitmap.count()).sum();
         self.table.len().saturating_sub(self.untouched.count() + free)
+    }
+
+    /// These regions, lowest first, each as of the moment when it and its neighbours are looked at. Of a heap that is mostly empty
+    /// that is far less to look at than its table.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = usize> + '_ {
+        let regions = self.table.len();
+        (0..regions.div_ceil(64)).flat_map(move |number| {
+            let empty = self.free.iter().fold(self.untouched.word(number), |sum, free| sum | free.word(number));
+            let all = u64::MAX >> (64 - (regions - number * 64).min(64));
+            regions_of(number, all & !empty)
+        })
     }
 
     /// Regions that may be in use; all of them, unless a collector said otherwise.

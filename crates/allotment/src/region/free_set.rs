@@ -359,7 +359,7 @@ impl<B: Backing> FreeSet<B> {
 
     /// Bytes handed out as buffers and objects, at about this moment.
     pub(crate) fn used_bytes(&self) -> usize {
-        (0..self.table.len()).map(|index| self.table.get(index).top() - self.table.bottom(index)).sum()
+        self.in_use().map(|index| self.table.get(index).top() - self.table.bottom(index)).sum()
     }
 
     /// Address behind the last object that begins in region `index`: its top, or the end of its run's

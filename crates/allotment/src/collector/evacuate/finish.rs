@@ -13,18 +13,12 @@ use crate::region::{Backing, State};
 /// - All that is reachable was reached, and no slot refers to a place from where an object was copied.
 pub(super) unsafe fn finish<B: Backing>(heap: &Evacuation<'_, B>, statistics: &mut Statistics) {
     let free = heap.subject.free;
-    let mut next = 0;
-    while next < free.table().len() {
-        let index = next;
-        let role = heap.set.role(index);
+    for index in free.in_use().filter(|&index| heap.set.role(index).is_in_set()) {
         let region = free.table().get(index);
         let run = region.run().max(1);
-        next += run;
-        if !role.is_in_set() {
-            continue;
-        }
-        let kept = (index..next).any(|index| heap.set.role(index).has_kept());
-        (index..next).for_each(|index| heap.set.set(index, Role::OUTSIDE));
+        // Of a run, none but the first is met: the rest is outside when its turn comes.
+        let kept = (index..index + run).any(|index| heap.set.role(index).has_kept());
+        (index..index + run).for_each(|index| heap.set.set(index, Role::OUTSIDE));
         if kept {
             // SAFETY: the caller's predicate.
             unsafe { retain(heap, index, statistics) };

@@ -4,7 +4,7 @@
 //! cache, and not a field among those of the region table, which takes two lines for each region.
 
 use crate::object::{ADDRESS_MASK, IMMEDIATE_BIT};
-use crate::region::{RegionTable, State};
+use crate::region::{Backing, FreeSet, State};
 use crate::sync::{AtomicBool, AtomicU8, Ordering};
 
 /// What an evacuation does with the objects of a region.
@@ -83,11 +83,12 @@ impl CollectionSet {
 
     /// All young regions move, runs of young regions stay, the rest is outside; calls `old` with each region in which
     /// old objects begin.
-    pub(crate) fn choose_young(&self, table: &RegionTable, mut old: impl FnMut(usize)) {
+    pub(crate) fn choose_young<B: Backing>(&self, free: &FreeSet<B>, mut old: impl FnMut(usize)) {
         self.some_stay.store(false, Ordering::Relaxed);
+        self.roles.iter().for_each(|role| role.store(Role::OUTSIDE.0, Ordering::Relaxed));
         let mut run_is_young = false;
-        for index in 0..table.len() {
-            let region = table.get(index);
+        for index in free.in_use() {
+            let region = free.table().get(index);
             let role = match region.state() {
                 State::Shared | State::Survivor | State::Exclusive => Role::MOVES,
                 State::HumongousStart => {

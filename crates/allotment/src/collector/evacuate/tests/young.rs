@@ -127,7 +127,7 @@ impl Young {
         let collection = || {
             let mut old_regions = Vec::new();
             shared.free.age_quarantine();
-            set.choose_young(table, |index| old_regions.push(index));
+            set.choose_young(&shared.free, |index| old_regions.push(index));
             for &address in &pins {
                 let index = table.index_of(address);
                 if set.role(index).is_in_set() {
