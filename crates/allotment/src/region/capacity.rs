@@ -21,7 +21,8 @@ impl<B: Backing> FreeSet<B> {
     pub(crate) fn in_use(&self) -> impl Iterator<Item = usize> + '_ {
         let regions = self.table.len();
         (0..regions.div_ceil(64)).flat_map(move |number| {
-            let empty = self.free.iter().fold(self.untouched.word(number), |sum, free| sum | free.word(number));
+            let empty =
+                self.free.iter().fold(self.untouched.word(number), |sum, free| sum | free.word(number));
             let all = u64::MAX >> (64 - (regions - number * 64).min(64));
             regions_of(number, all & !empty)
         })

@@ -4,9 +4,11 @@
 //! header  --compare-and-swap-->  address of the copy, or the header with mark bits: it stays
 //! ```
 //!
-//! Once, and for ever: whoever comes second takes over what it finds. The swap publishes the copy (Release), so who has its
-//! address may read it (Acquire, of the swap that failed and of a load alike). Refused: to claim an object first and
-//! to copy it then, which copies nothing in vain, but lets the others wait.
+//! Once, and for ever: whoever comes second takes over what it finds, and need not wait. The swap publishes the address of the copy
+//! and what is known of the region it lies in (Release; Acquire, of a load and of a swap that failed alike), not what the copy
+//! contains: a small object is written after the swap, which then waits for no store ([`copy_around`](super::lines::copy_around)).
+//! **Invariant:** until all workers have met, a copy is read by who made it, and by who was given a chunk of it. Refused: a mark
+//! of its own for who claims an object, and the address later: the others would wait for it.
 
 use crate::object::{Header, Kind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +18,11 @@ pub(super) const KEPT: u8 = 3;
 
 /// The header of an object in the collection set, which workers change at once.
 pub(super) trait Word {
-    /// Puts `to` in place of `from`, or says what is there instead.
+    /// Puts `to` in place of `from`, if that is there.
     fn swap(&self, from: u64, to: u64) -> Result<u64, u64>;
+
+    /// What is there.
+    fn get(&self) -> u64;
 }
 
 macro_rules! word {
@@ -26,6 +31,10 @@ macro_rules! word {
             #[inline(always)]
             fn swap(&self, from: u64, to: u64) -> Result<u64, u64> {
                 self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            }
+
+            fn get(&self) -> u64 {
+                self.load(Ordering::Acquire)
             }
         }
     };
@@ -36,18 +45,17 @@ word!(AtomicU64);
 #[cfg(all(test, loom))]
 word!(loom::sync::atomic::AtomicU64);
 
-/// The object at `address`, whose header was `from`, has the header `to` from now on.
-///
-/// # Errors
-/// The address that it has because another worker was faster.
+/// An object whose header was `from` has the header `to` from now on; `false`: another worker was faster.
 #[inline(always)]
-pub(super) fn decide(word: &impl Word, address: usize, from: Header, to: Header) -> Result<(), usize> {
-    match word.swap(from.bits(), to.bits()) {
-        Ok(_) => Ok(()),
-        Err(seen) => Err(match Header::from_bits(seen).kind() {
-            Kind::Forwarded(copy) => copy,
-            _ => address,
-        }),
+pub(super) fn decide(word: &impl Word, from: Header, to: Header) -> bool {
+    word.swap(from.bits(), to.bits()).is_ok()
+}
+
+/// The address that the object at `address` has because another worker decided.
+pub(super) fn decided(word: &impl Word, address: usize) -> usize {
+    match Header::from_bits(word.get()).kind() {
+        Kind::Forwarded(copy) => copy,
+        _ => address,
     }
 }
 
@@ -84,40 +92,25 @@ mod model {
     /// What a worker does that reaches the object; the address it has for it, and whether it decided.
     fn reach(heap: &Heap, worker: usize, keeps: bool) -> (usize, bool) {
         let header = Header::from_bits(heap.header.load(Ordering::Acquire));
-        let outcome = match header.kind() {
-            Kind::Forwarded(copy) => Err(copy),
-            _ if header.mark() == KEPT => Err(OBJECT),
-            _ if keeps => decide(&heap.header, OBJECT, header, header.with_mark(KEPT)),
-            _ => {
-                // SAFETY: loom ends the model if somebody else touches it.
-                heap.copies[worker].with_mut(|copy| unsafe { *copy = CONTENTS });
-                decide(&heap.header, OBJECT, header, Header::forwarded(copy_of(worker)))
-            }
-        };
-        match outcome {
-            Ok(()) => (if keeps { OBJECT } else { copy_of(worker) }, true),
-            Err(address) => {
-                if !keeps && header == born() {
-                    // Taken back: nobody else may have seen it.
-                    // SAFETY: as above.
-                    heap.copies[worker].with_mut(|copy| unsafe { *copy = 0 });
-                }
-                (address, false)
-            }
+        match header.kind() {
+            Kind::Forwarded(copy) => return (copy, false),
+            _ if header.mark() == KEPT => return (OBJECT, false),
+            _ => {}
         }
-    }
-
-    /// The same, and it reads what it has been given.
-    fn work(heap: &Heap, worker: usize, keeps: [bool; 2]) -> (usize, bool) {
-        let (address, decided) = reach(heap, worker, keeps[worker]);
-        if let Some(copier) = [0, 1].into_iter().find(|&copier| copy_of(copier) == address) {
-            // SAFETY: loom ends the model if somebody else touches it.
-            let contents = heap.copies[copier].with(|copy| unsafe { *copy });
-            assert_eq!(contents, CONTENTS, "who has the address may read the copy");
-        } else {
-            assert!(address == OBJECT && keeps.contains(&true));
+        let to = if keeps { header.with_mark(KEPT) } else { Header::forwarded(copy_of(worker)) };
+        // An object of any length may be written before the swap, and its place is then another's to write.
+        // SAFETY: loom ends the model if somebody else touches it.
+        let write = |contents| heap.copies[worker].with_mut(|copy| unsafe { *copy = contents });
+        write(0);
+        if !decide(&heap.header, header, to) {
+            write(0);
+            return (decided(&heap.header, OBJECT), false);
         }
-        (address, decided)
+        if keeps {
+            return (OBJECT, true);
+        }
+        write(CONTENTS);
+        (copy_of(worker), true)
     }
 
     /// Two workers reach an object; `keeps` says which of them find no memory for a copy.
@@ -129,12 +122,17 @@ mod model {
             });
             let other = {
                 let heap = heap.clone();
-                thread::spawn(move || work(&heap, 1, keeps))
+                thread::spawn(move || reach(&heap, 1, keeps[1]))
             };
-            let first = work(&heap, 0, keeps);
+            let first = reach(&heap, 0, keeps[0]);
             let second = other.join().unwrap();
             assert_eq!(first.0, second.0, "both have the same address");
             assert!(first.1 != second.1, "one of them decided");
+            match [0, 1].into_iter().find(|&copier| copy_of(copier) == first.0) {
+                // SAFETY: as above.
+                Some(copier) => assert_eq!(heap.copies[copier].with(|copy| unsafe { *copy }), CONTENTS),
+                None => assert!(first.0 == OBJECT && keeps.contains(&true)),
+            }
         });
     }
 

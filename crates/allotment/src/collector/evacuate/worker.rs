@@ -6,13 +6,13 @@
 //! everything (Cheney's breadth first order puts siblings side by side that are visited far apart), recursion, and a fetch when a
 //! slot is pushed: an array pushes hundreds at once, more than a core fetches at a time, and most of it is lost.
 //!
-//! Several workers may reach an object at once. Each makes a copy, and the one whose compare-and-swap puts the copy's
-//! address into the header of the original has made *the* copy; the others take theirs back. An object for which there
+//! Several workers may reach an object at once. Each has a place for a copy, and the one whose compare-and-swap puts its
+//! address into the header of the original makes *the* copy; the others take theirs back. An object for which there
 //! is no memory, or that must not move, stays: the same compare-and-swap sets its mark bits instead, and the rest of
 //! the header, with its hash, is not lost.
 
-use super::forwarding::{KEPT, decide};
-use super::lines::{copy_words, fetch};
+use super::forwarding::{KEPT, decide, decided};
+use super::lines::{copy_around, copy_words, fetch};
 use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
@@ -198,22 +198,35 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             // SAFETY: the caller's predicate.
             return unsafe { self.keep(address, word, header, bytes) };
         };
-        let moved = if old { header.with_age(0) } else { header.older() };
         prefetch_write::<DESTINATION_AHEAD>(to);
-        // SAFETY: `bytes` bytes at `to` are this worker's alone.
-        unsafe {
-            copy_words(address + WORD, to + WORD, bytes - WORD);
-            (to as *mut u64).write(moved.bits());
-        }
-        let forwarded = Header::forwarded(to);
-        if M::SHARED {
-            if let Err(other) = decide(word, address, header, forwarded) {
-                self.retract(to, bytes, old);
-                return other;
+        let forwards = || {
+            let forwarded = Header::forwarded(to);
+            if M::SHARED {
+                return decide(word, header, forwarded);
             }
-        } else {
             word.store(forwarded.bits(), Ordering::Relaxed);
+            true
+        };
+        let (from, into) = (address + WORD, to + WORD);
+        // SAFETY: an object of so many bytes, of which nobody changes more than the header, and as many at `to` that are this worker's.
+        let is_the_copy = unsafe {
+            match bytes {
+                16 => copy_around::<1>(from, into, forwards),
+                24 => copy_around::<2>(from, into, forwards),
+                32 => copy_around::<3>(from, into, forwards),
+                _ => {
+                    copy_words(from, into, bytes - WORD);
+                    forwards()
+                }
+            }
+        };
+        if !is_the_copy {
+            self.retract(to, bytes, old);
+            return decided(word, address);
         }
+        let moved = if old { header.with_age(0) } else { header.older() };
+        // SAFETY: as above.
+        unsafe { (to as *mut u64).write(moved.bits()) };
         self.statistics.objects += 1;
         if old {
             self.statistics.promoted_bytes += bytes as u64;
@@ -247,8 +260,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     #[cold]
     #[inline(never)]
     unsafe fn keep(&mut self, address: usize, word: &AtomicU64, header: Header, bytes: usize) -> usize {
-        if let Err(copy) = decide(word, address, header, header.with_mark(KEPT).with_age(0)) {
-            return copy;
+        if !decide(word, header, header.with_mark(KEPT).with_age(0)) {
+            return decided(word, address);
         }
         self.heap.set.note_kept(address);
         self.statistics.kept_objects += 1;
