@@ -93,5 +93,6 @@ mod tests {
         check::<1>();
         check::<2>();
         check::<3>();
+        check::<4>();
     }
 }

@@ -214,6 +214,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
                 16 => copy_around::<1>(from, into, forwards),
                 24 => copy_around::<2>(from, into, forwards),
                 32 => copy_around::<3>(from, into, forwards),
+                40 => copy_around::<4>(from, into, forwards),
                 _ => {
                     copy_words(from, into, bytes - WORD);
                     forwards()
