@@ -13,6 +13,13 @@ impl<B: Backing> FreeSet<B> {
     /// # Errors
     /// One line that names the region and the equation that fails.
     pub(crate) fn verify(&self) -> Result<(), String> {
+        let free = self.free.iter().map(|bitmap| ("free", bitmap));
+        for (name, bitmap) in free.chain([("untouched", &self.untouched), ("shared", &self.partial)]) {
+            let (counted, found) = (bitmap.count(), bitmap.iter().count());
+            if counted != found {
+                return Err(format!("a set of {name} regions has {found}, and {counted} are counted"));
+            }
+        }
         let quarantined = self.quarantined();
         let mut index = 0;
         while index < self.table.len() {

@@ -6,7 +6,7 @@
 //!
 //! Once, and for ever: whoever comes second takes over what it finds, and need not wait. The swap publishes the address of the copy
 //! and what is known of the region it lies in (Release; Acquire, of a load and of a swap that failed alike), not what the copy
-//! contains: a small object is written after the swap, which then waits for no store ([`copy_around`](super::lines::copy_around)).
+//! contains: a small object is written after the swap, which then waits for no store ([`copy_contents`](super::lines::copy_contents)).
 //! **Invariant:** until all workers have met, a copy is read by who made it, and by who was given a chunk of it. Refused: a mark
 //! of its own for who claims an object, and the address later: the others would wait for it.
 

@@ -12,7 +12,7 @@
 //! the header, with its hash, is not lost.
 
 use super::forwarding::{KEPT, decide, decided};
-use super::lines::{copy_around, copy_words, fetch};
+use super::lines::{copy_contents, fetch};
 use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
@@ -21,7 +21,7 @@ use crate::collector::full::broken;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::memory::prefetch_write;
 use crate::object::{
-    ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference,
+    ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,
     tail_slots, with_reference,
 };
 use crate::region::Backing;
@@ -207,21 +207,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             word.store(forwarded.bits(), Ordering::Relaxed);
             true
         };
-        let (from, into) = (address + WORD, to + WORD);
         // SAFETY: an object of so many bytes, of which nobody changes more than the header, and as many at `to` that are this worker's.
-        let is_the_copy = unsafe {
-            match bytes {
-                16 => copy_around::<1>(from, into, forwards),
-                24 => copy_around::<2>(from, into, forwards),
-                32 => copy_around::<3>(from, into, forwards),
-                40 => copy_around::<4>(from, into, forwards),
-                _ => {
-                    copy_words(from, into, bytes - WORD);
-                    forwards()
-                }
-            }
-        };
-        if !is_the_copy {
+        if !unsafe { copy_contents(address, to, bytes, forwards) } {
             self.retract(to, bytes, old);
             return decided(word, address);
         }
