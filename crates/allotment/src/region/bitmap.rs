@@ -15,8 +15,8 @@ pub(crate) struct Bitmap {
     /// region up, cleared with Acquire by whoever takes it.
     words: Box<[AtomicU64]>,
     /// How many bits are set, but for those that are being set or cleared: raised before a region is put and lowered after it was
-    /// taken. Relaxed. Counted from the words, for each region that
-    /// a mutator takes, it was a twentieth of the time of one that allocates in a heap of 4,096.
+    /// taken. Relaxed. Counted from the words, for each region that a mutator takes, it was a twentieth of the time of one that
+    /// allocates in a heap of 4,096.
     count: CachePadded<AtomicUsize>,
 }
 

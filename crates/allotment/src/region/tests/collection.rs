@@ -32,6 +32,26 @@ fn room_is_found_where_it_was_offered() {
 }
 
 #[test]
+fn regions_in_use_are_all_that_are_neither_free_nor_untouched() {
+    for regions in [1, 63, 64, 65, 128, 150] {
+        let (free, _) = heap(1024, regions, 3, RefillMode::CompareAndSwap);
+        assert!(free.in_use().next().is_none());
+        let mut taken: Vec<usize> = (0..regions).map_while(|turn| free.take_region(turn % 3)).collect();
+        assert_eq!(taken.len(), regions);
+        for step in [5, 3, 2, 1] {
+            taken.sort_unstable();
+            assert!(free.in_use().eq(taken.iter().copied()), "{taken:?} of {regions}");
+            assert_eq!(free.regions_in_use(), taken.len());
+            for index in taken.extract_if(.., |index| *index % step == 0) {
+                free.give_region(index, index % 3);
+            }
+            free.verify().unwrap();
+        }
+        assert!(free.in_use().next().is_none());
+    }
+}
+
+#[test]
 fn only_a_free_region_is_taken() {
     let free = used();
     assert!(!free.take_free_region(0) && !free.take_free_region(3));
