@@ -14,8 +14,8 @@ pub(crate) struct Bitmap {
     /// Bit `i % 64` of word `i / 64`: region `i` is in the set. Set with Release by whoever gives the
     /// region up, cleared with Acquire by whoever takes it.
     words: Box<[AtomicU64]>,
-    /// How many bits are set, but for those that are being set or cleared: raised before a region is put and lowered after it was
-    /// taken. Relaxed. Counted from the words, for each region that a mutator takes, it was a twentieth of the time of one that
+    /// How many bits are set, or more while some are being set or cleared: raised before a bit is set, lowered after one was cleared
+    /// or was set before. Relaxed. Counted from the words, for each region that a mutator takes, it was a twentieth of the time of one that
     /// allocates in a heap of 4,096.
     count: CachePadded<AtomicUsize>,
 }
@@ -38,8 +38,9 @@ impl Bitmap {
     pub(crate) fn note(&self, index: usize) {
         // No look first: somebody may be about to remove the bit for what was there before.
         let bit = 1 << (index % 64);
-        if self.words[index / 64].fetch_or(bit, Ordering::Release) & bit == 0 {
-            self.count.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        if self.words[index / 64].fetch_or(bit, Ordering::Release) & bit != 0 {
+            self.count.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -94,8 +95,7 @@ impl Bitmap {
 
     /// How many are in the set, at about this moment.
     pub(crate) fn count(&self) -> usize {
-        // Who notes a region that another takes at once may be late: then it is less than none.
-        (self.count.load(Ordering::Relaxed) as isize).max(0) as usize
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Empties the set.

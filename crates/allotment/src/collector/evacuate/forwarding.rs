@@ -18,8 +18,8 @@ pub(super) const KEPT: u8 = 3;
 
 /// The header of an object in the collection set, which workers change at once.
 pub(super) trait Word {
-    /// Puts `to` in place of `from`, if that is there.
-    fn swap(&self, from: u64, to: u64) -> Result<u64, u64>;
+    /// Puts `to` in place of `from`, if that is there; whether it was.
+    fn swap(&self, from: u64, to: u64) -> bool;
 
     /// What is there.
     fn get(&self) -> u64;
@@ -29,8 +29,8 @@ macro_rules! word {
     ($atomic:ty) => {
         impl Word for $atomic {
             #[inline(always)]
-            fn swap(&self, from: u64, to: u64) -> Result<u64, u64> {
-                self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            fn swap(&self, from: u64, to: u64) -> bool {
+                self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
             }
 
             fn get(&self) -> u64 {
@@ -48,7 +48,7 @@ word!(loom::sync::atomic::AtomicU64);
 /// An object whose header was `from` has the header `to` from now on; `false`: another worker was faster.
 #[inline(always)]
 pub(super) fn decide(word: &impl Word, from: Header, to: Header) -> bool {
-    word.swap(from.bits(), to.bits()).is_ok()
+    word.swap(from.bits(), to.bits())
 }
 
 /// The address that the object at `address` has because another worker decided.
@@ -98,7 +98,7 @@ mod model {
             _ => {}
         }
         let to = if keeps { header.with_mark(KEPT) } else { Header::forwarded(copy_of(worker)) };
-        // An object of any length may be written before the swap, and its place is then another's to write.
+        // A long object is written before the swap already, and where a copy was taken back comes the next one.
         // SAFETY: loom ends the model if somebody else touches it.
         let write = |contents| heap.copies[worker].with_mut(|copy| unsafe { *copy = contents });
         write(0);
