@@ -112,6 +112,12 @@ impl Header {
         self.0 & (TAG_MASK | MARK_MASK << MARK_SHIFT) == 0
     }
 
+    /// All but the hash of an object's header: shape, age, marks, and that it is one. No other header has the same.
+    #[inline(always)]
+    pub(crate) const fn lower(self) -> u32 {
+        self.0 as u32
+    }
+
     /// The number of an object's shape; 0, which no shape has, where it is not valid.
     #[inline(always)]
     pub(crate) const fn shape_number(self) -> u32 {

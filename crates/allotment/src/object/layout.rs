@@ -31,6 +31,12 @@ impl<'h> Layout<'h> {
         }
     }
 
+    /// The size in bytes, if all objects of this layout have the same and no slots but [`words`](Self::words).
+    #[inline]
+    pub(crate) fn uniform_bytes(&self) -> Option<usize> {
+        (self.element_bytes == 0 && (self.words != 0 || !self.has_slots)).then_some(self.fixed_bytes)
+    }
+
     /// The size in bytes of the object at `address`; `usize::MAX` where its length is absurd.
     ///
     /// # Safety

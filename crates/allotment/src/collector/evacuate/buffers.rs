@@ -36,9 +36,10 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         } else {
             (heap.old, &mut self.old, &mut self.old_full, usize::MAX)
         };
+        let number = self.number;
         let carve = |min, desired| {
             let (min, desired) = (space.round(min), space.round(desired));
-            space.carve(heap.subject.free, heap.set, &heap.tables, self.number, (min, desired), limit)
+            space.carve(heap.subject.free, heap.set, &heap.tables, number, (min, desired), limit)
         };
         if plab.suits(bytes) && !*full {
             let wanted = plab.wanted(bytes);
@@ -49,6 +50,11 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
                 return to;
             }
             *full = true;
+            if young {
+                // From now on all are old, without asking here for each.
+                self.tenuring_threshold = 0;
+                self.alikes.forget(&mut self.statistics);
+            }
         }
         let (start, end) = carve(bytes, bytes)?;
         // SAFETY: the rest of a piece that is this worker's.
@@ -99,8 +105,9 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// Gives its buffers back: every region it copied to is parsable.
-    pub(super) fn finish_buffers(&mut self) {
+    /// Gives its buffers back, so that every region it copied to is parsable, and counts what it copied.
+    pub(super) fn finish(&mut self) {
+        self.alikes.forget(&mut self.statistics);
         let survivors = self.survivors.replace(0, 0);
         self.give_back(survivors, true);
         let old = self.old.replace(0, 0);

@@ -16,10 +16,12 @@
 //! young regions would stand idle for what hardly ever happens).
 
 mod adopt;
+mod alike;
 mod buffers;
 mod cards;
 mod finish;
 mod forwarding;
+mod group;
 mod lines;
 mod overflow;
 mod plab;
@@ -180,7 +182,7 @@ impl<B: Backing> Evacuation<'_, B> {
                 unsafe { worker.scan_cards(ranges) };
                 worker.drain();
             }
-            worker.finish_buffers();
+            worker.finish();
             let mut results = results.lock().expect("a worker that panics ends the process");
             let (weak, statistics, overflowed, beside) = &mut *results;
             *overflowed |= worker.overflowed;

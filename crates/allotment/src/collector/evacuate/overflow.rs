@@ -43,7 +43,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
                         self.scan_kept(index);
                     }
                 }
-                self.finish_buffers();
+                self.finish();
             }
         }
         turns

@@ -52,25 +52,29 @@ pub(crate) struct CollectionSet {
     some_stay: AtomicBool,
 }
 
-/// The roles of a set.
+/// The roles of a set, for who looks up many: without a look at where the heap begins and ends.
 pub(super) struct Roles<'s> {
-    base: usize,
+    /// Where the role of the region at address 0 would be.
+    of_region_0: *const AtomicU8,
     region_shift: u32,
     roles: &'s [AtomicU8],
 }
 
 impl Roles<'_> {
-    #[inline(always)]
-    fn at(&self, address: usize) -> Role {
-        let index = address.wrapping_sub(self.base) >> self.region_shift;
-        self.roles.get(index).map_or(Role::OUTSIDE, |role| Role(role.load(Ordering::Relaxed)))
-    }
-
     /// The role of the region that a word refers to; of null and immediates `OUTSIDE`.
+    ///
+    /// # Safety
+    /// - It is one of these, or refers to a region of the set's heap.
     #[inline(always)]
-    pub(super) fn of_referent(&self, bits: u64) -> Role {
-        // Null is the address 0, which no heap has.
-        if bits & IMMEDIATE_BIT == 0 { self.at((bits & ADDRESS_MASK) as usize) } else { Role::OUTSIDE }
+    pub(super) unsafe fn of_referent(&self, bits: u64) -> Role {
+        let address = (bits & ADDRESS_MASK) as usize;
+        if bits & IMMEDIATE_BIT != 0 || address == 0 {
+            return Role::OUTSIDE;
+        }
+        let role = self.of_region_0.wrapping_add(address >> self.region_shift);
+        debug_assert!(self.roles.as_ptr_range().contains(&role));
+        // SAFETY: that of a region of the heap, as the caller says, which begins at a multiple of a region.
+        Role(unsafe { &*role }.load(Ordering::Relaxed))
     }
 }
 
@@ -114,12 +118,15 @@ impl CollectionSet {
     /// The role of the region of an address; that of an address outside the heap is `OUTSIDE`.
     #[inline(always)]
     pub(crate) fn role_at(&self, address: usize) -> Role {
-        self.roles().at(address)
+        let index = address.wrapping_sub(self.base) >> self.region_shift;
+        self.roles.get(index).map_or(Role::OUTSIDE, |role| Role(role.load(Ordering::Relaxed)))
     }
 
     /// The roles, for who looks up many.
     pub(super) fn roles(&self) -> Roles<'_> {
-        Roles { base: self.base, region_shift: self.region_shift, roles: &self.roles }
+        debug_assert!(self.base.is_multiple_of(1 << self.region_shift));
+        let of_region_0 = self.roles.as_ptr().wrapping_sub(self.base >> self.region_shift);
+        Roles { of_region_0, region_shift: self.region_shift, roles: &self.roles }
     }
 
     pub(crate) fn role(&self, index: usize) -> Role {
@@ -157,21 +164,20 @@ mod tests {
         set.set(1, Role::MOVES);
         let roles = set.roles();
         let second = (BASE + (1 << 18) + 64) as u64;
+        // SAFETY: words that refer into the heap, null and immediates.
+        let role_of = |word| unsafe { roles.of_referent(word) };
         for word in [second, second | 0b110, second | 0xABCD << 48] {
-            assert_eq!(roles.of_referent(word), Role::MOVES, "{word:#x}");
+            assert_eq!(
+                (role_of(word), set.role_at((word & ADDRESS_MASK) as usize)),
+                (Role::MOVES, Role::MOVES),
+                "{word:#x}"
+            );
         }
-        let others = [
-            0,
-            0b110,
-            0xABCD << 48,
-            second | 1,
-            BASE as u64,
-            (BASE + (3 << 18)) as u64,
-            8,
-            !7 & ADDRESS_MASK,
-        ];
-        for word in others {
-            assert_eq!(roles.of_referent(word), Role::OUTSIDE, "{word:#x}");
+        for word in [0, 0b110, 0xABCD << 48, second | 1, BASE as u64, (BASE + (3 << 18) - 8) as u64] {
+            assert_eq!(role_of(word), Role::OUTSIDE, "{word:#x}");
+        }
+        for address in [0, 8, BASE - 8, BASE, BASE + (3 << 18), !7 & ADDRESS_MASK as usize] {
+            assert_eq!(set.role_at(address), Role::OUTSIDE, "{address:#x}");
         }
     }
 }

@@ -44,6 +44,14 @@ pub(crate) struct WorkerStatistics {
 }
 
 impl WorkerStatistics {
+    /// Counts objects of so many bytes each that were copied, and have this age now; `None`: they are old.
+    #[inline(always)]
+    pub(super) fn copied(&mut self, objects: u64, bytes: u64, age: Option<u8>) {
+        self.objects += objects;
+        let sum = age.map_or(&mut self.promoted_bytes, |age| &mut self.survived[usize::from(age)]);
+        *sum += objects * bytes;
+    }
+
     /// Counts in what another one did.
     pub(super) fn add(&mut self, other: WorkerStatistics) {
         self.survived.iter_mut().zip(other.survived).for_each(|(sum, own)| *sum += own);

@@ -11,14 +11,16 @@
 //! is no memory, or that must not move, stays: the same compare-and-swap sets its mark bits instead, and the rest of
 //! the header, with its hash, is not lost.
 
+use super::alike::{Alikes, MOST_BYTES};
 use super::forwarding::{KEPT, decide, decided};
-use super::lines::{copy_contents, fetch};
+use super::group::{DESTINATION_AHEAD, word_at};
+use super::lines::copy_contents;
 use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
-use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
+use crate::collector::work::{Entry, WorkStack, chunk_slots};
 use crate::memory::prefetch_write;
 use crate::object::{
     ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,
@@ -27,30 +29,20 @@ use crate::object::{
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Slots whose referents are being fetched, from when they are popped until their turn comes. With 8 of them one worker took 7 % longer and
-/// two 3 %; 32 gain no more.
-const AHEAD: usize = 16;
-
-/// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
-/// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
-const DESTINATION_AHEAD: usize = 512;
-
 /// Slots from which on an array is one entry of the stack instead of one for each: so much can be given to another worker at once,
 /// and its referents are fetched when their turn is near.
 const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
-
-/// Entries after which a worker looks whether another one has none.
-const LOOK_AROUND: usize = if cfg!(test) { 4 } else { 64 };
 
 /// A worker.
 pub(super) struct Worker<'e, 'h, B, M> {
     pub(super) heap: &'e Evacuation<'h, B>,
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
+    pub(super) alikes: Alikes,
     /// Those of the heap's set, and two more things that are asked for each object, nearer.
-    roles: Roles<'h>,
-    some_stay: bool,
-    tenuring_threshold: u8,
+    pub(super) roles: Roles<'h>,
+    pub(super) some_stay: bool,
+    pub(super) tenuring_threshold: u8,
     pub(super) survivors: Plab,
     pub(super) old: Plab,
     /// Whether the space has no buffer of its size any more: not asked again.
@@ -73,6 +65,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             heap,
             stack,
             shapes: ShapeCache::new(heap.subject),
+            alikes: Alikes::new(),
             roles: heap.set.roles(),
             some_stay: heap.set.some_stay(),
             tenuring_threshold: heap.limits.tenuring_threshold,
@@ -108,43 +101,12 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         given
     }
 
-    /// Works until its own stack is empty.
-    pub(super) fn drain_own(&mut self) {
-        // Popped, and what they refer to is on the way.
-        let mut ahead = Ring::<AHEAD>::new();
-        loop {
-            let due = match self.stack.pop().map(Entry::decode) {
-                Some(Entry::Plain(slot)) => {
-                    // SAFETY: what is pushed is slots that refer into the set, or as below.
-                    unsafe { fetch((slot & !OLD) as *const u64) };
-                    ahead.add(slot)
-                }
-                Some(Entry::Chunk { array, number }) => {
-                    // SAFETY: an array of references, whose piece this is.
-                    unsafe { self.scan_chunk(array, number) };
-                    None
-                }
-                None => match ahead.take() {
-                    None => return,
-                    due => due,
-                },
-            };
-            if let Some(due) = due {
-                // SAFETY: as above.
-                unsafe { self.update((due & !OLD) as *mut u64, due & OLD) };
-            }
-            if M::SHARED && ahead.came().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
-                self.stack.give();
-            }
-        }
-    }
-
     /// Brings what the slot refers to where it belongs, and updates the slot.
     ///
     /// # Safety
     /// - The slot may be read and written, and refers into the collection set.
     #[inline(always)]
-    unsafe fn update(&mut self, slot: *mut u64, old: usize) {
+    pub(super) unsafe fn update(&mut self, slot: *mut u64, old: usize) {
         // SAFETY: the caller's predicate.
         let bits = unsafe { slot.read() };
         debug_assert!(reference(bits).is_some_and(|address| self.heap.set.role_at(address).is_in_set()));
@@ -160,10 +122,9 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     ///
     /// # Safety
     /// - An object of this heap is at `address`, or was.
-    #[inline(always)]
     pub(super) unsafe fn reach(&mut self, address: usize) -> usize {
         // SAFETY: a header, which workers change atomically.
-        let word = unsafe { AtomicU64::from_ptr(address as *mut u64) };
+        let word = unsafe { word_at(address) };
         let header = Header::from_bits(word.load(M::ACQUIRE));
         // Nearly all are: one test for them.
         if !header.is_unmarked_object() {
@@ -199,38 +160,35 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             return unsafe { self.keep(address, word, header, bytes) };
         };
         prefetch_write::<DESTINATION_AHEAD>(to);
-        let forwards = || {
-            let forwarded = Header::forwarded(to);
-            if M::SHARED {
-                return decide(word, header, forwarded);
-            }
+        let forwarded = Header::forwarded(to);
+        if !M::SHARED {
             word.store(forwarded.bits(), Ordering::Relaxed);
-            true
-        };
-        // SAFETY: an object of so many bytes, of which nobody changes more than the header, and as many at `to` that are this worker's.
-        if !unsafe { copy_contents(address, to, bytes, forwards) } {
+        } else if !decide(word, header, forwarded) {
             self.retract(to, bytes, old);
             return decided(word, address);
         }
         let moved = if old { header.with_age(0) } else { header.older() };
-        // SAFETY: as above.
-        unsafe { (to as *mut u64).write(moved.bits()) };
-        self.statistics.objects += 1;
+        // SAFETY: an object of so many bytes, of which nobody changes more than the header, and as many at `to` that are this worker's.
+        unsafe {
+            copy_contents(address, to, bytes);
+            (to as *mut u64).write(moved.bits());
+        }
+        self.statistics.copied(1, bytes as u64, (!old).then_some(moved.age()));
         if old {
-            self.statistics.promoted_bytes += bytes as u64;
             self.heap.tables.starts.record(to, bytes);
-        } else {
-            self.statistics.survived[usize::from(moved.age())] += bytes as u64;
+        }
+        // Asked for again: what is kept from above has to be stored for as long.
+        let layout = self.shapes.last();
+        let &Layout { words, has_slots, shape, .. } = layout;
+        if layout.uniform_bytes().is_some() && bytes <= MOST_BYTES {
+            self.alikes.learn(header, old, (bytes, words), &mut self.statistics);
         }
         let old = if old { OLD } else { 0 };
-        // Asked for again: what is kept from above has to be stored for as long.
-        let &Layout { words, has_slots, shape, .. } = self.shapes.last();
         if words != 0 {
             // In the original, whose words are the same: what was just stored cannot be loaded at once.
             for_each_word(address, words, |word| {
                 // SAFETY: a slot of an object of that layout, of which nobody changes more than the header.
-                let bits = unsafe { word.read() };
-                if self.roles.of_referent(bits).is_in_set() {
+                if unsafe { self.roles.of_referent(word.read()) }.is_in_set() {
                     self.push((word.addr() - address + to) | old);
                 }
             });
@@ -286,7 +244,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     /// # Safety
     /// - An array of references is there, whose piece of that number nobody else looks at.
     #[inline(never)]
-    unsafe fn scan_chunk(&mut self, array: usize, number: usize) {
+    pub(super) unsafe fn scan_chunk(&mut self, array: usize, number: usize) {
         // SAFETY: the caller's predicate.
         let header = Header::from_bits(unsafe { (array as *const u64).read() });
         let Kind::Object(_) = header.kind() else { broken(array, "an array lost its header") };
@@ -317,7 +275,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
 
     /// Pushes what can be found again if there is no room for it.
     #[inline(always)]
-    fn push(&mut self, entry: usize) {
+    pub(super) fn push(&mut self, entry: usize) {
         if !self.stack.push(entry) {
             self.overflowed = true;
         }
@@ -379,9 +337,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     #[inline(always)]
     unsafe fn is_for_now(&mut self, slot: *mut u64, kind: SlotKind, old: usize) -> bool {
         // SAFETY: the caller's predicate.
-        let bits = unsafe { slot.read() };
-        self.roles.of_referent(bits).is_in_set()
-            && !(kind == SlotKind::Weak && self.note_weak(slot.addr() | old))
+        let role = unsafe { self.roles.of_referent(slot.read()) };
+        role.is_in_set() && !(kind == SlotKind::Weak && self.note_weak(slot.addr() | old))
     }
 
     /// Remembers a weak slot for the end. Without memory for that it is as good as a strong one: nothing dies too early.

@@ -170,7 +170,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         if self.asks {
             self.drain_asking();
         }
-        let mut ahead = Ring::<AHEAD>::new();
+        let mut ahead = Ring::<AHEAD, 1>::new();
         loop {
             let due = match self.stack.pop().map(Entry::decode) {
                 Some(Entry::Chunk { array, number }) => {
@@ -183,23 +183,23 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     if self.stack.is_wanted() {
                         self.stack.give();
                     }
-                    ahead.add(address)
+                    ahead.add([address])
                 }
                 None => match ahead.take() {
-                    None => return,
+                    [0] => return,
                     due => due,
                 },
             };
-            if let Some(due) = due {
+            if due != [0] {
                 // SAFETY: what is pushed is an object's address.
-                unsafe { self.visit::<false>(due) };
+                unsafe { self.visit::<false>(due[0]) };
             }
         }
     }
 
     /// As [`drain`](Self::drain), or until it does not pay to ask.
     fn drain_asking(&mut self) {
-        let (mut asked, mut ahead) = (Ring::<ASKED>::new(), Ring::<AHEAD>::new());
+        let (mut asked, mut ahead) = (Ring::<ASKED, 1>::new(), Ring::<AHEAD, 1>::new());
         loop {
             if self.met >= WINDOW {
                 self.asks = self.met * 2 < self.visited * 3 && self.near * 3 < self.met;
@@ -217,25 +217,25 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     if self.stack.is_wanted() {
                         self.stack.give();
                     }
-                    asked.add(address)
+                    asked.add([address])
                 }
                 None => asked.take(),
             };
             let due = match next {
-                Some(next) if self.claims.has(next) => continue,
-                Some(next) => {
-                    prefetch_write::<0>(next);
-                    ahead.add(next)
-                }
-                None if entry.is_some() => continue,
-                None => match ahead.take() {
-                    None => return,
+                [0] if entry.is_some() => continue,
+                [0] => match ahead.take() {
+                    [0] => return,
                     due => due,
                 },
+                [next] if self.claims.has(next) => continue,
+                [next] => {
+                    prefetch_write::<0>(next);
+                    ahead.add([next])
+                }
             };
-            if let Some(due) = due {
+            if due != [0] {
                 // SAFETY: what is pushed is an object's address.
-                unsafe { self.visit::<true>(due) };
+                unsafe { self.visit::<true>(due[0]) };
                 self.visited += 1;
             }
         }

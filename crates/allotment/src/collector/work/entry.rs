@@ -42,6 +42,12 @@ impl Entry {
         }
     }
 
+    /// Whether all of these words are objects.
+    #[inline(always)]
+    pub(crate) fn are_plain<const N: usize>(words: &[usize; N]) -> bool {
+        words.iter().fold(0, |all, word| all | word) & CHUNK == 0
+    }
+
     /// What a word stands for.
     #[inline(always)]
     pub(crate) fn decode(word: usize) -> Entry {

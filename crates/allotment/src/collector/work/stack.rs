@@ -195,6 +195,23 @@ impl WorkStack<'_> {
         }
     }
 
+    /// The `N` topmost entries, in the order in which they were pushed, if there are so many within reach and `suits` says yes.
+    #[inline(always)]
+    pub(crate) fn pop_group<const N: usize>(
+        &mut self,
+        suits: impl FnOnce(&[usize; N]) -> bool,
+    ) -> Option<[usize; N]> {
+        let entries = self.top.last_chunk::<N>()?;
+        // Volatile: as a vector they could not be loaded at once, for each was stored by itself and not long ago.
+        // SAFETY: references to them.
+        let group = entries.each_ref().map(|entry| unsafe { std::ptr::from_ref(entry).read_volatile() });
+        if !suits(&group) {
+            return None;
+        }
+        self.top.truncate(self.top.len() - N);
+        Some(group)
+    }
+
     /// Whether there is so much that no more should be added before it is done: half a piece.
     #[inline(always)]
     pub(crate) fn is_deep(&self) -> bool {

@@ -19,7 +19,7 @@ fn what_a_worker_takes_back_is_the_pattern_of_freed_memory_again() {
         // SAFETY: the worker's own memory.
         unsafe { std::ptr::write_bytes(to as *mut u8, 0x11, 40) };
         worker.retract(to, 40, old);
-        worker.finish_buffers();
+        worker.finish();
         to
     });
     let table = young.graph.heap.shared.free.table();

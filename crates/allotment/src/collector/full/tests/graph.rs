@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 /// Kinds of objects; the number of an object is the last word of its fixed part.
-pub(in crate::collector) const KINDS: usize = 6;
+pub(in crate::collector) const KINDS: usize = 7;
 /// The kind with a tail of strong references, and that with a tail of bytes.
 pub(in crate::collector) const ARRAY: usize = 1;
 pub(in crate::collector) const BYTES: usize = 3;
@@ -33,14 +33,16 @@ const FIXED_SLOTS: [&[(usize, SlotKind)]; KINDS] = [
     &[],
     &[(8, SlotKind::Strong), (24, SlotKind::Weak)],
     &[],
+    &[(8, SlotKind::Strong), (16, SlotKind::Strong)],
 ];
 /// Fixed part in bytes; the number is its last word.
-const FIXED: [usize; KINDS] = [40, 24, 32, 24, 40, 16];
+const FIXED: [usize; KINDS] = [40, 24, 32, 24, 40, 16, 32];
 const TAILS: [Option<Element>; KINDS] = [
     None,
     Some(Element::Reference(SlotKind::Strong)),
     Some(Element::Reference(SlotKind::Weak)),
     Some(Element::Plain { bytes: 1 }),
+    None,
     None,
     None,
 ];
