@@ -23,7 +23,7 @@ const GROUP: usize = 4;
 
 /// Groups whose referents are being fetched, from when they are popped until their turn comes. With half as many one worker took 7 % longer and
 /// two 3 %; twice as many gain no more.
-const AHEAD: usize = 4;
+const AHEAD: usize = 8;
 
 /// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
 /// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
