@@ -116,7 +116,11 @@ mod tests {
             (Shape::fixed("plain", 32), 0),
         ];
         for (shape, words) in &shapes {
-            assert_eq!(Layout::of(shape).words, *words, "{shape:?}");
+            let layout = Layout::of(shape);
+            assert_eq!(layout.words, *words, "{shape:?}");
+            let one_size = shape.tail().is_none().then_some(shape.fixed_bytes());
+            let has_slots = !shape.slots().is_empty() || shape.trace().is_some();
+            assert_eq!(layout.uniform_bytes(), one_size.filter(|_| *words != 0 || !has_slots), "{shape:?}");
             let mut found = Vec::new();
             for_each_word(4096, *words, |slot| found.push(slot.addr() - 4096));
             let slots: Vec<usize> = shape.slots().iter().map(|slot| slot.offset).collect();

@@ -1,9 +1,9 @@
 //! Objects that are alike: what an evacuation asks of each, known by the lower half of its header.
 //!
 //! Nearly all objects of a heap are of few shapes and ages. The first of them is looked at in every way there is
-//! ([`evacuate`](super::worker::Worker)); for those after it one comparison says that it is an object, that nobody has reached it, how large
-//! it is, in which space its copy belongs and where its slots are. Only objects of a fixed size are here, with slots that are
-//! words of bits or none. Refused: one shape, the last, which two that alternate throw out of each other's way with each object.
+//! (`Worker::evacuate`); for those after it one comparison says that it is an object that nobody has reached, how large it is, in which
+//! space its copy belongs and where its slots are. Only objects of one size are here, with slots that are words of bits or none; of
+//! arrays each has a size of its own. Refused: the last shape alone, for two that alternate are looked up with each object.
 
 use super::WorkerStatistics;
 use crate::object::Header;
@@ -24,7 +24,7 @@ pub(super) struct Alike {
     /// Their slots, as in [`Layout::words`](crate::object::Layout::words).
     pub(super) words: u64,
     /// How many were copied.
-    pub(super) copied: u32,
+    pub(super) copied: u64,
     /// Whether copies are old.
     pub(super) old: bool,
 }
@@ -49,7 +49,7 @@ impl Alike {
     fn count(&self, statistics: &mut WorkerStatistics) {
         if self.header != NOBODY {
             let age = Header::from_bits(u64::from(self.header)).age();
-            statistics.copied(u64::from(self.copied), u64::from(self.bytes), (!self.old).then_some(age + 1));
+            statistics.copied(self.copied, u64::from(self.bytes), (!self.old).then_some(age + 1));
         }
     }
 }
@@ -93,5 +93,62 @@ impl Alikes {
     pub(super) fn forget(&mut self, statistics: &mut WorkerStatistics) {
         self.places.iter().for_each(|alike| alike.count(statistics));
         self.places.fill(Alike::NONE);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::object::ShapeId;
+    use std::num::NonZeroU32;
+
+    fn header(shape: u32, age: u8) -> Header {
+        Header::new(ShapeId::from_raw(NonZeroU32::new(shape).expect("not 0"))).with_age(age)
+    }
+
+    #[test]
+    fn objects_are_alike_if_their_headers_are_but_for_the_hash() {
+        let (mut alikes, mut statistics) = (Alikes::new(), WorkerStatistics::default());
+        let known = header(7, 2);
+        let hashed = Header::from_bits(known.bits() | 0xABCD << 32);
+        assert!(!alikes.at(Alikes::place_of(known)).has(known));
+        alikes.learn(hashed, false, (48, 0b110), &mut statistics);
+        assert_eq!(Alikes::place_of(known), Alikes::place_of(hashed));
+        let alike = alikes.at(Alikes::place_of(known));
+        assert_eq!((alike.bytes(), alike.words, alike.old), (48, 0b110, false));
+        assert!(alike.has(known) && alike.has(hashed));
+        let others = [
+            header(8, 2),
+            header(7, 3),
+            known.with_mark(3),
+            Header::forwarded(known.lower() as usize),
+            Header::filler(64),
+            Header::from_bits(0),
+            Header::from_bits(u64::MAX),
+        ];
+        for other in others {
+            assert!(!alikes.at(Alikes::place_of(other)).has(other), "{:#x}", other.bits());
+        }
+    }
+
+    #[test]
+    fn what_was_copied_is_counted_once_also_of_those_that_lost_their_place() {
+        let (mut alikes, mut statistics) = (Alikes::new(), WorkerStatistics::default());
+        let copied_of_each = 5;
+        // More than there are places for.
+        for shape in 1..20 {
+            let (young, old) = (header(shape, 3), header(shape, 9));
+            for (header, becomes_old) in [(young, false), (old, true)] {
+                alikes.learn(header, becomes_old, (16, 0), &mut statistics);
+                alikes.at(Alikes::place_of(header)).copied += copied_of_each;
+            }
+        }
+        for _ in 0..2 {
+            alikes.forget(&mut statistics);
+            assert_eq!(statistics.objects, 19 * 2 * copied_of_each);
+            assert_eq!(statistics.survived[4], 19 * copied_of_each * 16);
+            assert_eq!(statistics.promoted_bytes, 19 * copied_of_each * 16);
+        }
+        assert!(!alikes.at(Alikes::place_of(header(19, 9))).has(header(19, 9)));
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Once, and for ever: whoever comes second takes over what it finds, and need not wait. The swap publishes the address of the copy
 //! and what is known of the region it lies in (Release; Acquire, of a load and of a swap that failed alike), not what the copy
-//! contains: a small object is written after the swap, which then waits for no store ([`copy_contents`](super::lines::copy_contents)).
+//! contains: that is written behind the swap, which waits for all stores before it.
 //! **Invariant:** until all workers have met, a copy is read by who made it, and by who was given a chunk of it. Refused: a mark
 //! of its own for who claims an object, and the address later: the others would wait for it.
 
@@ -98,11 +98,10 @@ mod model {
             _ => {}
         }
         let to = if keeps { header.with_mark(KEPT) } else { Header::forwarded(copy_of(worker)) };
-        // A long object is written before the swap already, and where a copy was taken back comes the next one.
         // SAFETY: loom ends the model if somebody else touches it.
         let write = |contents| heap.copies[worker].with_mut(|copy| unsafe { *copy = contents });
-        write(0);
         if !decide(&heap.header, header, to) {
+            // A filler, or the next copy.
             write(0);
             return (decided(&heap.header, OBJECT), false);
         }

@@ -83,6 +83,9 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// Goes on where the stack has no whole group, or chunks of arrays; `false`: there is nothing.
     #[inline(never)]
     fn drain_few(&mut self, ahead: &mut Ring<AHEAD, GROUP>) -> bool {
+        if ahead.is_empty() {
+            self.drain_list();
+        }
         let (mut group, mut slots) = ([0; GROUP], 0);
         while slots < GROUP {
             match self.stack.pop().map(Entry::decode) {
@@ -97,13 +100,31 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
                 None => break,
             }
         }
-        let due = if slots > 0 { ahead.add(group) } else { ahead.take() };
+        let due = match slots {
+            0 => ahead.take(),
+            // There is nothing to do meanwhile.
+            1..GROUP if ahead.is_empty() => group,
+            _ => ahead.add(group),
+        };
         // SAFETY: as above.
         unsafe { self.update_each(&due) };
         if M::SHARED && self.stack.is_wanted() {
             self.stack.give();
         }
         slots > 0 || due[0] != 0
+    }
+
+    /// Follows a list, as long as one slot leads to one: nothing is fetched ahead of it.
+    fn drain_list(&mut self) {
+        while self.stack.at_hand() == 1
+            && let Some([entry]) = self.stack.pop_group(Entry::are_plain)
+        {
+            // SAFETY: what is pushed is slots that refer into the set.
+            unsafe { self.update_single(entry) };
+            if M::SHARED && self.stack.is_wanted() {
+                self.stack.give();
+            }
+        }
     }
 
     /// # Safety
@@ -126,10 +147,20 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     unsafe fn update_each(&mut self, group: &[usize; GROUP]) {
         for &entry in group.iter().filter(|&&entry| entry != 0) {
             // SAFETY: the caller's predicate.
-            unsafe {
-                if !self.update_group(&[entry]) {
-                    self.update((entry & !OLD) as *mut u64, entry & OLD);
-                }
+            unsafe { self.update_single(entry) };
+        }
+    }
+
+    /// The same for one slot.
+    ///
+    /// # Safety
+    /// - As for [`update_each`](Self::update_each).
+    #[inline(always)]
+    unsafe fn update_single(&mut self, entry: usize) {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            if !self.update_group(&[entry]) {
+                self.update((entry & !OLD) as *mut u64, entry & OLD);
             }
         }
     }

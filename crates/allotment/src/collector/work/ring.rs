@@ -44,6 +44,12 @@ impl<const N: usize, const G: usize> Ring<N, G> {
         std::mem::replace(&mut self.groups[place(waiting)], [0; G])
     }
 
+    /// Whether nothing waits: not the newest either, then.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups[self.came.wrapping_sub(1) & Self::MASK][0] == 0
+    }
+
     /// How many ever came, a wrapping number.
     #[inline(always)]
     pub(crate) fn came(&self) -> usize {
@@ -64,6 +70,7 @@ mod tests {
             let (mut ring, mut model) = (Ring::<4, 2>::new(), VecDeque::new());
             ring.came = usize::MAX - 5;
             for step in steps {
+                prop_assert_eq!(ring.is_empty(), model.is_empty());
                 let Some(group) = step.map(|(first, second)| [first.get(), second]) else {
                     prop_assert_eq!(ring.take(), model.pop_front().unwrap_or_default());
                     continue;

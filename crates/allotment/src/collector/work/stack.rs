@@ -195,6 +195,12 @@ impl WorkStack<'_> {
         }
     }
 
+    /// Entries that [`pop_group`](Self::pop_group) can reach.
+    #[inline(always)]
+    pub(crate) fn at_hand(&self) -> usize {
+        self.top.len()
+    }
+
     /// The `N` topmost entries, in the order in which they were pushed, if there are so many within reach and `suits` says yes.
     #[inline(always)]
     pub(crate) fn pop_group<const N: usize>(

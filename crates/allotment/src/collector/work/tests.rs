@@ -247,6 +247,37 @@ proptest! {
     }
 
     #[test]
+    fn words_are_plain_if_each_is(chunks: [bool; 4], address in 1usize..1 << 44) {
+        let chunk = Entry::Chunk { array: address * 8, number: 3 };
+        let words = chunks.map(|is_chunk| if is_chunk { chunk } else { Entry::Plain(address * 8) }.encode());
+        prop_assert_eq!(Entry::are_plain(&words), chunks == [false; 4]);
+    }
+
+    #[test]
+    fn a_group_is_what_would_be_popped_one_by_one(piece in 2usize..20, entries in 0usize..60, steps: Vec<Option<bool>>) {
+        let crew = Crew::new(1, Limits { piece, pieces: 100 }).unwrap();
+        let mut stack = crew.worker(0);
+        let mut model: Vec<usize> = (1..=entries).collect();
+        prop_assert!(model.iter().all(|&entry| stack.push(entry)));
+        for step in steps {
+            let Some(suits) = step else {
+                prop_assert_eq!(stack.pop(), model.pop());
+                continue;
+            };
+            let at_hand = stack.at_hand();
+            prop_assert!(at_hand <= model.len());
+            match stack.pop_group::<3>(|_| suits) {
+                Some(group) => {
+                    prop_assert!(suits);
+                    prop_assert_eq!(&group[..], &model.split_off(model.len() - 3)[..]);
+                }
+                None => prop_assert!(!suits || at_hand < 3),
+            }
+        }
+        prop_assert!(std::iter::from_fn(|| stack.pop()).eq(model.into_iter().rev()));
+    }
+
+    #[test]
     fn an_array_has_at_most_65536_chunks(length: usize) {
         prop_assert!(length.div_ceil(chunk_slots(length)) <= 1 << 16);
     }

@@ -2,6 +2,7 @@
 
 mod cards;
 mod failure;
+mod groups;
 mod humongous;
 mod program;
 mod scenarios;
@@ -20,9 +21,11 @@ use young::Young;
 /// Bytes of a region in most tests.
 const REGION: usize = 4096;
 
-/// A kind with a strong slot at 0 and 1 and a weak one at 2, of 40 bytes; and one without slots, of 16.
+/// A kind with a strong slot at 0 and 1 and a weak one at 2, of 40 bytes; one without slots, of 16; and one with two strong
+/// slots, of 32. Of the last two all that is asked of one is known after the first.
 const PAIR: usize = 0;
 const LEAF: usize = 5;
+const NODE: usize = 6;
 
 /// Stacks on which everything fits.
 const DEEP: StackLimits = StackLimits { piece: 256, pieces: 64 };
