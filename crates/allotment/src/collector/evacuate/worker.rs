@@ -1,4 +1,5 @@
-//! One worker of an evacuation: takes slots from its stack, copies what they refer to, updates them.
+//! One worker of an evacuation: takes slots from its stack, copies what they refer to, updates them. Here is what it does with an object of
+//! any kind; its loop, and the short way for objects that are alike others, is [`group`](super::group).
 //!
 //! What waits on the stack are slots, not objects: a slot is updated as soon as its referent has an address, with
 //! the line it lies in just written. The stack is a stack, so a tree is copied depth first, and an object ends near what it

@@ -14,14 +14,15 @@ fn refer_to(young: &mut Young, objects: &[Number]) {
 #[test]
 fn an_object_to_which_several_slots_of_a_group_refer_is_copied_once() {
     for workers in WORKERS {
-        let mut young = young(workers, 16, limits());
-        let [node, leaf, other] = young.allocate([(NODE, 0), (LEAF, 0), (NODE, 0)]);
-        young.refer(node, 0, leaf);
-        young.refer(node, 1, leaf);
-        young.refer(other, 0, other);
-        refer_to(&mut young, &[node, node, leaf, other, other, other, other, node, node, node, node, leaf]);
-        for _ in 0..3 {
-            assert_eq!(young.collect().sum.objects, 4);
+        for threshold in [0, 15] {
+            let mut young = young(workers, 16, Limits { tenuring_threshold: threshold, ..limits() });
+            // A group has two objects, in two slots each, or one in all.
+            let nodes = young.graph.allocate(&[(NODE, 0); 32]);
+            let slots: Vec<_> =
+                (0..64).map(|slot| nodes[if slot < 32 { slot / 2 } else { slot / 4 + 8 }]).collect();
+            refer_to(&mut young, &slots);
+            let reached: std::collections::BTreeSet<_> = slots.iter().collect();
+            assert_eq!(young.collect().sum.objects, reached.len() as u64 + 1);
         }
     }
 }

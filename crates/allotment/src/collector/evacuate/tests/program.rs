@@ -41,7 +41,7 @@ fn stack() -> impl Strategy<Value = StackLimits> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_reachable_or_old_stays_as_it_was(

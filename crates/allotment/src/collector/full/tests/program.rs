@@ -13,6 +13,8 @@ pub(in crate::collector) enum Step {
     Allocate(Vec<(usize, usize)>),
     /// Of the chosen objects the first refers to the second.
     Store(Index, Index, Index, u64),
+    /// All slots of the first, a root, refer to the second and those born after it, two to each.
+    Fill(Index, Index),
     Forget(Index, Index, u64),
     Root(Index, SlotKind, u64),
     Unroot(Index),
@@ -40,7 +42,7 @@ fn compaction() -> impl Strategy<Value = Compaction> {
 
 /// A kind, and a length: mostly small, seldom a large part of a region or more than one.
 fn what() -> impl Strategy<Value = (usize, usize)> {
-    (0..KINDS, prop_oneof![40 => 0usize..12, 6 => 12usize..500, 1 => 500usize..1200])
+    (0..KINDS, prop_oneof![40 => 0usize..12, 20 => 12usize..40, 6 => 40usize..500, 1 => 500usize..1200])
         .prop_map(|(kind, length)| (kind, if kind == BYTES { length * 7 } else { length }))
 }
 
@@ -49,7 +51,9 @@ pub(in crate::collector) fn step() -> impl Strategy<Value = Step> {
     let index = any::<Index>;
     prop_oneof![
         6 => prop::collection::vec(what(), 1..60).prop_map(Step::Allocate),
+        3 => (what(), 1usize..60).prop_map(|(what, count)| Step::Allocate(vec![what; count])),
         20 => (index(), index(), index(), tag()).prop_map(|(a, b, c, tag)| Step::Store(a, b, c, tag)),
+        3 => (index(), index()).prop_map(|(a, b)| Step::Fill(a, b)),
         4 => (index(), index(), any::<u64>()).prop_map(|(a, b, bits)| Step::Forget(a, b, bits | 1)),
         8 => (index(), slot_kind(), tag()).prop_map(|(a, kind, tag)| Step::Root(a, kind, tag)),
         4 => index().prop_map(Step::Unroot),
@@ -83,6 +87,13 @@ pub(in crate::collector) fn perform(graph: &mut Graph, step: Step) {
             if let Some(slot) = slot_of(graph, choose(from), slot) {
                 graph.store(choose(from), slot, Value::Object(choose(to), tag));
             }
+        }
+        Step::Fill(from, first) => {
+            for slot in 0..graph.model.nodes[&choose(from)].slots.len() {
+                let to = numbers[(first.index(numbers.len()) + slot / 2) % numbers.len()];
+                graph.store(choose(from), slot, Value::Object(to, 0));
+            }
+            graph.root(Value::Object(choose(from), 0), SlotKind::Strong);
         }
         Step::Forget(from, slot, bits) => {
             if let Some(slot) = slot_of(graph, choose(from), slot) {
