@@ -45,6 +45,16 @@ word!(AtomicU64);
 #[cfg(all(test, loom))]
 word!(loom::sync::atomic::AtomicU64);
 
+/// The header of the object at `address`.
+///
+/// # Safety
+/// - A header is there, which is changed atomically only, while this is used.
+#[inline(always)]
+pub(super) unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
+    // SAFETY: the caller's predicate.
+    unsafe { AtomicU64::from_ptr(address as *mut u64) }
+}
+
 /// An object whose header was `from` has the header `to` from now on; `false`: another worker was faster.
 #[inline(always)]
 pub(super) fn decide(word: &impl Word, from: Header, to: Header) -> bool {

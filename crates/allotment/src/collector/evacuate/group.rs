@@ -9,15 +9,15 @@
 //! eight, which are no faster, and all swaps of a group before the first copy.
 
 use super::alike::Alikes;
-use super::forwarding::{decide, decided};
-use super::lines::{copy_contents, fetch};
+use super::forwarding::{decide, decided, word_at};
+use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
 use super::{OLD, SharedMode};
 use crate::collector::work::{Entry, Ring};
 use crate::memory::prefetch_write;
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
 use crate::region::Backing;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Slots of a group.
 const GROUP: usize = 4;
@@ -25,10 +25,6 @@ const GROUP: usize = 4;
 /// Groups whose referents are being fetched, from when they are popped until their turn comes. With 2 one worker took 5 % longer; 4 are in
 /// between.
 const AHEAD: usize = if cfg!(test) { 1 } else { 8 };
-
-/// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
-/// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
-pub(super) const DESTINATION_AHEAD: usize = 512;
 
 /// Groups after which a worker looks whether another one has nothing.
 const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
@@ -325,12 +321,4 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         });
         true
     }
-}
-
-/// # Safety
-/// - A header is there, which is changed atomically only, while this is used.
-#[inline(always)]
-pub(super) unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
-    // SAFETY: the caller's predicate.
-    unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }

@@ -10,6 +10,10 @@ use crate::object::{ADDRESS_MASK, WORD};
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
+/// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
+/// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
+pub(super) const DESTINATION_AHEAD: usize = 512;
+
 /// Fetches the header that a slot refers to, and the two lines behind it: an object that is not alone in its lines reaches into
 /// them, and where objects were copied in the order in which they are met they are the next one's. Without the third line the
 /// collections below take a tenth longer; to look at the header first, and fetch what is needed, is no faster.

@@ -13,9 +13,8 @@
 //! the header, with its hash, is not lost.
 
 use super::alike::{Alikes, MOST_BYTES};
-use super::forwarding::{KEPT, decide, decided};
-use super::group::{DESTINATION_AHEAD, word_at};
-use super::lines::copy_contents;
+use super::forwarding::{KEPT, decide, decided, word_at};
+use super::lines::{DESTINATION_AHEAD, copy_contents};
 use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
