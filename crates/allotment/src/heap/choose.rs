@@ -10,7 +10,7 @@ use super::{BuildError, prefetch};
 use crate::collector::work::default_workers;
 use crate::memory::topology::Topology;
 use crate::memory::{Processor, can_advise_huge_pages, limit};
-use crate::options::rules::PLABS_IN_A_REGION;
+use crate::options::rules::OLD_PLABS_IN_A_REGION;
 use crate::options::{CollectorKind, OptionError, OptionId, OptionSet, Options, RefillStrategy};
 use crate::region::Geometry;
 use crate::tlab::sizing::{Config, Settings};
@@ -120,12 +120,11 @@ fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options
     {
         values.parallel_gc_threads = platform.workers;
     }
-    let largest = values.region_size / PLABS_IN_A_REGION;
     if !given.is_given(OptionId::YoungPLABSize) {
-        values.young_plab_size = values.young_plab_size.min(largest);
+        values.young_plab_size = values.young_plab_size.min(values.region_size);
     }
     if !given.is_given(OptionId::OldPLABSize) {
-        values.old_plab_size = values.old_plab_size.min(largest);
+        values.old_plab_size = values.old_plab_size.min(values.region_size / OLD_PLABS_IN_A_REGION);
     }
     values.initial_tenuring_threshold = values.initial_tenuring_threshold.min(values.max_tenuring_threshold);
 }

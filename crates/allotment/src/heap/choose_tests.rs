@@ -73,7 +73,7 @@ fn what_is_shown_is_in_force() {
         ("TLABPolicy=hotspot", "TLABAllocationWeight", "35 {default}"),
         ("MaxTenuringThreshold=2", "InitialTenuringThreshold", "2 {ergonomic}"),
         ("MaxTenuringThreshold=9", "InitialTenuringThreshold", "7 {default}"),
-        ("MaxHeapSize=64m", "YoungPLABSize", "64k {default}"),
+        ("MaxHeapSize=64m", "YoungPLABSize", "256k {default}"),
         ("", "UseTransparentHugePages", "true {default}"),
     ] {
         let chosen = chosen(list).expect(list);
@@ -105,7 +105,8 @@ fn a_value_that_cannot_be_in_force_is_refused() {
             "TLABPolicy=epsilon,MaxHeapSize=64g,TLABSize=8m",
             "TLABSize=8m {command line} is greater than MaxTLABSize=4m {ergonomic}",
         ),
-        ("MaxHeapSize=64m,YoungPLABSize=128k", "a quarter of RegionSize=256k {ergonomic}"),
+        ("MaxHeapSize=64m,YoungPLABSize=512k", "is greater than RegionSize=256k {ergonomic}"),
+        ("MaxHeapSize=64m,OldPLABSize=128k", "a quarter of RegionSize=256k {ergonomic}"),
         ("MaxRAMPercentage=50,MaxNewSize=32t", "leaves nothing of MaxHeapSize="),
         ("MaxHeapSize=64m,MinTLABSize=256k,TLABDecayTime=5", "no effect with MaxTLABSize=256k {ergonomic}"),
         (

@@ -4,6 +4,7 @@
 //! recorded. What lies in a buffer that nobody used goes back to the region, if nobody took what follows it.
 
 use super::SharedMode;
+use super::lines::fetch_destination;
 use super::worker::Worker;
 use crate::object::{fill, poison};
 use crate::region::Backing;
@@ -44,6 +45,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         if plab.suits(bytes) && !*full {
             let wanted = plab.wanted(bytes);
             if let Some((start, end)) = carve(bytes, wanted) {
+                fetch_destination(start, end);
                 let rest = plab.replace(start, end);
                 let to = plab.allocate(bytes);
                 self.give_back(rest, young);

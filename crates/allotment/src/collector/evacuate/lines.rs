@@ -29,6 +29,13 @@ pub(super) unsafe fn fetch(slot: *const u64) {
     prefetch_read(address + 2 * LINE);
 }
 
+/// Fetches the lines that the first copies in a buffer go to, which none before them fetched.
+pub(super) fn fetch_destination(start: usize, end: usize) {
+    for line in (start..end.min(start + DESTINATION_AHEAD)).step_by(LINE) {
+        prefetch_write::<0>(line);
+    }
+}
+
 /// Copies what an object contains. The header is the caller's.
 ///
 /// # Safety

@@ -8,9 +8,9 @@ use super::collection::Collection;
 use super::padded::{Padded, SIZE_WEIGHT};
 use super::settings::Machine;
 
-/// What of the buffers that a worker copies into may stay unused (YoungPLABSize and OldPLABSize as HotSpot has them). Half a region
-/// if that is less, as in the small ones of tests: each of the two has at most a quarter.
-const BUFFERS_BYTES: usize = 40 << 10;
+/// What of the buffers that a worker copies into stays unused: half of those that YoungPLABSize and OldPLABSize are without being
+/// given; half a region if that is less.
+const BUFFERS_BYTES: usize = 160 << 10;
 
 /// The share of the young generation that survives, before anything is known.
 const UNKNOWN_SHARE: f32 = 0.25;

@@ -83,7 +83,7 @@ fn types_ranges_and_defaults() {
         ("MaxGCPauseMillis", "milliseconds 0..2147483647".into(), "0"),
         ("GCTimeRatio", "count 0..2147483647".into(), "24"),
         ("CollectWhenIdle", "switch true or false".into(), "true"),
-        ("YoungPLABSize", sizes("1k..32m, a multiple of 8"), "64k"),
+        ("YoungPLABSize", sizes("1k..32m, a multiple of 8"), "256k"),
         ("OldPLABSize", sizes("1k..32m, a multiple of 8"), "64k"),
         ("PrintGC", "switch true or false".into(), "false"),
         ("PrintGCDetails", "switch true or false".into(), "false"),
