@@ -10,7 +10,6 @@ use super::{BuildError, prefetch};
 use crate::collector::work::default_workers;
 use crate::memory::topology::Topology;
 use crate::memory::{Processor, can_advise_huge_pages, limit};
-use crate::options::rules::OLD_PLABS_IN_A_REGION;
 use crate::options::{CollectorKind, OptionError, OptionId, OptionSet, Options, RefillStrategy};
 use crate::region::Geometry;
 use crate::tlab::sizing::{Config, Settings};
@@ -124,7 +123,7 @@ fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options
         values.young_plab_size = values.young_plab_size.min(values.region_size);
     }
     if !given.is_given(OptionId::OldPLABSize) {
-        values.old_plab_size = values.old_plab_size.min(values.region_size / OLD_PLABS_IN_A_REGION);
+        values.old_plab_size = values.old_plab_size.min(values.region_size);
     }
     values.initial_tenuring_threshold = values.initial_tenuring_threshold.min(values.max_tenuring_threshold);
 }

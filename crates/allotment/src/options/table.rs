@@ -180,10 +180,10 @@ macro_rules! for_each_option {
             /// Collects young objects when eden is nearly full and all threads are in `blocking`.
             CollectWhenIdle, collect_when_idle: bool = true, Switch => Switch,
                 [] "nothing like it there; G1PeriodicGCInterval is the nearest.";
-            /// Bytes of the largest buffer that a worker copies young objects to (PLAB); a region holds one.
+            /// Bytes of the largest buffer that a worker copies young objects to (PLAB).
             YoungPLABSize, young_plab_size: usize = 256 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
                 ["YoungPLABSize"] "in words there, 4096, and all are as large.";
-            /// Bytes of the largest buffer that a worker copies old objects to (PLAB); a region holds four.
+            /// Bytes of the largest buffer that a worker copies old objects to (PLAB).
             OldPLABSize, old_plab_size: usize = 64 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
                 ["OldPLABSize"] "in words there, 1024, and all are as large.";
             /// Prints a line for each collection on the standard error.

@@ -76,14 +76,19 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         let heap = self.heap;
         let space = if young { heap.survivors } else { heap.old };
         let keep_to = space.round(top);
-        let region = heap.subject.free.table().get(heap.subject.free.table().index_of(top));
+        let index = heap.subject.free.table().index_of(top);
+        let region = heap.subject.free.table().get(index);
         // What was retracted was written to.
         region.raise_dirty_together(end);
         if heap.subject.free.disposal().poison {
             // SAFETY: the rest of this worker's piece, until the top is moved.
             unsafe { poison(top, end) };
         }
-        let end = if region.move_top(end, keep_to).is_ok() { keep_to } else { end };
+        let kept = region.move_top(end, keep_to).is_ok();
+        if kept && !young {
+            space.offer_again(heap.subject.free, index);
+        }
+        let end = if kept { keep_to } else { end };
         // SAFETY: the rest of this worker's piece.
         unsafe { fill(top, end) };
         if !young && top < end {

@@ -9,7 +9,12 @@ use crate::region::{Attempts, Backing, CARD_BYTES, FreeSet, State};
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
 /// An old region with less room than this is full.
-const MIN_ROOM: usize = 8 * CARD_BYTES;
+const MIN_ROOM: usize = if cfg!(test) { 1 } else { 8 } * CARD_BYTES;
+
+/// Bytes above the top of a region.
+fn room<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
+    free.table().end(index) - free.table().get(index).top()
+}
 
 /// Where objects are copied to.
 pub(crate) struct Space {
@@ -59,10 +64,34 @@ impl Space {
         self.lock().clear();
     }
 
-    /// Lets the space use what is left of a region whose objects belong to it.
+    /// Lets the space use what is left of a region whose objects belong to it, and which it does not have.
     pub(crate) fn offer<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
-        if free.table().end(index) - free.table().get(index).top() >= MIN_ROOM {
+        if room(free, index) >= MIN_ROOM {
             self.lock().push(index);
+        }
+    }
+
+    /// The same for a region that it took itself: it may be the one being filled, or it may have been found to have room.
+    pub(super) fn offer_again<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
+        let mut partial = self.lock();
+        let has = self.current.load(Ordering::Relaxed) == index + 1 || partial.contains(&index);
+        if !has && room(free, index) >= MIN_ROOM {
+            partial.push(index);
+        }
+    }
+
+    /// Each region of the space with room for more is the one being filled, or is remembered once.
+    #[cfg(test)]
+    pub(super) fn verify<B: Backing>(&self, free: &FreeSet<B>, regions: impl Iterator<Item = usize>) {
+        let partial = self.lock();
+        for index in regions {
+            let times = partial.iter().filter(|&&other| other == index).count()
+                + usize::from(self.current.load(Ordering::Relaxed) == index + 1);
+            let room = room(free, index);
+            assert!(
+                times <= 1 && (times == 1 || room < MIN_ROOM),
+                "region {index}: {room} bytes, {times} times"
+            );
         }
     }
 
@@ -105,12 +134,11 @@ impl Space {
             if self.current.load(Ordering::Relaxed) != current {
                 continue;
             }
-            let room = |index: usize| free.table().end(index) - free.table().get(index).top();
-            let next = match partial.iter().position(|&index| room(index) >= min) {
+            let next = match partial.iter().position(|&index| room(free, index) >= min) {
                 Some(place) => partial.swap_remove(place),
                 None => self.take(free, set, old, home)?,
             };
-            if let Some(last) = current.checked_sub(1).filter(|&last| room(last) >= MIN_ROOM)
+            if let Some(last) = current.checked_sub(1).filter(|&last| room(free, last) >= MIN_ROOM)
                 && self.kind == Kind::Old
             {
                 partial.push(last);

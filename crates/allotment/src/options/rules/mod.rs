@@ -22,10 +22,6 @@ pub(crate) use effect::OF_PREFETCH;
 /// Fewest regions of a heap; Shenandoah's limit as well.
 const MIN_REGIONS: usize = 10;
 
-/// A worker's buffer of old objects has at most this part of a region: what one that is most of it leaves unused is nobody's. Regions of
-/// survivors are emptied by the next collection, and one may be all a worker's.
-pub(crate) const OLD_PLABS_IN_A_REGION: usize = 4;
-
 /// What becomes of the values once all are there.
 impl OptionSet {
     /// The values of all options, each within its limits and none in conflict with another.
@@ -128,18 +124,13 @@ fn check_sizes(set: &OptionSet) -> Result<(), OptionError> {
     if max != 0 && first > max {
         return greater(set, OptionId::TLABSize, OptionId::MaxTLABSize);
     }
-    // The defaults yield to smaller regions.
-    let is_beyond = |id, size, most| region != 0 && size > most && set.is_given(id);
-    if is_beyond(OptionId::YoungPLABSize, options.young_plab_size, region) {
-        return greater(set, OptionId::YoungPLABSize, OptionId::RegionSize);
-    }
-    if is_beyond(OptionId::OldPLABSize, options.old_plab_size, region / OLD_PLABS_IN_A_REGION) {
-        let message = format!(
-            "{} is greater than a quarter of {}, which is the most; lower the one or raise the other",
-            shown(set, OptionId::OldPLABSize),
-            shown(set, OptionId::RegionSize),
-        );
-        return conflict(&[OptionId::OldPLABSize, OptionId::RegionSize], message);
+    for (id, size) in
+        [(OptionId::YoungPLABSize, options.young_plab_size), (OptionId::OldPLABSize, options.old_plab_size)]
+    {
+        // The defaults yield to smaller regions.
+        if region != 0 && size > region && set.is_given(id) {
+            return greater(set, id, OptionId::RegionSize);
+        }
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
         &["YoungPLABSize", "RegionSize"],
         "YoungPLABSize=1025k {command line} is greater than RegionSize=1m {command line}",
     ),
-    ("OldPLABSize=257k RegionSize=1m", &["OldPLABSize", "RegionSize"], "a quarter of RegionSize=1m"),
+    ("OldPLABSize=2m RegionSize=1m", &["OldPLABSize", "RegionSize"], "is greater than RegionSize=1m"),
     (
         "TLABElasticity=1.2",
         &["TLABElasticity", "TLABPolicy"],
@@ -343,7 +343,7 @@ fn neighbours_of_refused_combinations_are_taken() {
         "MinTLABSize=4k MaxTLABSize=4k TLABSize=4k",
         "MinTLABSize=1m MaxTLABSize=1m RegionSize=1m",
         "TLABSize=1m RegionSize=1m",
-        "YoungPLABSize=1m OldPLABSize=256k RegionSize=1m",
+        "YoungPLABSize=1m OldPLABSize=1m RegionSize=1m",
         "TLABElasticity=1 TLABDecayTime=5 TLABPolicy=epsilon",
         "TLABDecayTime=5 TLABIdlePercent=1 TLABPolicy=adaptive",
         "TLABWasteTargetPercent=2 TLABAllocationWeight=90 TLABPolicy=shenandoah",

@@ -49,7 +49,7 @@ proptest! {
         geometry in prop::sample::select(vec![(4096_usize, 6_usize), (4096, 24), (8192, 16), (32768, 12)]),
         options in options(),
         stack in stack(),
-        plabs in (32_usize..300, 32_usize..300),
+        plabs in (32..=REGION / 8, 32..=REGION / 8),
         turns in prop::collection::vec(turn(), 1..150),
     ) {
         let plabs = (plabs.0 * 8, plabs.1 * 8);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::collector::full::Compaction;
-use crate::region::State;
+use crate::region::{CARD_BYTES, State};
 use std::num::NonZeroU32;
 
 #[test]
@@ -217,6 +217,24 @@ fn an_old_region_with_room_is_filled_on() {
         }
         assert_eq!(young.regions(State::Old), 2);
     }
+}
+
+#[test]
+fn what_a_buffer_leaves_at_the_end_of_an_old_region_is_not_lost() {
+    let limits = Limits { tenuring_threshold: 0, old_plab_bytes: REGION, ..limits() };
+    let mut young = young(1, 8, limits);
+    // Of 896 bytes: four fill a region of buffers; four leave a card of a buffer that is a region, and one has the next.
+    for object in young.allocate([(BYTES, 872); 9]) {
+        young.root(object);
+    }
+    young.collect();
+    assert_eq!(young.regions(State::Old), 3);
+    let table = young.graph.heap.shared.free.table();
+    let rooms = (0..table.len()).filter(|&index| table.get(index).state() == State::Old);
+    let mut rooms: Vec<usize> = rooms.map(|index| table.end(index) - table.get(index).top()).collect();
+    rooms.sort_unstable();
+    // That the space has the second one is checked after each collection.
+    assert_eq!(rooms, [0, CARD_BYTES, REGION - 2 * CARD_BYTES]);
 }
 
 #[test]

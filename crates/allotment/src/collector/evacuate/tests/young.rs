@@ -303,9 +303,11 @@ impl Young {
         assert_eq!(census.all_objects(), self.graph.model.nodes.len() as u64, "only what lives is left");
         let free = &self.graph.heap.shared.free;
         let table = free.table();
-        for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Old) {
+        let old_regions = || (0..table.len()).filter(|&index| table.get(index).state() == State::Old);
+        for index in old_regions() {
             assert!(table.get(index).top().is_multiple_of(CARD_BYTES), "others take whole cards");
         }
+        self.old.verify(free, old_regions());
         for number in &self.graph.model.old {
             let address = self.graph.addresses[number];
             let index = table.index_of(address);
