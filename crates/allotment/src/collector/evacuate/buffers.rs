@@ -84,11 +84,14 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             // SAFETY: the rest of this worker's piece, until the top is moved.
             unsafe { poison(top, end) };
         }
-        let kept = region.move_top(end, keep_to).is_ok();
-        if kept && !young {
-            space.offer_again(heap.subject.free, index);
-        }
-        let end = if kept { keep_to } else { end };
+        let end = if region.move_top(end, keep_to).is_ok() {
+            if !young {
+                space.offer_again(heap.subject.free, index);
+            }
+            keep_to
+        } else {
+            end
+        };
         // SAFETY: the rest of this worker's piece.
         unsafe { fill(top, end) };
         if !young && top < end {

@@ -9,7 +9,7 @@ use crate::region::{Attempts, Backing, CARD_BYTES, FreeSet, State};
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
 /// An old region with less room than this is full.
-const MIN_ROOM: usize = if cfg!(test) { 1 } else { 8 } * CARD_BYTES;
+const MIN_ROOM: usize = CARD_BYTES * if cfg!(test) { 1 } else { 8 };
 
 /// Bytes above the top of a region.
 fn room<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
@@ -73,6 +73,7 @@ impl Space {
 
     /// The same for a region that it took itself: it may be the one being filled, or it may have been found to have room.
     pub(super) fn offer_again<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
+        // Under the lock: who puts another region in its place then sees the room, or has done so.
         let mut partial = self.lock();
         let has = self.current.load(Ordering::Relaxed) == index + 1 || partial.contains(&index);
         if !has && room(free, index) >= MIN_ROOM {
@@ -82,9 +83,9 @@ impl Space {
 
     /// Each region of the space with room for more is the one being filled, or is remembered once.
     #[cfg(test)]
-    pub(super) fn verify<B: Backing>(&self, free: &FreeSet<B>, regions: impl Iterator<Item = usize>) {
+    pub(super) fn verify<B: Backing>(&self, free: &FreeSet<B>, regions: &[usize]) {
         let partial = self.lock();
-        for index in regions {
+        for &index in regions {
             let times = partial.iter().filter(|&&other| other == index).count()
                 + usize::from(self.current.load(Ordering::Relaxed) == index + 1);
             let room = room(free, index);

@@ -109,10 +109,15 @@ fn check_sizes(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (first, max, region) = (options.tlab_size, options.max_tlab_size, options.region_size);
     let min = options.min_tlab_size;
-    for (id, size) in
-        [(OptionId::MinTLABSize, min), (OptionId::TLABSize, first), (OptionId::MaxTLABSize, max)]
-    {
-        if region != 0 && size > region {
+    for (id, size) in [
+        (OptionId::MinTLABSize, min),
+        (OptionId::TLABSize, first),
+        (OptionId::MaxTLABSize, max),
+        (OptionId::YoungPLABSize, options.young_plab_size),
+        (OptionId::OldPLABSize, options.old_plab_size),
+    ] {
+        // The defaults yield to smaller regions.
+        if region != 0 && size > region && set.is_given(id) {
             return greater(set, id, OptionId::RegionSize);
         }
     }
@@ -123,14 +128,6 @@ fn check_sizes(set: &OptionSet) -> Result<(), OptionError> {
     }
     if max != 0 && first > max {
         return greater(set, OptionId::TLABSize, OptionId::MaxTLABSize);
-    }
-    for (id, size) in
-        [(OptionId::YoungPLABSize, options.young_plab_size), (OptionId::OldPLABSize, options.old_plab_size)]
-    {
-        // The defaults yield to smaller regions.
-        if region != 0 && size > region && set.is_given(id) {
-            return greater(set, id, OptionId::RegionSize);
-        }
     }
     Ok(())
 }

@@ -91,10 +91,15 @@ impl Young {
         table.get(table.index_of(self.graph.addresses[&number])).state()
     }
 
-    /// Regions in that state.
+    /// How many regions are in that state.
     pub(super) fn regions(&self, state: State) -> usize {
+        self.regions_in(state).len()
+    }
+
+    /// The regions in that state.
+    pub(super) fn regions_in(&self, state: State) -> Vec<usize> {
         let table = self.graph.heap.shared.free.table();
-        (0..table.len()).filter(|&index| table.get(index).state() == state).count()
+        (0..table.len()).filter(|&index| table.get(index).state() == state).collect()
     }
 
     fn age(&self, number: Number) -> u8 {
@@ -215,7 +220,7 @@ impl Young {
         let shared = self.graph.heap.shared.clone();
         self.graph.model.old = self.graph.model.nodes.keys().copied().collect();
         let table = shared.free.table();
-        for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Old) {
+        for index in self.regions_in(State::Old) {
             let (bottom, top) = (table.bottom(index), table.get(index).top());
             assert_eq!(self.cards().next_dirty(bottom, top), top, "nothing old refers to something young");
         }
@@ -303,11 +308,11 @@ impl Young {
         assert_eq!(census.all_objects(), self.graph.model.nodes.len() as u64, "only what lives is left");
         let free = &self.graph.heap.shared.free;
         let table = free.table();
-        let old_regions = || (0..table.len()).filter(|&index| table.get(index).state() == State::Old);
-        for index in old_regions() {
+        let old_regions = self.regions_in(State::Old);
+        for &index in &old_regions {
             assert!(table.get(index).top().is_multiple_of(CARD_BYTES), "others take whole cards");
         }
-        self.old.verify(free, old_regions());
+        self.old.verify(free, &old_regions);
         for number in &self.graph.model.old {
             let address = self.graph.addresses[number];
             let index = table.index_of(address);
