@@ -27,7 +27,9 @@ mod tests;
 mod wants;
 mod welcome;
 
-use super::evacuate::{CollectionSet, Evacuation, Limits, OldTables, Role, Space, SpaceKind, adopt_all};
+use super::evacuate::{
+    CollectionSet, Evacuation, Limits, OldRanges, OldTables, Role, Space, SpaceKind, adopt_all,
+};
 use super::full::{self, Compaction, SideTables, Subject};
 use super::history::History;
 use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
@@ -36,7 +38,7 @@ use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
 use super::work::{Crews, Gang, Limits as StackLimits, Team};
 use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
-use crate::region::{StartTable, State};
+use crate::region::{Occupancy, StartTable};
 use crate::sync::{AtomicU64, Ordering};
 use idle::Idle;
 use std::sync::{Arc, Mutex};
@@ -66,6 +68,7 @@ struct Inner {
     tables: SideTables,
     starts: StartTable,
     set: CollectionSet,
+    ranges: OldRanges,
     survivors: Space,
     old: Space,
     crews: Crews,
@@ -118,6 +121,7 @@ impl Parallel {
             tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
             starts: StartTable::new(base, geometry.heap_bytes())?,
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
+            ranges: OldRanges::default(),
             survivors: Space::new(SpaceKind::Survivors),
             old: Space::new(SpaceKind::Old),
             crews: Crews::default(),
@@ -183,11 +187,9 @@ impl Parallel {
         let shared = world.shared();
         let (free, table) = (&shared.free, shared.free.table());
         self.settings.checks.before(world);
-        let used_before = free.used_bytes();
         let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
         free.age_quarantine();
-        let mut old_regions = Vec::new();
-        inner.set.choose_young(free, |index| old_regions.push(index));
+        let used_before = inner.set.choose_young(free, &mut inner.ranges).ok()?;
         world.visit_pinned(&mut |address| {
             let index = table.index_of(address);
             if inner.set.role(index).is_in_set() {
@@ -197,9 +199,11 @@ impl Parallel {
         let evacuation = Evacuation {
             subject: Subject { free, shapes: &shared.shapes },
             set: &inner.set,
+            ranges: &inner.ranges,
             tables: OldTables { cards: &shared.cards, starts: &inner.starts },
             survivors: &inner.survivors,
             old: &inner.old,
+            home: &|| shared.home(),
             crews: &inner.crews,
             limits: Limits {
                 tenuring_threshold: inner.decision.tenuring_threshold,
@@ -218,8 +222,9 @@ impl Parallel {
         let prepared = watch.elapsed();
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
         // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
-        let done = unsafe { evacuation.run(&old_regions, roots, team) }.ok()?;
+        let done = unsafe { evacuation.run(roots, team) }.ok()?;
         let uncommitted = self.settings.conclude(world);
+        let occupancy = free.occupancy();
         let sum = &done.sum;
         let record = CollectionRecord {
             number: 0,
@@ -237,7 +242,7 @@ impl Parallel {
             workers: team.workers(),
             wanted: self.wanted(wants),
             used_before,
-            used_after: free.used_bytes(),
+            used_after: occupancy.used_bytes,
             committed: free.committed_regions() << table.geometry().region_shift,
             live_objects: (sum.objects + sum.kept_objects) as usize,
             live_bytes: (sum.survived.iter().sum::<u64>() + sum.promoted_bytes + sum.kept_bytes) as usize,
@@ -255,7 +260,7 @@ impl Parallel {
                 steals: sum.steals,
                 cards_scanned: sum.cards_scanned as usize,
                 cards_dirty: sum.cards_dirty as usize,
-                worker_objects: done.worker_objects.clone(),
+                worker_objects: done.worker_objects,
                 caller_rested: team.caller_rests(),
             }),
             full: None,
@@ -271,7 +276,7 @@ impl Parallel {
             scanned_bytes: sum.cards_dirty as usize * crate::region::CARD_BYTES,
             ..Collection::default()
         };
-        Some(self.decide(inner, world, collection, record))
+        Some(self.decide(inner, world, (collection, occupancy), record))
     }
 
     fn full(
@@ -303,7 +308,7 @@ impl Parallel {
             live_bytes: record.live_bytes,
             ..Collection::default()
         };
-        Some(self.decide(inner, world, collection, record))
+        Some(self.decide(inner, world, (collection, free.occupancy()), record))
     }
 
     /// Mutators begin to fill eden.
@@ -320,7 +325,7 @@ impl Parallel {
         &self,
         inner: &mut Inner,
         world: &World<'_>,
-        collection: Collection,
+        (collection, occupancy): (Collection, Occupancy),
         record: CollectionRecord,
     ) -> CollectionRecord {
         let clock = &self.history.clock;
@@ -331,15 +336,10 @@ impl Parallel {
             mutator_ns: record.start.saturating_sub(self.resumed()).as_nanos() as u64,
             threads: world.threads(),
             free_regions: table.len() - free.regions_in_use(),
+            old_bytes: occupancy.old_bytes,
+            humongous_regions: occupancy.humongous_regions,
             ..collection
         };
-        for index in free.in_use() {
-            match table.get(index).state() {
-                State::Old => collection.old_bytes += table.get(index).top() - table.bottom(index),
-                State::HumongousStart => collection.humongous_regions += table.get(index).run(),
-                _ => {}
-            }
-        }
         let bytes = |regions: usize| regions << table.geometry().region_shift;
         let eden = inner.decision.eden_regions;
         collection.pause_ns = clock.since(record.start).as_nanos() as u64;

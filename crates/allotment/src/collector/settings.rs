@@ -41,7 +41,7 @@ impl Settings {
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
         let compaction = if self.move_all { Compaction::MoveAll } else { compaction };
-        let (bytes, most) = (shared.free.used_bytes(), gang.most());
+        let (bytes, most) = (shared.free.occupancy().used_bytes, gang.most());
         let wanted = WantedWorkers { workers: wanted_workers(bytes, most), most, bytes };
         let team = Team::new(gang, gang.ready(wanted.workers)).helped_by(world.volunteers());
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through

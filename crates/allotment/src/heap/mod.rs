@@ -108,7 +108,7 @@ impl Heap {
         shared
             .registry
             .end_cycle(
-                || shared.free.used_bytes(),
+                || shared.free.occupancy().used_bytes,
                 capacity,
                 || {
                     shared.roots.let_go()?;
@@ -197,7 +197,7 @@ impl Heap {
         MemoryUse {
             reserved_bytes: geometry.heap_bytes(),
             committed_bytes: free.committed_regions() << geometry.region_shift,
-            used_bytes: free.used_bytes(),
+            used_bytes: free.occupancy().used_bytes,
             tlab_bytes_above_floor: self.shared.budget.granted(),
         }
     }

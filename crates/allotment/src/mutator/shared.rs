@@ -73,7 +73,7 @@ impl Shared {
     }
 
     /// The core the caller runs on, as the free set numbers them.
-    pub(super) fn home(&self) -> usize {
+    pub(crate) fn home(&self) -> usize {
         match self.free.homes() {
             1 => 0,
             homes => {

@@ -7,7 +7,19 @@
 use super::backing::Backing;
 use super::bitmap::regions_of;
 use super::free_set::FreeSet;
+use super::table::State;
 use crate::sync::Ordering;
+
+/// What is in a heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Occupancy {
+    /// Bytes handed out as buffers and objects.
+    pub(crate) used_bytes: usize,
+    /// Those of them in old regions, runs not included.
+    pub(crate) old_bytes: usize,
+    /// Regions of humongous runs.
+    pub(crate) humongous_regions: usize,
+}
 
 impl<B: Backing> FreeSet<B> {
     /// Regions that are neither free nor untouched, at about this moment.
@@ -26,6 +38,22 @@ impl<B: Backing> FreeSet<B> {
             let all = u64::MAX >> (64 - (regions - number * 64).min(64));
             regions_of(number, all & !empty)
         })
+    }
+
+    /// What is in them, at about this moment.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        let mut sum = Occupancy::default();
+        for index in self.in_use() {
+            let region = self.table.get(index);
+            let bytes = region.top() - self.table.bottom(index);
+            sum.used_bytes += bytes;
+            match region.state() {
+                State::Old => sum.old_bytes += bytes,
+                State::HumongousStart => sum.humongous_regions += region.run(),
+                _ => {}
+            }
+        }
+        sum
     }
 
     /// Regions that may be in use; all of them, unless a collector said otherwise.

@@ -357,11 +357,6 @@ impl<B: Backing> FreeSet<B> {
         self.slots.iter().flat_map(|slot| slot.spares.iter(self.table.base()))
     }
 
-    /// Bytes handed out as buffers and objects, at about this moment.
-    pub(crate) fn used_bytes(&self) -> usize {
-        self.in_use().map(|index| self.table.get(index).top() - self.table.bottom(index)).sum()
-    }
-
     /// Address behind the last object that begins in region `index`: its top, or the end of its run's
     /// object.
     pub(crate) fn object_end(&self, index: usize) -> usize {

@@ -34,6 +34,7 @@ mod model;
 mod tests;
 
 pub(crate) use backing::Backing;
+pub(crate) use capacity::Occupancy;
 pub(crate) use card_bytes::{CARD_BYTES, CARD_SHIFT};
 pub(crate) use cards::{CardTable, DIRTY};
 pub(crate) use carve::{Attempts, Carve};

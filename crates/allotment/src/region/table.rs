@@ -4,6 +4,7 @@
 //! would rather leave out of the caches, and an uncommitted region has none to read.
 
 use super::Geometry;
+use crate::memory::prefetch_read;
 use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// What a region is used for.
@@ -219,6 +220,11 @@ impl RegionTable {
 
     pub(crate) fn get(&self, index: usize) -> &Region {
         &self.regions[index]
+    }
+
+    /// Fetches what is known of a region, which another core may have written last; nothing where there is none.
+    pub(crate) fn fetch(&self, index: usize) {
+        prefetch_read(self.regions.as_ptr().wrapping_add(index).addr());
     }
 
     /// Address of the first byte of a region.

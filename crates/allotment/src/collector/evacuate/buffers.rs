@@ -37,10 +37,10 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         } else {
             (heap.old, &mut self.old, &mut self.old_full, usize::MAX)
         };
-        let number = self.number;
+        let home = self.home;
         let carve = |min, desired| {
             let (min, desired) = (space.round(min), space.round(desired));
-            space.carve(heap.subject.free, heap.set, &heap.tables, number, (min, desired), limit)
+            space.carve(heap.subject.free, heap.set, &heap.tables, home, (min, desired), limit)
         };
         if plab.suits(bytes) && !*full {
             let wanted = plab.wanted(bytes);

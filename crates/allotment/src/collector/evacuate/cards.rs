@@ -19,8 +19,10 @@ const PIECE_BYTES: usize = if cfg!(test) { 2 * CARD_BYTES } else { 128 * CARD_BY
 /// Pieces that a worker takes at most at once.
 const MOST_PIECES: usize = if cfg!(test) { 3 } else { 32 };
 
-/// Old memory as it was when the collection began, cut into pieces.
-pub(super) struct OldRanges {
+/// Old memory as it was when the collection began, cut into pieces. Kept from one collection to the next: a list that grows asks the
+/// system's allocator five times, which takes longer than all that is written there.
+#[derive(Default)]
+pub(crate) struct OldRanges {
     ranges: Vec<Range>,
     pieces: Turns,
 }
@@ -33,20 +35,19 @@ struct Range {
 }
 
 impl OldRanges {
-    /// The old objects that begin in `regions`, ascending.
-    pub(super) fn new<B: Backing>(
-        free: &FreeSet<B>,
-        regions: &[usize],
-    ) -> Result<OldRanges, TryReserveError> {
-        let mut ranges = Vec::new();
-        ranges.try_reserve_exact(regions.len())?;
-        let mut pieces = 0;
-        for &index in regions {
-            let (bottom, top) = (free.table().bottom(index), free.object_end(index));
-            ranges.push(Range { bottom, top, first: pieces });
-            pieces += (top - bottom).div_ceil(PIECE_BYTES);
-        }
-        Ok(OldRanges { ranges, pieces: Turns::new(pieces) })
+    /// Forgets all of them: another collection begins.
+    pub(super) fn begin(&mut self) {
+        self.ranges.clear();
+        self.pieces = Turns::default();
+    }
+
+    /// The old objects that begin in a region behind all those so far.
+    pub(super) fn add<B: Backing>(&mut self, free: &FreeSet<B>, index: usize) -> Result<(), TryReserveError> {
+        self.ranges.try_reserve(1)?;
+        let (bottom, top) = (free.table().bottom(index), free.object_end(index));
+        self.ranges.push(Range { bottom, top, first: self.pieces.count() });
+        self.pieces = Turns::new(self.pieces.count() + (top - bottom).div_ceil(PIECE_BYTES));
+        Ok(())
     }
 
     /// Where the old objects ended that begin in the region at `bottom`; `None`: it had none.

@@ -85,7 +85,9 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
         let (mut group, mut slots) = ([0; GROUP], 0);
         while slots < GROUP {
-            match self.stack.pop().map(Entry::decode) {
+            // What others were offered only when nothing else is left: they are on their way to it.
+            let entry = if ahead.is_empty() { self.stack.pop() } else { self.stack.pop_at_hand() };
+            match entry.map(Entry::decode) {
                 Some(Entry::Plain(slot)) => {
                     // SAFETY: what is pushed is slots that refer into the set.
                     unsafe { fetch((slot & !OLD) as *const u64) };

@@ -3,9 +3,11 @@
 //! Each reference that an evacuation meets is looked up here, so it is a table of bytes that fits into the first-level
 //! cache, and not a field among those of the region table, which takes two lines for each region.
 
+use super::cards::OldRanges;
 use crate::object::{ADDRESS_MASK, IMMEDIATE_BIT};
 use crate::region::{Backing, FreeSet, State};
 use crate::sync::{AtomicBool, AtomicU8, Ordering};
+use std::collections::TryReserveError;
 
 /// What an evacuation does with the objects of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,9 @@ impl Role {
         self.0 & !KEPT == Role::STAYS.0
     }
 }
+
+/// Regions from one that is looked at to one that is fetched: mutators on several cores have written most of them.
+const AHEAD: usize = 16;
 
 const IN_SET: u8 = 2;
 const KEPT: u8 = 4;
@@ -85,14 +90,24 @@ impl CollectionSet {
         CollectionSet { base: table_base, region_shift, roles, some_stay: AtomicBool::new(false) }
     }
 
-    /// All young regions move, runs of young regions stay, the rest is outside; calls `old` with each region in which
-    /// old objects begin.
-    pub(crate) fn choose_young<B: Backing>(&self, free: &FreeSet<B>, mut old: impl FnMut(usize)) {
+    /// All young regions move, runs of young regions stay, the rest is outside; `old` is those in which old objects begin. The bytes
+    /// that are used in all of them.
+    ///
+    /// # Errors
+    /// When there is no memory for the list of the old ones; nothing has changed but that and roles.
+    pub(crate) fn choose_young<B: Backing>(
+        &self,
+        free: &FreeSet<B>,
+        old: &mut OldRanges,
+    ) -> Result<usize, TryReserveError> {
+        old.begin();
         self.some_stay.store(false, Ordering::Relaxed);
         self.roles.iter().for_each(|role| role.store(Role::OUTSIDE.0, Ordering::Relaxed));
-        let mut run_is_young = false;
+        let (mut run_is_young, mut used_bytes) = (false, 0);
         for index in free.in_use() {
+            free.table().fetch(index + AHEAD);
             let region = free.table().get(index);
+            used_bytes += region.top() - free.table().bottom(index);
             let role = match region.state() {
                 State::Shared | State::Survivor | State::Exclusive => Role::MOVES,
                 State::HumongousStart => {
@@ -100,19 +115,20 @@ impl CollectionSet {
                     if run_is_young {
                         Role::STAYS
                     } else {
-                        old(index);
+                        old.add(free, index)?;
                         Role::OUTSIDE
                     }
                 }
                 State::HumongousContinuation if run_is_young => Role::STAYS,
                 State::Old => {
-                    old(index);
+                    old.add(free, index)?;
                     Role::OUTSIDE
                 }
                 _ => Role::OUTSIDE,
             };
             self.set(index, role);
         }
+        Ok(used_bytes)
     }
 
     /// The role of the region of an address; that of an address outside the heap is `OUTSIDE`.

@@ -155,7 +155,7 @@ impl Space {
         old: &OldTables<'_>,
         home: usize,
     ) -> Option<usize> {
-        let index = free.take_region(home % free.homes())?;
+        let index = free.take_region(home)?;
         match self.kind {
             Kind::Survivors => {
                 set.set(index, Role::SURVIVORS);

@@ -52,7 +52,8 @@ pub(super) struct Worker<'e, 'h, B, M> {
     pub(super) weak: Vec<usize>,
     /// Whether the stack could not grow: slots of what was copied have to be looked for.
     pub(super) overflowed: bool,
-    pub(super) number: usize,
+    /// The core it runs on, or ran on when it began.
+    pub(super) home: usize,
     /// Whether it leaves the work to others, once it has found the roots.
     pub(super) rests: bool,
     pub(super) statistics: WorkerStatistics,
@@ -60,7 +61,7 @@ pub(super) struct Worker<'e, 'h, B, M> {
 }
 
 impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
-    pub(super) fn new(heap: &'e Evacuation<'h, B>, stack: WorkStack<'e>, number: usize) -> Self {
+    pub(super) fn new(heap: &'e Evacuation<'h, B>, stack: WorkStack<'e>) -> Self {
         Worker {
             heap,
             stack,
@@ -75,7 +76,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             old_full: false,
             weak: Vec::new(),
             overflowed: false,
-            number,
+            home: (heap.home)(),
             rests: false,
             statistics: WorkerStatistics::default(),
             mode: std::marker::PhantomData,

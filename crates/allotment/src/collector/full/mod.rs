@@ -134,7 +134,7 @@ pub(crate) unsafe fn collect<B: Backing>(
     compaction: Compaction,
     team: Team<'_>,
 ) -> Result<Statistics, Unavailable> {
-    let used_before = subject.free.used_bytes();
+    let used_before = subject.free.occupancy().used_bytes;
     let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
     statistics.worker_objects.try_reserve_exact(team.workers())?;
     let mut watch = Stopwatch::start();
@@ -170,7 +170,7 @@ pub(crate) unsafe fn collect<B: Backing>(
     // SAFETY: every object is where the plan wants it.
     unsafe { reclaim::reclaim(subject, map, &plan, team, &mut statistics) };
     tables.map.close();
-    statistics.used_after = subject.free.used_bytes();
+    statistics.used_after = subject.free.occupancy().used_bytes;
     statistics.reclaim_ns = watch.lap();
     Ok(statistics)
 }

@@ -94,8 +94,12 @@ impl Survival {
     /// The largest eden of at most `wish` regions that fits `room` together with its copies; 0 if not even one region does.
     pub(super) fn fitting(&self, wish: usize, room: usize, machine: &Machine, workers: usize) -> usize {
         let fits = |eden: usize| eden.saturating_add(self.reserve(eden, machine, workers)) <= room;
+        let wish = wish.min(room);
+        if fits(wish) {
+            return wish;
+        }
         // `reserve` does not fall as eden grows, so a binary search finds it: `low` fits, `high` does not.
-        let (mut low, mut high) = (0, wish.min(room) + 1);
+        let (mut low, mut high) = (0, wish);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if fits(middle) { low = middle } else { high = middle }

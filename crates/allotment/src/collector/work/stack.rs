@@ -195,6 +195,12 @@ impl WorkStack<'_> {
         }
     }
 
+    /// The same, if there is one within reach.
+    #[inline(always)]
+    pub(crate) fn pop_at_hand(&mut self) -> Option<usize> {
+        self.top.pop()
+    }
+
     /// Entries that [`pop_group`](Self::pop_group) can reach.
     #[inline(always)]
     pub(crate) fn at_hand(&self) -> usize {
@@ -255,6 +261,19 @@ impl WorkStack<'_> {
             goes
         }));
         self.shared.push(piece);
+    }
+
+    /// Lets others have, as one piece, all near the top that are of the same kind as the first that has one; `false`: none has, or others
+    /// have enough.
+    pub(crate) fn give_kind(&mut self, kind: impl Fn(usize) -> Option<usize>) -> bool {
+        let Some(wanted) = self.top.iter().find_map(|&entry| kind(entry)) else { return false };
+        if self.shared.len() >= SHARED_PIECES {
+            return false;
+        }
+        let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
+        piece.extend(self.top.extract_if(.., |entry| kind(*entry) == Some(wanted)));
+        self.shared.push(piece);
+        true
     }
 
     /// Lets others have all there is; `false` if that is too much for the moment.

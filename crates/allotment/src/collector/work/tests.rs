@@ -169,6 +169,35 @@ fn more_than_the_others_can_be_given_stays() {
     assert_eq!((stack.pop(), stack.pop()), (Some(7), None), "what is offered can be taken back");
 }
 
+#[test]
+fn each_kind_is_given_as_a_piece_of_its_own() {
+    let crew = Crew::new(2, Limits { piece: 20, pieces: 60 }).unwrap();
+    let (mut rich, mut poor) = (crew.worker(0), crew.worker(1));
+    (0..12).for_each(|entry| assert!(rich.push(entry)));
+    let kind = |entry: usize| (!entry.is_multiple_of(3)).then_some(entry % 3);
+    assert!(rich.give_kind(kind) && rich.give_kind(kind) && !rich.give_kind(kind));
+    let at_hand: Vec<usize> = std::iter::from_fn(|| rich.pop_at_hand()).collect();
+    assert_eq!(at_hand, [9, 6, 3, 0], "what has no kind stays, and what was given is out of reach");
+    assert!(poor.find());
+    let given: Vec<usize> = std::iter::from_fn(|| poor.pop()).collect();
+    let mut back: Vec<usize> = std::iter::from_fn(|| rich.pop()).collect();
+    back.sort_unstable();
+    assert!(
+        given == [10, 7, 4, 1] && back == [2, 5, 8, 11] || given == [11, 8, 5, 2] && back == [1, 4, 7, 10]
+    );
+}
+
+#[test]
+fn kinds_are_no_more_pieces_than_others_can_be_given() {
+    let crew = Crew::new(2, Limits { piece: 64, pieces: 200 }).unwrap();
+    let mut stack = crew.worker(0);
+    (0..60).for_each(|entry| assert!(stack.push(entry)));
+    while stack.give_kind(Some) {}
+    let at_hand: Vec<usize> = std::iter::from_fn(|| stack.pop_at_hand()).collect();
+    assert!((30..60).contains(&at_hand.len()), "{}", at_hand.len());
+    assert_eq!(at_hand.len() + std::iter::from_fn(|| stack.pop()).count(), 60);
+}
+
 /// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1 to `n - 1`. If worker 0 `rests`,
 /// it leaves it to others as far as they can have it. The entries done, those that did not fit on a stack, and steals.
 fn work(gang: &Gang, crew: &Crew, first: &[usize], rests: bool) -> (usize, usize, u64) {

@@ -7,7 +7,8 @@
 use crate::sync::{AtomicUsize, Ordering};
 use std::ops::Range;
 
-/// The numbers below a count.
+/// The numbers below a count; none by default.
+#[derive(Default)]
 pub(crate) struct Turns {
     next: AtomicUsize,
     count: usize,
@@ -16,6 +17,11 @@ pub(crate) struct Turns {
 impl Turns {
     pub(crate) fn new(count: usize) -> Turns {
         Turns { next: AtomicUsize::new(0), count }
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     /// The least number that nobody took, until there is none.

@@ -1,6 +1,7 @@
 //! What a collection does to the free set, on memory that is not there.
 
 use super::*;
+use crate::region::Occupancy;
 
 /// Two regions of one core, one full and one with room, and one region that is free.
 fn used() -> FreeSet<Arc<Memory>> {
@@ -28,7 +29,7 @@ fn room_is_found_where_it_was_offered() {
     while let Some(piece) = allocate(&free, 1, 512, 512) {
         assert!(piece.end <= free.table().end(3));
     }
-    assert_eq!(free.used_bytes(), 4 * 1024 - 256);
+    assert_eq!(free.occupancy().used_bytes, 4 * 1024 - 256);
 }
 
 #[test]
@@ -49,6 +50,20 @@ fn regions_in_use_are_all_that_are_neither_free_nor_untouched() {
         }
         assert!(free.in_use().next().is_none());
     }
+}
+
+#[test]
+fn occupancy_tells_old_regions_and_runs_from_the_rest() {
+    let (free, _) = heap(1024, 8, 2, RefillMode::CompareAndSwap);
+    assert_eq!(free.occupancy(), Occupancy::default());
+    allocate(&free, 1, 512, 512).expect("half a region");
+    let old = free.take_region(0).expect("a region");
+    free.table().get(old).set_top(free.table().bottom(old) + 256);
+    free.table().get(old).set_state(State::Old);
+    free.allocate_humongous(0, 2 * 1024 + 128).expect("three regions");
+    let sum = free.occupancy();
+    assert_eq!((sum.old_bytes, sum.humongous_regions), (256, 3));
+    assert_eq!(sum.used_bytes, 512 + 256 + 2 * 1024 + 128);
 }
 
 #[test]

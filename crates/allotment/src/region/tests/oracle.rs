@@ -320,7 +320,7 @@ impl Oracle {
             let committed = self.memory.committed[index].load(Ordering::Relaxed);
             assert_eq!(committed, state != State::Uncommitted, "region {index}");
         }
-        assert_eq!(self.free.used_bytes(), self.memory.owned_bytes());
+        assert_eq!(self.free.occupancy().used_bytes, self.memory.owned_bytes());
         let used = |&index: &usize| !matches!(self.states[index], State::Uncommitted | State::Free);
         assert!(self.free.in_use().eq((0..self.states.len()).filter(used)));
         assert_eq!(self.free.committed_regions(), self.states.len() - self.count(State::Uncommitted));

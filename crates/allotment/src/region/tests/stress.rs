@@ -150,7 +150,7 @@ fn on_threads(free: &FreeSet<Arc<Memory>>, memory: &Memory, seed: u64, body: imp
 fn assert_accounted(free: &FreeSet<Arc<Memory>>, memory: &Memory) {
     free.verify().unwrap();
     let spares: usize = free.spares().map(|spare| spare.end - spare.start).sum();
-    assert_eq!(free.used_bytes(), memory.owned_bytes() + spares);
+    assert_eq!(free.occupancy().used_bytes, memory.owned_bytes() + spares);
     while let Some(piece) = allocate(free, 0, MIN_OBJECT_BYTES, MIN_OBJECT_BYTES) {
         memory.claim(piece.start, piece.end);
     }

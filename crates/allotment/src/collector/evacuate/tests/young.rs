@@ -13,6 +13,7 @@ pub(super) struct Young {
     pub(super) graph: Graph,
     pub(super) limits: Limits,
     pub(super) set: CollectionSet,
+    pub(super) ranges: OldRanges,
     pub(super) starts: StartTable,
     pub(super) survivors: Space,
     pub(super) old: Space,
@@ -45,6 +46,7 @@ impl Young {
         let (base, geometry) = (heap.base(), heap.geometry());
         Young {
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
+            ranges: OldRanges::default(),
             starts: StartTable::new(base, geometry.heap_bytes()).expect("a table"),
             survivors: Space::new(SpaceKind::Survivors),
             old: Space::new(SpaceKind::Old),
@@ -108,31 +110,24 @@ impl Young {
 
     /// Chooses the set as a collector does, and collects; nothing is compared.
     pub(super) fn evacuate(&mut self) -> Statistics {
-        self.evacuate_with(|_, evacuation, old_regions, roots, team| {
+        self.evacuate_with(|_, evacuation, roots, team| {
             // SAFETY: no thread is attached; tests write only addresses of objects to slots, and dirty cards of old ones.
-            unsafe { evacuation.run(old_regions, roots, team) }.expect("memory for stacks")
+            unsafe { evacuation.run(roots, team) }.expect("memory for stacks")
         })
     }
 
     /// Calls `run` with what an evacuation is made of.
     pub(super) fn evacuate_with<R>(
         &mut self,
-        run: impl FnOnce(
-            &CollectionSet,
-            &Evacuation<'_, crate::mutator::Committer>,
-            &[usize],
-            Roots<'_>,
-            Team<'_>,
-        ) -> R,
+        run: impl FnOnce(&CollectionSet, &Evacuation<'_, crate::mutator::Committer>, Roots<'_>, Team<'_>) -> R,
     ) -> R {
-        let Young { graph, limits, set, starts, survivors, old, crews } = self;
+        let Young { graph, limits, set, ranges, starts, survivors, old, crews } = self;
         let shared = graph.heap.shared.clone();
         let table = shared.free.table();
         let pins: Vec<usize> = graph.model.pins.iter().map(|number| graph.addresses[number]).collect();
         let collection = || {
-            let mut old_regions = Vec::new();
             shared.free.age_quarantine();
-            set.choose_young(&shared.free, |index| old_regions.push(index));
+            set.choose_young(&shared.free, ranges).expect("memory for a list");
             for &address in &pins {
                 let index = table.index_of(address);
                 if set.role(index).is_in_set() {
@@ -142,9 +137,11 @@ impl Young {
             let evacuation = Evacuation {
                 subject: Subject { free: &shared.free, shapes: &shared.shapes },
                 set,
+                ranges,
                 tables: OldTables { cards: &shared.cards, starts },
                 survivors,
                 old,
+                home: &|| shared.home(),
                 crews,
                 limits: *limits,
             };
@@ -153,7 +150,7 @@ impl Young {
                 slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
                 pinned: &mut |pin| pins.iter().copied().for_each(pin),
             };
-            run(set, &evacuation, &old_regions, roots, graph.tools.team())
+            run(set, &evacuation, roots, graph.tools.team())
         };
         shared.registry.while_detached(collection).expect("no thread is attached")
     }
