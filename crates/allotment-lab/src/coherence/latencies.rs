@@ -1,7 +1,7 @@
 //! The cycles and the sizes of a machine.
 //!
 //! Rounded from public micro-benchmarks, to start from: what handing over a line costs depends on the machine, and
-//! [`ping_pong`](super::ping_pong) measures it.
+//! [`ping_pong`](crate::machine::ping_pong) measures it.
 
 use clap::ValueEnum;
 

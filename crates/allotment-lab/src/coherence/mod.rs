@@ -19,7 +19,6 @@
 //! | `engine` | time: store buffers, locked instructions, requests that queue for a line |
 //! | `patterns` | the ways to allocate, as programs |
 //! | `scenario` | one pattern on one machine, and its figures |
-//! | `ping_pong` | what handing over a line costs on the machine at hand |
 
 mod caches;
 mod core_set;
@@ -28,7 +27,6 @@ mod engine;
 mod invariants;
 mod latencies;
 mod patterns;
-mod ping_pong;
 mod private_cache;
 mod program;
 mod protocol;
@@ -45,7 +43,6 @@ pub use counters::Counters;
 pub use engine::{Arbitration, Engine, Performed};
 pub use latencies::{Geometry, Latencies, Model};
 pub use patterns::Pattern;
-pub use ping_pong::{HandOver, ping_pong};
 pub use program::{Program, Step};
 pub use protocol::{Protocol, State};
 pub use scenario::{MAX_CORES, Outcome, Scenario, ScenarioError};

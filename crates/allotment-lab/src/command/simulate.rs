@@ -4,11 +4,9 @@
 //! something could not be measured, goes to standard error.
 
 use super::{Failure, print};
-use crate::coherence::{
-    Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario, ping_pong,
-};
+use crate::coherence::{Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario};
 use crate::format::number;
-use crate::machine::placement;
+use crate::machine::{ping_pong, placement};
 use allotment::memory::topology::Topology;
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};

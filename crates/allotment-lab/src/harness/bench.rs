@@ -10,7 +10,7 @@ use super::protocol::{IterationRecord, Measured};
 use super::stage::{Note, Part, Play, Scene, Stage, next};
 use super::watch::{self, Watch};
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
-use crate::machine::{raise_open_files, stolen_milliseconds};
+use crate::machine::{hand_over, raise_open_files, stolen_milliseconds};
 use crate::profile::{Clock, Image, Samples, listing};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
@@ -262,6 +262,7 @@ impl<'a> Bench<'a> {
         let mut secondary = over_threads(parts);
         if self.case.jmh_mode == JmhMode::SingleShot && parts.len() > 1 {
             secondary.push(SecondaryValue::average("wall", "ms", wall(shares()).as_secs_f64() * 1e3));
+            secondary.extend(hand_over().map(|ns| SecondaryValue::average("line", "ns", ns)));
         }
         secondary.extend(probe.after(&iteration));
         if let Some(plan) = &self.watch.counters {

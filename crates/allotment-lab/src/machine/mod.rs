@@ -10,6 +10,7 @@ mod description;
 mod free_memory;
 mod linux;
 mod noise;
+mod ping_pong;
 mod resident;
 mod x86_64;
 
@@ -19,5 +20,6 @@ pub use description::{Machine, placement};
 pub use free_memory::free_memory;
 pub use linux::{die_with_parent, pin_current_thread, raise_open_files};
 pub use noise::{Noise, stolen_milliseconds};
+pub use ping_pong::{HandOver, hand_over, ping_pong};
 pub use resident::Resident;
 pub use x86_64::time_stamp_counter;

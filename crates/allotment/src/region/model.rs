@@ -52,7 +52,7 @@ fn assert_disjoint(one: Carve, other: Carve) {
 /// The equations hold, and `used` bytes are in use.
 fn assert_sound(heap: &Heap, used: usize) {
     heap.verify().unwrap();
-    assert_eq!(heap.used_bytes(), used);
+    assert_eq!(heap.occupancy().used_bytes, used);
 }
 
 fn count(heap: &Heap, state: State) -> usize {
@@ -62,7 +62,7 @@ fn count(heap: &Heap, state: State) -> usize {
 /// Fills what is left, in pieces of 16 bytes, and counts it: it is all there.
 fn assert_usable_to_the_end(heap: &Heap) {
     while allocate(heap, 0, 16).is_some() {}
-    assert_eq!(heap.used_bytes(), heap.table().geometry().heap_bytes());
+    assert_eq!(heap.occupancy().used_bytes, heap.table().geometry().heap_bytes());
 }
 
 #[test]

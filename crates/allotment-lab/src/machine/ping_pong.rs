@@ -1,6 +1,7 @@
 //! What handing over a line costs on the machine at hand: two threads on two CPUs write it in turn.
 
-use crate::machine::{pin_current_thread, time_stamp_counter};
+use super::{pin_current_thread, placement, time_stamp_counter};
+use allotment::memory::topology::Topology;
 use crossbeam_utils::CachePadded;
 use std::io;
 use std::sync::Barrier;
@@ -63,6 +64,19 @@ pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<Hand
     Ok(summary(&measured?))
 }
 
+/// Nanoseconds that a line takes from one CPU to another right now; `None` where there is only one, or they cannot be had. Takes about
+/// a millisecond.
+///
+/// Of a virtual machine it says where its CPUs are: the host moves them between cores that share a cache and such that do not, and what
+/// several threads do together then takes other times.
+#[must_use]
+pub fn hand_over() -> Option<f64> {
+    let order = placement(Topology::detect().cpus());
+    let [first, second, ..] = order[..] else { return None };
+    let measured = ping_pong([first, second], 5, 500).ok()?;
+    Some(measured.median_nanoseconds)
+}
+
 /// Waits for a turn and ends it. A thread that waits for long lets others run: there may be fewer CPUs than it seems.
 fn pass(line: &AtomicU64, turn: u64) {
     let mut waited = 0_u32;
@@ -92,7 +106,6 @@ fn summary(times: &[(f64, f64)]) -> HandOver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allotment::memory::topology::Topology;
 
     #[test]
     fn the_summary_is_the_least_and_the_median() {
@@ -110,6 +123,13 @@ mod tests {
             found.min_nanoseconds > 0.0 && found.min_nanoseconds <= found.median_nanoseconds,
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_line_is_handed_over_where_there_are_two_cpus() {
+        let found = hand_over();
+        assert_eq!(found.is_some(), Topology::detect().cpus().len() > 1, "{found:?}");
+        assert!(found.is_none_or(|nanoseconds| nanoseconds > 0.0), "{found:?}");
     }
 
     #[test]
