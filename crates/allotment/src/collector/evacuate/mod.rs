@@ -25,6 +25,7 @@ mod group;
 mod lines;
 mod overflow;
 mod plab;
+mod ranges;
 mod set;
 mod space;
 mod statistics;
@@ -35,7 +36,7 @@ mod weak;
 mod worker;
 
 pub(crate) use adopt::{adopt_all, end_of_last};
-pub(crate) use cards::OldRanges;
+pub(crate) use ranges::OldRanges;
 pub(crate) use set::{CollectionSet, Role};
 pub(crate) use space::{Kind as SpaceKind, Space};
 pub(crate) use statistics::{Statistics, WorkerStatistics};

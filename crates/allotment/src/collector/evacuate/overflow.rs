@@ -6,9 +6,9 @@
 //! heaps in which memory ran out. Refused: to remember the objects (in what memory?).
 
 use super::OLD;
-use super::cards::OldRanges;
 use super::finish::size_of_original;
 use super::forwarding::KEPT;
+use super::ranges::OldRanges;
 use super::worker::Worker;
 use super::{Role, SharedMode};
 use crate::collector::full::broken;

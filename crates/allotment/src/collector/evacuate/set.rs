@@ -3,7 +3,7 @@
 //! Each reference that an evacuation meets is looked up here, so it is a table of bytes that fits into the first-level
 //! cache, and not a field among those of the region table, which takes two lines for each region.
 
-use super::cards::OldRanges;
+use super::ranges::OldRanges;
 use crate::object::{ADDRESS_MASK, IMMEDIATE_BIT};
 use crate::region::{Backing, FreeSet, State};
 use crate::sync::{AtomicBool, AtomicU8, Ordering};
