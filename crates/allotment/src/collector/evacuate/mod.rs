@@ -178,9 +178,7 @@ impl<B: Backing> Evacuation<'_, B> {
                 let mut roots = roots.lock().expect("nobody else locks it");
                 // SAFETY: root slots and pinned objects, as the caller says.
                 unsafe { worker.reach_roots(roots.0) };
-                if !worker.rests {
-                    worker.give_to_their_cores();
-                }
+                worker.give_to_their_cores();
             }
             if !(worker.rests && worker.hand_over()) {
                 // SAFETY: the caller's predicates.
@@ -245,9 +243,10 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     }
 
     /// Lets others have what lies in regions that other cores wrote, for each such core together: who takes it is likely to run there.
-    /// Where cores share no cache, an object that the other one wrote last takes three times as long to arrive.
+    /// Where cores share no cache, a line that the other one wrote last takes 170 ns to arrive, and not 35. Not of a worker that rests:
+    /// it hands over all it has.
     fn give_to_their_cores(&mut self) {
-        if !M::SHARED {
+        if !M::SHARED || self.rests {
             return;
         }
         let (table, own) = (self.heap.subject.free.table(), self.home);

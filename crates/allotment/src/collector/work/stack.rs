@@ -254,24 +254,24 @@ impl WorkStack<'_> {
         if self.top.len() < WORTH_GIVING {
             return;
         }
-        let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return };
         let mut goes = false;
-        piece.extend(self.top.extract_if(.., |_| {
+        self.give_those(|_| {
             goes = !goes;
             goes
-        }));
-        self.shared.push(piece);
+        });
     }
 
     /// Lets others have, as one piece, all near the top that are of the same kind as the first that has one; `false`: none has, or others
     /// have enough.
     pub(crate) fn give_kind(&mut self, kind: impl Fn(usize) -> Option<usize>) -> bool {
         let Some(wanted) = self.top.iter().find_map(|&entry| kind(entry)) else { return false };
-        if self.shared.len() >= SHARED_PIECES {
-            return false;
-        }
+        self.shared.len() < SHARED_PIECES && self.give_those(|entry| kind(entry) == Some(wanted))
+    }
+
+    /// Lets others have, as one piece, those near the top of which `goes` is true; `false`: there may not be another piece.
+    fn give_those(&mut self, mut goes: impl FnMut(usize) -> bool) -> bool {
         let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
-        piece.extend(self.top.extract_if(.., |entry| kind(*entry) == Some(wanted)));
+        piece.extend(self.top.extract_if(.., |entry| goes(*entry)));
         self.shared.push(piece);
         true
     }
