@@ -115,7 +115,7 @@ impl<B: Backing> FreeSet<B> {
     }
 
     /// Takes `desired` bytes, or what is left of a region if that is at least `min`. All multiples of 8,
-    /// `min <= desired <= region`. `None`: the heap has no such piece.
+    /// `min <= desired <= region`. `None`: the heap has no such piece; or as many regions are in use as may be, and none was seen.
     pub(crate) fn allocate(
         &self,
         home: usize,
@@ -125,7 +125,14 @@ impl<B: Backing> FreeSet<B> {
     ) -> Option<Carve> {
         let _guard = (self.mode == RefillMode::Lock).then(|| self.lock.lock().expect(POISONED));
         let mut may_commit = true;
-        self.transit.until_settled(|| self.try_allocate(home, min, desired, attempts, &mut may_commit))
+        loop {
+            let look = self.transit.look();
+            let taken = self.try_allocate(home, min, desired, attempts, &mut may_commit);
+            // At the capacity the truth is not waited for: whoever lost its CPU in the midst of a move would hold up all that come.
+            if taken.is_some() || !self.may_take(1) || self.transit.settled_since(look) {
+                return taken;
+            }
+        }
     }
 
     fn try_allocate(

@@ -4,7 +4,9 @@
 //! run that a humongous claim gives back because it lost one region of it. Who looks everywhere in that
 //! moment sees a full heap, and would report out of memory with half of the heap about to be free. So
 //! whoever carries a region that others will have a claim to says so, and whoever found nothing looks
-//! again if anybody carried one meanwhile: a failure is the truth about one moment.
+//! again if anybody carried one meanwhile: a failure is the truth about one moment. Not where a heap is full only as far as its
+//! collector lets it be: what follows there is a larger eden or a collection, and to wait for a thread that lost its CPU in the
+//! midst of a move took 354 of 500 threads that began together 1 to 4 ms.
 //!
 //! The equations of a sequence lock, with many writers: the reader compares the number of finished
 //! moves before and after, and wants no move under way at the end. Refused: a lock around each move; a

@@ -51,6 +51,21 @@ fn after_a_reset_a_core_gets_its_regions_back() {
 }
 
 #[test]
+fn at_the_capacity_nobody_waits_for_who_moves_a_region() {
+    let (free, _) = small(4, 1);
+    free.set_capacity(2);
+    // One that lost its CPU in the midst of it.
+    let moving = free.transit.begin();
+    let taken = [(); 3].map(|()| allocate(&free, 0, REGION, REGION).is_some());
+    assert_eq!(taken, [true, true, false]);
+    // Nor is what a larger capacity has kept from anybody.
+    free.raise_capacity(3);
+    assert!(allocate(&free, 0, REGION, REGION).is_some());
+    drop(moving);
+    free.verify().unwrap();
+}
+
+#[test]
 fn a_rest_too_small_for_an_object_goes_to_the_buffer() {
     let (free, _) = small(1, 1);
     assert_eq!(allocate(&free, 0, 16, REGION - 8).unwrap().end, BASE + REGION);
