@@ -133,8 +133,8 @@ impl<B: Backing> Evacuation<'_, B> {
         let mut statistics = Statistics::default();
         let crew = self.crews.take(team.numbers(), self.limits.stack)?;
         self.subject.free.forget_room();
-        self.survivors.begin();
-        self.old.begin();
+        self.survivors.begin(self.subject.free);
+        self.old.begin(self.subject.free);
         let start = Instant::now();
         // SAFETY: the caller's predicates.
         let weak = unsafe {

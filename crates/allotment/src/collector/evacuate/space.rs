@@ -1,12 +1,15 @@
 //! A space that collections copy to: the regions of survivors, or the old ones.
 //!
-//! Workers take pieces of one region by compare-and-swap on its top, as mutators do; only who finds it full takes
-//! a lock to put another in its place. Old regions that were not filled are remembered, and are filled first.
+//! Workers take pieces of their core's region by compare-and-swap on its top, as mutators do; only who finds it full takes
+//! a lock to put another in its place. Old regions that were not filled are remembered, and are filled first. Refused: one region for
+//! all workers. What one of them takes a region for, because its core wrote it last, half of which the others would write, and the next
+//! collection, which gives each core what it wrote, would know of half.
 
 use super::set::{CollectionSet, Role};
 use super::tables::OldTables;
 use crate::region::{Attempts, Backing, CARD_BYTES, FreeSet, State};
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
+use crossbeam_utils::CachePadded;
 
 /// An old region with less room than this is full.
 const MIN_ROOM: usize = CARD_BYTES * if cfg!(test) { 1 } else { 8 };
@@ -19,10 +22,10 @@ fn room<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
 /// Where objects are copied to.
 pub(crate) struct Space {
     kind: Kind,
-    /// The region being filled, plus one; 0: none. Written under the lock, Release.
-    current: AtomicUsize,
+    /// For each core the region that is filled from it, plus one; 0: none. Written under the lock, Release.
+    current: Box<[CachePadded<AtomicUsize>]>,
     /// Bytes carved since the collection began. Relaxed: a bound that several may pass at once.
-    carved: AtomicUsize,
+    carved: CachePadded<AtomicUsize>,
     /// Other regions with room.
     partial: Mutex<Vec<usize>>,
 }
@@ -37,11 +40,12 @@ pub(crate) enum Kind {
 }
 
 impl Space {
-    pub(crate) fn new(kind: Kind) -> Space {
+    /// For a heap of so many cores (at least 1).
+    pub(crate) fn new(kind: Kind, homes: usize) -> Space {
         Space {
             kind,
-            current: AtomicUsize::new(0),
-            carved: AtomicUsize::new(0),
+            current: (0..homes).map(|_| CachePadded::default()).collect(),
+            carved: CachePadded::default(),
             partial: Mutex::new(Vec::new()),
         }
     }
@@ -50,17 +54,21 @@ impl Space {
         self.partial.lock().expect("a collection that panics ends the process")
     }
 
-    /// A collection begins: survivors of the last one are not added to.
-    pub(crate) fn begin(&self) {
+    /// A collection begins: survivors of the last one are not added to, and whoever wants an old region that is not full finds it.
+    pub(crate) fn begin<B: Backing>(&self, free: &FreeSet<B>) {
         self.carved.store(0, Ordering::Relaxed);
-        if self.kind == Kind::Survivors {
-            self.current.store(0, Ordering::Relaxed);
+        for current in &self.current {
+            if let Some(index) = current.swap(0, Ordering::Relaxed).checked_sub(1)
+                && self.kind == Kind::Old
+            {
+                self.offer(free, index);
+            }
         }
     }
 
     /// Forgets all regions; those with room are [offered](Self::offer) again.
     pub(crate) fn forget(&self) {
-        self.current.store(0, Ordering::Relaxed);
+        self.current.iter().for_each(|current| current.store(0, Ordering::Relaxed));
         self.lock().clear();
     }
 
@@ -75,19 +83,25 @@ impl Space {
     pub(super) fn offer_again<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
         // Under the lock: who puts another region in its place then sees the room, or has done so.
         let mut partial = self.lock();
-        let has = self.current.load(Ordering::Relaxed) == index + 1 || partial.contains(&index);
-        if !has && room(free, index) >= MIN_ROOM {
+        if self.filled().all(|filled| filled != index)
+            && !partial.contains(&index)
+            && room(free, index) >= MIN_ROOM
+        {
             partial.push(index);
         }
     }
 
-    /// Each region of the space with room for more is the one being filled, or is remembered once.
+    /// Those that are being filled.
+    fn filled(&self) -> impl Iterator<Item = usize> + '_ {
+        self.current.iter().filter_map(|current| current.load(Ordering::Acquire).checked_sub(1))
+    }
+
+    /// Each region of the space with room for more is one being filled, or is remembered once.
     #[cfg(test)]
     pub(super) fn verify<B: Backing>(&self, free: &FreeSet<B>, regions: &[usize]) {
         let partial = self.lock();
         for &index in regions {
-            let times = partial.iter().filter(|&&other| other == index).count()
-                + usize::from(self.current.load(Ordering::Relaxed) == index + 1);
+            let times = partial.iter().copied().chain(self.filled()).filter(|&other| other == index).count();
             let room = room(free, index);
             assert!(
                 times <= 1 && (times == 1 || room < MIN_ROOM),
@@ -123,29 +137,45 @@ impl Space {
         if self.carved() >= limit {
             return None;
         }
+        let carve = |index| {
+            let piece = free.carve(index, min, desired, &mut Attempts::default())?;
+            self.carved.fetch_add(piece.end - piece.start, Ordering::Relaxed);
+            Some((piece.start, piece.end))
+        };
+        let slot = &self.current[home];
         loop {
-            let current = self.current.load(Ordering::Acquire);
-            if let Some(index) = current.checked_sub(1)
-                && let Some(piece) = free.carve(index, min, desired, &mut Attempts::default())
-            {
-                self.carved.fetch_add(piece.end - piece.start, Ordering::Relaxed);
-                return Some((piece.start, piece.end));
+            let current = slot.load(Ordering::Acquire);
+            if let Some(piece) = current.checked_sub(1).and_then(carve) {
+                return Some(piece);
             }
             let mut partial = self.lock();
-            if self.current.load(Ordering::Relaxed) != current {
+            if slot.load(Ordering::Relaxed) != current {
                 continue;
             }
-            let next = match partial.iter().position(|&index| room(free, index) >= min) {
-                Some(place) => partial.swap_remove(place),
-                None => self.take(free, set, old, home)?,
+            let suitable = Space::suitable(free, &partial, home, min);
+            let next = match suitable.map(|place| partial.swap_remove(place)) {
+                Some(next) => next,
+                None => match self.take(free, set, old, home) {
+                    Some(next) => next,
+                    // The last resort, under the lock: so nobody puts one that has room out of sight.
+                    None => return self.filled().find_map(carve),
+                },
             };
             if let Some(last) = current.checked_sub(1).filter(|&last| room(free, last) >= MIN_ROOM)
                 && self.kind == Kind::Old
             {
                 partial.push(last);
             }
-            self.current.store(next + 1, Ordering::Release);
+            slot.store(next + 1, Ordering::Release);
         }
+    }
+
+    /// The place of a region with so much room, of the core's own if there is one.
+    fn suitable<B: Backing>(free: &FreeSet<B>, partial: &[usize], home: usize, min: usize) -> Option<usize> {
+        let has_room = |&index: &usize| room(free, index) >= min;
+        let is_own = |&index: &usize| free.table().get(index).home() == home;
+        let own = partial.iter().position(|index| is_own(index) && has_room(index));
+        own.or_else(|| partial.iter().position(has_room))
     }
 
     fn take<B: Backing>(

@@ -8,10 +8,6 @@ use super::collection::Collection;
 use super::padded::{Padded, SIZE_WEIGHT};
 use super::settings::Machine;
 
-/// What of the buffers that a worker copies into stays unused: half of those that YoungPLABSize and OldPLABSize are without being
-/// given; half a region if that is less.
-const BUFFERS_BYTES: usize = 160 << 10;
-
 /// The share of the young generation that survives, before anything is known.
 const UNKNOWN_SHARE: f32 = 0.25;
 
@@ -85,10 +81,9 @@ impl Survival {
         let young = self.young_with(eden, machine);
         let share = if self.share.known() { self.share.padded().min(1.0) } else { UNKNOWN_SHARE };
         let by_share = young as f32 * share;
-        let unused = workers * BUFFERS_BYTES.min(machine.geometry.region_bytes() / 2);
         let bytes = by_share.max(self.survived.padded() + self.promoted.padded()).min(young as f32) as usize;
-        // One more, since what survives and what becomes old are not copied into the same region.
-        machine.regions_of(bytes + unused) + usize::from(bytes > 0)
+        // Each worker ends in a region of survivors and in one of old objects, on average in the midst of them.
+        machine.regions_of(bytes) + workers
     }
 
     /// The largest eden of at most `wish` regions that fits `room` together with its copies; 0 if not even one region does.

@@ -6,6 +6,7 @@ mod groups;
 mod humongous;
 mod program;
 mod scenarios;
+mod space;
 mod worker;
 mod young;
 

@@ -36,7 +36,7 @@ fn what_a_worker_takes_back_is_the_pattern_of_freed_memory_again() {
     young.collect();
     assert_eq!((young.state_at(pinned), young.regions(State::Old)), (State::Old, 1));
     let taken = young.evacuate_with(|_, evacuation, _, _| {
-        evacuation.old.begin();
+        evacuation.old.begin(evacuation.subject.free);
         let crew = Crew::new(1, DEEP).expect("a stack");
         let mut worker = Worker::<_, Together>::new(evacuation, crew.worker(0));
         let (to, old) = worker.allocate_old(40).expect("room");

@@ -137,10 +137,10 @@ fn an_eden_that_no_cache_holds_takes_half_of_what_is_free() {
     assert_eq!(eden(all, &crowd(129)).0, 950);
     // Half is not more than all threads need.
     assert_eq!(eden(all, &Collection { free_regions: 900, ..crowd(500) }).0, 500);
-    // Survivors have to find room: x + 0.8 (x + 400) is 1400 less a region or two.
+    // Survivors have to find room: x + 0.8 (x + 400) is 1400 less a region for each worker.
     let mut survived = [0; AGES];
     survived[1] = 400 * 512 * KIB;
-    assert_eq!(eden(all, &Collection { survived, free_regions: 1400, ..crowd(500) }).0, 599);
+    assert_eq!(eden(all, &Collection { survived, free_regions: 1400, ..crowd(500) }).0, 598);
     // What was not given yet is not free, and is not asked for.
     let (regions, text) = eden("InitialHeapSize=256m", &crowd(500));
     assert!(regions <= 512, "{text}");

@@ -1,0 +1,66 @@
+//! Which region a piece is of.
+
+use super::*;
+use crate::region::State;
+
+const PIECE: usize = 1 << 10;
+
+#[test]
+fn each_core_fills_a_region_of_its_own_and_the_last_resort_is_another_s() {
+    for kind in [SpaceKind::Survivors, SpaceKind::Old] {
+        let mut young = Young::new((8 << 10, 3), "AllocationRegions=2", 1, limits());
+        let state = if kind == SpaceKind::Old { State::Old } else { State::Survivor };
+        young.evacuate_with(|set, evacuation, _, _| {
+            let space = if kind == SpaceKind::Old { evacuation.old } else { evacuation.survivors };
+            let free = evacuation.subject.free;
+            let carve = |home| {
+                let size = (PIECE, PIECE);
+                space.carve(free, set, &evacuation.tables, home, size, usize::MAX)
+            };
+            let region_of = |(start, _)| free.table().index_of(start);
+            let mut of_core = |home| carve(home).map(region_of);
+            let [first, second] = [0, 1].map(|home| of_core(home).expect("a free region"));
+            assert_ne!(first, second);
+            assert_eq!([0, 1].map(&mut of_core), [Some(first), Some(second)], "they go on with it");
+            // The third region, and what is left of that of the other core.
+            let rest: Vec<usize> = std::iter::from_fn(|| of_core(0)).collect();
+            let count = |index| rest.iter().filter(|&&other| other == index).count();
+            assert_eq!([count(first), count(3 - first - second), count(second)], [6, 8, 6]);
+            assert!(of_core(1).is_none(), "nothing is left");
+            for index in 0..3 {
+                assert_eq!(
+                    (free.table().get(index).state(), set.role(index)),
+                    match kind {
+                        SpaceKind::Survivors => (state, Role::SURVIVORS),
+                        SpaceKind::Old => (state, Role::OUTSIDE),
+                    }
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn old_regions_that_are_not_full_are_filled_by_later_collections_a_core_s_own_first() {
+    let mut young = Young::new((8 << 10, 4), "AllocationRegions=2", 1, limits());
+    young.evacuate_with(|set, evacuation, _, _| {
+        let (space, free) = (evacuation.old, evacuation.subject.free);
+        let carve = |home| {
+            let (start, _) = space.carve(free, set, &evacuation.tables, home, (PIECE, PIECE), usize::MAX)?;
+            Some(free.table().index_of(start))
+        };
+        let begun = [0, 1].map(carve);
+        for _ in 0..3 {
+            space.begin(free);
+            // In the other order.
+            let again = [1, 0].map(carve);
+            assert_eq!(again, [begun[1], begun[0]]);
+        }
+        // One core alone fills both before it takes another.
+        space.begin(free);
+        let filled: Vec<_> = (0..8).map(|_| carve(1)).collect();
+        let expected = [[begun[1]; 4], [begun[0]; 4]].concat();
+        assert_eq!(filled, expected);
+        space.verify(free, &begun.map(|index| index.expect("a region")));
+    });
+}
