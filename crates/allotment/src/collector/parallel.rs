@@ -335,7 +335,7 @@ impl Parallel {
         let mut collection = Collection {
             mutator_ns: record.start.saturating_sub(self.resumed()).as_nanos() as u64,
             threads: world.threads(),
-            free_regions: table.len() - free.regions_in_use(),
+            free_regions: free.free_regions(),
             old_bytes: occupancy.old_bytes,
             humongous_regions: occupancy.humongous_regions,
             ..collection

@@ -28,7 +28,12 @@ impl<B: Backing> FreeSet<B> {
         self.table.len().saturating_sub(self.untouched.count() + free)
     }
 
-    /// These regions, lowest first, each as of the moment when it and its neighbours are looked at. Of a heap that is mostly empty
+    /// Those that are, committed or not, at about this moment.
+    pub(crate) fn free_regions(&self) -> usize {
+        self.table.len() - self.regions_in_use()
+    }
+
+    /// The regions in use, lowest first, each as of the moment when it and its neighbours are looked at. Of a heap that is mostly empty
     /// that is far less to look at than its table.
     pub(crate) fn in_use(&self) -> impl Iterator<Item = usize> + '_ {
         let regions = self.table.len();

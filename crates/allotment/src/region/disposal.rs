@@ -112,7 +112,7 @@ impl<B: Backing> FreeSet<B> {
             self.table.get(index).set_state(State::Uncommitted);
             self.untouched.put(index);
         } else {
-            self.give_region(index, home);
+            self.put_free(index, home);
         }
     }
 }

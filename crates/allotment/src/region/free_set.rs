@@ -262,6 +262,11 @@ impl<B: Backing> FreeSet<B> {
     /// Gives a region that the caller owns to the free set, as one that core `home` wrote last.
     pub(crate) fn give_region(&self, index: usize, home: usize) {
         self.table.empty(index);
+        self.put_free(index, home);
+    }
+
+    /// The same of a region in which nothing is.
+    pub(super) fn put_free(&self, index: usize, home: usize) {
         let region = self.table.get(index);
         region.set_home(home);
         region.forget_idle();

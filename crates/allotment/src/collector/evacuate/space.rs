@@ -14,6 +14,10 @@ use crossbeam_utils::CachePadded;
 /// An old region with less room than this is full.
 const MIN_ROOM: usize = CARD_BYTES * if cfg!(test) { 1 } else { 8 };
 
+/// With fewer free regions for each core all share what they fill: of many of those that end half empty nothing is left for eden. In a heap
+/// of 1.15 times what lives a program did a tenth less with regions of their own.
+const PLENTY: usize = if cfg!(test) { 2 } else { 32 };
+
 /// Bytes above the top of a region.
 fn room<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
     free.table().end(index) - free.table().get(index).top()
@@ -152,14 +156,20 @@ impl Space {
             if slot.load(Ordering::Relaxed) != current {
                 continue;
             }
-            let suitable = Space::suitable(free, &partial, home, min);
-            let next = match suitable.map(|place| partial.swap_remove(place)) {
-                Some(next) => next,
-                None => match self.take(free, set, old, home) {
-                    Some(next) => next,
-                    // The last resort, under the lock: so nobody puts one that has room out of sight.
-                    None => return self.filled().find_map(carve),
-                },
+            let next = match Space::suitable(free, &partial, home, min) {
+                Some(place) => partial.swap_remove(place),
+                None => {
+                    // Under the lock: so nobody puts one that has room out of sight.
+                    let shared = || self.filled().find_map(carve);
+                    let is_plenty = free.free_regions() >= PLENTY * self.current.len();
+                    if !is_plenty && let Some(piece) = shared() {
+                        return Some(piece);
+                    }
+                    match self.take(free, set, old, home) {
+                        Some(next) => next,
+                        None => return shared(),
+                    }
+                }
             };
             if let Some(last) = current.checked_sub(1).filter(|&last| room(free, last) >= MIN_ROOM)
                 && self.kind == Kind::Old

@@ -69,7 +69,7 @@ impl Welcome {
         let (free, eden) = (&shared.free, self.eden_regions());
         let least =
             sizing::least_eden(&self.settings, &self.machine, threads).min(self.most.load(Ordering::Relaxed));
-        let room = || (free.table().len() - free.regions_in_use()) / 4;
+        let room = || free.free_regions() / 4;
         let least = if least > eden { least.min(room()) } else { 0 };
         if least <= eden {
             return None;

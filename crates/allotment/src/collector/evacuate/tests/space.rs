@@ -6,9 +6,9 @@ use crate::region::State;
 const PIECE: usize = 1 << 10;
 
 #[test]
-fn each_core_fills_a_region_of_its_own_and_the_last_resort_is_another_s() {
+fn each_core_fills_a_region_of_its_own_while_there_are_many() {
     for kind in [SpaceKind::Survivors, SpaceKind::Old] {
-        let mut young = Young::new((8 << 10, 3), "AllocationRegions=2", 1, limits());
+        let mut young = Young::new((8 << 10, 6), "AllocationRegions=2", 1, limits());
         let state = if kind == SpaceKind::Old { State::Old } else { State::Survivor };
         young.evacuate_with(|set, evacuation, _, _| {
             let space = if kind == SpaceKind::Old { evacuation.old } else { evacuation.survivors };
@@ -22,12 +22,13 @@ fn each_core_fills_a_region_of_its_own_and_the_last_resort_is_another_s() {
             let [first, second] = [0, 1].map(|home| of_core(home).expect("a free region"));
             assert_ne!(first, second);
             assert_eq!([0, 1].map(&mut of_core), [Some(first), Some(second)], "they go on with it");
-            // The third region, and what is left of that of the other core.
+            // One more; and then, before the last three, what is left of that of the other core.
             let rest: Vec<usize> = std::iter::from_fn(|| of_core(0)).collect();
-            let count = |index| rest.iter().filter(|&&other| other == index).count();
-            assert_eq!([count(first), count(3 - first - second), count(second)], [6, 8, 6]);
+            let rows: Vec<_> = rest.chunk_by(|one, other| one == other).collect();
+            assert_eq!(rows.iter().map(|row| row.len()).collect::<Vec<_>>(), [6, 8, 6, 8, 8, 8]);
+            assert_eq!((rows[0][0], rows[2][0]), (first, second));
             assert!(of_core(1).is_none(), "nothing is left");
-            for index in 0..3 {
+            for index in 0..6 {
                 assert_eq!(
                     (free.table().get(index).state(), set.role(index)),
                     match kind {
@@ -42,7 +43,7 @@ fn each_core_fills_a_region_of_its_own_and_the_last_resort_is_another_s() {
 
 #[test]
 fn old_regions_that_are_not_full_are_filled_by_later_collections_a_core_s_own_first() {
-    let mut young = Young::new((8 << 10, 4), "AllocationRegions=2", 1, limits());
+    let mut young = Young::new((8 << 10, 8), "AllocationRegions=2", 1, limits());
     young.evacuate_with(|set, evacuation, _, _| {
         let (space, free) = (evacuation.old, evacuation.subject.free);
         let carve = |home| {
