@@ -62,7 +62,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             while let Some(group) = self.stack.pop_group(Entry::are_plain) {
                 for slot in group {
                     // SAFETY: what is pushed is slots that refer into the set.
-                    unsafe { fetch((slot & !OLD) as *const u64) };
+                    unsafe { fetch::<M>((slot & !OLD) as *const u64) };
                 }
                 let due = ahead.add(group);
                 // SAFETY: as above.
@@ -90,7 +90,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             match entry.map(Entry::decode) {
                 Some(Entry::Plain(slot)) => {
                     // SAFETY: what is pushed is slots that refer into the set.
-                    unsafe { fetch((slot & !OLD) as *const u64) };
+                    unsafe { fetch::<M>((slot & !OLD) as *const u64) };
                     group[slots] = slot;
                     slots += 1;
                 }
