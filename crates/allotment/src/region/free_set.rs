@@ -125,14 +125,11 @@ impl<B: Backing> FreeSet<B> {
     ) -> Option<Carve> {
         let _guard = (self.mode == RefillMode::Lock).then(|| self.lock.lock().expect(POISONED));
         let mut may_commit = true;
-        loop {
-            let look = self.transit.look();
-            let taken = self.try_allocate(home, min, desired, attempts, &mut may_commit);
-            // At the capacity the truth is not waited for: whoever lost its CPU in the midst of a move would hold up all that come.
-            if taken.is_some() || !self.may_take(1) || self.transit.settled_since(look) {
-                return taken;
-            }
-        }
+        // At the capacity the truth is not waited for: whoever lost its CPU in the midst of a move would hold up all that come.
+        self.transit.until_settled(
+            || self.try_allocate(home, min, desired, attempts, &mut may_commit),
+            || !self.may_take(1),
+        )
     }
 
     fn try_allocate(
@@ -206,7 +203,7 @@ impl<B: Backing> FreeSet<B> {
     /// Takes a whole empty, committed region; it is the caller's, and in state Exclusive.
     pub(crate) fn take_region(&self, home: usize) -> Option<usize> {
         let mut may_commit = true;
-        let index = self.transit.until_settled(|| self.try_take_region(home, &mut may_commit))?;
+        let index = self.transit.until_settled(|| self.try_take_region(home, &mut may_commit), || false)?;
         // Its owner may lower its top below what it wrote.
         self.table.get(index).set_poisoned(false);
         Some(index)

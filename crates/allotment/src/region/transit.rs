@@ -58,13 +58,17 @@ impl Transit {
         settled
     }
 
-    /// Repeats `attempt` until it succeeds, or fails while nothing was moved. An attempt that moves
-    /// something itself and fails is repeated.
-    pub(super) fn until_settled<T>(&self, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    /// Repeats `attempt` until it succeeds, or fails while nothing was moved, or while `may_fail` says that the truth is not wanted. An
+    /// attempt that moves something itself and fails is repeated.
+    pub(super) fn until_settled<T>(
+        &self,
+        mut attempt: impl FnMut() -> Option<T>,
+        may_fail: impl Fn() -> bool,
+    ) -> Option<T> {
         loop {
             let look = self.look();
             let outcome = attempt();
-            if outcome.is_some() || self.settled_since(look) {
+            if outcome.is_some() || may_fail() || self.settled_since(look) {
                 return outcome;
             }
         }
