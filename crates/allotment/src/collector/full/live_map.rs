@@ -16,7 +16,7 @@
 use super::broken::broken;
 use super::x86_64::PopulationCount;
 use crate::collector::work::{Team, Turns};
-use crate::memory::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read};
+use crate::memory::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write};
 use crate::object::WORD;
 use crate::region::{Backing, FreeSet, State};
 // Laid over memory from the system, which the model checker's atomics cannot be.
@@ -165,8 +165,21 @@ impl LiveMap {
     /// Fetches the block of an address, any at all, which will be asked for.
     #[inline(always)]
     pub(super) fn prefetch(&self, address: usize) {
+        prefetch_read(self.likely_block(address));
+    }
+
+    /// Fetches the block of an address, any at all, which will be marked in: half the blocks that a marker of two wants the other has
+    /// written last, and to get such a line twice, once to look and once to mark, took the two 6 % more of a tree in no order.
+    #[inline(always)]
+    pub(super) fn prefetch_to_mark(&self, address: usize) {
+        prefetch_write::<0>(self.likely_block(address));
+    }
+
+    /// Where the block of an address is, if it is in the heap.
+    #[inline(always)]
+    fn likely_block(&self, address: usize) -> usize {
         let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
-        prefetch_read(self.memory.base().cast::<Block>().wrapping_add(index).addr());
+        self.memory.base().cast::<Block>().wrapping_add(index).addr()
     }
 
     /// Whether the object at `address` is live.

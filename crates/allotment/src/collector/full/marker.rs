@@ -17,7 +17,7 @@ use super::claims::Claims;
 use super::live_map::LiveMap;
 use super::live_objects::ShapeCache;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
-use crate::memory::prefetch_write;
+use crate::memory::prefetch_read;
 use crate::object::{
     Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
@@ -179,7 +179,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     continue;
                 }
                 Some(Entry::Plain(address)) => {
-                    prefetch_write::<0>(address);
+                    prefetch_read(address);
                     if self.stack.is_wanted() {
                         self.stack.give();
                     }
@@ -213,7 +213,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     continue;
                 }
                 Some(Entry::Plain(address)) => {
-                    self.map.prefetch(address);
+                    self.map.prefetch_to_mark(address);
                     if self.stack.is_wanted() {
                         self.stack.give();
                     }
@@ -229,7 +229,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                 },
                 [next] if self.claims.has(next) => continue,
                 [next] => {
-                    prefetch_write::<0>(next);
+                    prefetch_read(next);
                     ahead.add([next])
                 }
             };
