@@ -33,6 +33,7 @@ fn each_workload_reports_what_its_heap_did() {
             "--factor=4",
             "--steps=500000",
             "--nodes=20000",
+            "--await-cpus=10ms",
         ]);
         arguments.extend(["--json", json.to_str().unwrap()]);
         let output = run(collector, &arguments);

@@ -74,6 +74,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub pin: Pin,
 
+    /// Begin each process, JVMs too, when two CPUs do what two do, and after TIME at the latest.
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    pub await_cpus: Option<Duration>,
+
     /// Count events per operation: auto, names or codes, as `allotment counters` lists them.
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     pub counters: Option<Vec<String>>,
@@ -130,6 +134,7 @@ impl RunArguments {
             iterations: self.iterations,
             time: self.time,
             pin: self.pin,
+            await_cpus: self.await_cpus,
             watch: Watch::default(),
         }
     }

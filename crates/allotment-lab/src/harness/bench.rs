@@ -8,9 +8,10 @@ use super::gate::Gate;
 use super::iteration::Round;
 use super::protocol::{IterationRecord, Measured};
 use super::stage::{Note, Part, Play, Scene, Stage, next};
+use super::warnings::CPUS;
 use super::watch::{self, Watch};
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
-use crate::machine::{hand_over, raise_open_files, stolen_milliseconds};
+use crate::machine::{cpus_at_once, hand_over, raise_open_files, stolen_milliseconds};
 use crate::profile::{Clock, Image, Samples, listing};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
@@ -260,9 +261,15 @@ impl<'a> Bench<'a> {
             window: shares().map(|share| share.time).max().unwrap_or_default(),
         };
         let mut secondary = over_threads(parts);
-        if self.case.jmh_mode == JmhMode::SingleShot && parts.len() > 1 {
-            secondary.push(SecondaryValue::average("wall", "ms", wall(shares()).as_secs_f64() * 1e3));
-            secondary.extend(hand_over().map(|ns| SecondaryValue::average("line", "ns", ns)));
+        if self.case.jmh_mode == JmhMode::SingleShot {
+            if parts.len() > 1 {
+                secondary.push(SecondaryValue::average("wall", "ms", wall(shares()).as_secs_f64() * 1e3));
+            }
+            // Where several threads share work, a collector's counted, it depends on what their CPUs are right now.
+            if parts.len() > 1 || self.case.count("workers").is_ok_and(|workers| workers != 1) {
+                secondary.extend(hand_over().map(|ns| SecondaryValue::average("line", "ns", ns)));
+                secondary.extend(cpus_at_once().map(|cpus| SecondaryValue::average(CPUS, "CPUs", cpus)));
+            }
         }
         secondary.extend(probe.after(&iteration));
         if let Some(plan) = &self.watch.counters {

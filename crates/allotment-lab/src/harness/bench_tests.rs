@@ -85,6 +85,31 @@ fn every_iteration_of_every_mode_is_reported() {
 }
 
 #[test]
+fn a_shot_that_threads_share_says_what_two_cpus_are() {
+    let said = |threads, workers: &str| {
+        let workers = ("workers".to_string(), workers.to_string());
+        let case = Case { params: vec![workers], ..case(JmhMode::SingleShot, threads) };
+        let share = Share {
+            measured_operations: 1,
+            all_operations: 1,
+            calls: 1,
+            time: Duration::from_nanos(5),
+            began: Some(Instant::now()),
+        };
+        let part = || Part { share, samples: vec![], secondary: vec![], seen: Seen::default() };
+        let mut report = |_| Ok(());
+        let bench = Bench::new(&case, SHORT, &[], &mut report);
+        let parts: Vec<Part> = (0..threads).map(|_| part()).collect();
+        let record = bench.record(false, &parts, Duration::from_secs(1), None, &mut NoProbe).unwrap();
+        let labels: Vec<String> = record.secondary.into_iter().map(|metric| metric.label).collect();
+        labels.contains(&"line".to_string()) && labels.contains(&CPUS.to_string())
+    };
+    let two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+    // No workers is as many as the heap wants.
+    assert_eq!([said(2, "1"), said(1, "2"), said(1, "0"), said(1, "1")], [two, two, two, false]);
+}
+
+#[test]
 fn rates_add_up_over_threads_and_times_do_not() {
     let start = Instant::now();
     let value = |mode, unit| {

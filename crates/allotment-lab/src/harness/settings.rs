@@ -41,6 +41,8 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Binding threads to CPUs.
     pub pin: Pin,
+    /// How long a process waits at most for a moment in which two CPUs are two; none does without.
+    pub await_cpus: Option<Duration>,
     /// What is watched besides the clock.
     pub watch: Watch,
 }

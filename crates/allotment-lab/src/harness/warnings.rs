@@ -6,8 +6,11 @@
 
 use super::neighbours::NEIGHBOURS;
 use super::{Neighbours, Outcome};
-use crate::format::{Combine, ScoreRow};
-use crate::machine::Noise;
+use crate::format::{Combine, Samples, ScoreRow};
+use crate::machine::{Noise, TWO_CPUS};
+
+/// The label of what two CPUs did at once, right after a shot.
+pub(super) const CPUS: &str = "cpus";
 
 /// An error above this share of the score is worth a warning.
 const LARGE_ERROR: f64 = 0.10;
@@ -117,6 +120,22 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
             share * 100.0
         ));
     }
+    let of_shots = outcome.rows.iter().flat_map(|row| &row.secondary).filter(|metric| metric.label == CPUS);
+    let cpus_of_shots: Vec<f64> = of_shots
+        .flat_map(|metric| match &metric.samples {
+            Samples::Values(forks) => forks.concat(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let shared = cpus_of_shots.iter().filter(|&&cpus| cpus < TWO_CPUS).count();
+    if shared > 0 {
+        warnings.push(format!(
+            "right after {shared} of {} single shots two CPUs did less than {TWO_CPUS} times what one does, {:.1} at the least, as \
+             two threads of a core do: --await-cpus 30s waits for better moments",
+            cpus_of_shots.len(),
+            cpus_of_shots.iter().copied().fold(f64::INFINITY, f64::min)
+        ));
+    }
     if let (Some((low, high)), Some((low_after, high_after))) = (before.frequency, after.frequency) {
         let (low, high) = (low.min(low_after), high.max(high_after));
         if high as f64 > low as f64 * (1.0 + FREQUENCY_CHANGE) {
@@ -194,6 +213,14 @@ mod tests {
         let mut stolen = quiet();
         stolen.after.stolen = Some(50);
         one(&outcome(&steady, 1, GOOD), &stolen, "took 5.0 %");
+        let mut shared = outcome(&steady, 1, GOOD);
+        let samples: &[&[f64]] = &[&[2.0, 1.4], &[1.9, 1.13]];
+        shared.rows[0].secondary = vec![examples::metric(CPUS, "CPUs", Combine::Average, samples)];
+        one(
+            &shared,
+            &quiet(),
+            "right after 2 of 4 single shots two CPUs did less than 1.7 times what one does, 1.1",
+        );
         let mut changing = quiet();
         changing.before.frequency = Some((2_000_000, 2_000_000));
         changing.after.frequency = Some((2_000_000, 3_000_000));

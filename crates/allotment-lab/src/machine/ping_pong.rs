@@ -1,11 +1,11 @@
 //! What handing over a line costs on the machine at hand: two threads on two CPUs write it in turn.
 
-use super::{pin_current_thread, placement, time_stamp_counter};
+use super::on_two_cpus::on_two_cpus;
+use super::{placement, time_stamp_counter};
 use allotment::memory::topology::Topology;
 use crossbeam_utils::CachePadded;
 use std::io;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -29,39 +29,19 @@ pub struct HandOver {
 pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<HandOver> {
     let (rounds, hands) = (rounds.max(1) as u64, hands.max(1));
     let line = CachePadded::new(AtomicU64::new(0));
-    let (pinned, unpinned) = (Barrier::new(2), AtomicBool::new(false));
-    // Both know whether both are bound before one waits for the other.
-    let pin = |cpu| {
-        let done = pin_current_thread(cpu);
-        unpinned.fetch_or(done.is_err(), Ordering::SeqCst);
-        pinned.wait();
-        done.map(|()| !unpinned.load(Ordering::SeqCst))
+    let time = |round: u64| {
+        let (start, counter) = (Instant::now(), time_stamp_counter());
+        (round * hands..(round + 1) * hands).for_each(|turn| pass(&line, 2 * turn));
+        let handed = 2.0 * hands as f64;
+        let cycles = time_stamp_counter().wrapping_sub(counter) as f64 / handed;
+        (start.elapsed().as_nanos() as f64 / handed, cycles)
     };
-    let measured = thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            if pin(cpus[1])? {
-                (0..rounds * hands).for_each(|turn| pass(&line, 2 * turn + 1));
-            }
-            Ok(())
-        });
-        let first = scope.spawn(|| {
-            let both = pin(cpus[0])?;
-            let time = |round: u64| {
-                let (start, counter) = (Instant::now(), time_stamp_counter());
-                (round * hands..(round + 1) * hands).for_each(|turn| pass(&line, 2 * turn));
-                let handed = 2.0 * hands as f64;
-                let cycles = time_stamp_counter().wrapping_sub(counter) as f64 / handed;
-                (start.elapsed().as_nanos() as f64 / handed, cycles)
-            };
-            Ok(if both { (0..rounds).map(time).collect() } else { Vec::new() })
-        });
-        let times: io::Result<Vec<_>> =
-            first.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
-        let other: io::Result<()> =
-            other.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
-        other.and(times)
-    });
-    Ok(summary(&measured?))
+    let (times, ()) = on_two_cpus(
+        cpus,
+        || (0..rounds).map(time).collect::<Vec<_>>(),
+        || (0..rounds * hands).for_each(|turn| pass(&line, 2 * turn + 1)),
+    )?;
+    Ok(summary(&times))
 }
 
 /// Nanoseconds that a line takes from one CPU to another right now; `None` where there is only one, or they cannot be had. Takes about

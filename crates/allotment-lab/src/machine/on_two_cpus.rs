@@ -1,0 +1,40 @@
+//! Two threads at once, each bound to a CPU: what measurements of a pair of CPUs begin with.
+
+use super::pin_current_thread;
+use std::io;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+
+/// Runs each on a thread bound to its CPU, `first` to the first; what they return. Either of them may wait for the other: neither
+/// begins before both are bound.
+///
+/// # Errors
+/// A CPU is not allowed to this process, or one of them panicked.
+pub(super) fn on_two_cpus<A: Send, B: Send>(
+    cpus: [usize; 2],
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> io::Result<(A, B)> {
+    let (tried, refused) = (Barrier::new(2), AtomicBool::new(false));
+    let bound = |cpu| {
+        let done = pin_current_thread(cpu);
+        refused.fetch_or(done.is_err(), Ordering::SeqCst);
+        tried.wait();
+        done.map(|()| !refused.load(Ordering::SeqCst))
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(|| Ok(bound(cpus[1])?.then(second)));
+        let one = scope.spawn(|| Ok(bound(cpus[0])?.then(first)));
+        let (one, other): (io::Result<_>, io::Result<_>) = (joined(one), joined(other));
+        match (one?, other?) {
+            (Some(one), Some(other)) => Ok((one, other)),
+            // Whose CPU was refused has said so.
+            _ => Err(io::Error::other("a thread could not be bound to its CPU")),
+        }
+    })
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<T> {
+    thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
+}

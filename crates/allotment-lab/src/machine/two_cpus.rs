@@ -1,0 +1,144 @@
+//! How much two CPUs do at once, of what they do one after the other: 2 where they are two cores, less where they are not.
+//!
+//! A host may run two CPUs of a virtual machine as two threads of one core, for seconds or minutes, and the machine does not
+//! learn of it: neither the topology that it is shown nor stolen time say so. On an AMD EPYC both then do 1.45 times what one does, with
+//! arithmetic, and 1.13 times with memory. Measurements of two threads from such moments say nothing about two threads.
+
+use super::on_two_cpus::on_two_cpus;
+use super::placement;
+use allotment::memory::topology::Topology;
+use std::hint::{black_box, spin_loop};
+use std::io;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Two CPUs that do less at once are not two: threads of one core do about 1.4 times what one does alone.
+pub const TWO_CPUS: f64 = 1.7;
+
+/// Rounds of a measurement, whose median counts.
+const ROUNDS: usize = 3;
+
+/// Steps of a round; they take about 0.2 ms, of which it is nothing that threads begin some tens of ns apart.
+const STEPS: u64 = 1 << 18;
+
+/// What two CPUs do at once, in CPUs, right now; `None` where there is only one, or they cannot be had. Takes some milliseconds.
+#[must_use]
+pub fn cpus_at_once() -> Option<f64> {
+    let order = placement(Topology::detect().cpus());
+    let [first, second, ..] = order[..] else { return None };
+    measure([first, second]).ok()
+}
+
+/// Waits until two CPUs are two, for `at_most` so long, or until `given_up`; what they were last, if that is known.
+pub fn await_two_cpus(at_most: Duration, given_up: &dyn Fn() -> bool) -> Option<f64> {
+    const PAUSE: Duration = Duration::from_millis(50);
+    let start = Instant::now();
+    loop {
+        let found = cpus_at_once()?;
+        if found >= TWO_CPUS || given_up() || start.elapsed() >= at_most {
+            return Some(found);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn measure(cpus: [usize; 2]) -> io::Result<f64> {
+    let meeting = Meeting { slept: Barrier::new(2), awake: AtomicUsize::new(0) };
+    let (first, second) = on_two_cpus(cpus, || times(&meeting, 0), || times(&meeting, 1))?;
+    Ok(summary(first.into_iter().zip(second)))
+}
+
+/// The median round's: how much of its own speed each has beside the other, together.
+fn summary(rounds: impl Iterator<Item = (Times, Times)>) -> f64 {
+    let mut found: Vec<f64> =
+        rounds.map(|(first, second)| first.alone / first.beside + second.alone / second.beside).collect();
+    found.sort_by(f64::total_cmp);
+    found.get(found.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// What a round took one of two threads, in ns.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// While the other slept.
+    alone: f64,
+    /// While the other did the same.
+    beside: f64,
+}
+
+/// Where the two wait for each other.
+struct Meeting {
+    /// Asleep: a thread of the same core that spins would take what it measures.
+    slept: Barrier,
+    /// How often either has come, then awake: sleepers wake some microseconds apart.
+    awake: AtomicUsize,
+}
+
+fn times(meeting: &Meeting, number: usize) -> Vec<Times> {
+    let timed = || {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_nanos() as f64
+    };
+    work();
+    let round = |round: usize| {
+        let mut alone = 0.0;
+        for turn in 0..2 {
+            meeting.slept.wait();
+            if turn == number {
+                alone = timed();
+            }
+        }
+        meeting.slept.wait();
+        meeting.awake.fetch_add(1, Ordering::SeqCst);
+        while meeting.awake.load(Ordering::SeqCst) < 2 * (round + 1) {
+            spin_loop();
+        }
+        Times { alone, beside: timed() }
+    };
+    (0..ROUNDS).map(round).collect()
+}
+
+/// Arithmetic in four chains, so that a core alone is busy with it and two threads of it share its units. None has a sum that a
+/// compiler knows.
+fn work() {
+    let [mut a, mut b, mut c, mut d] = [1_u64, 2, 3, 4];
+    for step in 0..STEPS {
+        a = a.wrapping_add((a >> 3) ^ step);
+        b = b.wrapping_add((b >> 5) ^ step);
+        c ^= (c << 1).wrapping_add(step);
+        d ^= (d >> 7).wrapping_add(step);
+    }
+    black_box([a, b, c, d]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_of_one_core_are_less_than_two_cpus() {
+        let round = |alone, beside| (Times { alone, beside }, Times { alone, beside });
+        assert_eq!(summary([round(1.0, 1.0)].into_iter()), 2.0);
+        let shared = summary([round(1.0, 1.0), round(1.1, 1.5), round(1.1, 1.6)].into_iter());
+        assert!((shared - 2.2 / 1.5).abs() < 1e-9 && shared < TWO_CPUS, "{shared}");
+        // One of them is slow, for a reason of its own.
+        let slow = (Times { alone: 1.0, beside: 1.0 }, Times { alone: 2.0, beside: 2.0 });
+        assert_eq!(summary([slow].into_iter()), 2.0);
+    }
+
+    #[test]
+    fn it_is_measured_where_there_are_two() {
+        let found = cpus_at_once();
+        assert_eq!(found.is_some(), Topology::detect().cpus().len() > 1, "{found:?}");
+        assert!(found.is_none_or(|cpus| cpus > 0.0), "{found:?}");
+        assert!(measure([0, usize::MAX]).is_err());
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_he_wants() {
+        let two = Topology::detect().cpus().len() > 1;
+        assert_eq!(await_two_cpus(Duration::ZERO, &|| false).is_some(), two);
+        assert_eq!(await_two_cpus(Duration::MAX, &|| true).is_some(), two);
+    }
+}
