@@ -1,4 +1,4 @@
-//! How much two CPUs do at once, of what they do one after the other: 2 where they are two cores, less where they are not.
+//! How much two CPUs do at once, of what the faster does alone: 2 where they are two cores, less where they are not, or one has less.
 //!
 //! A host may run two CPUs of a virtual machine as two threads of one core, for seconds or minutes, and the machine does not
 //! learn of it: neither the topology that it is shown nor stolen time say so. On an AMD EPYC both then do 1.45 times what one does, with
@@ -22,7 +22,7 @@ const ROUNDS: usize = 3;
 /// Steps of a round; they take about 0.2 ms, of which it is nothing that threads begin some tens of ns apart.
 const STEPS: u64 = 1 << 18;
 
-/// What two CPUs do at once, in CPUs, right now; `None` where there is only one, or they cannot be had. Takes some milliseconds.
+/// What two CPUs do at once, of what the faster of them does alone, right now; `None` where there is only one, or they cannot be had. Takes some milliseconds.
 #[must_use]
 pub fn cpus_at_once() -> Option<f64> {
     let order = placement(Topology::detect().cpus());
@@ -49,10 +49,12 @@ fn measure(cpus: [usize; 2]) -> io::Result<f64> {
     Ok(summary(first.into_iter().zip(second)))
 }
 
-/// The median round's: how much of its own speed each has beside the other, together.
+/// The median round's.
 fn summary(rounds: impl Iterator<Item = (Times, Times)>) -> f64 {
-    let mut found: Vec<f64> =
-        rounds.map(|(first, second)| first.alone / first.beside + second.alone / second.beside).collect();
+    let of = |(first, second): (Times, Times)| {
+        first.alone.min(second.alone) * (first.beside.recip() + second.beside.recip())
+    };
+    let mut found: Vec<f64> = rounds.map(of).collect();
     found.sort_by(f64::total_cmp);
     found.get(found.len() / 2).copied().unwrap_or(f64::NAN)
 }
@@ -122,9 +124,9 @@ mod tests {
         assert_eq!(summary([round(1.0, 1.0)].into_iter()), 2.0);
         let shared = summary([round(1.0, 1.0), round(1.1, 1.5), round(1.1, 1.6)].into_iter());
         assert!((shared - 2.2 / 1.5).abs() < 1e-9 && shared < TWO_CPUS, "{shared}");
-        // One of them is slow, for a reason of its own.
+        // One of them has half of a core, with or without the other.
         let slow = (Times { alone: 1.0, beside: 1.0 }, Times { alone: 2.0, beside: 2.0 });
-        assert_eq!(summary([slow].into_iter()), 2.0);
+        assert_eq!(summary([slow].into_iter()), 1.5);
     }
 
     #[test]
