@@ -6,8 +6,7 @@
 use super::{Failure, print};
 use crate::coherence::{Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario};
 use crate::format::number;
-use crate::machine::{ping_pong, placement};
-use allotment::memory::topology::Topology;
+use crate::machine::{first_two, ping_pong};
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::collections::HashMap;
@@ -196,8 +195,7 @@ impl CoherenceArguments {
 
 /// Latencies for this machine, and where they come from.
 fn calibrated(defaults: Latencies, source: String) -> Result<(Latencies, String), Failure> {
-    let order = placement(Topology::detect().cpus());
-    let [first, second, ..] = order[..] else {
+    let Some([first, second]) = first_two() else {
         return Ok((defaults, format!("{source}: there is only one CPU here, so nothing to calibrate with")));
     };
     let measured = ping_pong([first, second], 9, 20_000).map_err(|error| {

@@ -102,7 +102,8 @@ impl Metric {
         means.iter().filter(|fork| fork.count > 0).map(|fork| fork.mean).collect()
     }
 
-    fn pooled_values(&self) -> Vec<f64> {
+    /// The single values of all forks; none where there are only histograms, or what a file says of values.
+    pub fn pooled_values(&self) -> Vec<f64> {
         match &self.samples {
             Samples::Values(forks) => forks.concat(),
             Samples::Histograms(_) | Samples::Stated(_) => Vec::new(),

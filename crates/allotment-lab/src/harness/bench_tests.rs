@@ -84,6 +84,11 @@ fn every_iteration_of_every_mode_is_reported() {
     }
 }
 
+/// A thread's part with nothing but its share.
+fn part(share: Share) -> Part {
+    Part { share, samples: vec![], secondary: vec![], seen: Seen::default() }
+}
+
 #[test]
 fn a_shot_that_threads_share_says_what_two_cpus_are() {
     let said = |threads, workers: &str| {
@@ -96,10 +101,9 @@ fn a_shot_that_threads_share_says_what_two_cpus_are() {
             time: Duration::from_nanos(5),
             began: Some(Instant::now()),
         };
-        let part = || Part { share, samples: vec![], secondary: vec![], seen: Seen::default() };
         let mut report = |_| Ok(());
         let bench = Bench::new(&case, SHORT, &[], &mut report);
-        let parts: Vec<Part> = (0..threads).map(|_| part()).collect();
+        let parts: Vec<Part> = (0..threads).map(|_| part(share)).collect();
         let record = bench.record(false, &parts, Duration::from_secs(1), None, &mut NoProbe).unwrap();
         let labels: Vec<String> = record.secondary.into_iter().map(|metric| metric.label).collect();
         labels.contains(&"line".to_string()) && labels.contains(&CPUS.to_string())
@@ -114,17 +118,14 @@ fn rates_add_up_over_threads_and_times_do_not() {
     let start = Instant::now();
     let value = |mode, unit| {
         let case = Case { unit, ..case(mode, 2) };
-        let part = |operations, nanoseconds| Part {
-            share: Share {
+        let part = |operations, nanoseconds| {
+            part(Share {
                 measured_operations: operations,
                 all_operations: operations + 5,
                 calls: 2,
                 time: Duration::from_nanos(nanoseconds),
                 began: Some(start + Duration::from_nanos(operations)),
-            },
-            samples: vec![],
-            secondary: vec![],
-            seen: Seen::default(),
+            })
         };
         let mut report = |_| Ok(());
         let bench = Bench::new(&case, SHORT, &[], &mut report);

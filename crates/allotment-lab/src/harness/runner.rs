@@ -185,7 +185,8 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
 /// Waits for two CPUs, if that is wanted; what there is to say if they did not come.
 fn await_cpus(run: &Run<'_>) -> Option<String> {
     let at_most = run.settings.await_cpus?;
-    let found = await_two_cpus(at_most, &|| run.interrupt.requested())?;
+    let &[first, second, ..] = run.cpus else { return None };
+    let found = await_two_cpus([first, second], at_most, &|| run.interrupt.requested())?;
     (found < TWO_CPUS && !run.interrupt.requested()).then(|| {
         format!(
             "two CPUs did {found:.1} times what one does, and nothing better came in {}: a process began nevertheless",

@@ -4,13 +4,11 @@
 //! warning is one line, with how many rows it concerns, the worst of them and what to do. A line per row was
 //! refused: a noisy machine makes as many as there are rows, and nobody reads them.
 
+use super::bench::CPUS;
 use super::neighbours::NEIGHBOURS;
 use super::{Neighbours, Outcome};
-use crate::format::{Combine, Samples, ScoreRow};
+use crate::format::{Combine, Metric, ScoreRow};
 use crate::machine::{Noise, TWO_CPUS};
-
-/// The label of what two CPUs did at once, right after a shot.
-pub(super) const CPUS: &str = "cpus";
 
 /// An error above this share of the score is worth a warning.
 const LARGE_ERROR: f64 = 0.10;
@@ -121,12 +119,7 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
         ));
     }
     let of_shots = outcome.rows.iter().flat_map(|row| &row.secondary).filter(|metric| metric.label == CPUS);
-    let cpus_of_shots: Vec<f64> = of_shots
-        .flat_map(|metric| match &metric.samples {
-            Samples::Values(forks) => forks.concat(),
-            _ => Vec::new(),
-        })
-        .collect();
+    let cpus_of_shots: Vec<f64> = of_shots.flat_map(Metric::pooled_values).collect();
     let shared = cpus_of_shots.iter().filter(|&&cpus| cpus < TWO_CPUS).count();
     if shared > 0 {
         warnings.push(format!(

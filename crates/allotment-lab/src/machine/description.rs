@@ -68,6 +68,14 @@ pub fn placement(cpus: &[Cpu]) -> Vec<usize> {
     order.into_iter().map(|(_, number)| number).collect()
 }
 
+/// The first two of the CPUs of this process in that order; `None` where there is one.
+pub fn first_two() -> Option<[usize; 2]> {
+    match placement(Topology::detect().cpus())[..] {
+        [first, second, ..] => Some([first, second]),
+        _ => None,
+    }
+}
+
 fn cache_name(cache: &Cache) -> &'static str {
     match (cache.level, cache.kind) {
         (1, CacheKind::Instruction) => "L1i",

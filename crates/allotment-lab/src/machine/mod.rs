@@ -18,7 +18,7 @@ mod x86_64;
 
 pub use clock::read_cost;
 pub use cpu_account::{CpuAccount, CpuTime};
-pub use description::{Machine, placement};
+pub use description::{Machine, first_two, placement};
 pub use free_memory::free_memory;
 pub use linux::{die_with_parent, pin_current_thread, raise_open_files};
 pub use noise::{Noise, stolen_milliseconds};

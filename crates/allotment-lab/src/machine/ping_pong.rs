@@ -1,8 +1,7 @@
 //! What handing over a line costs on the machine at hand: two threads on two CPUs write it in turn.
 
 use super::on_two_cpus::on_two_cpus;
-use super::{placement, time_stamp_counter};
-use allotment::memory::topology::Topology;
+use super::time_stamp_counter;
 use crossbeam_utils::CachePadded;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,17 +43,14 @@ pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<Hand
     Ok(summary(&times))
 }
 
-/// Nanoseconds that a line takes from one CPU to another right now; `None` where there is only one, or they cannot be had. Takes about
-/// a millisecond.
+/// Nanoseconds that a line takes from one of these CPUs to the other right now; `None` where they cannot be had. Takes about a
+/// millisecond.
 ///
 /// Of a virtual machine it says where its CPUs are: the host moves them between cores that share a cache and such that do not, and what
 /// several threads do together then takes other times.
 #[must_use]
-pub fn hand_over() -> Option<f64> {
-    let order = placement(Topology::detect().cpus());
-    let [first, second, ..] = order[..] else { return None };
-    let measured = ping_pong([first, second], 5, 500).ok()?;
-    Some(measured.median_nanoseconds)
+pub fn hand_over(cpus: [usize; 2]) -> Option<f64> {
+    ping_pong(cpus, 5, 500).ok().map(|measured| measured.median_nanoseconds)
 }
 
 /// Waits for a turn and ends it. A thread that waits for long lets others run: there may be fewer CPUs than it seems.
@@ -85,7 +81,9 @@ fn summary(times: &[(f64, f64)]) -> HandOver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::first_two;
     use super::*;
+    use allotment::memory::topology::Topology;
 
     #[test]
     fn the_summary_is_the_least_and_the_median() {
@@ -107,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_line_is_handed_over_where_there_are_two_cpus() {
-        let found = hand_over();
+        let found = first_two().and_then(hand_over);
         assert_eq!(found.is_some(), Topology::detect().cpus().len() > 1, "{found:?}");
         assert!(found.is_none_or(|nanoseconds| nanoseconds > 0.0), "{found:?}");
     }

@@ -5,10 +5,7 @@
 //! arithmetic, and 1.13 times with memory. Measurements of two threads from such moments say nothing about two threads.
 
 use super::on_two_cpus::on_two_cpus;
-use super::placement;
-use allotment::memory::topology::Topology;
 use std::hint::{black_box, spin_loop};
-use std::io;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -22,31 +19,26 @@ const ROUNDS: usize = 3;
 /// Steps of a round; they take about 0.2 ms, of which it is nothing that threads begin some tens of ns apart.
 const STEPS: u64 = 1 << 18;
 
-/// What two CPUs do at once, of what the faster of them does alone, right now; `None` where there is only one, or they cannot be had. Takes some milliseconds.
+/// What these CPUs do at once, of what the faster of them does alone, right now; `None` where they cannot be had. Takes some
+/// milliseconds.
 #[must_use]
-pub fn cpus_at_once() -> Option<f64> {
-    let order = placement(Topology::detect().cpus());
-    let [first, second, ..] = order[..] else { return None };
-    measure([first, second]).ok()
+pub fn cpus_at_once(cpus: [usize; 2]) -> Option<f64> {
+    let meeting = Meeting { slept: Barrier::new(2), awake: AtomicUsize::new(0) };
+    let (first, second) = on_two_cpus(cpus, || times(&meeting, 0), || times(&meeting, 1)).ok()?;
+    Some(summary(first.into_iter().zip(second)))
 }
 
-/// Waits until two CPUs are two, for `at_most` so long, or until `given_up`; what they were last, if that is known.
-pub fn await_two_cpus(at_most: Duration, given_up: &dyn Fn() -> bool) -> Option<f64> {
+/// Waits until these CPUs are two, for `at_most` so long, or until `given_up`; what they were last, if that is known.
+pub fn await_two_cpus(cpus: [usize; 2], at_most: Duration, given_up: &dyn Fn() -> bool) -> Option<f64> {
     const PAUSE: Duration = Duration::from_millis(50);
     let start = Instant::now();
     loop {
-        let found = cpus_at_once()?;
+        let found = cpus_at_once(cpus)?;
         if found >= TWO_CPUS || given_up() || start.elapsed() >= at_most {
             return Some(found);
         }
         std::thread::sleep(PAUSE);
     }
-}
-
-fn measure(cpus: [usize; 2]) -> io::Result<f64> {
-    let meeting = Meeting { slept: Barrier::new(2), awake: AtomicUsize::new(0) };
-    let (first, second) = on_two_cpus(cpus, || times(&meeting, 0), || times(&meeting, 1))?;
-    Ok(summary(first.into_iter().zip(second)))
 }
 
 /// The median round's.
@@ -116,7 +108,9 @@ fn work() {
 
 #[cfg(test)]
 mod tests {
+    use super::super::first_two;
     use super::*;
+    use allotment::memory::topology::Topology;
 
     #[test]
     fn threads_of_one_core_are_less_than_two_cpus() {
@@ -131,16 +125,19 @@ mod tests {
 
     #[test]
     fn it_is_measured_where_there_are_two() {
-        let found = cpus_at_once();
+        let found = first_two().and_then(cpus_at_once);
         assert_eq!(found.is_some(), Topology::detect().cpus().len() > 1, "{found:?}");
         assert!(found.is_none_or(|cpus| cpus > 0.0), "{found:?}");
-        assert!(measure([0, usize::MAX]).is_err());
+        assert_eq!(cpus_at_once([0, usize::MAX]), None);
     }
 
     #[test]
     fn nobody_waits_longer_than_he_wants() {
         let two = Topology::detect().cpus().len() > 1;
-        assert_eq!(await_two_cpus(Duration::ZERO, &|| false).is_some(), two);
-        assert_eq!(await_two_cpus(Duration::MAX, &|| true).is_some(), two);
+        let wait = |at_most, given_up: bool| {
+            first_two().and_then(|cpus| await_two_cpus(cpus, at_most, &|| given_up))
+        };
+        assert_eq!(wait(Duration::ZERO, false).is_some(), two);
+        assert_eq!(wait(Duration::MAX, true).is_some(), two);
     }
 }

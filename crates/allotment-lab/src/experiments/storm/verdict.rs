@@ -2,7 +2,7 @@
 
 use crate::experiments::saying::{ours, place};
 use crate::format::coordinates::value;
-use crate::format::{Samples, ScoreRow};
+use crate::format::{Metric, ScoreRow};
 
 /// A line for each storm.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
@@ -54,10 +54,7 @@ fn of_storm(row: &ScoreRow, label: &str, storm: usize) -> Option<f64> {
 
 /// A metric, storm by storm.
 fn storms(row: &ScoreRow, label: &str) -> Option<Vec<f64>> {
-    match &row.secondary.iter().find(|metric| metric.label == label)?.samples {
-        Samples::Values(forks) => Some(forks.concat()),
-        Samples::Histograms(_) | Samples::Stated(_) => None,
-    }
+    row.secondary.iter().find(|metric| metric.label == label).map(Metric::pooled_values)
 }
 
 #[cfg(test)]
