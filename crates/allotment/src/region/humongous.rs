@@ -20,16 +20,13 @@ impl<B: Backing> FreeSet<B> {
         }
         let _guard = self.humongous.lock().expect(POISONED);
         let mut may_commit = true;
-        loop {
-            let look = self.transit.look();
-            match self.find_run(regions, may_commit).map(|start| (start, self.claim_run(start, regions))) {
-                Some((start, Ok(()))) => return Some(self.install(start, regions, bytes, home)),
-                Some((_, Err(Lost::Region))) => {}
-                Some((_, Err(Lost::Memory))) => may_commit = false,
-                None if self.transit.settled_since(look) => return None,
-                None => {}
-            }
-        }
+        let attempt = || {
+            let start = self.find_run(regions, may_commit)?;
+            let claimed = self.claim_run(start, regions);
+            may_commit &= !matches!(claimed, Err(Lost::Memory));
+            claimed.is_ok().then(|| self.install(start, regions, bytes, home))
+        };
+        self.transit.until_settled(attempt, || false)
     }
 
     /// The highest run of free or, if they may be committed, untouched regions.
