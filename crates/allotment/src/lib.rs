@@ -34,8 +34,23 @@
 //! # }
 //! ```
 //!
-//! Where to go from here: [`alloc!`] and [`root!`], [`Gc`] and [`Field`], [`Root`], [`List`] and [`Map`];
-//! [`heap::HeapBuilder`] for options; [`mutator`] and [`object`] for who generates code.
+//! Five types carry a program:
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Heap`] | the heap; [`Heap::builder`] makes one, [`Heap::attach`] lets a thread in |
+//! | [`Mutator`] | an attached thread; what may collect takes `&mut Mutator` |
+//! | [`Gc<T>`](Gc) | a pointer to an object; it borrows the mutator, so it ends where objects may move |
+//! | [`Field<W>`](Field) | a slot in an object, which holds a pointer or another [`Word`] |
+//! | [`Root<W>`](Root) | an owned reference that survives collections, and that other threads can read |
+//!
+//! [`#[derive(Object)]`](macro@Object) makes object types, [`alloc!`] allocates, and [`root!`] keeps a value in a frame.
+//! The module [`api`] has the whole safe API, and its rule. [`Array`], [`Str`], [`List`] and [`Map`] are ready-made objects.
+//! [`heap::HeapBuilder`] and [`options`] have the settings. [`mutator`] and [`object`] serve runtimes that access
+//! objects by themselves, and compilers.
+//!
+//! Pages in the repository: `docs/E0502.md` (what the borrow checker's messages mean here), `docs/threads.md` (sharing,
+//! locks, races), `docs/tutorial` (a Lisp from an empty crate), `ARCHITECTURE.md`.
 //!
 //! The layers, lowest first; a module may use only modules before it:
 //! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`],
@@ -71,3 +86,8 @@ pub use api::{
 pub use collections::{IdMap, Interner, Key, List, Map, NewIdMap, NewInterner, NewList, NewMap};
 pub use heap::Heap;
 pub use mutator::{AttachError, Mutator, OutOfMemory, Reservation};
+
+/// The pages whose examples are programs: rustdoc compiles and runs them.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/threads.md")]
+mod pages {}
