@@ -90,4 +90,5 @@ pub use mutator::{AttachError, Mutator, OutOfMemory, Reservation};
 /// The pages whose examples are programs: rustdoc compiles and runs them.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/threads.md")]
+#[doc = include_str!("../README.md")]
 mod pages {}
