@@ -50,7 +50,9 @@ impl Vm<'_, '_> {
     }
 }
 
-fn longest(call: Call<'_, (Gc<'_, Node>, u64, Option<Gc<'_, Node>>)>) -> Result<Gc<'_, Node>, OutOfMemory> {
+fn longest<'m>(
+    call: Call<'m, (Gc<'_, Node>, u64, Option<Gc<'_, Node>>)>,
+) -> Result<Gc<'m, Node>, OutOfMemory> {
     enter!(call => mu, (mut one, more, other));
     root!(mu, other = other);
     keep!(mu, [one] => collect(mu));
@@ -92,14 +94,13 @@ fn a_result_is_rebound_after_what_is_done_with_it() {
     moving()
         .attach(|mu| {
             for round in 0..20 {
-                let a = rebind!(make(mu, round).unwrap());
+                assert_eq!(rebind!(make(mu, round).unwrap()).key, round);
                 let b = pass!(make(mu, 7).map(Some).unwrap());
                 root!(mu, b = b);
                 let c = rebind!(make(mu, 9).ok());
                 root!(mu, c = c);
                 let d = call!(mu, longest(b.get(mu).unwrap(), 8, c.get(mu)).expect("room"));
                 assert_eq!(d.key, 24);
-                let _ = a;
             }
         })
         .unwrap_or_else(|error| panic!("{error}"));
@@ -155,13 +156,19 @@ fn errors_with_a_drop_are_dropped_once() {
                 keep!(mu, [good, bad] => collect(mu));
                 let other = alloc!(mu, [good, bad] => node_of(1)).unwrap();
                 assert_eq!((other.key, good.as_ref().unwrap().key, bad.is_err()), (1, round, true));
+                drop(bad);
                 let stopped = catch_unwind(AssertUnwindSafe(|| {
-                    keep!(mu, [good, bad] => { collect(mu); panic!("on purpose") });
-                    #[allow(unreachable_code)]
-                    let _ = (good, bad);
+                    let mut bad = Err::<Gc<'_, Node>, _>(Loud(&dropped));
+                    keep!(mu, [bad] => {
+                        collect(mu);
+                        if round < 100 {
+                            panic!("on purpose");
+                        }
+                    });
+                    bad.is_err()
                 }));
                 assert!(stopped.is_err());
-                assert_eq!(*dropped.borrow(), round + 1);
+                assert_eq!(*dropped.borrow(), 2 * round + 2);
             }
         })
         .unwrap();

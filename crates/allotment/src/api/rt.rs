@@ -70,13 +70,14 @@ pub fn exact<M: Exact>(_: &M) {}
 #[inline(always)]
 pub fn holder<H: unnamed::Holder<Route>, Route>(_: &H) {}
 
-/// Panics, at compile time, unless that is the name or number of a field.
+/// Panics, at compile time, unless that is the name or number of a field: one token may be `0.1`, and a group that a procedural
+/// macro hides may be anything.
 pub const fn one_field(field: &str) {
     let bytes = field.as_bytes();
     let mut index = 0;
     while index < bytes.len() {
         assert!(
-            bytes[index] != b'.',
+            matches!(bytes[index], b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'#' | 0x80..),
             "the mutator is a variable, or a field of a `&mut`: one field, not a field of a field"
         );
         index += 1;
