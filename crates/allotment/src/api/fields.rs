@@ -155,7 +155,7 @@ pub const fn assert_layout<O>(bytes: usize, slots: &[Slot], found: &[(usize, Slo
     assert!(!needs_drop::<O>(), "an object of the heap is never dropped");
     assert!(
         align_of::<O>() <= 8 && object_bytes(size_of::<O>()) == bytes && slots.len() == found.len(),
-        "the layout of the object depends on its type parameters"
+        "the object is not laid out as its shape says: a generic object has one layout, whatever its parameters"
     );
     let mut index = 0;
     while index < found.len() {
@@ -164,7 +164,7 @@ pub const fn assert_layout<O>(bytes: usize, slots: &[Slot], found: &[(usize, Slo
             matches!((kind, field), (SlotKind::Strong, SlotKind::Strong) | (SlotKind::Weak, SlotKind::Weak));
         assert!(
             *offset == HEADER_BYTES + *in_struct && *in_struct % 8 == 0 && same_kind,
-            "the layout of the object depends on its type parameters"
+            "the object is not laid out as its shape says: a generic object has one layout, whatever its parameters"
         );
         index += 1;
     }
