@@ -27,8 +27,8 @@ impl ToTokens for Library {
     }
 }
 
-/// The documentation among the attributes, as the library's macros want it: `[words] [texts]`, of `#[doc(hidden)]` and of
-/// `#[doc = "text"]`.
+/// The documentation among the attributes, as the library's macros want it: `[words] [texts]`, of
+/// `#[doc(hidden)]` and of `#[doc = "text"]`.
 pub(crate) fn docs(attributes: &[Attribute]) -> TokenStream {
     let (mut words, mut texts) = (Vec::new(), Vec::new());
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {

@@ -1,5 +1,6 @@
-//! What the macros do between two spans, while every object moves and freed memory is overwritten: mutators behind a field, code of
-//! the user that runs as late as it can, and the macros behind the derives, called by hand.
+//! What the macros do between two spans, while every object moves and freed memory is overwritten:
+//! mutators behind a field, code of the user that runs as late as it can, and the macros behind the
+//! derives, called by hand.
 #![forbid(unsafe_code)]
 
 mod api_common;
@@ -119,7 +120,7 @@ impl Late<'_, '_, '_> {
     }
 }
 
-/// A temporary of the initialiser, of a root and of arguments collects; it is gone before a span is forgotten.
+/// Temporaries of an initialiser and of arguments collect when they are dropped.
 #[test]
 fn temporaries_that_collect_do_so_before_a_span_is_forgotten() {
     moving()

@@ -1,4 +1,5 @@
-//! How many instructions there are, neither more nor fewer: disassembles the release build of `examples/fast_path.rs` and counts.
+//! Exact numbers of instructions: disassembles the release build of `examples/fast_path.rs` and
+//! counts.
 //!
 //! The compiler may undo in any release what the fast path was written for; this is where it shows.
 
@@ -9,7 +10,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// From the load of `top` to the stores of the header and of the new top, all included, where the header is in a register.
+/// From the load of `top` to the stores of the header and of the new top, all included. The header
+/// is in a register.
 const RAW: usize = 6;
 
 /// The safe API loads the header from the type's static.

@@ -1,7 +1,8 @@
 //! The guarantee, as programs that must not compile: each file of `tests/ui` with the error that its first line names.
 //!
-//! They are compiled as users compile theirs, against the library that cargo built for this test. `UI=part` compiles those
-//! only whose names contain it. Refused: a tool that compares whole messages, which change with every compiler.
+//! They are compiled as users compile theirs, against the library that cargo built for this test.
+//! `UI=part` compiles only those whose names contain `part`. Refused: a tool that compares whole
+//! messages, which change with every compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,8 +28,8 @@ fn library() -> (PathBuf, PathBuf) {
 
 /// Whether a program compiles, and what the compiler says.
 fn compile(library: &Path, deps: &Path, file: &Path, text: &str, out: &Path) -> (bool, String) {
-    // A library without code is cheap to make. With a `main` the program is one with code: assertions about generic types
-    // come with it.
+    // A library without code is cheap to make. Assertions about generic types come with code, so a
+    // program with a `main` is compiled to code.
     let (kind, emit) = if text.contains("fn main(") { ("bin", "obj") } else { ("lib", "metadata") };
     let output = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
         .args(["--edition=2024", "--crate-name=program", "--cap-lints=forbid"])

@@ -11,8 +11,8 @@ use std::mem::{ManuallyDrop, transmute, transmute_copy};
 /// Arguments whose span is forgotten. [`call!`](crate::call) makes them.
 pub struct Arguments<A: Carry>(A::At<'static>);
 
-/// Forgets the span of the arguments of a call. What the function wants is `A`, which the compiler finds later, in the call:
-/// so a literal among them is of the type that the function says.
+/// Forgets the span of the arguments of a call. `A` is what the function wants. The compiler finds
+/// it later, in the call, so a literal among the arguments has the type that the function says.
 ///
 /// # Safety
 /// - The result goes into a [`Call`] before the next safepoint.

@@ -19,7 +19,8 @@ use std::sync::atomic::AtomicU64;
 /// All threads may load and store: a load gives a value that was stored, and the object it points to as it was then or
 /// later.
 ///
-/// That `W` is a [`Word`] is said where the struct becomes an object, and so once; nobody has a field of anything else.
+/// The derive asks that `W` is a [`Word`], so that a wrong `W` is one error. Nobody makes a field
+/// of anything else.
 #[repr(transparent)]
 pub struct Field<W> {
     bits: AtomicU64,

@@ -1,9 +1,9 @@
-//! What `#[derive(Object)]` and `#[derive(Carry)]` ask of the fields of a type: the types themselves, not the tokens that
-//! name them.
+//! What `#[derive(Object)]` and `#[derive(Carry)]` ask of the fields of a type: of the types
+//! themselves, not of the tokens that name them.
 //!
-//! A check that fails is one error, at the field. So a bound stands in one place, and elsewhere the derive assumes it
-//! (`where for<'x> Field<W>: SlotAt<'x>`, which the compiler believes until somebody uses the type). Refused: the bound on every
-//! item, which is an error for each.
+//! A wrong field is one error, at the field. So a bound stands in one place. Elsewhere the derive
+//! assumes it, by a predicate that the compiler proves only where the type is used: `where for<'x>
+//! Field<W>: SlotAt<'x>`. Refused: the bound on every item, which is an error for each.
 
 use super::alloc::object_bytes;
 use super::any::Any;
@@ -28,12 +28,14 @@ impl<T> Invariant<T> {
     pub const fn same(_: Invariant<T>) {}
 }
 
-/// The type of a place, lifetimes included: behind `*mut` none is shortened, and nothing dereferences it.
+/// The type of a place, lifetimes included: behind `*mut` no lifetime is shortened, and nothing is
+/// dereferenced.
 pub const fn invariant<T>(_: *mut T) -> Invariant<T> {
     Invariant(PhantomData)
 }
 
-/// A [`SlotField`] for one span. The same for all of them, so that a bound can be assumed for any span.
+/// A [`SlotField`] at one span. Every slot implements it for all spans; a predicate about all of
+/// them can be assumed.
 ///
 /// # Safety
 /// - As for [`SlotField`]. Nobody else implements it.
@@ -77,7 +79,7 @@ pub fn slot_field<'g: 'g, 'h: 'h, F: SlotField>(
 ) {
 }
 
-/// The slot of a new object. The kind is what the derive thinks; it is not used.
+/// The slot of a new object. Nothing depends on the kind, which is what the derive thinks.
 ///
 /// # Safety
 /// - The result goes straight into a new object.
@@ -135,8 +137,8 @@ pub fn same<T>(value: T) -> T {
     value
 }
 
-/// The bytes of an object with this struct. Panics, at compile time, unless it can be one. A field with drop glue has had its
-/// own message.
+/// The bytes of an object with this struct. Panics, at compile time, unless the struct can be an
+/// object. A field with drop glue has a message of its own.
 pub const fn layout<L>(a_field_is_dropped: bool) -> usize {
     assert!(
         a_field_is_dropped || !needs_drop::<L>(),
@@ -149,8 +151,8 @@ pub const fn layout<L>(a_field_is_dropped: bool) -> usize {
     object_bytes(size_of::<L>())
 }
 
-/// Panics, at compile time, unless that is the layout of the object: so many bytes, and these slots, at their offsets in the
-/// struct.
+/// Panics, at compile time, unless the object has that many bytes and exactly these slots. `found`
+/// are the slots of the struct, by their offsets in it.
 pub const fn assert_layout<O>(bytes: usize, slots: &[Slot], found: &[(usize, SlotKind)]) {
     assert!(!needs_drop::<O>(), "an object of the heap is never dropped");
     assert!(

@@ -50,7 +50,8 @@ mod unnamed {
     impl<T: ?Sized> HasNoDeref<()> for T {}
     impl<T: ?Sized + Deref> HasNoDeref<PhantomData<()>> for T {}
 
-    /// A `&mut` to a struct without `Deref`: a field of it is reached without code of a user. Nobody can name this trait either.
+    /// A `&mut` to a struct without `Deref`: the way to a field of it runs no code of the user.
+    /// Nobody can name this trait either.
     #[diagnostic::on_unimplemented(
         message = "a macro does not take a mutator out of a `{Self}`",
         label = "not a `&mut` to a struct",
@@ -66,12 +67,13 @@ pub fn exact<M: Exact>(_: &M) {}
 
 /// Compiles for a `&mut` to a struct whose fields are reached without code of a user.
 ///
-/// The parameter is the holder's own type. Refused: `&&mut S`, to which what dereferences to a `&mut S` is coerced.
+/// The parameter is the holder's own type. Refused: `&&mut S`, which takes by coercion whatever
+/// dereferences to a `&mut S`.
 #[inline(always)]
 pub fn holder<H: unnamed::Holder<Route>, Route>(_: &H) {}
 
-/// Panics, at compile time, unless that is the name or number of a field: one token may be `0.1`, and a group that a procedural
-/// macro hides may be anything.
+/// Panics, at compile time, unless that is the name or number of a field. One token may be `0.1`,
+/// and a group of tokens that a procedural macro hides may be anything.
 pub const fn one_field(field: &str) {
     let bytes = field.as_bytes();
     let mut index = 0;

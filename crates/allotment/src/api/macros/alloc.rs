@@ -49,8 +49,8 @@ macro_rules! alloc {
 macro_rules! __alloc {
     ([$($mu:tt)+] [$($live:ident)*] $new:expr) => {{
         let __al_new = $crate::rt::initialiser($new);
-        // SAFETY: good now, and nothing happens before it is restored: `__exact!` has seen that the mutator is reached by no code of a
-        // user.
+        // SAFETY: good now, and nothing happens before it is restored. `__exact!` sees that no
+        // code of the user reaches the mutator.
         let __al_new = unsafe { $crate::rt::erase(__al_new) };
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
@@ -76,7 +76,7 @@ macro_rules! __alloc {
                 let __al_live = unsafe {
                     $crate::rt::restore($crate::rt::core::mem::MaybeUninit::assume_init(__al_kept), __al_span)
                 };
-                // The variables are moved out of, so nothing is dropped.
+                // The variables were moved from, so nothing is dropped.
                 $crate::__assign!(__al_live => $($live)*);
                 __al_object
             }

@@ -1,7 +1,8 @@
 //! `call!` and `enter!`.
 
-/// Calls a function that takes bare arguments and may collect, without making roots: `call!(mu, f(a, b))`. What follows the
-/// call is done before the result is rebound: `call!(mu, f(a, b)?)`, `call!(mu, f(a, b).unwrap())`.
+/// Calls a function that takes bare arguments and may collect, without making roots:
+/// `call!(mu, f(a, b))`. What follows the call comes before the rebinding of the result:
+/// `call!(mu, f(a, b)?)`, `call!(mu, f(a, b).unwrap())`.
 ///
 /// The function takes one [`Call`](crate::Call) and opens it with [`enter!`](crate::enter). [`pass!`](crate::pass) is simpler.
 ///
@@ -39,13 +40,14 @@ macro_rules! call {
 macro_rules! __call {
     ([$($mu:tt)+] [$($callee:tt)+] ($($argument:expr),* $(,)?) [$($after:tt)*]) => {{
         let __al_arguments = ($($argument,)*);
-        // SAFETY: good now, and nothing happens before the call holds them and the mutator, as `__exact!` has seen.
+        // SAFETY: good now, and nothing happens before the call holds them and the mutator:
+        // `__exact!` sees to that.
         let __al_arguments = unsafe { $crate::rt::arguments(__al_arguments) };
         $crate::__exact!($($mu)+);
         let __al_mutator = &mut *$($mu)+;
         // SAFETY: as above.
         let __al_call = unsafe { $crate::rt::Call::new(__al_mutator, __al_arguments) };
-        // What of the callee is computed, is computed while the call holds the mutator.
+        // The callee may be an expression. It runs while the call holds the mutator.
         let __al_value = $crate::rt::carried($($callee)+(__al_call) $($after)*);
         // SAFETY: good now, and nothing happens before it is restored.
         let __al_value = unsafe { $crate::rt::erase(__al_value) };

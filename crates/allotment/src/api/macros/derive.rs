@@ -1,22 +1,25 @@
 //! What the derives expand to.
 //!
-//! A derive is a procedural macro and has no `$crate`: what it writes could be caught by a name of the user. So it
-//! writes one call of a macro here, with the parts of the type sorted, and everything unsafe is written here.
+//! A derive is a procedural macro and has no `$crate`: a name of the user could catch what it
+//! writes. So a derive writes one call of a macro here, with the parts of the type sorted, and the
+//! macro writes everything unsafe.
 //!
-//! Anybody can call these macros by hand, in code that forbids `unsafe`. So nothing is taken on trust:
+//! Anybody can call these macros by hand, in code that forbids `unsafe`. So they trust nothing:
 //!
-//! - Each is one rule, which writes what is unsafe and all that makes it sound. No part of it can be called alone.
-//! - Each part of the type is a fragment (`ident`, `ty`, `path`, `vis`, `lifetime`, `literal`): no token of the caller ends the item
-//!   that it stands in, or is an attribute that takes an item away. The exceptions are expanded by themselves and
-//!   write nothing unsafe: `__object_layout!`.
-//! - Types are put together here, from the names of the type and its parameters. The checks ask the fields of that type
-//!   itself, each by name, and a pattern without `..` sees that none is left out. The types that the derive names are held
-//!   against those fields: tokens may mean something else elsewhere, fields do not.
-//! - `rt::invariant` tells the type of a field from a raw pointer to it, and is bound in a statement of its own: nothing is
-//!   coerced, so no `Deref` of the user makes two types equal.
+//! - Each macro is one rule. It writes what is unsafe and all that makes it sound, so that nobody
+//!   calls one part alone.
+//! - Each part of the type is a fragment (`ident`, `ty`, `path`, `vis`, `lifetime`, `literal`). No
+//!   token of the caller ends the item that it stands in, and none is an attribute that takes an
+//!   item away. `__object_layout!` takes the attribute `repr` and writes nothing unsafe.
+//! - The macros put types together from the names of the type and of its parameters. The checks ask
+//!   the fields of that type, each by name, and a pattern without `..` sees that no field is left
+//!   out. The types that the derive names are compared with the fields: the same tokens may mean
+//!   another type elsewhere, a field does not.
+//! - `rt::invariant` tells the type of a field from a raw pointer to it, in a statement of its own.
+//!   So nothing is coerced, and no `Deref` of the user makes two types equal.
 //!
-//! A predicate of a `where` clause is `{type [lifetimes] type: is Trait}` (or `maybe Sized`, or `outlives 'a`), one bound each;
-//! of a lifetime it is `{lifetime 'a: outlives 'b}`.
+//! A predicate of a `where` clause has one bound: `{type [lifetimes] type: is Trait,}`, or `maybe
+//! Sized,`, or `outlives 'a`. A predicate of a lifetime is `{lifetime 'a: outlives 'b}`.
 
 /// Behind `#[derive(Object)]`.
 #[doc(hidden)]
@@ -128,8 +131,9 @@ macro_rules! __object {
             {
             }
 
-            // SAFETY: a struct behind its header, which `write` below alone makes. `__al_check` has seen that each field is a slot,
-            // or `PlainData` without drop glue; `write` asserts size, alignment and that nothing is dropped.
+            // SAFETY: the object is a struct behind its header, and only `write` below makes one.
+            // `__al_check` sees that each field is a slot, or `PlainData` without drop glue.
+            // `write` asserts size, alignment, and that nothing is dropped.
             unsafe impl<$($t,)*> $crate::Object for $object<$($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -146,8 +150,8 @@ macro_rules! __object {
             }
 
             $(
-                // SAFETY: the static in it is the shape of this type alone, as `__al_check` has seen that `$single` is the
-                // object; it has no parameters, or that would not compile. `write` below allocates by it.
+                // SAFETY: the static is the shape of this type alone. `__al_check` sees that
+                // `$single` is the object; a type with parameters would not compile there.
                 unsafe impl $crate::Downcast for $single {
                     #[inline(always)]
                     fn type_shape() -> &'static $crate::rt::TypeShape {
@@ -156,8 +160,9 @@ macro_rules! __object {
                 }
             )?
 
-            // SAFETY: `__al_check` has seen that the fields of an initialiser are those of the object: bare values of its span, which
-            // are those of another span there, and data without lifetimes. All are named, and the values traced.
+            // SAFETY: `__al_check` sees every field of the initialiser: a bare value for the span,
+            // which at another span is the value for that, or data of the object's type, without
+            // lifetimes. `trace` visits the bare values. Nobody implements `Drop`.
             unsafe impl<$($own,)? $($t,)*> $crate::Carry for $new<$($own,)? $($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -171,8 +176,9 @@ macro_rules! __object {
                 }
             }
 
-            // SAFETY: writes the struct whole, by an expression that names every field. The slots of the shape are the
-            // struct's, which the assertion compares, wherever the numbers come from.
+            // SAFETY: `write` writes the whole struct, by an expression that names every field. Its
+            // assertion compares the slots of the shape with those of the struct, wherever the
+            // numbers come from.
             unsafe impl<$($own,)? $($t,)*> $crate::New for $new<$($own,)? $($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -218,8 +224,8 @@ macro_rules! __object {
     };
 }
 
-/// The struct whose layout the shape has: the object itself, or the stand-in of a generic one. What it tells is compared with
-/// the object where one is written.
+/// The struct whose layout the shape has: the object itself, or a stand-in for a generic object.
+/// `write` compares what it tells with the object.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object_layout {
@@ -292,8 +298,9 @@ macro_rules! __carry {
             {
             }
 
-            // SAFETY: `__al_check` has seen every field, that each is carried, and that at another span it is itself with that
-            // span and nothing else replaced. Each is traced. Nobody implements `Drop`.
+            // SAFETY: `__al_check` sees every field: it is carried, and at another span it is what
+            // `Carry` says, so that nothing but the span is replaced. `trace` visits each. Nobody
+            // implements `Drop`.
             unsafe impl<$span, $($l,)* $($($t)? $(const $c: $ct)?,)*> $crate::Carry
                 for $name<$span, $($l,)* $($($t)? $($c)?,)*>
             where

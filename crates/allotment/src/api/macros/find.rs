@@ -1,13 +1,15 @@
 //! Which call of an expression a macro means: `rebind!(f(mu, x)?.unwrap())`.
 //!
-//! It is the last group of arguments that can be meant; a receiver may have arguments of its own, `all.of(kind).next(mu)`. Methods of
-//! `Option` and `Result` are known by name and never meant, so that `f(mu).unwrap_or(x)` is no call with the mutator `x`. Nothing
-//! here is unsafe: tokens are put in groups, and none is changed.
+//! The macro means the last group of arguments that it can mean, because a receiver may have
+//! arguments too: `all.of(kind).next(mu)`. It never means the argument of a method of `Option` or
+//! `Result`, which are known by name: in `f(mu).unwrap_or(x)` the mutator is not `x`. Nothing here
+//! writes `unsafe`, and no token changes: the macro only groups them.
 
-/// `f(mu, x)?.unwrap()` is `[f] (mu, x) [?.unwrap()]` behind what `$then` begins with: a macro, and what it wants to know again.
+/// `f(mu, x)?.unwrap()` becomes `[f] (mu, x) [?.unwrap()]`, behind what `$then` says: a macro, and
+/// what that macro wants to be told again.
 ///
-/// With `any` every group can be meant, with `place` one that begins with a mutator: a variable, or a field of one. If there is
-/// none, the group is `[]`.
+/// In mode `any` each group can be meant. In mode `place` the group begins with a mutator: a
+/// variable, or a field of one. If there is no such group, it is `[]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __find_call {
@@ -39,7 +41,7 @@ macro_rules! __find_call {
     ($mode:ident [$macro:ident $($context:tt)*] $done:tt $callee:tt $group:tt $after:tt) => {
         $crate::$macro!($($context)* $callee $group $after)
     };
-    // A group: the one that is meant, as far as it goes.
+    // This group is meant, unless a later one is.
     (@group any $then:tt [$($done:tt)+] $callee:tt [] $after:tt () $($rest:tt)*) => {
         $crate::__find_call!(any $then [$($done)+ ()] [$($done)+] () [] $($rest)*)
     };
@@ -63,13 +65,14 @@ macro_rules! __find_call {
             [$($done)+] ($holder.$field $(, $($arguments)*)?) [] $($rest)*
         )
     };
-    // Or not.
+    // This group is not meant.
     (@group $mode:ident $then:tt [$($done:tt)+] $callee:tt $group:tt [$($after:tt)*] $next:tt $($rest:tt)*) => {
         $crate::__find_call!($mode $then [$($done)+ $next] $callee $group [$($after)* $next] $($rest)*)
     };
 }
 
-/// The first for a method of `Option` or `Result` that takes one value or function, else the second.
+/// The first group for a method of `Option` or `Result` that takes a value or function, else the
+/// second.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __method_of_results {

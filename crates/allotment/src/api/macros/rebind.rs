@@ -6,11 +6,12 @@
 /// `rebind!` it holds it as any bare pointer does. Also for a bare value that a loop
 /// carried, when it is returned: `Ok(rebind!(mu, list))`. Two forms:
 ///
-/// - `rebind!(mu, value)`, where `mu` is a variable or a field of a `&mut`, and `value` any expression.
-/// - `rebind!(f(mu, x)?)`: the mutator is the first argument of a function or method, and is found there, whatever is done with
-///   the result: `rebind!(f(mu).unwrap())`, `rebind!(f(mu)?.next(0))`. Of several groups of arguments that begin with a variable it is
-///   the last, but for the methods of `Option` and `Result`: in `f(mu).unwrap_or(x)` it is `mu`. Where another is meant, the first
-///   form says which: `rebind!(mu, f(mu).max(x))`.
+/// - `rebind!(mu, value)`: `mu` is a variable, or a field of a `&mut`, and `value` any expression.
+/// - `rebind!(f(mu, x)?)`: the mutator is the first argument of a function or method, and the macro
+///   finds it there. Anything may be done with the result: `rebind!(f(mu).unwrap())`. Where several
+///   groups of arguments begin with a variable, the macro takes the last, but not that of a method
+///   of `Option` or `Result`: in `f(mu).unwrap_or(x)` it takes `mu`. Where that is wrong, the first
+///   form says what is right: `rebind!(mu, f(mu).max(x))`.
 ///
 /// ```
 /// use allotment::{Gc, Heap, Mutator, NewStr, OutOfMemory, Str, alloc, rebind};
@@ -48,7 +49,7 @@ macro_rules! rebind {
 macro_rules! __rebind {
     ([$($mu:tt)+] $value:expr) => {{
         let __al_value = $crate::rt::carried($value);
-        // SAFETY: good now, and nothing happens before it is restored, as `__exact!` has seen.
+        // SAFETY: good now, and nothing happens before it is restored: `__exact!` sees to that.
         let __al_value = unsafe { $crate::rt::erase(__al_value) };
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;

@@ -38,13 +38,14 @@ macro_rules! root {
 macro_rules! __root {
     ([$($mu:tt)+]) => {};
     ([$($mu:tt)+] mut $name:ident = $value:expr $(, $($rest:tt)*)?) => {
-        // A statement of its own: temporaries of the user's expression are dropped before the span is forgotten.
+        // A statement of its own: the temporaries of the user's expression are dropped before the
+        // span is forgotten.
         let __al_value = $value;
         let __al_cell = $crate::rt::RootCell::new(__al_value);
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
-        // SAFETY: hygiene hides the cell and its link, so it stays here and is unlinked on the way out; nothing
-        // happened since it was made, as `__exact!` has seen.
+        // SAFETY: hygiene hides the cell and its link, so the cell stays here and is unlinked on
+        // the way out. No code of the user ran since it was made: `__exact!` sees to that.
         let __al_linked = unsafe { $crate::rt::RootCell::link(&__al_cell, __al_span) };
         // SAFETY: it is linked for the rest of this block; no other handle is made.
         let mut $name = unsafe { $crate::rt::RootCell::local_mut(&__al_cell) };
