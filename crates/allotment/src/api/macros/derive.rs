@@ -209,10 +209,11 @@ macro_rules! __object {
                         );
                     }
                     let __al_body = $object {
-                        $($field: $(
+                        $($field: $({
+                            let (__al_kind, __al_value) = ($crate::rt::SlotKind::$kind, self.$field);
                             // SAFETY: the slot goes straight into the new object, below.
-                            unsafe { $crate::rt::init_slot($crate::rt::SlotKind::$kind, self.$field) }
-                        )? $(
+                            unsafe { $crate::rt::init_slot(__al_kind, __al_value) }
+                        })? $(
                             $crate::rt::same::<$plain_type>(self.$field)
                         )?,)*
                     };
