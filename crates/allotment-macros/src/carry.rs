@@ -1,9 +1,9 @@
 //! `#[derive(Carry)]`.
 
-use crate::parts::{Library, arguments, declarations, replace};
-use proc_macro2::{Ident, Span, TokenStream};
+use crate::parts::{Library, arguments, predicates, replace};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Data, DeriveInput, Error, Index, Member, Result};
+use syn::{Data, DeriveInput, Error, GenericParam, Index, Member, Result};
 
 fn library(input: &DeriveInput) -> Result<Library> {
     let mut library = Library::standard();
@@ -28,23 +28,27 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
             "a struct can be carried; for an enum of pointers and immediates derive `Word`",
         ));
     };
-    let Some(span) = generics.lifetimes().next().map(|parameter| parameter.lifetime.ident.clone()) else {
+    let Some(span) = generics.lifetimes().next().map(|parameter| &parameter.lifetime) else {
         return Err(Error::new_spanned(
             name,
             "it has no span to be replaced: what holds no bare value needs no live list",
         ));
     };
-    // `replace` is handed the identifier behind the apostrophe.
-    let other_span = |tokens: TokenStream| {
-        replace(tokens, &|ident, lifetime| {
-            (lifetime && *ident == span).then(|| Ident::new("__al_at", Span::call_site()).into_token_stream())
-        })
-    };
+    let lifetimes = generics.lifetimes().skip(1).map(|parameter| &parameter.lifetime);
+    let parameters = generics.params.iter().filter_map(|parameter| match parameter {
+        GenericParam::Lifetime(_) => None,
+        GenericParam::Type(parameter) => {
+            let name = &parameter.ident;
+            Some(quote!(type #name;))
+        }
+        GenericParam::Const(parameter) => {
+            let (name, r#type) = (&parameter.ident, &parameter.ty);
+            Some(quote!(const #name #r#type;))
+        }
+    });
+    let predicates = predicates(generics)?;
     let applied = arguments(generics);
-    let declared = declarations(generics);
-    let bounds = &generics.where_clause;
     let own_type = quote!(#name<#applied>);
-    let at_type = other_span(own_type.clone());
     let fields = data.fields.iter().enumerate().map(|(index, field)| {
         let member = match &field.ident {
             Some(name) => Member::Named(name.clone()),
@@ -57,10 +61,11 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
     });
     Ok(quote! {
         #library::__carry! {
-            carry #name [#own_type]
-            generics [#declared]
-            at '__al_at [#at_type]
-            bounds [#bounds]
+            carry #name
+            span #span at '__al_at
+            lifetimes [#(#lifetimes)*]
+            params [#(#parameters)*]
+            predicates [#predicates]
             fields [#(#fields)*]
         }
     })

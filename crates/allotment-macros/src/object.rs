@@ -4,11 +4,12 @@
 //! taken for plain data, and refused by the library because it is not `Send`; something else of that name is
 //! refused because it is no slot.
 
-use crate::parts::{Library, arguments, called, declarations, docs, mentions, replace};
+use crate::parts::{Library, arguments, called, docs, mentions, predicates, replace};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, GenericParam, Result, Type};
+use syn::{Attribute, Data, DeriveInput, Error, Fields, GenericParam, Meta, Result, Token, Type};
 
 struct Options {
     library: Library,
@@ -73,52 +74,73 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
             (!lifetime && name == "Self").then(|| object_type.clone())
         })
     };
-    let (mut slots, mut plain) = (Vec::new(), Vec::new());
+    let mut slots = 0;
+    let mut parts = Vec::new();
     for field in fields {
         let (name, vis, docs, r#type) = (&field.ident, &field.vis, docs(&field.attrs), own_type(&field.ty));
-        let stand_in = match called(&field.ty).as_deref() {
-            Some("Field") => quote!(#library::rt::StrongSlot),
-            Some("WeakField") => quote!(#library::rt::WeakSlot),
-            _ => {
-                if mentions(r#type.clone(), &parameters) {
-                    return Err(Error::new(
-                        field.ty.span(),
-                        "a type parameter may be used inside `Field<..>` and `WeakField<..>` only: all instances of a \
-                         generic object have one layout",
-                    ));
-                }
-                plain.push(quote!({ [#docs] [#vis] #name [#r#type] }));
-                continue;
+        let part = match called(&field.ty).as_deref() {
+            Some(slot @ ("Field" | "WeakField")) => {
+                slots += 1;
+                let kind = if slot == "Field" { quote!(Strong) } else { quote!(Weak) };
+                quote!(slot #kind #r#type,)
+            }
+            _ if mentions(r#type.clone(), &parameters) => {
+                return Err(Error::new(
+                    field.ty.span(),
+                    "a type parameter may be used inside `Field<..>` and `WeakField<..>` only: all instances of a \
+                     generic object have one layout",
+                ));
+            }
+            plain => {
+                let hint = never_dropped(plain);
+                quote!(plain #r#type, #hint)
             }
         };
-        let layout = if parameters.is_empty() { r#type.clone() } else { stand_in };
-        slots.push(quote!({ [#docs] [#vis] #name [#r#type] [#layout] }));
+        parts.push(quote!({ #docs #vis #name #part }));
     }
 
-    let declared = declarations(generics);
-    let bounds = &generics.where_clause;
-    let (span, at) =
-        if slots.is_empty() { (quote!(), quote!()) } else { (quote!('__al,), quote!('__al_at,)) };
-    let (layout, downcast) = if parameters.is_empty() {
-        (format_ident!("__AlSelf"), quote!(yes))
+    let predicates = predicates(generics)?;
+    let own = if slots == 0 { quote!() } else { quote!('__al) };
+    let (downcast, layout) = if parameters.is_empty() {
+        (quote!(#object), quote!(own []))
     } else {
-        (format_ident!("__AlLayout"), quote!())
+        (quote!(), stand_in(&input.attrs)?)
     };
     let about = format!("Makes a [`{object}`]: an initialiser for `alloc!`.");
     Ok(quote! {
         #library::__object! {
             docs [#about]
-            object [#vis] #object [#object_type]
-            generics [#declared]
-            new #new [#new<#span #applied>]
-            new_generics [#span #declared]
-            span '__al
-            at '__al_at [#new<#at #applied>]
-            bounds [#bounds]
-            layout #layout
-            slots [#(#slots)*]
-            plain [#(#plain)*]
+            object #vis struct #object
+            params [#(#parameters)*]
+            predicates [#predicates]
+            new #new
+            span '__al at '__al_at [#own]
             downcast [#downcast]
+            layout #layout
+            fields [#(#parts)*]
         }
     })
+}
+
+/// The layout of a generic object is that of a stand-in, represented as the object is.
+fn stand_in(attributes: &[Attribute]) -> Result<TokenStream> {
+    let mut representations = Punctuated::<Meta, Token![,]>::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        representations.extend(attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)?);
+    }
+    Ok(quote!(stand_in [#representations]))
+}
+
+/// What to say of a plain field, by the name of its type, if it has drop glue.
+fn never_dropped(name: Option<&str>) -> String {
+    let instead = match name {
+        Some("String") => "text of the heap is `Field<Str>`, made by `NewStr`",
+        Some("Vec" | "VecDeque") => {
+            "an array of references is `Field<Array<W>>`, one of numbers `Field<Slots<u64>>`, one that grows `Field<List<W>>`"
+        }
+        Some("Box" | "Rc" | "Arc") => "a reference to another object is `Field<T>`",
+        Some("HashMap" | "BTreeMap") => "a map of the heap is `Field<Map<K, V>>`",
+        _ => "it holds nothing that wants to be: no `Drop`, `String`, `Vec` or `Box`",
+    };
+    format!("an object of the heap is never dropped: {instead}")
 }

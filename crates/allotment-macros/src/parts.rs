@@ -2,7 +2,11 @@
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Attribute, GenericParam, Generics, Path, Type};
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, BoundLifetimes, Error, GenericParam, Generics, Lifetime, Meta, Path, Result, Token, Type,
+    TypeParamBound, WherePredicate,
+};
 
 /// The path of the library: `::allotment`, or what `#[attribute(crate = path)]` says.
 pub(crate) struct Library(TokenStream);
@@ -23,29 +27,90 @@ impl ToTokens for Library {
     }
 }
 
-/// The documentation among the attributes.
+/// The documentation among the attributes, as the library's macros want it: `[words] [texts]`, of
+/// `#[doc(hidden)]` and of `#[doc = "text"]`.
 pub(crate) fn docs(attributes: &[Attribute]) -> TokenStream {
-    attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("doc"))
-        .map(ToTokens::to_token_stream)
+    let (mut words, mut texts) = (Vec::new(), Vec::new());
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
+        match &attribute.meta {
+            Meta::NameValue(text) => texts.push(text.value.to_token_stream()),
+            Meta::List(list) => words.extend(list.parse_args::<Ident>()),
+            Meta::Path(_) => {}
+        }
+    }
+    quote!([#(#words)*] [#(#texts),*])
+}
+
+/// What parameters and the `where` clause demand, as the library's macros want it: one bound each.
+pub(crate) fn predicates(generics: &Generics) -> Result<TokenStream> {
+    let mut predicates = TokenStream::new();
+    for parameter in &generics.params {
+        match parameter {
+            GenericParam::Type(parameter) => {
+                predicates.extend(bounds(&[], &parameter.ident, &parameter.bounds)?);
+            }
+            GenericParam::Lifetime(parameter) => {
+                let (lifetime, bounds) = (&parameter.lifetime, parameter.bounds.iter());
+                predicates.extend(quote!(#({ lifetime #lifetime: outlives #bounds })*));
+            }
+            GenericParam::Const(_) => {}
+        }
+    }
+    let clause = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    for predicate in clause {
+        match predicate {
+            WherePredicate::Type(predicate) => {
+                let lifetimes = lifetimes(&predicate.lifetimes)?;
+                predicates.extend(bounds(&lifetimes, &predicate.bounded_ty, &predicate.bounds)?);
+            }
+            WherePredicate::Lifetime(predicate) => {
+                let (lifetime, bounds) = (&predicate.lifetime, predicate.bounds.iter());
+                predicates.extend(quote!(#({ lifetime #lifetime: outlives #bounds })*));
+            }
+            other => {
+                return Err(Error::new_spanned(other, "the derive does not know this kind of predicate"));
+            }
+        }
+    }
+    Ok(predicates)
+}
+
+fn lifetimes(bound: &Option<BoundLifetimes>) -> Result<Vec<Lifetime>> {
+    let parameters = bound.iter().flat_map(|bound| &bound.lifetimes);
+    parameters
+        .map(|parameter| match parameter {
+            GenericParam::Lifetime(parameter) if parameter.bounds.is_empty() => {
+                Ok(parameter.lifetime.clone())
+            }
+            other => Err(Error::new_spanned(other, "`for<..>` declares lifetimes, without bounds")),
+        })
         .collect()
 }
 
-/// Parameters as an `impl` declares them, each with a comma behind it; without defaults.
-pub(crate) fn declarations(generics: &Generics) -> TokenStream {
-    let parameters = generics.params.iter().cloned().map(|mut parameter| {
-        match &mut parameter {
-            GenericParam::Type(parameter) => parameter.default = None,
-            GenericParam::Const(parameter) => parameter.default = None,
-            GenericParam::Lifetime(_) => {}
-        }
-        parameter
-    });
-    quote!(#(#parameters,)*)
+/// `T: A + for<'x> B<'x> + 'static` as one predicate for each bound.
+fn bounds(
+    outer: &[Lifetime],
+    bounded: &dyn ToTokens,
+    bounds: &Punctuated<TypeParamBound, Token![+]>,
+) -> Result<TokenStream> {
+    let mut predicates = TokenStream::new();
+    for bound in bounds {
+        let (inner, bound) = match bound {
+            TypeParamBound::Lifetime(lifetime) => (Vec::new(), quote!(outlives #lifetime)),
+            TypeParamBound::Trait(bound) => {
+                let path = &bound.path;
+                bound.modifiers.require_empty()?;
+                let word = if bound.maybe.is_some() { quote!(maybe) } else { quote!(is) };
+                (lifetimes(&bound.lifetimes)?, quote!(#word #path,))
+            }
+            other => return Err(Error::new_spanned(other, "the derive does not know this kind of bound")),
+        };
+        predicates.extend(quote!({ type [#(#outer)* #(#inner)*] #bounded: #bound }));
+    }
+    Ok(predicates)
 }
 
-/// Parameters as a type is applied to them, each with a comma behind it.
+/// The name of each parameter of a type, with a comma behind it, as the type is applied to them.
 pub(crate) fn arguments(generics: &Generics) -> TokenStream {
     generics
         .params

@@ -91,7 +91,7 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         #library::__word! {
             docs [#about]
-            word [#vis] #word
+            word #vis enum #word
             bare #name at '__al [#r#type]
             units [#(#units)*]
             immediates [#(#immediates)*]

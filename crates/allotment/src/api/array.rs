@@ -54,7 +54,7 @@ pub(super) unsafe fn elements<'g, T>(object: NonNull<u8>) -> &'g [T] {
 /// # Ok(())
 /// # }
 /// ```
-pub struct Array<W: Word> {
+pub struct Array<W> {
     /// Made by nobody.
     _private: PhantomData<fn(W) -> W>,
 }

@@ -6,7 +6,22 @@
 use super::carry::Carry;
 use crate::mutator::Mutator;
 use std::fmt;
-use std::mem::transmute;
+use std::mem::{ManuallyDrop, transmute, transmute_copy};
+
+/// Arguments whose span is forgotten. [`call!`](crate::call) makes them.
+pub struct Arguments<A: Carry>(A::At<'static>);
+
+/// Forgets the span of the arguments of a call. `A` is what the function wants. The compiler finds
+/// it later, in the call, so a literal among the arguments has the type that the function says.
+///
+/// # Safety
+/// - The result goes into a [`Call`] before the next safepoint.
+#[inline(always)]
+pub unsafe fn arguments<'s, A: Carry>(arguments: A::At<'s>) -> Arguments<A> {
+    let arguments = ManuallyDrop::new(arguments);
+    // SAFETY: `A` at two spans differs in a lifetime only.
+    Arguments(unsafe { transmute_copy(&*arguments) })
+}
 
 /// A call under way: made by [`call!`](crate::call), opened by [`enter!`](crate::enter).
 pub struct Call<'m, A: Carry> {
@@ -20,7 +35,7 @@ impl<'m, A: Carry> Call<'m, A> {
     /// # Safety
     /// - `arguments` were erased, with no safepoint since.
     #[inline(always)]
-    pub unsafe fn new(mutator: &'m mut Mutator<'_>, arguments: A::At<'static>) -> Self {
+    pub unsafe fn new(mutator: &'m mut Mutator<'_>, Arguments(arguments): Arguments<A>) -> Self {
         // SAFETY: shortens the attachment to the call. Nobody can put a mutator of a shorter one there: a thread
         // has one.
         let mutator = unsafe { transmute::<&'m mut Mutator<'_>, &'m mut Mutator<'m>>(mutator) };

@@ -32,6 +32,12 @@ pub unsafe trait Carry: Sized {
     fn trace(&mut self, slots: &mut SlotVisitor<'_>);
 }
 
+/// Compiles for a value that can be carried, so that the error for anything else says so.
+#[inline(always)]
+pub fn carried<C: Carry>(value: C) -> C {
+    value
+}
+
 /// Forgets the span of a value.
 ///
 /// # Safety

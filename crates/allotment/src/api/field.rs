@@ -18,8 +18,11 @@ use std::sync::atomic::AtomicU64;
 /// It stands in a struct with [`#[derive(Object)]`](macro@crate::Object), whose initialiser has the bare value in its place.
 /// All threads may load and store: a load gives a value that was stored, and the object it points to as it was then or
 /// later.
+///
+/// The derive asks that `W` is a [`Word`], so that a wrong `W` is one error. Nobody makes a field
+/// of anything else.
 #[repr(transparent)]
-pub struct Field<W: Word> {
+pub struct Field<W> {
     bits: AtomicU64,
     word: PhantomData<fn(W) -> W>,
     /// Neither `Send` nor `Sync`.
@@ -83,7 +86,7 @@ impl<W: Word> fmt::Debug for Field<W> {
 /// # }
 /// ```
 #[repr(transparent)]
-pub struct WeakField<T: Object>(Field<Option<T>>);
+pub struct WeakField<T>(Field<Option<T>>);
 
 impl<T: Object> WeakField<T> {
     /// Reads the slot.

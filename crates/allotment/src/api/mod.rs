@@ -58,6 +58,7 @@ mod array;
 mod call;
 mod carry;
 mod field;
+mod fields;
 mod fixnum;
 mod gc;
 mod immediate;

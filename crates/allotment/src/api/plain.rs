@@ -155,7 +155,7 @@ impl<S: Scalar> From<S> for Plain<S> {
 }
 
 /// An array of numbers, in the heap. A pointer to one dereferences to a slice of [`Plain`]; [`NewSlots`] makes one.
-pub struct Slots<S: Scalar> {
+pub struct Slots<S> {
     /// Made by nobody.
     _private: PhantomData<S>,
 }

@@ -4,9 +4,13 @@
 //! function named `drop`, is then not met.
 
 pub use super::alloc::{alloc_fast, alloc_slow, initialiser, object_bytes};
-pub use super::call::Call;
-pub use super::carry::{erase, restore};
+pub use super::call::{Arguments, Call, arguments};
+pub use super::carry::{carried, erase, restore};
 pub use super::field::SlotField;
+pub use super::fields::{
+    Invariant, PlainData, PlainField, SlotAt, assert_layout, carried_field, init_slot, invariant, layout,
+    same, slot_field, stand_in, trace_carried, trace_slot,
+};
 pub use super::immediate::{NO_VARIANT, decode_immediate, encode_immediate};
 pub use super::local::{Frame, RootCell};
 pub use super::tagged::{decode_pointer, encode_pointer, no_variant, pointer_variant};
@@ -17,7 +21,6 @@ pub use core::option::Option;
 pub use core::result::Result::{self, Err, Ok};
 
 use crate::mutator::Mutator;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 /// A reference to a mutator, and nothing that merely dereferences to one.
@@ -46,6 +49,16 @@ mod unnamed {
     pub trait HasNoDeref<Route> {}
     impl<T: ?Sized> HasNoDeref<()> for T {}
     impl<T: ?Sized + Deref> HasNoDeref<PhantomData<()>> for T {}
+
+    /// A `&mut` to a struct without `Deref`: the way to a field of it runs no code of the user.
+    /// Nobody can name this trait either.
+    #[diagnostic::on_unimplemented(
+        message = "a macro does not take a mutator out of a `{Self}`",
+        label = "not a `&mut` to a struct",
+        note = "the mutator is a variable, or a field of a `&mut`: bind it first, `let mu = &mut *holder.mu;`"
+    )]
+    pub trait Holder<Route> {}
+    impl<S: ?Sized + HasNoDeref<Route>, Route> Holder<Route> for &mut S {}
 }
 
 /// Compiles for a reference to a mutator.
@@ -53,16 +66,20 @@ mod unnamed {
 pub fn exact<M: Exact>(_: &M) {}
 
 /// Compiles for a `&mut` to a struct whose fields are reached without code of a user.
+///
+/// The parameter is the holder's own type. Refused: `&&mut S`, which takes by coercion whatever
+/// dereferences to a `&mut S`.
 #[inline(always)]
-pub fn place<S: ?Sized + unnamed::HasNoDeref<Route>, Route>(_: &&mut S) {}
+pub fn holder<H: unnamed::Holder<Route>, Route>(_: &H) {}
 
-/// Panics, at compile time, unless that is the name or number of a field.
+/// Panics, at compile time, unless that is the name or number of a field. One token may be `0.1`,
+/// and a group of tokens that a procedural macro hides may be anything.
 pub const fn one_field(field: &str) {
     let bytes = field.as_bytes();
     let mut index = 0;
     while index < bytes.len() {
         assert!(
-            bytes[index] != b'.',
+            matches!(bytes[index], b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'#' | 0x80..),
             "the mutator is a variable, or a field of a `&mut`: one field, not a field of a field"
         );
         index += 1;
@@ -80,27 +97,6 @@ pub trait MustNotImplDrop {}
 #[allow(drop_bounds)]
 impl<T: Drop> MustNotImplDrop for T {}
 
-/// Compiles for what may lie in an object as plain data.
-pub const fn plain<T: PlainData>() {}
-
-/// What may lie in an object beside its slots.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a plain field of an object",
-    label = "not `Send + Sync + 'static`",
-    note = "an object is seen by all threads: a number that changes is `Plain<u64>`, a reference is `Field<T>`",
-    note = "a field that refers to other objects must be written `Field<..>` or `WeakField<..>`, not by another name"
-)]
-pub trait PlainData: Send + Sync + 'static {}
-impl<T: Send + Sync + 'static> PlainData for T {}
-
-/// Equal to another of its kind only if `T` is, lifetimes included.
-pub struct Invariant<T>(PhantomData<fn(T) -> T>);
-
-/// The type of a value, lifetimes included: behind `&mut` none is shortened.
-pub const fn invariant<T>(_: &mut T) -> Invariant<T> {
-    Invariant(PhantomData)
-}
-
 /// Panics, at compile time, unless a word tells its variants by these numbers: pointers are counted from 0, and no two of
 /// the others have the same of the 7 bits.
 pub const fn numbered(immediates: &[u64], pointers: &[u64], count: u64) {
@@ -108,7 +104,9 @@ pub const fn numbered(immediates: &[u64], pointers: &[u64], count: u64) {
     let mut index = 0;
     while index < immediates.len() {
         let number = immediates[index];
-        assert!(number < 128 && seen >> number & 1 == 0, "two variants of a word have the same number");
+        // The last of the 7 bits is nobody's: `NO_VARIANT`.
+        assert!(number < 127, "a word has at most 127 variants that are no pointers, numbered from 0");
+        assert!(seen >> number & 1 == 0, "two variants of a word have the same number");
         seen |= 1 << number;
         index += 1;
     }
@@ -140,11 +138,6 @@ pub unsafe fn write_body<T>(object: NonNull<u8>, body: T) {
     unsafe { object.byte_add(HEADER_BYTES).cast::<T>().write(body) }
 }
 
-/// A type of field as far as its layout goes, where it mentions a type parameter.
-pub type StrongSlot = super::field::Field<super::any::Any>;
-/// As [`StrongSlot`].
-pub type WeakSlot = super::field::WeakField<super::any::Any>;
-
 /// What `keep!` shows of a kept variable to its body: a copy that cannot be assigned to, or nothing.
 pub struct Shadow<'a, T>(pub &'a T);
 impl<T: Copy> Shadow<'_, T> {
@@ -168,9 +161,4 @@ impl<T> ShadowMoved for Shadow<'_, T> {
     fn __al_shadow(&self) -> KeptAway {
         KeptAway
     }
-}
-
-/// Whether two kinds of slot are the same.
-pub const fn same_kind(one: SlotKind, other: SlotKind) -> bool {
-    matches!((one, other), (SlotKind::Strong, SlotKind::Strong) | (SlotKind::Weak, SlotKind::Weak))
 }

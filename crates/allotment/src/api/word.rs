@@ -21,6 +21,7 @@ use crate::object::SlotVisitor;
     message = "`{Self}` is no word that a slot can hold",
     label = "not a word",
     note = "a slot holds an object type, an `Option` of one, or an enum's word made by `#[derive(Word)]`",
+    note = "a number that fits beside a variant's is `Unboxed<u32>`: up to 32 bits, `f32`, `char`, `bool`, `Fixnum`",
     note = "plain data needs no `Field`: write `key: u64`; arrays of it are `Slots<u64>`"
 )]
 pub unsafe trait Word: 'static {
@@ -108,7 +109,7 @@ unsafe impl<C: Carry> Carry for Maybe<C> {
 /// It is both the kind of word and the bare value: `Field<Unboxed<u32>>` holds an `Unboxed(7)`. Where a field need not be a
 /// slot, a number is a plain field, or a [`Plain`](super::Plain) that can change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Unboxed<I: Immediate>(pub I);
+pub struct Unboxed<I>(pub I);
 
 // SAFETY: immediates refer to nothing, and this one has number 0.
 unsafe impl<I: Immediate> Word for Unboxed<I> {

@@ -1,4 +1,5 @@
-// E0308 (a field is reached through `&mut` only)
+// E0277 (a field is reached through `&mut` only)
+// says: a macro does not take a mutator out of a `Evil
 #![forbid(unsafe_code)]
 use allotment::*;
 

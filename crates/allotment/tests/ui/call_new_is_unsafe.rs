@@ -1,4 +1,6 @@
 // E0133
+// says: call to unsafe function `allotment::rt::arguments`
+// says: `allotment::Call::<'m, A>::new`
 #![forbid(unsafe_code)]
 use allotment::*;
 
@@ -13,5 +15,5 @@ fn new<'g>(next: Option<Gc<'g, Node>>) -> NewNode<'g> {
 }
 
 fn f<'m>(mu: &'m mut Mutator, p: Gc<'static, Node>) -> Call<'m, (Gc<'m, Node>,)> {
-    rt::Call::new(mu, (p,))
+    rt::Call::new(mu, rt::arguments((p,)))
 }

@@ -1,5 +1,5 @@
 // E0277
-// says: cannot be sent between threads safely
+// says: cannot be a plain field of an object
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -9,4 +9,10 @@ pub struct Node {
     pub key: u64,
 }
 
-fn f(_: Gc<'_, Slots<bool>>) {}
+#[derive(Object)]
+pub struct Bad {
+    flags: Field<Slots<bool>>,
+}
+fn f(flags: Gc<'_, Slots<bool>>) -> usize {
+    flags.len()
+}

@@ -49,7 +49,8 @@ macro_rules! alloc {
 macro_rules! __alloc {
     ([$($mu:tt)+] [$($live:ident)*] $new:expr) => {{
         let __al_new = $crate::rt::initialiser($new);
-        // SAFETY: good now, and nothing happens before it is restored.
+        // SAFETY: good now, and nothing happens before it is restored. `__exact!` sees that no
+        // code of the user reaches the mutator.
         let __al_new = unsafe { $crate::rt::erase(__al_new) };
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
@@ -61,18 +62,21 @@ macro_rules! __alloc {
             $crate::rt::Err(__al_new) => {
                 // SAFETY: handed to the slow path, with nothing in between.
                 let __al_new = unsafe { $crate::rt::erase(__al_new) };
+                let __al_live = ($($live,)*);
                 // SAFETY: as above; restored below.
-                let __al_live = unsafe { $crate::rt::erase(($($live,)*)) };
+                let __al_live = unsafe { $crate::rt::erase(__al_live) };
                 let mut __al_kept = $crate::rt::core::mem::MaybeUninit::uninit();
+                let __al_mutator = &mut *$($mu)+;
                 // SAFETY: erased just above; what comes back is restored next.
                 let __al_object = unsafe {
-                    $crate::rt::alloc_slow(&mut *$($mu)+, __al_new, __al_live, &mut __al_kept)
+                    $crate::rt::alloc_slow(__al_mutator, __al_new, __al_live, &mut __al_kept)
                 };
                 let __al_span = &*$($mu)+;
                 // SAFETY: the slow path wrote it, and it is good now.
                 let __al_live = unsafe {
                     $crate::rt::restore($crate::rt::core::mem::MaybeUninit::assume_init(__al_kept), __al_span)
                 };
+                // The variables were moved from, so nothing is dropped.
                 $crate::__assign!(__al_live => $($live)*);
                 __al_object
             }

@@ -1,6 +1,8 @@
 //! `call!` and `enter!`.
 
-/// Calls a function that takes bare arguments and may collect, without making roots: `call!(mu, f(a, b))`.
+/// Calls a function that takes bare arguments and may collect, without making roots:
+/// `call!(mu, f(a, b))`. What follows the call comes before the rebinding of the result:
+/// `call!(mu, f(a, b)?)`, `call!(mu, f(a, b).unwrap())`.
 ///
 /// The function takes one [`Call`](crate::Call) and opens it with [`enter!`](crate::enter). [`pass!`](crate::pass) is simpler.
 ///
@@ -26,36 +28,35 @@
 #[macro_export]
 macro_rules! call {
     ($mu:ident, $($call:tt)+) => {
-        $crate::__call!([$mu] [] $($call)+)
+        $crate::__find_call!(any [__call [$mu]] [] [] [] [] $($call)+)
     };
     ($holder:ident . $field:tt, $($call:tt)+) => {
-        $crate::__call!(
-            [$holder.$field]
-            [] $($call)+
-        )
+        $crate::__find_call!(any [__call [$holder.$field]] [] [] [] [] $($call)+)
     };
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __call {
-    ([$($mu:tt)+] [$($callee:tt)+] ($($argument:expr),* $(,)?) $($try:tt)?) => {{
+    ([$($mu:tt)+] [$($callee:tt)+] ($($argument:expr),* $(,)?) [$($after:tt)*]) => {{
         let __al_arguments = ($($argument,)*);
-        // SAFETY: good now, and nothing happens before the call holds them and the mutator.
-        let __al_arguments = unsafe { $crate::rt::erase(__al_arguments) };
+        // SAFETY: good now, and nothing happens before the call holds them and the mutator:
+        // `__exact!` sees to that.
+        let __al_arguments = unsafe { $crate::rt::arguments(__al_arguments) };
         $crate::__exact!($($mu)+);
         let __al_mutator = &mut *$($mu)+;
         // SAFETY: as above.
         let __al_call = unsafe { $crate::rt::Call::new(__al_mutator, __al_arguments) };
-        let __al_value = $($callee)+(__al_call) $($try)?;
+        // The callee may be an expression. It runs while the call holds the mutator.
+        let __al_value = $crate::rt::carried($($callee)+(__al_call) $($after)*);
         // SAFETY: good now, and nothing happens before it is restored.
         let __al_value = unsafe { $crate::rt::erase(__al_value) };
         let __al_span = &*$($mu)+;
         // SAFETY: as above.
         unsafe { $crate::rt::restore(__al_value, __al_span) }
     }};
-    ([$($mu:tt)+] [$($callee:tt)*] $next:tt $($rest:tt)*) => {
-        $crate::__call!([$($mu)+] [$($callee)* $next] $($rest)*)
+    ($($wrong:tt)*) => {
+        $crate::rt::core::compile_error!("call! takes a mutator and a call with bare arguments, `call!(mu, f(a, b)?)`")
     };
 }
 
@@ -64,8 +65,9 @@ macro_rules! __call {
 #[macro_export]
 macro_rules! enter {
     ($call:ident => $mu:ident, $arguments:pat) => {
+        let __al_call = $call;
         // SAFETY: restored below, with nothing in between.
-        let ($mu, __al_arguments) = unsafe { $crate::rt::Call::split($call) };
+        let ($mu, __al_arguments) = unsafe { $crate::rt::Call::split(__al_call) };
         let __al_span = &*$mu;
         // SAFETY: the call held the mutator until now.
         let $arguments = unsafe { $crate::rt::restore(__al_arguments, __al_span) };

@@ -1,8 +1,25 @@
 //! What the derives expand to.
 //!
-//! A derive is a procedural macro and has no `$crate`: what it writes could be caught by a name of the user. So it
-//! writes one call of a macro here, with the parts of the type sorted, and everything unsafe is written here. Nothing is
-//! taken on trust: what the derive left out or got wrong does not compile.
+//! A derive is a procedural macro and has no `$crate`: a name of the user could catch what it
+//! writes. So a derive writes one call of a macro here, with the parts of the type sorted, and the
+//! macro writes everything unsafe.
+//!
+//! Anybody can call these macros by hand, in code that forbids `unsafe`. So they trust nothing:
+//!
+//! - Each macro is one rule. It writes what is unsafe and all that makes it sound, so that nobody
+//!   calls one part alone.
+//! - Each part of the type is a fragment (`ident`, `ty`, `path`, `vis`, `lifetime`, `literal`). No
+//!   token of the caller ends the item that it stands in, and none is an attribute that takes an
+//!   item away. `__object_layout!` takes the attribute `repr` and writes nothing unsafe.
+//! - The macros put types together from the names of the type and of its parameters. The checks ask
+//!   the fields of that type, each by name, and a pattern without `..` sees that no field is left
+//!   out. The types that the derive names are compared with the fields: the same tokens may mean
+//!   another type elsewhere, a field does not.
+//! - `rt::invariant` tells the type of a field from a raw pointer to it, in a statement of its own.
+//!   So nothing is coerced, and no `Deref` of the user makes two types equal.
+//!
+//! A predicate of a `where` clause has one bound: `{type [lifetimes] type: is Trait,}`, or `maybe
+//! Sized,`, or `outlives 'a`. A predicate of a lifetime is `{lifetime 'a: outlives 'b}`.
 
 /// Behind `#[derive(Object)]`.
 #[doc(hidden)]
@@ -10,60 +27,117 @@
 macro_rules! __object {
     (
         docs [$($docs:literal)*]
-        object [$($vis:tt)*] $object:ident [$object_type:ty]
-        generics [$($generics:tt)*]
-        new $new:ident [$new_type:ty]
-        new_generics [$($new_generics:tt)*]
-        span $span:lifetime
-        at $at:lifetime [$at_type:ty]
-        bounds [$($bounds:tt)*]
-        layout $layout:ident
-        slots [$({
-            [$($slot_docs:tt)*] [$($slot_vis:tt)*] $slot:ident [$slot_type:ty] [$slot_layout:ty]
+        object $vis:vis struct $object:ident
+        params [$($t:ident)*]
+        predicates [$({
+            $(lifetime $wl:lifetime)? $(type [$($wf:lifetime)*] $wt:ty)? :
+            $(outlives $wo:lifetime)? $(maybe $wm:path,)? $(is $wb:path,)?
         })*]
-        plain [$({ [$($plain_docs:tt)*] [$($plain_vis:tt)*] $plain:ident [$plain_type:ty] })*]
-        downcast [$($downcast:tt)*]
+        new $new:ident
+        span $span:lifetime at $at:lifetime [$($own:lifetime)?]
+        downcast [$($single:ident)?]
+        layout $layout:ident [$($repr:meta),*]
+        fields [$({
+            [$($doc_word:ident)*] [$($doc:expr),*] $field_vis:vis $field:ident
+            $(slot $kind:ident $slot_type:ty,)?
+            $(plain $plain_type:ty, $hint:literal)?
+        })*]
     ) => {
         $(#[doc = $docs])*
-        #[allow(dead_code)]
-        $($vis)* struct $new<$($new_generics)*> $($bounds)* {
-            $($($slot_docs)* $($slot_vis)* $slot: <$slot_type as $crate::rt::SlotField>::Init<$span>,)*
-            $($($plain_docs)* $($plain_vis)* $plain: $plain_type,)*
+        #[allow(dead_code, private_bounds)]
+        $vis struct $new<$($own,)? $($t,)*>
+        where
+            $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+            $($(for<'__al_any> $slot_type: $crate::rt::SlotAt<'__al_any>,)?)*
+        {
+            $(
+                $(#[doc($doc_word)])*
+                $(#[doc = $doc])*
+                $field_vis $field:
+                    $(<$slot_type as $crate::rt::SlotAt<$span>>::Init)? $($plain_type)?,
+            )*
         }
 
         const _: () = {
-            $crate::__object_layout!($layout $object { $($slot: $slot_layout,)* $($plain: $plain_type,)* });
-
-            const __AL_SLOTS: &[$crate::rt::Slot] = &[$(
-                $crate::rt::Slot::new(
-                    $crate::rt::core::stringify!($slot),
-                    $crate::rt::HEADER_BYTES + $crate::rt::core::mem::offset_of!($layout, $slot),
-                    <$slot_layout as $crate::rt::SlotField>::KIND,
-                ),
-            )*];
+            const __AL_BYTES: $crate::rt::core::primitive::usize = {
+                $crate::__object_layout!(
+                    $layout [$($repr),*] $object
+                    { $($field: $($crate::rt::stand_in::$kind)? $($plain_type)?,)* }
+                );
+                $crate::rt::layout::<__AlLayout>(false $($(|| $crate::rt::core::mem::needs_drop::<$plain_type>())?)*)
+            };
+            const __AL_SLOTS: &[$crate::rt::Slot] = {
+                $crate::__object_layout!(
+                    $layout [$($repr),*] $object
+                    { $($field: $($crate::rt::stand_in::$kind)? $($plain_type)?,)* }
+                );
+                &[$($(
+                    $crate::rt::Slot::new(
+                        $crate::rt::core::stringify!($field),
+                        $crate::rt::HEADER_BYTES + $crate::rt::core::mem::offset_of!(__AlLayout, $field),
+                        $crate::rt::SlotKind::$kind,
+                    ),
+                )?)*]
+            };
             const __AL_SHAPE: $crate::rt::Shape = $crate::rt::Shape::constant(
                 $crate::rt::core::stringify!($object),
-                $crate::rt::object_bytes($crate::rt::core::mem::size_of::<$layout>()),
+                __AL_BYTES,
                 __AL_SLOTS,
                 $crate::rt::core::option::Option::None,
             );
 
-            $(const _: () = $crate::rt::plain::<$plain_type>();)*
-            const _: () = {
-                $crate::rt::core::assert!(
-                    !$crate::rt::core::mem::needs_drop::<$layout>(),
-                    "an object of the heap is never dropped, so it holds nothing that wants to be: no `Drop`, `String`, `Vec` or `Box`"
-                );
-                $crate::rt::core::assert!(
-                    $crate::rt::core::mem::align_of::<$layout>() <= 8,
-                    "an object of the heap is aligned to 8 bytes: no field may ask for more (`u128`, `#[repr(align(16))]`)"
-                );
-            };
+            // The fields of the object, of its initialiser, and of its initialiser at another span.
+            #[allow(dead_code, unused_mut, unused_variables)]
+            fn __al_check<$at, $($own,)? $($t,)*>(
+                mut __al_object: $object<$($t,)*>,
+                mut __al_new: $new<$($own,)? $($t,)*>,
+                mut __al_other: <$new<$($own,)? $($t,)*> as $crate::Carry>::At<$at>,
+            )
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+                $($(for<'__al_any> $slot_type: $crate::rt::SlotAt<'__al_any>,)?)*
+            {
+                $({
+                    let __al_in_object = $crate::rt::invariant(&raw mut __al_object.$field);
+                    let __al_in_new = $crate::rt::invariant(&raw mut __al_new.$field);
+                    let __al_in_other = $crate::rt::invariant(&raw mut __al_other.$field);
+                    $(
+                        $crate::rt::slot_field::<$span, $at, $slot_type>(
+                            __al_in_object, __al_in_new, __al_in_other,
+                        );
+                    )?
+                    $(
+                        // An item of its own: the type mentions no parameter.
+                        const __AL_PLAIN: $crate::rt::PlainField<$plain_type> =
+                            $crate::rt::PlainField::new($crate::rt::core::concat!(
+                                "field `", $crate::rt::core::stringify!($field), "`: ", $hint
+                            ));
+                        $crate::rt::PlainField::same(__AL_PLAIN, __al_in_object, __al_in_new, __al_in_other);
+                    )?
+                })*
+                $(
+                    let __al_whole = $crate::rt::invariant(&raw mut __al_object);
+                    $crate::rt::Invariant::<$single>::same(__al_whole);
+                )?
+                let $object { $($field: _,)* } = __al_object;
+                let $new { $($field: _,)* } = __al_new;
+                let $new { $($field: _,)* } = __al_other;
+            }
 
-            impl<$($new_generics)*> $crate::rt::MustNotImplDrop for $new_type $($bounds)* {}
+            impl<$($own,)? $($t,)*> $crate::rt::MustNotImplDrop for $new<$($own,)? $($t,)*>
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+                $($(for<'__al_any> $slot_type: $crate::rt::SlotAt<'__al_any>,)?)*
+            {
+            }
 
-            // SAFETY: a struct behind its header; each plain field is `Send + Sync`, and a slot makes it neither.
-            unsafe impl<$($generics)*> $crate::Object for $object_type $($bounds)* {
+            // SAFETY: the object is a struct behind its header, and only `write` below makes one.
+            // `__al_check` sees that each field is a slot, or `PlainData` without drop glue.
+            // `write` asserts size, alignment, and that nothing is dropped.
+            unsafe impl<$($t,)*> $crate::Object for $object<$($t,)*>
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+            {
                 type View = Self;
 
                 #[inline(always)]
@@ -75,115 +149,112 @@ macro_rules! __object {
                 }
             }
 
-            $crate::__object_downcast!([$($downcast)*] $object_type, __AL_SHAPE);
+            $(
+                // SAFETY: the static is the shape of this type alone. `__al_check` sees that
+                // `$single` is the object; a type with parameters would not compile there.
+                unsafe impl $crate::Downcast for $single {
+                    #[inline(always)]
+                    fn type_shape() -> &'static $crate::rt::TypeShape {
+                        $crate::type_shape!(__AL_SHAPE)
+                    }
+                }
+            )?
 
-            // SAFETY: the initialiser's references are what its slots hold.
-            unsafe impl<$($new_generics)*> $crate::Carry for $new_type $($bounds)* {
-                type At<$at> = $at_type;
+            // SAFETY: `__al_check` sees every field of the initialiser: a bare value for the span,
+            // which at another span is the value for that, or data of the object's type, without
+            // lifetimes. `trace` visits the bare values. Nobody implements `Drop`.
+            unsafe impl<$($own,)? $($t,)*> $crate::Carry for $new<$($own,)? $($t,)*>
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+                $($(for<'__al_any> $slot_type: $crate::rt::SlotAt<'__al_any>,)?)*
+            {
+                type At<$at> = $crate::__object_at!([$($own)?] $at $new [$($t)*]);
 
                 fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
-                    $(<$slot_type as $crate::rt::SlotField>::trace(&mut self.$slot, __al_slots);)*
+                    $($($crate::rt::trace_slot::<$slot_type>(&mut self.$field, __al_slots);)?)*
                     let _ = __al_slots;
-                    // There is nothing else in it.
-                    let $new { $($slot: _,)* $($plain: _,)* } = self;
                 }
             }
 
-            // At another span it is the same, with that span in each slot.
-            #[allow(dead_code)]
-            fn __al_at<$at, $($generics)*>(__al_value: &mut $at_type) $($bounds)* {
-                $(
-                    let __al_found = $crate::rt::invariant(&mut __al_value.$slot);
-                    let _: $crate::rt::Invariant<<$slot_type as $crate::rt::SlotField>::Init<$at>> = __al_found;
-                )*
-                let $new { $($slot: _,)* $($plain: _,)* } = __al_value;
-            }
-
-            // SAFETY: writes the struct, of which the slots are those of the shape.
-            unsafe impl<$($new_generics)*> $crate::New for $new_type $($bounds)* {
-                type Object = $object_type;
+            // SAFETY: `write` writes the whole struct, by an expression that names every field. Its
+            // assertion compares the slots of the shape with those of the struct, wherever the
+            // numbers come from.
+            unsafe impl<$($own,)? $($t,)*> $crate::New for $new<$($own,)? $($t,)*>
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+                $($(for<'__al_any> $slot_type: $crate::rt::SlotAt<'__al_any>,)?)*
+            {
+                type Object = $object<$($t,)*>;
 
                 #[inline(always)]
                 fn type_shape() -> &'static $crate::rt::TypeShape {
-                    $crate::__object_shape!([$($downcast)*] $object_type, __AL_SHAPE)
+                    $crate::__object_shape!([$($single)?] __AL_SHAPE)
                 }
 
                 #[inline(always)]
                 fn bytes(&self) -> $crate::rt::core::primitive::usize {
-                    const { $crate::rt::object_bytes($crate::rt::core::mem::size_of::<$object_type>()) }
+                    const { $crate::rt::object_bytes($crate::rt::core::mem::size_of::<<Self as $crate::New>::Object>()) }
                 }
 
                 #[inline(always)]
                 unsafe fn write(self, __al_object: $crate::rt::core::ptr::NonNull<$crate::rt::core::primitive::u8>) {
                     const {
-                        // A generic type has the layout of its stand-in, whatever its parameters.
-                        $crate::rt::core::assert!(
-                            $crate::rt::core::mem::size_of::<$object_type>() == $crate::rt::core::mem::size_of::<$layout>()
-                                && $crate::rt::core::mem::align_of::<$object_type>() == $crate::rt::core::mem::align_of::<$layout>()
-                                && !$crate::rt::core::mem::needs_drop::<$object_type>(),
-                            "the layout of the object depends on its type parameters"
+                        $crate::rt::assert_layout::<<Self as $crate::New>::Object>(
+                            __AL_BYTES,
+                            __AL_SLOTS,
+                            &[$($((
+                                $crate::rt::core::mem::offset_of!(<Self as $crate::New>::Object, $field),
+                                <$slot_type as $crate::rt::SlotAt<'static>>::KIND,
+                            ),)?)*],
                         );
-                        $($crate::rt::core::assert!(
-                            $crate::rt::core::mem::offset_of!($object_type, $slot) == $crate::rt::core::mem::offset_of!($layout, $slot)
-                                && $crate::rt::core::mem::offset_of!($object_type, $slot) % 8 == 0
-                                && $crate::rt::same_kind(
-                                    <$slot_type as $crate::rt::SlotField>::KIND,
-                                    <$slot_layout as $crate::rt::SlotField>::KIND,
-                                ),
-                            "the layout of the object depends on its type parameters"
-                        );)*
                     }
-                    // Every field is named, so none is left out of the lists.
-                    // SAFETY: the caller's memory; the slots go straight into the new object.
-                    unsafe {
-                        $crate::rt::write_body::<$object_type>(__al_object, $object {
-                            $($slot: <$slot_type as $crate::rt::SlotField>::init(self.$slot),)*
-                            $($plain: self.$plain,)*
-                        })
-                    }
+                    let __al_body = $object {
+                        $($field: $({
+                            let (__al_kind, __al_value) = ($crate::rt::SlotKind::$kind, self.$field);
+                            // SAFETY: the slot goes straight into the new object, below.
+                            unsafe { $crate::rt::init_slot(__al_kind, __al_value) }
+                        })? $(
+                            $crate::rt::same::<$plain_type>(self.$field)
+                        )?,)*
+                    };
+                    // SAFETY: the caller's memory.
+                    unsafe { $crate::rt::write_body::<<Self as $crate::New>::Object>(__al_object, __al_body) }
                 }
             }
         };
     };
 }
 
-/// The stand-in of a generic type, for its layout.
+/// The struct whose layout the shape has: the object itself, or a stand-in for a generic object.
+/// `write` compares what it tells with the object.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object_layout {
-    // The type is its own.
-    (__AlSelf $object:ident { $($fields:tt)* }) => { use $object as __AlSelf; };
-    (__AlLayout $object:ident { $($field:ident: $type:ty,)* }) => {
+    (own [$($repr:meta),*] $object:ident { $($fields:tt)* }) => { type __AlLayout = $object; };
+    (stand_in [$($repr:meta),*] $object:ident { $($field:ident: $type:ty,)* }) => {
         #[allow(dead_code)]
+        $(#[repr($repr)])*
         struct __AlLayout { $($field: $type,)* }
     };
 }
 
-/// Types without parameters can be asked for.
+/// An initialiser at another span.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __object_downcast {
-    ([] $object:ty, $shape:ident) => {};
-    ([yes] $object:ty, $shape:ident) => {
-        // SAFETY: the shape is this type's alone.
-        unsafe impl $crate::Downcast for $object {
-            #[inline(always)]
-            fn type_shape() -> &'static $crate::rt::TypeShape {
-                $crate::type_shape!($shape)
-            }
-        }
-    };
+macro_rules! __object_at {
+    ([] $at:lifetime $new:ident [$($t:ident)*]) => { $new<$($t,)*> };
+    ([$own:lifetime] $at:lifetime $new:ident [$($t:ident)*]) => { $new<$at, $($t,)*> };
 }
 
 /// One static for a type: that of `Downcast`, if there is one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object_shape {
-    ([] $object:ty, $shape:ident) => {
+    ([] $shape:ident) => {
         $crate::type_shape!($shape)
     };
-    ([yes] $object:ty, $shape:ident) => {
-        <$object as $crate::Downcast>::type_shape()
+    ([$single:ident] $shape:ident) => {
+        <$single as $crate::Downcast>::type_shape()
     };
 }
 
@@ -192,70 +263,56 @@ macro_rules! __object_shape {
 #[macro_export]
 macro_rules! __carry {
     (
-        carry $name:ident [$type:ty]
-        generics $generics:tt
-        at $at:lifetime [$at_type:ty]
-        bounds $bounds:tt
+        carry $name:ident
+        span $span:lifetime at $at:lifetime
+        lifetimes [$($l:lifetime)*]
+        params [$($(type $t:ident)? $(const $c:ident $ct:ty)?;)*]
+        predicates [$({
+            $(lifetime $wl:lifetime)? $(type [$($wf:lifetime)*] $wt:ty)? :
+            $(outlives $wo:lifetime)? $(maybe $wm:path,)? $(is $wb:path,)?
+        })*]
         fields [$({ $field:tt [$field_type:ty] })*]
     ) => {
         const _: () = {
-            $crate::__carry_impl!($generics $bounds [$type] $at [$at_type] { $($field [$field_type])* });
-            $crate::__carry_all!($generics $bounds [$type] $name { $($field)* });
-            $($crate::__carry_field!($generics $bounds $at [$at_type] $name $field [$field_type]);)*
-        };
-    };
-}
-
-/// The implementation.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __carry_impl {
-    (
-        [$($generics:tt)*] [$($bounds:tt)*] [$type:ty] $at:lifetime [$at_type:ty]
-        { $($field:tt [$field_type:ty])* }
-    ) => {
-        impl<$($generics)*> $crate::rt::MustNotImplDrop for $type $($bounds)* {}
-
-        // SAFETY: each field is carried, and the span of each is the type's, as `__carry_field` checks.
-        unsafe impl<$($generics)*> $crate::Carry for $type $($bounds)* {
-            type At<$at> = $at_type;
-
-            fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
-                $(<$field_type as $crate::Carry>::trace(&mut self.$field, __al_slots);)*
-                let _ = __al_slots;
-            }
-        }
-    };
-}
-
-/// Every field is named, so none is left out of the list.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __carry_all {
-    ([$($generics:tt)*] [$($bounds:tt)*] [$type:ty] $name:ident { $($field:tt)* }) => {
-        #[allow(dead_code)]
-        fn __al_all<$($generics)*>(__al_value: $type) $($bounds)* {
-            let $name { $($field: _,)* } = __al_value;
-        }
-    };
-}
-
-/// The span, and nothing else, is replaced in a field: as the compiler sees the field at the other span, since a derive does
-/// not see through a macro.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __carry_field {
-    ([$($generics:tt)*] [$($bounds:tt)*] $at:lifetime [$at_type:ty] $name:ident $field:tt [$type:ty]) => {
-        const _: () = {
-            #[allow(dead_code)]
-            fn __al_same<$at, $($generics)*>(
-                __al_value: &mut $at_type,
-            ) -> $crate::rt::Invariant<<$type as $crate::Carry>::At<$at>>
-            $($bounds)*
+            // The fields of the struct, and of the struct at another span.
+            #[allow(dead_code, unused_mut)]
+            fn __al_check<$at, $span, $($l,)* $($($t)? $(const $c: $ct)?,)*>(
+                mut __al_own: $name<$span, $($l,)* $($($t)? $($c)?,)*>,
+                mut __al_other: <$name<$span, $($l,)* $($($t)? $($c)?,)*> as $crate::Carry>::At<$at>,
+            )
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
             {
-                let $name { $field: __al_field, .. } = __al_value;
-                let __al_found = $crate::rt::invariant(__al_field);
-                __al_found
+                $(
+                    let __al_in_own = $crate::rt::invariant(&raw mut __al_own.$field);
+                    let __al_in_other = $crate::rt::invariant(&raw mut __al_other.$field);
+                    $crate::rt::carried_field::<$at, $field_type>(__al_in_own, __al_in_other);
+                )*
+                let $name { $($field: _,)* } = __al_own;
+                let $name { $($field: _,)* } = __al_other;
+            }
+
+            impl<$span, $($l,)* $($($t)? $(const $c: $ct)?,)*> $crate::rt::MustNotImplDrop
+                for $name<$span, $($l,)* $($($t)? $($c)?,)*>
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+            {
+            }
+
+            // SAFETY: `__al_check` sees every field: it is carried, and at another span it is what
+            // `Carry` says, so that nothing but the span is replaced. `trace` visits each. Nobody
+            // implements `Drop`.
+            unsafe impl<$span, $($l,)* $($($t)? $(const $c: $ct)?,)*> $crate::Carry
+                for $name<$span, $($l,)* $($($t)? $($c)?,)*>
+            where
+                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
+            {
+                type At<$at> = $name<$at, $($l,)* $($($t)? $($c)?,)*>;
+
+                fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
+                    $($crate::rt::trace_carried(&mut self.$field, __al_slots);)*
+                    let _ = __al_slots;
+                }
             }
         };
     };
@@ -267,7 +324,7 @@ macro_rules! __carry_field {
 macro_rules! __word {
     (
         docs [$($docs:literal)*]
-        word [$($vis:tt)*] $word:ident
+        word $vis:vis enum $word:ident
         bare $name:ident at $at:lifetime [$type:ty]
         units [$({ $unit:ident $unit_number:literal })*]
         immediates [$({ $immediate:ident $immediate_number:literal })*]
@@ -275,7 +332,7 @@ macro_rules! __word {
     ) => {
         $(#[doc = $docs])*
         #[allow(missing_debug_implementations)]
-        $($vis)* enum $word {}
+        $vis enum $word {}
 
         const _: () = {
             const _: () = $crate::rt::numbered(

@@ -42,6 +42,7 @@ macro_rules! __keep {
         // The body sees copies, so that assigning to one is an error and not lost.
         let __al_shadows = ($($crate::rt::Shadow(&$live).__al_shadow(),)*);
         let mut __al_frame = $crate::rt::Frame::save(($($live,)*));
+        // No code of the user runs before the frame is linked: `__exact!` sees to that.
         let __al_span = &*$($mu)+;
         // SAFETY: the frame stays in this block and is unlinked before it is taken.
         let __al_linked = unsafe { $crate::rt::Frame::link(&raw mut __al_frame, __al_span) };
@@ -54,6 +55,7 @@ macro_rules! __keep {
         let __al_span = &*$($mu)+;
         // SAFETY: it was linked at every safepoint of the body.
         let __al_live = unsafe { $crate::rt::restore($crate::rt::Frame::take(__al_frame), __al_span) };
+        // The variables were moved from, so nothing is dropped.
         $crate::__assign!(__al_live => $($live)*);
         __al_value
     }};

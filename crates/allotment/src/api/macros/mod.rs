@@ -1,16 +1,24 @@
-//! The macros. Each is safe to use, which takes these rules:
+//! The macros. Each is safe to use, and so is each macro that they expand to, whoever calls it.
+//! That takes these rules:
 //!
-//! 1. No expression of the user stands inside `unsafe`, and neither does a reborrow of the mutator (a raw
-//!    pointer would be dereferenced there).
-//! 2. The mutator is a variable, or one field of a `&mut`, of type `&mut Mutator` exactly: a user's `Deref` could
-//!    collect.
-//! 3. An expression of the user is bound in a statement of its own before any span is forgotten, so that
-//!    its temporaries are gone by then.
-//! 4. Every path begins with `$crate`, and no method is called on a type of the user.
+//! 1. No token of the user stands inside `unsafe`: no expression, no place, no variable of a list,
+//!    no reborrow of the mutator. (`unsafe` would dereference a raw pointer and read a `static
+//!    mut`.)
+//! 2. Between the step that forgets a span and the step that gives a span, no code of the user
+//!    runs. All that a macro mentions there is the mutator. It is a variable of type `&mut
+//!    Mutator`, or one field of a variable of type `&mut S`, where `S` has no `Deref` at all: the
+//!    compiler then has nothing to call. `rt::exact` and `rt::holder` ask for both types by a type
+//!    parameter, to which nothing is coerced. A parameter `&&mut S` would take whatever
+//!    dereferences to a `&mut S`. `.await` is no field. `__exact!` checks this rule.
+//! 3. An expression of the user is bound in a statement of its own before a span is forgotten, so
+//!    that its temporaries are gone by then.
+//! 4. Every path begins with `$crate`, and no macro calls a method of a type of the user.
+//! 5. A macro that writes `unsafe` checks these rules itself, in the same rule of the macro.
 
 mod alloc;
 mod call;
 mod derive;
+mod find;
 mod keep;
 mod pass;
 mod rebind;
@@ -24,10 +32,16 @@ macro_rules! __exact {
     ($mu:ident) => {
         $crate::rt::exact(&$mu)
     };
+    ($holder:ident . await) => {
+        $crate::rt::core::compile_error!(
+            "the mutator is a variable, or a field of a `&mut`: `.await` is no field, it runs a future"
+        )
+    };
     ($holder:ident . $field:tt) => {{
         // `0.1` is one token, and two fields.
         const _: () = $crate::rt::one_field($crate::rt::core::stringify!($field));
-        $crate::rt::place(&$holder);
-        $crate::rt::exact(&$holder.$field)
+        $crate::rt::holder(&$holder);
+        // Nobody calls this closure. `.await` does not compile in it, whatever a token is called.
+        let _ = || $crate::rt::exact(&$holder.$field);
     }};
 }

@@ -27,46 +27,38 @@
 /// ```
 #[macro_export]
 macro_rules! pass {
-    ($mu:ident => $($call:tt)+) => { $crate::__pass!(@call [$mu] [] $($call)+) };
-    ($holder:ident . $field:tt => $($call:tt)+) => { $crate::__pass!(@call [$holder.$field] [] $($call)+) };
-    ($($call:tt)+) => { $crate::__pass!(@call [] [] $($call)+) };
+    ($mu:ident => $($call:tt)+) => { $crate::__find_call!(any [__pass @mutator [$mu]] [] [] [] [] $($call)+) };
+    ($holder:ident . $field:tt => $($call:tt)+) => {
+        $crate::__find_call!(any [__pass @mutator [$holder.$field]] [] [] [] [] $($call)+)
+    };
+    ($($call:tt)+) => { $crate::__find_call!(place [__pass @mutator []] [] [] [] [] $($call)+) };
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __pass {
-    // The last group of arguments.
-    (@call [$($mu:tt)*] [$($callee:tt)+] ($($arguments:tt)*)) => {
-        $crate::__pass!(@mutator [$($mu)*] [$($callee)+] [] ($($arguments)*))
-    };
-    (@call [$($mu:tt)*] [$($callee:tt)+] ($($arguments:tt)*) ?) => {
-        $crate::__pass!(@mutator [$($mu)*] [$($callee)+] [?] ($($arguments)*))
-    };
-    (@call [$($mu:tt)*] [$($callee:tt)*] $next:tt $($rest:tt)*) => {
-        $crate::__pass!(@call [$($mu)*] [$($callee)* $next] $($rest)*)
-    };
     // The mutator: given, or the first argument.
-    (@mutator [$($mu:tt)+] $callee:tt $try:tt ($($arguments:tt)*)) => {
-        $crate::__pass!(@arguments [$($mu)+] $callee $try [] $($arguments)*)
+    (@mutator [$($mu:tt)+] [$($callee:tt)+] ($($arguments:tt)*) $after:tt) => {
+        $crate::__pass!(@arguments [$($mu)+] [$($callee)+] $after [] $($arguments)*)
     };
-    (@mutator [] $callee:tt $try:tt ($mu:ident $(, $($rest:tt)*)?)) => {
-        $crate::__pass!(@arguments [$mu] $callee $try [$mu,] $($($rest)*)?)
+    (@mutator [] [$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?) $after:tt) => {
+        $crate::__pass!(@arguments [$mu] [$($callee)+] $after [$mu,] $($($rest)*)?)
     };
-    (@mutator [] $callee:tt $try:tt ($holder:ident . $field:tt $(, $($rest:tt)*)?)) => {
-        $crate::__pass!(@arguments [$holder.$field] $callee $try [$holder.$field,] $($($rest)*)?)
+    (@mutator [] [$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?) $after:tt) => {
+        $crate::__pass!(@arguments [$holder.$field] [$($callee)+] $after [$holder.$field,] $($($rest)*)?)
     };
     // The arguments, one by one.
-    (@arguments [$($mu:tt)+] [$($callee:tt)+] [$($try:tt)?] [$($done:tt)*]) => {
-        $crate::rebind!($($mu)+, $($callee)+($($done)*) $($try)?)
+    (@arguments [$($mu:tt)+] [$($callee:tt)+] [$($after:tt)*] [$($done:tt)*]) => {
+        $crate::rebind!($($mu)+, $($callee)+($($done)*) $($after)*)
     };
-    (@arguments [$($mu:tt)+] $callee:tt $try:tt [$($done:tt)*] = $value:expr $(, $($rest:tt)*)?) => {{
+    (@arguments [$($mu:tt)+] $callee:tt $after:tt [$($done:tt)*] = $value:expr $(, $($rest:tt)*)?) => {{
         $crate::root!($($mu)+, __al_argument = $value);
-        $crate::__pass!(@arguments [$($mu)+] $callee $try [$($done)* __al_argument,] $($($rest)*)?)
+        $crate::__pass!(@arguments [$($mu)+] $callee $after [$($done)* __al_argument,] $($($rest)*)?)
     }};
-    (@arguments [$($mu:tt)+] $callee:tt $try:tt [$($done:tt)*] $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__pass!(@arguments [$($mu)+] $callee $try [$($done)* $value,] $($($rest)*)?)
+    (@arguments [$($mu:tt)+] $callee:tt $after:tt [$($done:tt)*] $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@arguments [$($mu)+] $callee $after [$($done)* $value,] $($($rest)*)?)
     };
-    (@ $($wrong:tt)*) => {
+    ($($wrong:tt)*) => {
         $crate::rt::core::compile_error!(
             "pass! takes a call whose first argument is the mutator, `pass!(f(mu, =bare, other)?)`, or says it \
              first, `pass!(self.mu => self.f(=bare)?)`"

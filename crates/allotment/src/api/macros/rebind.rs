@@ -3,9 +3,15 @@
 /// Gives a bare value the span it can have now.
 ///
 /// A pointer that was returned by a function which took `&'m mut Mutator` holds the mutator exclusively. After
-/// `rebind!` it holds it as any bare pointer does. Two forms: `rebind!(mu, value)`, and `rebind!(f(mu, x)?)`, which finds
-/// the mutator as the first argument of a function or method. Also for a bare value that a loop
-/// carried, when it is returned: `Ok(rebind!(mu, list))`.
+/// `rebind!` it holds it as any bare pointer does. Also for a bare value that a loop
+/// carried, when it is returned: `Ok(rebind!(mu, list))`. Two forms:
+///
+/// - `rebind!(mu, value)`: `mu` is a variable, or a field of a `&mut`, and `value` any expression.
+/// - `rebind!(f(mu, x)?)`: the mutator is the first argument of a function or method, and the macro
+///   finds it there. Anything may be done with the result: `rebind!(f(mu).unwrap())`. Where several
+///   groups of arguments begin with a variable, the macro takes the last, but not that of a method
+///   of `Option` or `Result`: in `f(mu).unwrap_or(x)` it takes `mu`. Where that is wrong, the first
+///   form says what is right: `rebind!(mu, f(mu).max(x))`.
 ///
 /// ```
 /// use allotment::{Gc, Heap, Mutator, NewStr, OutOfMemory, Str, alloc, rebind};
@@ -35,15 +41,15 @@ macro_rules! rebind {
             $value
         )
     };
-    ($($call:tt)+) => { $crate::__rebind_call!([] $($call)+) };
+    ($($call:tt)+) => { $crate::__find_call!(place [__rebind_call] [] [] [] [] $($call)+) };
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rebind {
     ([$($mu:tt)+] $value:expr) => {{
-        let __al_value = $value;
-        // SAFETY: good now, and nothing happens before it is restored.
+        let __al_value = $crate::rt::carried($value);
+        // SAFETY: good now, and nothing happens before it is restored: `__exact!` sees to that.
         let __al_value = unsafe { $crate::rt::erase(__al_value) };
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
@@ -52,26 +58,17 @@ macro_rules! __rebind {
     }};
 }
 
-/// Finds the last group of arguments, and the mutator in it.
+/// The mutator is the first argument of the call that was found.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rebind_call {
-    ([$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?)) => {
-        $crate::rebind!($mu, $($callee)+($mu $(, $($rest)*)?))
+    ([$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?) [$($after:tt)*]) => {
+        $crate::rebind!($mu, $($callee)+($mu $(, $($rest)*)?) $($after)*)
     };
-    ([$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?) ?) => {
-        $crate::rebind!($mu, $($callee)+($mu $(, $($rest)*)?)?)
+    ([$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?) [$($after:tt)*]) => {
+        $crate::rebind!($holder.$field, $($callee)+($holder.$field $(, $($rest)*)?) $($after)*)
     };
-    ([$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?)) => {
-        $crate::rebind!($holder.$field, $($callee)+($holder.$field $(, $($rest)*)?))
-    };
-    ([$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?) ?) => {
-        $crate::rebind!($holder.$field, $($callee)+($holder.$field $(, $($rest)*)?)?)
-    };
-    ([$($callee:tt)*] $next:tt $($rest:tt)*) => {
-        $crate::__rebind_call!([$($callee)* $next] $($rest)*)
-    };
-    ([$($callee:tt)*]) => {
+    ($($wrong:tt)*) => {
         $crate::rt::core::compile_error!(
             "rebind! takes a mutator and a value, `rebind!(mu, value)`, or a call whose first argument is the \
              mutator, `rebind!(f(mu, x)?)`"

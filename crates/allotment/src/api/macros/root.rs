@@ -38,30 +38,29 @@ macro_rules! root {
 macro_rules! __root {
     ([$($mu:tt)+]) => {};
     ([$($mu:tt)+] mut $name:ident = $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__root_cell!([$($mu)+] __al_cell = $value);
-        // SAFETY: as below; no other handle is made.
+        // A statement of its own: the temporaries of the user's expression are dropped before the
+        // span is forgotten.
+        let __al_value = $value;
+        let __al_cell = $crate::rt::RootCell::new(__al_value);
+        $crate::__exact!($($mu)+);
+        let __al_span = &*$($mu)+;
+        // SAFETY: hygiene hides the cell and its link, so the cell stays here and is unlinked on
+        // the way out. No code of the user ran since it was made: `__exact!` sees to that.
+        let __al_linked = unsafe { $crate::rt::RootCell::link(&__al_cell, __al_span) };
+        // SAFETY: it is linked for the rest of this block; no other handle is made.
         let mut $name = unsafe { $crate::rt::RootCell::local_mut(&__al_cell) };
         $crate::__root!([$($mu)+] $($($rest)*)?);
     };
     ([$($mu:tt)+] $name:ident = $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__root_cell!([$($mu)+] __al_cell = $value);
-        // SAFETY: hygiene hides the cell and its link, so it stays here and is unlinked on the way out.
-        let $name = unsafe { $crate::rt::RootCell::local(&__al_cell) };
-        $crate::__root!([$($mu)+] $($($rest)*)?);
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __root_cell {
-    ([$($mu:tt)+] $cell:ident = $value:expr) => {
-        // A statement of its own: temporaries of the user's expression are dropped before the span is forgotten.
+        // As above.
         let __al_value = $value;
-        let $cell = $crate::rt::RootCell::new(__al_value);
+        let __al_cell = $crate::rt::RootCell::new(__al_value);
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
-        // SAFETY: hygiene hides the cell and its link, so it stays here and is unlinked on the way out; nothing
-        // happened since it was made.
-        let __al_linked = unsafe { $crate::rt::RootCell::link(&$cell, __al_span) };
+        // SAFETY: as above.
+        let __al_linked = unsafe { $crate::rt::RootCell::link(&__al_cell, __al_span) };
+        // SAFETY: it is linked for the rest of this block.
+        let $name = unsafe { $crate::rt::RootCell::local(&__al_cell) };
+        $crate::__root!([$($mu)+] $($($rest)*)?);
     };
 }

@@ -1,0 +1,181 @@
+//! What `#[derive(Object)]` and `#[derive(Carry)]` ask of the fields of a type: of the types
+//! themselves, not of the tokens that name them.
+//!
+//! A wrong field is one error, at the field. So a bound stands in one place. Elsewhere the derive
+//! assumes it, by a predicate that the compiler proves only where the type is used: `where for<'x>
+//! Field<W>: SlotAt<'x>`. Refused: the bound on every item, which is an error for each.
+
+use super::alloc::object_bytes;
+use super::any::Any;
+use super::carry::Carry;
+use super::field::{Field, SlotField, WeakField};
+use crate::object::{HEADER_BYTES, Slot, SlotKind, SlotVisitor};
+use std::marker::PhantomData;
+use std::mem::{align_of, needs_drop, size_of};
+
+/// Equal to another of its kind only if `T` is, lifetimes included.
+pub struct Invariant<T>(PhantomData<fn(T) -> T>);
+
+impl<T> Clone for Invariant<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Invariant<T> {}
+
+impl<T> Invariant<T> {
+    /// Compiles for the type itself.
+    pub const fn same(_: Invariant<T>) {}
+}
+
+/// The type of a place, lifetimes included: behind `*mut` no lifetime is shortened, and nothing is
+/// dereferenced.
+pub const fn invariant<T>(_: *mut T) -> Invariant<T> {
+    Invariant(PhantomData)
+}
+
+/// A [`SlotField`] at one span. Every slot implements it for all spans; a predicate about all of
+/// them can be assumed.
+///
+/// # Safety
+/// - As for [`SlotField`]. Nobody else implements it.
+pub unsafe trait SlotAt<'g>: Sized {
+    /// What an initialiser holds for it.
+    type Init: Carry;
+    /// How it keeps its referent.
+    const KIND: SlotKind;
+
+    /// The slot of a new object.
+    ///
+    /// # Safety
+    /// - The result goes straight into a new object.
+    unsafe fn init(value: Self::Init) -> Self;
+
+    /// Visits what an initialiser holds for it.
+    fn trace(value: &mut Self::Init, slots: &mut SlotVisitor<'_>);
+}
+
+// SAFETY: as the slot says itself.
+unsafe impl<'g, F: SlotField> SlotAt<'g> for F {
+    type Init = <F as SlotField>::Init<'g>;
+    const KIND: SlotKind = <F as SlotField>::KIND;
+
+    #[inline(always)]
+    unsafe fn init(value: Self::Init) -> Self {
+        // SAFETY: the caller's predicates.
+        unsafe { <F as SlotField>::init(value) }
+    }
+
+    fn trace(value: &mut Self::Init, slots: &mut SlotVisitor<'_>) {
+        <F as SlotField>::trace(value, slots);
+    }
+}
+
+/// Compiles for a slot, and for what initialisers of two spans hold for it.
+pub fn slot_field<'g: 'g, 'h: 'h, F: SlotField>(
+    _: Invariant<F>,
+    _: Invariant<<F as SlotAt<'g>>::Init>,
+    _: Invariant<<F as SlotAt<'h>>::Init>,
+) {
+}
+
+/// The slot of a new object. Nothing depends on the kind, which is what the derive thinks.
+///
+/// # Safety
+/// - The result goes straight into a new object.
+#[inline(always)]
+pub unsafe fn init_slot<'g, F: SlotAt<'g>>(_: SlotKind, value: F::Init) -> F {
+    // SAFETY: the caller's predicates.
+    unsafe { F::init(value) }
+}
+
+/// Visits what an initialiser holds for a slot.
+pub fn trace_slot<'g, F: SlotAt<'g>>(value: &mut F::Init, slots: &mut SlotVisitor<'_>) {
+    F::trace(value, slots);
+}
+
+/// Visits a field that is carried.
+#[inline]
+pub fn trace_carried<C: Carry>(value: &mut C, slots: &mut SlotVisitor<'_>) {
+    value.trace(slots);
+}
+
+/// Compiles for a field that is carried, and is itself at the span `'h`.
+pub fn carried_field<'h: 'h, C: Carry>(_: Invariant<C>, _: Invariant<C::At<'h>>) {}
+
+/// What may lie in an object beside its slots.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a plain field of an object",
+    label = "not `Send + Sync + 'static`",
+    note = "an object is seen by all threads: a number that changes is `Plain<u64>`, a reference is `Field<T>`",
+    note = "a field that refers to other objects must be written `Field<..>` or `WeakField<..>`, not by another name; \
+            several are a field each, or a `Field<Array<W>>`"
+)]
+pub trait PlainData: Send + Sync + 'static {}
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> PlainData for T {}
+
+/// A type that may lie in an object as plain data.
+pub struct PlainField<P>(PhantomData<fn(P) -> P>);
+
+impl<P: PlainData> PlainField<P> {
+    /// Panics, at compile time, if it has drop glue.
+    pub const fn new(message: &'static str) -> PlainField<P> {
+        assert!(!needs_drop::<P>(), "{}", message);
+        PlainField(PhantomData)
+    }
+}
+
+impl<P> PlainField<P> {
+    /// Compiles for the type itself: in the object, and in its initialiser at two spans.
+    pub fn same(self, _: Invariant<P>, _: Invariant<P>, _: Invariant<P>) {}
+}
+
+/// The same value.
+#[inline(always)]
+pub fn same<T>(value: T) -> T {
+    value
+}
+
+/// The bytes of an object with this struct. Panics, at compile time, unless the struct can be an
+/// object. A field with drop glue has a message of its own.
+pub const fn layout<L>(a_field_is_dropped: bool) -> usize {
+    assert!(
+        a_field_is_dropped || !needs_drop::<L>(),
+        "an object of the heap is never dropped, so it does not implement `Drop`"
+    );
+    assert!(
+        align_of::<L>() <= 8,
+        "an object of the heap is aligned to 8 bytes: no field may ask for more (`u128`, `#[repr(align(16))]`)"
+    );
+    object_bytes(size_of::<L>())
+}
+
+/// Panics, at compile time, unless the object has that many bytes and exactly these slots. `found`
+/// are the slots of the struct, by their offsets in it.
+pub const fn assert_layout<O>(bytes: usize, slots: &[Slot], found: &[(usize, SlotKind)]) {
+    assert!(!needs_drop::<O>(), "an object of the heap is never dropped");
+    assert!(
+        align_of::<O>() <= 8 && object_bytes(size_of::<O>()) == bytes && slots.len() == found.len(),
+        "the object is not laid out as its shape says: a generic object has one layout, whatever its parameters"
+    );
+    let mut index = 0;
+    while index < found.len() {
+        let (Slot { offset, kind, .. }, (in_struct, field)) = (&slots[index], &found[index]);
+        let same_kind =
+            matches!((kind, field), (SlotKind::Strong, SlotKind::Strong) | (SlotKind::Weak, SlotKind::Weak));
+        assert!(
+            *offset == HEADER_BYTES + *in_struct && *in_struct % 8 == 0 && same_kind,
+            "the object is not laid out as its shape says: a generic object has one layout, whatever its parameters"
+        );
+        index += 1;
+    }
+}
+
+/// Fields of generic types as far as their layout goes.
+pub mod stand_in {
+    /// A `Field`.
+    pub type Strong = super::Field<super::Any>;
+    /// A `WeakField`.
+    pub type Weak = super::WeakField<super::Any>;
+}

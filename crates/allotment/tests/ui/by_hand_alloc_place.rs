@@ -1,0 +1,14 @@
+// macro (an expression for the mutator)
+// says: no rules expected
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn f(mu: &mut Mutator, a: Local<'_, Node>) -> u64 {
+    allotment::__alloc!([{ mu.collect(); mu }] [] NewNode { next: Some(a.get(mu)), key: 1 }).unwrap().key
+}

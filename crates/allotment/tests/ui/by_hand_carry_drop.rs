@@ -1,0 +1,24 @@
+// E0119
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+struct State<'g> {
+    node: Gc<'g, Node>,
+}
+impl Drop for State<'_> {
+    fn drop(&mut self) {}
+}
+allotment::__carry! {
+    carry State
+    span 'g at '__al_at
+    lifetimes []
+    params []
+    predicates []
+    fields [{ node [Gc<'g, Node>] }]
+}

@@ -1,0 +1,22 @@
+// macro (the parameters end)
+// says: no rules expected
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+struct State<'g> {
+    node: Gc<'g, Node>,
+}
+allotment::__carry! {
+    carry State
+    span 'g at '__al_at
+    lifetimes []
+    params [type T> Send for u8 {} unsafe impl<'g;]
+    predicates []
+    fields [{ node [Gc<'g, Node>] }]
+}

@@ -1,0 +1,23 @@
+// E0133
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Clone, Copy)]
+union State<'g> {
+    node: Gc<'g, Node>,
+    other: Gc<'g, Str>,
+}
+allotment::__carry! {
+    carry State
+    span 'g at '__al_at
+    lifetimes []
+    params []
+    predicates []
+    fields [{ node [Gc<'g, Node>] }]
+}

@@ -1,0 +1,25 @@
+// macro (a body of the user in the place of the bounds)
+// says: no rules expected
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+struct Leaf {
+    next: Field<Option<Node>>,
+}
+allotment::__object! {
+    docs []
+    object struct Leaf
+    params []
+    predicates [{ type [] Node: { type At<'a> = Node; } }]
+    new NewLeaf
+    span '__al at '__al_at ['__al]
+    downcast [Leaf]
+    layout own []
+    fields [{ [] [] next slot Strong Field<Option<Node>>, }]
+}

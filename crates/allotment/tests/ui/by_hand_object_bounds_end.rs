@@ -1,0 +1,25 @@
+// macro (the predicates end, and an `impl` of the user takes the body)
+// says: no rules expected
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+struct Leaf {
+    next: Field<Option<Node>>,
+}
+allotment::__object! {
+    docs []
+    object struct Leaf
+    params []
+    predicates [{ type [] Node: is Word, {} fn evil() where Node: }]
+    new NewLeaf
+    span '__al at '__al_at ['__al]
+    downcast [Leaf]
+    layout own []
+    fields [{ [] [] next slot Strong Field<Option<Node>>, }]
+}

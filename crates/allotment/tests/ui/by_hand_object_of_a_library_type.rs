@@ -1,0 +1,21 @@
+// E0117 (an object of the library)
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+allotment::__object! {
+    docs []
+    object struct Str
+    params []
+    predicates []
+    new NewText
+    span '__al at '__al_at []
+    downcast [Str]
+    layout own []
+    fields []
+}

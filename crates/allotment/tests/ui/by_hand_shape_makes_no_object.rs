@@ -1,0 +1,18 @@
+// E0133 (a shape of the user is data: an object of it takes `unsafe`)
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+fn shape() -> &'static object::TypeShape {
+    type_shape!(object::Shape::constant("Forged", 32, &[], None))
+}
+fn f(mu: &mut Mutator) {
+    let header = shape().header();
+    let site: mutator::Site<32> = todo!();
+    mu.try_alloc_raw(site);
+}

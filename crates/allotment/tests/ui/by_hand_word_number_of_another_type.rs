@@ -1,0 +1,25 @@
+// E0308
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Clone, Copy)]
+pub enum Val<'g> {
+    Node(Gc<'g, Node>),
+    Text(Gc<'g, Str>),
+    Int(i32),
+    Nil,
+}
+allotment::__word! {
+    docs []
+    word pub enum Value
+    bare Val at 'g [Val<'g>]
+    units [{ Nil 0u8 }]
+    immediates [{ Int 1 }]
+    pointers 2 [{ Node 0 } { Text 1 }]
+}

@@ -1,0 +1,17 @@
+// E0080
+// says once: field `root`: an object of the heap is never dropped: it holds nothing that wants to be
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+struct Bad {
+    first: u64,
+    root: Root<Node>,
+    last: Field<Option<Node>>,
+}

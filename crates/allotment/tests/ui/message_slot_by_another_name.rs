@@ -1,0 +1,18 @@
+// E0277
+// says once: cannot be a plain field of an object
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+type Slot = Field<Option<Node>>;
+#[derive(Object)]
+struct Bad {
+    first: u64,
+    slot: Slot,
+    last: Field<Option<Node>>,
+}

@@ -1,0 +1,17 @@
+// E0277
+// says once: is not an object of the heap
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+#[derive(Object)]
+struct Bad {
+    first: u64,
+    slot: WeakField<Option<Node>>,
+    last: Field<Option<Node>>,
+}

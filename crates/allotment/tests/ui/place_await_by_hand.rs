@@ -1,0 +1,31 @@
+// macro (the check by itself)
+// says: `.await` is no field
+#![forbid(unsafe_code)]
+use allotment::*;
+
+#[derive(Object)]
+pub struct Node {
+    pub next: Field<Option<Node>>,
+    pub key: u64,
+}
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+struct Vm<'m, 't> {
+    mu: Option<&'m mut Mutator<'t>>,
+}
+impl<'m, 't> Future for Vm<'m, 't> {
+    type Output = &'m mut Mutator<'t>;
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let mu = self.mu.take().unwrap();
+        mu.collect();
+        Poll::Ready(mu)
+    }
+}
+macro_rules! with {
+    ($holder:ident, $field:ident) => { allotment::__rebind!([$holder.$field] 0_u64) };
+}
+async fn f(holder: &mut Vm<'_, '_>) -> u64 {
+    with!(holder, await)
+}
