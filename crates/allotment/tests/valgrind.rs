@@ -46,6 +46,11 @@ fn a_program_runs_under_valgrind() {
     let options = ["", "Collector=mark-compact", "+AlwaysPreTouch,+ZealPoison"];
     if std::env::var_os(CHILD).is_some() {
         options.into_iter().for_each(program);
+        // Valgrind has no room for that, and says that the request is not valid.
+        if let Err(error) = Heap::builder().max_heap_size(1 << 40).build() {
+            let error = error.to_string();
+            assert!(error.contains("valgrind") && error.contains("smaller heap"), "{error}");
+        }
         return;
     }
     if Command::new("valgrind").arg("--version").output().is_err() {

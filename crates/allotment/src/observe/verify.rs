@@ -9,7 +9,7 @@ use crate::heap::StillAttached;
 use crate::object::SlotVisitor;
 
 /// Why a heap was not found to be in order.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// It cannot be checked now.
@@ -22,6 +22,7 @@ pub enum VerifyError {
     #[error("{0}")]
     Budget(String),
 }
+crate::debug::debug_is_display!(VerifyError);
 
 impl Heap {
     /// Walks every region from bottom to top; checks the equations of the free set and the budget, and, as
