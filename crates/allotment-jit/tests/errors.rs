@@ -43,7 +43,9 @@ fn no_public_error_derives_debug() {
             for rest in text.split("thiserror::Error)]").skip(1) {
                 let line = rest.lines().find(|line| line.contains("enum ") || line.contains("struct "));
                 let line = line.expect("a type behind a derive");
-                let Some(named) = line.strip_prefix("pub enum ").or(line.strip_prefix("pub struct ")) else { continue };
+                let Some(named) = line.strip_prefix("pub enum ").or(line.strip_prefix("pub struct ")) else {
+                    continue;
+                };
                 let name = named.split(|c: char| !c.is_alphanumeric()).next().expect("a name");
                 let line = format!("crate::debug::debug_is_display!({name});");
                 assert!(text.contains(&line), "{}: {name} needs `{line}`", file.display());

@@ -25,8 +25,9 @@ fn debug_of_errors_is_what_display_says() {
     let boxed: Box<dyn Error> = built.into();
     assert!(format!("Error: {boxed:?}").starts_with("Error: unknown option TLABSiez"), "{boxed:?}");
     let memory = MemoryError::Alignment { alignment: 3 };
-    let out_of_memory: OutOfMemory =
-        heap.attach(|mu| alloc!(mu, NewSlots::new(1 << 40, 0_u64)).map(drop).expect_err("too large")).expect("attached");
+    let out_of_memory: OutOfMemory = heap
+        .attach(|mu| alloc!(mu, NewSlots::new(1 << 40, 0_u64)).map(drop).expect_err("too large"))
+        .expect("attached");
     let stopped = heap.attach(|_| heap.stop_the_world(|_| ()).expect_err("attached"));
     let attached = StillAttached { threads: 2 };
     let walk = WalkError::NoHeader { address: 8, header: Header::from_bits(0) };

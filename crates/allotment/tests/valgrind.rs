@@ -64,7 +64,8 @@ fn a_program_runs_under_valgrind() {
         .env(CHILD, "1")
         .output()
         .expect("valgrind runs");
-    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    let text =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
     assert!(output.status.success(), "{:?}\n{text}", output.status);
     for options in options {
         assert!(text.contains(&format!("child: {options} done")), "{text}");

@@ -63,6 +63,8 @@ impl<'w> World<'w> {
             state.let_lapse();
             state.owned.borrow_mut().dissolve(shared);
         }
+        // SAFETY: no mutator runs, and none has a buffer.
+        unsafe { shared.settle_early_headers() };
         world
     }
 

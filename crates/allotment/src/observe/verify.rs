@@ -39,6 +39,8 @@ impl Heap {
 
     fn verify_detached(&self, level: Level) -> Result<HeapCensus, VerifyError> {
         let shared = &self.shared;
+        // SAFETY: no thread is attached.
+        unsafe { shared.settle_early_headers() };
         shared.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
         // SAFETY: no thread is attached, so none has a frame.
         let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.roots.visit(slots, &[]) };

@@ -3,8 +3,8 @@
 
 use super::heap;
 use allotment::{
-    Gc, Heap, IdMap, Interner, Key, List, Map, Mutator, NewIdMap, NewInterner, NewList, NewMap, NewStr, Object, Root,
-    Str, Unboxed, alloc, pass, root,
+    Gc, Heap, IdMap, Interner, Key, List, Map, Mutator, NewIdMap, NewInterner, NewList, NewMap, NewStr,
+    Object, Root, Str, Unboxed, alloc, pass, root,
 };
 use std::cell::{Cell, RefCell};
 use std::hash::Hasher;
@@ -23,7 +23,7 @@ type EvilMap = Map<Evil, Unboxed<u32>>;
 /// What a callback does each time it is called.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mischief {
-    None,
+    Nothing,
     /// Takes all out.
     Clear,
     /// Takes the first key out, by another key than the one it is called for.
@@ -42,7 +42,7 @@ enum Mischief {
     Agree,
     Panic,
 }
-use Mischief::{Agree, Clear, ClearAndGrow, Differ, Grow, Look, None as Nothing, Panic, RemoveFirst, RemoveThis};
+use Mischief::{Agree, Clear, ClearAndGrow, Differ, Grow, Look, Nothing, Panic, RemoveFirst, RemoveThis};
 
 const ALL: [Mischief; 10] =
     [Nothing, Clear, RemoveFirst, RemoveThis, Look, Grow, ClearAndGrow, Differ, Agree, Panic];
@@ -76,7 +76,9 @@ fn commit(mu: &Mutator<'_>, key: Gc<'_, Evil>, which: impl FnOnce(&Setting) -> M
             }
         }
         RemoveThis => drop(map.remove(mu, key)),
-        Look => assert!(map.iter(mu).count() <= map.capacity(mu) && map.get(mu, key).is_none_or(|one| one.0 < 1000)),
+        Look => assert!(
+            map.iter(mu).count() <= map.capacity(mu) && map.get(mu, key).is_none_or(|one| one.0 < 1000)
+        ),
         Grow | ClearAndGrow => {
             if mischief == ClearAndGrow {
                 map.clear(mu);
@@ -165,15 +167,23 @@ fn hostile(mischief: impl Iterator<Item = (Mischief, Mischief)>) {
         for operation in 0..6 {
             // Empty, nearly full, full.
             for filled in [0, 5, 6] {
-                let what = format!("{in_hash:?} in hash, {in_equal:?} in equal, operation {operation}, {filled} entries");
+                let what = format!(
+                    "{in_hash:?} in hash, {in_equal:?} in equal, operation {operation}, {filled} entries"
+                );
                 ends(&what, || {
                     let heap = Heap::builder().max_heap_size(64 << 20).build().unwrap();
                     let body = |mu: &mut Mutator<'_>| {
                         let map = alloc!(mu, NewMap::new()).unwrap();
                         let map = Root::new(mu, map);
                         fill(mu, &map, 0..filled);
-                        SETTING.set(Some(Setting { heap: heap.clone(), map: map.clone(), in_hash, in_equal }));
-                        let panicked = catch_unwind(AssertUnwindSafe(|| operate(mu, &map, operation))).is_err();
+                        SETTING.set(Some(Setting {
+                            heap: heap.clone(),
+                            map: map.clone(),
+                            in_hash,
+                            in_equal,
+                        }));
+                        let panicked =
+                            catch_unwind(AssertUnwindSafe(|| operate(mu, &map, operation))).is_err();
                         SETTING.set(None);
                         assert!(!panicked || [in_hash, in_equal].contains(&Panic), "{what}");
                         // And the map works again.
@@ -203,13 +213,17 @@ fn a_map_ends_whatever_equality_does() {
 
 #[test]
 fn a_map_ends_whatever_both_do() {
-    hostile([Clear, RemoveFirst, Grow, ClearAndGrow, Differ].into_iter().map(|mischief| (mischief, mischief)));
+    hostile(
+        [Clear, RemoveFirst, Grow, ClearAndGrow, Differ].into_iter().map(|mischief| (mischief, mischief)),
+    );
 }
 
 /// The insertions of all keys are hostile, and the map grows all the while.
 #[test]
 fn a_map_that_its_keys_clear_can_be_filled() {
-    for (in_hash, in_equal) in [(Clear, Nothing), (Nothing, Clear), (Agree, Clear), (Differ, Differ), (Clear, Clear)] {
+    for (in_hash, in_equal) in
+        [(Clear, Nothing), (Nothing, Clear), (Agree, Clear), (Differ, Differ), (Clear, Clear)]
+    {
         ends(&format!("{in_hash:?}, {in_equal:?}"), || {
             let heap = heap("ZealInterval=5,+ZealMove");
             let body = |mu: &mut Mutator<'_>| {
@@ -304,7 +318,9 @@ fn collections_end_whatever_other_threads_do() {
                 repeat(Shared::clear);
                 repeat(Shared::shrink);
                 repeat(|shared, mu| shared.grow(mu, 7));
-                let fill = |first: u32| heap.attach(|mu| (first..first + 1500).for_each(|n| shared.grow(mu, n))).unwrap();
+                let fill = |first: u32| {
+                    heap.attach(|mu| (first..first + 1500).for_each(|n| shared.grow(mu, n))).unwrap()
+                };
                 let other = scope.spawn(move || fill(100_000));
                 fill(0);
                 other.join().unwrap();
