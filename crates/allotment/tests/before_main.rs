@@ -74,9 +74,13 @@ fn run(when: &'static str) {
     DONE.lock().unwrap().push((when, outcome));
 }
 
-#[ctor::ctor]
-fn with_the_crate() {
-    run("ctor");
+/// What a program can do without `unsafe`.
+#[forbid(unsafe_code)]
+mod safe {
+    #[ctor::ctor]
+    fn with_the_crate() {
+        super::run("ctor");
+    }
 }
 
 /// Puts a function into a section of initialisers.

@@ -8,9 +8,14 @@ struct Mine {
 }
 
 extern "C" fn early() {
-    let heap = Heap::builder().max_heap_size(16 << 20).options("ZealInterval=3,+ZealMove").unwrap().build().unwrap();
+    let heap =
+        Heap::builder().max_heap_size(16 << 20).options("ZealInterval=3,+ZealMove").unwrap().build().unwrap();
     heap.attach(|mu| {
-        root!(mu, mine = alloc!(mu, NewMine { key: 3 }).unwrap(), text = alloc!(mu, NewStr::from("text")).unwrap());
+        root!(
+            mu,
+            mine = alloc!(mu, NewMine { key: 3 }).unwrap(),
+            text = alloc!(mu, NewStr::from("text")).unwrap()
+        );
         assert!(mine.get(mu).as_any().is::<Mine>() && text.get(mu).as_any().is::<Str>());
         mu.collect();
         assert_eq!((mine.get(mu).key, &*text.get(mu)), (3, "text"));

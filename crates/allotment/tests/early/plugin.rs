@@ -29,9 +29,17 @@ fn allocate(mu: &mut Mutator<'_>) {
     root!(mu, first = chain.get(mu));
     assert!(first.get(mu).as_any().is::<Early>() && !first.get(mu).as_any().is::<Other>());
     assert!(other.get(mu).as_any().is::<Other>() && !other.get(mu).as_any().is::<Str>());
+    // SAFETY: the header stands before the fields, and is 8 bytes.
+    let header = |early: &Early| unsafe { std::ptr::from_ref(early).cast::<u64>().sub(1).read() };
+    assert_eq!(
+        header(first.get(mu).as_ref()) & 0b11,
+        0b11,
+        "this does not run early enough to test anything"
+    );
     // One that has asked for its hash, and so is settled alone.
     let hash = mu.identity_hash(first.get(mu));
     assert_eq!(mu.identity_hash(first.get(mu)), hash);
+    assert_eq!(header(first.get(mu).as_ref()) & 0b11, 0);
     assert!(first.get(mu).as_any().is::<Early>());
     for key in 1..=5000 {
         let new = NewEarly { next: Some(chain.get(mu)), text: text.get(mu), key };

@@ -24,7 +24,11 @@ fn heap() -> Heap {
 extern "C" fn early() {
     let heap = heap();
     heap.attach(|mu| {
-        root!(mu, mine = alloc!(mu, NewMine { key: 3 }).unwrap(), text = alloc!(mu, NewStr::from("text")).unwrap());
+        root!(
+            mu,
+            mine = alloc!(mu, NewMine { key: 3 }).unwrap(),
+            text = alloc!(mu, NewStr::from("text")).unwrap()
+        );
         assert!(mine.get(mu).as_any().is::<Mine>() && text.get(mu).as_any().is::<Str>());
         mu.collect();
         assert_eq!((mine.get(mu).key, &*text.get(mu)), (3, "text"));
