@@ -26,7 +26,7 @@ pub struct CodeBuffer {
 pub struct FunctionId(usize);
 
 /// Why there is no code.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeError {
     /// A function cannot be linked.
@@ -46,6 +46,7 @@ pub enum CodeError {
         error: Errno,
     },
 }
+crate::debug::debug_is_display!(CodeError);
 
 /// A function that can run.
 #[derive(Clone, Debug, PartialEq, Eq)]

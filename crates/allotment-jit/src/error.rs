@@ -4,7 +4,7 @@ use allotment::memory::PrefetchError;
 use iced_x86::{IcedError, Register};
 
 /// Why there is no code.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
     /// Prefetch settings that do not work.
@@ -101,6 +101,7 @@ pub enum EmitError {
     #[error("the assembler refused an instruction: {0}")]
     Assembler(#[from] IcedError),
 }
+crate::debug::debug_is_display!(EmitError);
 
 /// A register as assembly writes it.
 fn name(register: &Register) -> String {

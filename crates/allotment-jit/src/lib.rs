@@ -23,6 +23,7 @@ mod assembly;
 mod code;
 #[cfg(feature = "cranelift")]
 pub mod cranelift;
+mod debug;
 mod emitter;
 mod error;
 mod listing;

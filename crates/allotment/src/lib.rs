@@ -65,6 +65,7 @@ extern crate self as allotment;
 pub mod api;
 pub mod collections;
 pub mod collector;
+mod debug;
 pub mod heap;
 pub mod memory;
 pub mod mutator;

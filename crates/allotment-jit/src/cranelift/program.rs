@@ -11,7 +11,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
 
 /// Why there is no program.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
     /// Cranelift does not know this machine.
@@ -30,6 +30,7 @@ pub enum ProgramError {
     #[error(transparent)]
     StackMap(#[from] StackMapError),
 }
+crate::debug::debug_is_display!(ProgramError);
 
 impl From<ModuleError> for ProgramError {
     fn from(error: ModuleError) -> ProgramError {

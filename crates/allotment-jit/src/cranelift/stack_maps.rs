@@ -21,7 +21,7 @@ use std::ptr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Why there is no stack map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StackMapError {
     /// A value that is not as wide as a slot.
@@ -36,6 +36,7 @@ pub enum StackMapError {
         frame_bytes: u32,
     },
 }
+crate::debug::debug_is_display!(StackMapError);
 
 /// The stack maps of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -66,7 +66,9 @@ impl<'t> Mutator<'t> {
             return Err(new);
         }
         // SAFETY: every heap knows every type; `write` writes all that the type has.
-        match unsafe { self.try_alloc_with_header::<ByCaller, NoPrefetch>(N::type_shape().header(), bytes) } {
+        match unsafe {
+            self.try_alloc_with_header::<ByCaller, NoPrefetch>(N::type_shape().new_header(), bytes)
+        } {
             Some(object) => {
                 // SAFETY: `bytes` bytes, just allocated. The span is the borrow of the mutator.
                 unsafe {
@@ -102,7 +104,7 @@ impl<'t> Mutator<'t> {
     pub fn try_alloc_in<N: New>(&self, room: &mut Reservation<'t>, new: N) -> Result<Gc<'_, N::Object>, N> {
         // SAFETY: as in `try_alloc`.
         let object =
-            unsafe { self.alloc_in_with_header::<ByCaller>(room, N::type_shape().header(), new.bytes()) };
+            unsafe { self.alloc_in_with_header::<ByCaller>(room, N::type_shape().new_header(), new.bytes()) };
         match object {
             Some(object) => {
                 // SAFETY: as in `try_alloc`.
@@ -149,7 +151,7 @@ pub fn alloc_fast<'g, N: New>(mutator: &'g Mutator<'_>, new: N) -> Result<Gc<'g,
         return Err(new);
     }
     // SAFETY: as in `try_alloc`.
-    match unsafe { mutator.alloc_in_buffer::<ByCaller, NoPrefetch>(N::type_shape().header(), bytes) } {
+    match unsafe { mutator.alloc_in_buffer::<ByCaller, NoPrefetch>(N::type_shape().new_header(), bytes) } {
         Some(object) => {
             // SAFETY: as in `try_alloc`.
             unsafe {

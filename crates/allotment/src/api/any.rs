@@ -4,7 +4,7 @@
 //! but one shape serves all instances of a generic type, so only types without parameters can be asked for.
 
 use super::gc::{Gc, Object};
-use crate::object::{Header, Kind, TypeShape};
+use crate::object::{Header, TypeShape};
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -73,10 +73,7 @@ impl<'g> Gc<'g, Any> {
         // SAFETY: the header of a live object; others may set its hash meanwhile, which is not looked at.
         let header = unsafe { std::sync::atomic::AtomicU64::from_ptr(self.header().as_ptr().cast()) };
         let header = Header::from_bits(header.load(std::sync::atomic::Ordering::Relaxed));
-        match (header.kind(), T::type_shape().header().kind()) {
-            (Kind::Object(own), Kind::Object(asked)) => own == asked,
-            _ => false,
-        }
+        T::type_shape().is_type_of(header)
     }
 
     /// The object as a `T`, if it is one.

@@ -6,11 +6,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// A root was used under the mutator of another heap than its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this root belongs to another heap than the one this thread is attached to: attach to the root's heap to use it"
 )]
 pub struct WrongHeap;
+crate::debug::debug_is_display!(WrongHeap);
 
 #[cold]
 #[inline(never)]

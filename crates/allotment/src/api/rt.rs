@@ -15,7 +15,7 @@ pub use super::immediate::{NO_VARIANT, decode_immediate, encode_immediate};
 pub use super::local::{Frame, RootCell};
 pub use super::tagged::{decode_pointer, encode_pointer, no_variant, pointer_variant};
 pub use super::word::trace_word;
-pub use crate::object::{HEADER_BYTES, Shape, Slot, SlotKind, SlotVisitor, TypeShape};
+pub use crate::object::{COPY, HEADER_BYTES, Shape, Slot, SlotKind, SlotVisitor, TypeShape};
 pub use core;
 pub use core::option::Option;
 pub use core::result::Result::{self, Err, Ok};

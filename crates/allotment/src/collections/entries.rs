@@ -109,13 +109,24 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
         bucket.is_some()
     }
 
-    /// Moves the entries of `from` that were not removed to the front of these arrays, which may be the same; how many
-    /// there are. The buckets must be empty.
-    fn adopt(&self, mu: &Mutator<'_>, from: &Arrays<'_, K, V>, made: usize) -> usize {
+    /// Makes an entry; whether there was a bucket for it. There is an element of that number in each array.
+    fn put(&self, mu: &Mutator<'_>, entry: usize, hash: u32, key: K::Of<'_>, value: V::Of<'_>) -> bool {
+        let placed = self.place(hash, entry);
+        if placed {
+            self.keys[entry].store(mu, Maybe(Some(key)));
+            self.values[entry].store(mu, Maybe(Some(value)));
+            self.hashes[entry].set(hash);
+        }
+        placed
+    }
+
+    /// Moves the entries of `from` that were not removed, at most `room`, to the front of these arrays, which may be the same;
+    /// how many there are. The buckets must be empty.
+    fn adopt(&self, mu: &Mutator<'_>, from: &Arrays<'_, K, V>, made: usize, room: usize) -> usize {
         let mut to = 0;
         for entry in 0..made.min(from.capacity()) {
             let (key, value) = (from.keys[entry].load(mu), from.values[entry].load(mu));
-            if key.0.is_none() || to == self.capacity() {
+            if key.0.is_none() || to == room {
                 continue;
             }
             let hash = from.hashes[entry].get();
@@ -193,12 +204,9 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
     ) -> bool {
         let arrays = self.arrays(mu);
         let entry = self.made.get();
-        if entry >= arrays.capacity() || !arrays.place(hash, entry) {
+        if entry >= arrays.capacity() || !arrays.put(mu, entry, hash, key, value) {
             return false;
         }
-        arrays.keys[entry].store(mu, Maybe(Some(key)));
-        arrays.values[entry].store(mu, Maybe(Some(value)));
-        arrays.hashes[entry].set(hash);
         self.made.set(entry + 1);
         self.len.set(self.len.get() + 1);
         true
@@ -226,17 +234,25 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         // Squeezing costs as much as there is; a quarter of it must be won for that to be little for each.
         if fit && len.saturating_add(additional) <= arrays.capacity() / 4 * 3 {
             arrays.buckets.iter().for_each(|bucket| bucket.set(EMPTY));
-            let left = arrays.adopt(mu, &arrays, made);
+            let left = arrays.adopt(mu, &arrays, made, arrays.capacity());
             arrays.keys[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
             arrays.values[left..].iter().for_each(|slot| slot.store(mu, Maybe(None)));
             self.made.set(left);
             self.len.set(left);
             return None;
         }
-        Some(len.saturating_add(additional).max(len.saturating_mul(2)))
+        Some(self.wanted(additional))
     }
 
-    /// Moves the entries to other arrays. The buckets must be [`EMPTY`].
+    /// For how many entries new arrays should have room, if there must be room for `additional` more.
+    pub(super) fn wanted(&self, additional: usize) -> usize {
+        // Threads that take no turns may have counted entries that were never made.
+        let len = self.len.get().min(self.made.get());
+        len.saturating_add(additional).max(len.saturating_mul(2))
+    }
+
+    /// Moves the entries to other arrays, and adds `last`, which has a place there. The buckets must be [`EMPTY`], and nobody
+    /// else may know the arrays.
     pub(super) fn move_to<'g>(
         &self,
         mu: &'g Mutator<'_>,
@@ -244,13 +260,23 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         hashes: Gc<'g, Slots<u32>>,
         keys: Gc<'g, Array<Maybe<K>>>,
         values: Gc<'g, Array<Maybe<V>>>,
+        last: Option<(u32, K::Of<'g>, V::Of<'g>)>,
     ) {
-        let (old, made) = (self.arrays(mu), self.made.get());
+        let new = Arrays {
+            buckets: buckets.as_ref(),
+            hashes: hashes.as_ref(),
+            keys: keys.as_ref(),
+            values: values.as_ref(),
+        };
+        let room = new.capacity().saturating_sub(last.is_some().into());
+        let mut left = new.adopt(mu, &self.arrays(mu), self.made.get(), room);
+        if let Some((hash, key, value)) = last {
+            left += usize::from(new.put(mu, left, hash, key, value));
+        }
         self.buckets.store(mu, Some(buckets));
         self.hashes.store(mu, Some(hashes));
         self.keys.store(mu, Some(keys));
         self.values.store(mu, Some(values));
-        let left = self.arrays(mu).adopt(mu, &old, made);
         self.made.set(left);
         self.len.set(left);
     }

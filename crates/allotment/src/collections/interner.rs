@@ -97,7 +97,7 @@ impl Interner {
     pub fn get<'g>(&self, mu: &'g Mutator<'_>, text: &str) -> Option<Gc<'g, Str>> {
         let hash = self.hasher.hash_one(text);
         let buckets = self.buckets.load(mu)?;
-        let entries = chain(mu, buckets[bucket(hash, buckets.len())].load(mu));
+        let entries = self.chain(mu, buckets[bucket(hash, buckets.len())].load(mu));
         let mut texts = entries.filter(|entry| entry.hash == hash).filter_map(|entry| entry.text.load(mu));
         texts.find(|known| **known == *text)
     }
@@ -107,8 +107,21 @@ impl Interner {
         let live = |entry: &Gc<'_, Entry>| entry.text.load(mu).is_some();
         self.buckets.load(mu).map_or(0, |buckets| {
             let first = buckets.iter(mu);
-            first.map(|first| chain(mu, first).filter(live).count()).sum()
+            first.map(|first| self.chain(mu, first).filter(live).count()).sum()
         })
+    }
+
+    /// The entries from `first` on, which end. Of a ring that stays as it is all are met: [`chain`] sees it. Threads that
+    /// take no turns can also lead a walk from chain to chain for ever: more than four times as many as the table may have is
+    /// the end, whatever they do. Their count may be a little too low then, so the buckets count too.
+    fn chain<'g>(
+        &self,
+        mu: &'g Mutator<'_>,
+        first: Option<Gc<'g, Entry>>,
+    ) -> impl Iterator<Item = Gc<'g, Entry>> + use<'g> {
+        let buckets = self.buckets.load(mu).map_or(0, |buckets| buckets.len());
+        let most = self.entries.get().saturating_add(buckets).saturating_mul(4);
+        chain(mu, first).take(most)
     }
 
     /// Adds a text that was not there.
@@ -146,7 +159,7 @@ impl Interner {
         let this = interner.get(mu);
         if let Some(old) = this.buckets.load(mu) {
             for first in old.iter(mu) {
-                for entry in chain(mu, first) {
+                for entry in this.chain(mu, first) {
                     link(mu, buckets, entry);
                 }
             }
@@ -160,7 +173,7 @@ impl Interner {
         let Some(buckets) = self.buckets.load(mu) else { return };
         let mut left = 0;
         for slot in buckets.as_ref() {
-            let entries = chain(mu, slot.load(mu));
+            let entries = self.chain(mu, slot.load(mu));
             slot.store(mu, None);
             for entry in entries.filter(|entry| entry.text.load(mu).is_some()) {
                 entry.next.store(mu, slot.load(mu));
@@ -180,7 +193,10 @@ fn bucket(hash: u64, length: usize) -> usize {
 /// The entries from `first` on. Each may be linked elsewhere when it has been met. Threads that take no turns can tie a
 /// ring: all of it is met, some of it twice, and the walk ends (Brent, An Improved Monte Carlo Factorization Algorithm,
 /// 1980, section 2).
-fn chain<'g>(mu: &'g Mutator<'_>, first: Option<Gc<'g, Entry>>) -> impl Iterator<Item = Gc<'g, Entry>> {
+fn chain<'g>(
+    mu: &'g Mutator<'_>,
+    first: Option<Gc<'g, Entry>>,
+) -> impl Iterator<Item = Gc<'g, Entry>> + use<'g> {
     let (mut next, mut met) = (first, first);
     let (mut steps, mut most) = (0_usize, 1_usize);
     std::iter::from_fn(move || {
@@ -238,5 +254,23 @@ mod tests {
         };
         heap.attach(walk).unwrap();
         heap.verify().unwrap();
+    }
+
+    /// Threads that take no turns count too few, and a walk has no more steps than the count allows.
+    #[test]
+    fn a_count_that_is_too_low_hides_no_text() {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        let body = |mu: &mut Mutator<'_>| {
+            root!(mu, table = alloc!(mu, NewInterner::new()).unwrap());
+            root!(mu, texts = alloc!(mu, NewList::new()).unwrap());
+            for number in 0..16 {
+                root!(mu, text = Interner::intern(mu, table, &number.to_string()).unwrap());
+                List::push(mu, texts, text).unwrap();
+            }
+            table.get(mu).entries.set(0);
+            assert!((0..16).all(|number| table.get(mu).get(mu, &number.to_string()).is_some()));
+            assert_eq!(table.get(mu).count(mu), 16);
+        };
+        heap.attach(body).unwrap();
     }
 }

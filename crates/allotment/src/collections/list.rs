@@ -75,16 +75,7 @@ impl<W: Word> List<W> {
     /// # Errors
     /// [`OutOfMemory`] where the list cannot grow. It has not changed then.
     pub fn push(mu: &mut Mutator<'_>, list: Local<'_, Self>, value: Local<'_, W>) -> Result<(), OutOfMemory> {
-        loop {
-            let this = list.get(mu);
-            let (items, len) = this.slots(mu);
-            if let Some(slot) = items.get(len) {
-                slot.store(mu, Maybe(Some(value.get(mu))));
-                this.len.set(len + 1);
-                return Ok(());
-            }
-            Self::reserve(mu, list, 1)?;
-        }
+        Self::insert_or_grow(mu, list, None, value).map(|_| ())
     }
 
     /// Inserts `value` before the element at `index`, or at the end; `false` where the list is shorter than `index`. A safepoint
@@ -98,22 +89,7 @@ impl<W: Word> List<W> {
         index: usize,
         value: Local<'_, W>,
     ) -> Result<bool, OutOfMemory> {
-        loop {
-            let this = list.get(mu);
-            let (items, len) = this.slots(mu);
-            if index > len {
-                return Ok(false);
-            }
-            if len < items.len() {
-                for to in (index..len).rev() {
-                    items[to + 1].store(mu, items[to].load(mu));
-                }
-                items[index].store(mu, Maybe(Some(value.get(mu))));
-                this.len.set(len + 1);
-                return Ok(true);
-            }
-            Self::reserve(mu, list, 1)?;
-        }
+        Self::insert_or_grow(mu, list, Some(index), value)
     }
 
     /// Makes room for `additional` more elements, and at least doubles the room if it has to make any. A safepoint.
@@ -126,18 +102,55 @@ impl<W: Word> List<W> {
         additional: usize,
     ) -> Result<(), OutOfMemory> {
         let (items, len) = list.get(mu).slots(mu);
-        let (capacity, wanted) = (items.len(), len.saturating_add(additional));
-        if wanted <= capacity {
+        if len.saturating_add(additional) <= items.len() {
             return Ok(());
         }
-        let larger = wanted.max(capacity.saturating_mul(2)).max(FIRST);
-        let items = alloc!(mu, NewArray::<Maybe<W>>::new(larger, Maybe(None)))?;
+        Self::grow(mu, list, additional, None).map(|_| ())
+    }
+
+    /// Inserts before `index`, or at the end; whether it did.
+    fn insert_or_grow(
+        mu: &mut Mutator<'_>,
+        list: Local<'_, Self>,
+        index: Option<usize>,
+        value: Local<'_, W>,
+    ) -> Result<bool, OutOfMemory> {
         let this = list.get(mu);
-        if let Some(old) = this.items.load(mu) {
-            items.copy_from(mu, 0, old, 0..old.len().min(larger));
+        let (items, len) = this.slots(mu);
+        match insert_at(mu, items, len, index, value.get(mu)) {
+            Some(inserted) => {
+                this.len.set(len + usize::from(inserted));
+                Ok(inserted)
+            }
+            None => Self::grow(mu, list, 1, Some((index, value))),
         }
+    }
+
+    /// Replaces the array by one with room for `additional` more elements. `new` is inserted there, before an index or at the end,
+    /// while nobody else knows of the array: a list that other threads fill as fast as it grows takes it too. Whether it was
+    /// inserted.
+    fn grow(
+        mu: &mut Mutator<'_>,
+        list: Local<'_, Self>,
+        additional: usize,
+        new: Option<(Option<usize>, Local<'_, W>)>,
+    ) -> Result<bool, OutOfMemory> {
+        let (items, len) = list.get(mu).slots(mu);
+        let larger = len.saturating_add(additional).max(items.len().saturating_mul(2)).max(FIRST);
+        let items = alloc!(mu, NewArray::<Maybe<W>>::new(larger, Maybe(None)))?;
+        // As the list is now, behind a safepoint: longer only if another thread has changed it.
+        let this = list.get(mu);
+        let old = this.items.load(mu);
+        let len = this.len.get().min(old.map_or(0, |old| old.len())).min(larger - usize::from(new.is_some()));
+        if let Some(old) = old {
+            items.copy_from(mu, 0, old, 0..len);
+        }
+        let inserted = new.is_some_and(|(index, value)| {
+            insert_at(mu, items.as_ref(), len, index, value.get(mu)) == Some(true)
+        });
         this.items.store(mu, Some(items));
-        Ok(())
+        this.len.set(len + usize::from(inserted));
+        Ok(inserted)
     }
 
     /// How many elements it has.
@@ -233,5 +246,55 @@ impl<W: Word> List<W> {
     fn used<'g>(&self, mu: &'g Mutator<'_>) -> &'g [Field<Maybe<W>>] {
         let (items, len) = self.slots(mu);
         &items[..len]
+    }
+}
+
+/// Inserts before `index`, or behind the first `len` of these, which are the elements; `None` if there is no room for one more,
+/// and `Some(false)` if there are fewer than `index`.
+fn insert_at<W: Word>(
+    mu: &Mutator<'_>,
+    items: &[Field<Maybe<W>>],
+    len: usize,
+    index: Option<usize>,
+    value: W::Of<'_>,
+) -> Option<bool> {
+    let index = index.unwrap_or(len);
+    if index > len {
+        return Some(false);
+    }
+    if len >= items.len() {
+        return None;
+    }
+    for to in (index..len).rev() {
+        items[to + 1].store(mu, items[to].load(mu));
+    }
+    items[index].store(mu, Maybe(Some(value)));
+    Some(true)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use allotment::{Heap, Unboxed, root};
+
+    /// What threads that take no turns can leave: a length that the array does not have.
+    #[test]
+    fn a_list_takes_elements_whatever_other_threads_left() {
+        let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
+        let body = |mu: &mut Mutator<'_>| {
+            for (room, len) in [(0, 5), (0, usize::MAX), (4, 5), (4, usize::MAX), (4, 4), (4, 2)] {
+                root!(mu, list = List::<Unboxed<u32>>::with_capacity(mu, room).unwrap(), value = Unboxed(7));
+                list.get(mu).len.set(len);
+                List::push(mu, list, value).unwrap();
+                assert_eq!(list.get(mu).last(mu), Some(Unboxed(7)), "{room} {len}");
+                assert!(List::insert(mu, list, 0, value).unwrap());
+                assert_eq!(list.get(mu).get(mu, 0), Some(Unboxed(7)), "{room} {len}");
+                assert!(!List::insert(mu, list, 99, value).unwrap());
+                List::reserve(mu, list, 20).unwrap();
+                assert!(list.get(mu).len() <= list.get(mu).capacity(mu));
+            }
+        };
+        heap.attach(body).unwrap();
+        heap.verify().unwrap();
     }
 }

@@ -34,42 +34,77 @@ pub(super) trait Table: Lookup + Object<View = Self> + Sized {
     }
 }
 
+/// An entry that has no place yet: its hash, its key, its value.
+type Entry<'f, T> = (u32, Local<'f, <T as Lookup>::Key>, Local<'f, <T as Table>::Value>);
+
 /// Makes room for `additional` more entries.
 pub(super) fn reserve<T: Table>(
     mu: &mut Mutator<'_>,
     map: Local<'_, T>,
     additional: usize,
 ) -> Result<(), OutOfMemory> {
-    let Some(wanted) = map.get(mu).as_ref().entries().make_room(mu, additional) else { return Ok(()) };
+    match map.get(mu).as_ref().entries().make_room(mu, additional) {
+        Some(wanted) => grow(mu, map, wanted, None),
+        None => Ok(()),
+    }
+}
+
+/// Gives the map arrays for `wanted` entries, at least 1, and moves the entries there; `last` is added while nobody else knows of
+/// the arrays, so it always finds a place.
+fn grow<T: Table>(
+    mu: &mut Mutator<'_>,
+    map: Local<'_, T>,
+    wanted: usize,
+    last: Option<Entry<'_, T>>,
+) -> Result<(), OutOfMemory> {
     let (buckets, capacity) = geometry(wanted);
     let mut buckets = alloc!(mu, NewSlots::new(buckets, EMPTY))?;
     let mut hashes = alloc!(mu, [buckets] => NewSlots::new(capacity, 0_u32))?;
     let mut keys = alloc!(mu, [buckets, hashes] => NewArray::<Maybe<T::Key>>::new(capacity, Maybe(None)))?;
     let values =
         alloc!(mu, [buckets, hashes, keys] => NewArray::<Maybe<T::Value>>::new(capacity, Maybe(None)))?;
-    map.get(mu).as_ref().entries().move_to(mu, buckets, hashes, keys, values);
+    let last = last.map(|(hash, key, value)| (hash, key.get(mu), value.get(mu)));
+    map.get(mu).as_ref().entries().move_to(mu, buckets, hashes, keys, values, last);
     Ok(())
 }
 
-/// Adds an entry or replaces its value. The key is looked for again after a safepoint at which the map grew.
+/// Adds an entry or replaces its value.
+///
+/// It ends whatever a key's hash and equality and other threads do to the map: the key is hashed once, and looked for at most
+/// twice, the second time since the map may have got the key at the safepoint at which it grew. Behind that no code of a user
+/// runs, and what other threads do meanwhile does not matter to arrays that they do not know.
 pub(super) fn insert<T: Table>(
     mu: &mut Mutator<'_>,
     map: Local<'_, T>,
     key: Local<'_, T::Key>,
     value: Local<'_, T::Value>,
 ) -> Result<(), OutOfMemory> {
-    loop {
-        let this = map.get(mu);
-        let entries = this.as_ref().entries();
-        let (hash, found) = this.as_ref().find(mu, key.get(mu));
-        let done = match found {
-            Some(found) => entries.set_value(mu, found, value.get(mu)),
-            None => entries.append(mu, hash, key.get(mu), value.get(mu)),
-        };
-        if done {
-            return Ok(());
-        }
-        reserve(mu, map, 1)?;
+    let hash = map.get(mu).as_ref().hash(mu, key.get(mu));
+    if replace_or_append(mu, map, hash, key, value) {
+        return Ok(());
+    }
+    reserve(mu, map, 1)?;
+    if replace_or_append(mu, map, hash, key, value) {
+        return Ok(());
+    }
+    let wanted = map.get(mu).as_ref().entries().wanted(1);
+    grow(mu, map, wanted, Some((hash, key, value)))
+}
+
+/// Whether the map has the entry now: there was one with an equal key, or room for another.
+fn replace_or_append<T: Table>(
+    mu: &Mutator<'_>,
+    map: Local<'_, T>,
+    hash: u32,
+    key: Local<'_, T::Key>,
+    value: Local<'_, T::Value>,
+) -> bool {
+    let this = map.get(mu);
+    let (entries, key) = (this.as_ref().entries(), key.get(mu));
+    match entries.find(mu, hash, |other| T::equal(mu, key, other)) {
+        // Equality may have taken it out.
+        Some(found) if entries.set_value(mu, found, value.get(mu)) => true,
+        _ => entries.append(mu, hash, key, value.get(mu)),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::collector::{
 use crate::memory::topology::Topology;
 use crate::memory::{Clock, MemoryError, Processor, Reservation, huge_page_size};
 use crate::mutator::{Collector, Committer, Late, Registry, Roots, Shared, ZealSchedule, hot_bytes};
-use crate::object::Shapes;
+use crate::object::{EarlyTypes, Shapes};
 use crate::options::{CollectorKind, Options, RefillStrategy};
 use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTable};
 use crate::sync::Mutex;
@@ -82,6 +82,7 @@ pub(super) fn assemble(
         free,
         cards,
         shapes: Shapes::default(),
+        early_types: EarlyTypes::new(),
         budget: Budget::new(&sizing, between, options.tlab_idle_percent),
         roots: Roots::default(),
         // Under test two CPUs count as four, so that several threads of a stop can be called to help.

@@ -5,7 +5,7 @@ use crate::options::OptionError;
 use crate::region::GeometryError;
 
 /// Why there is no heap.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum BuildError {
     /// An option is wrong, two contradict each other, or one asks for what this machine does not have.
     #[error(transparent)]
@@ -26,3 +26,4 @@ pub enum BuildError {
         bytes: usize,
     },
 }
+crate::debug::debug_is_display!(BuildError);

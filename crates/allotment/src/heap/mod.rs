@@ -253,15 +253,16 @@ pub struct MemoryUse {
 }
 
 /// What was asked for needs every thread to be detached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{threads} threads are attached to the heap: it can be done when all have detached")]
 pub struct StillAttached {
     /// Threads attached at that moment.
     pub threads: usize,
 }
+crate::debug::debug_is_display!(StillAttached);
 
 /// Why a heap was not reset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResetError {
     /// A thread may be using objects.
@@ -274,3 +275,4 @@ pub enum ResetError {
         roots: usize,
     },
 }
+crate::debug::debug_is_display!(ResetError);

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 pub(super) const ADDRESS_SPACE_BYTES: usize = 1 << 47;
 
 /// A request for memory that cannot be met. All sizes are bytes.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// A reservation of nothing.
@@ -92,6 +92,7 @@ pub enum MemoryError {
         cause: io::Error,
     },
 }
+crate::debug::debug_is_display!(MemoryError);
 
 /// What was being done when an error came up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,6 +128,10 @@ fn hint(operation: Operation, cause: &io::Error) -> &'static str {
         (Operation::Reserve, Some(Errno::NOMEM)) => {
             "; look at `ulimit -v`, at vm.overcommit_memory (2 forbids large reservations) and at \
              vm.max_map_count, or ask for a smaller heap"
+        }
+        (Operation::Reserve, Some(Errno::INVAL)) => {
+            "; a tool that runs the program, such as valgrind, has less address space to give than the system: ask for a \
+             smaller heap"
         }
         (Operation::Commit, Some(Errno::NOMEM)) => {
             "; look at vm.overcommit_memory (2 limits what may be committed), at `ulimit -v` and `ulimit -d` \

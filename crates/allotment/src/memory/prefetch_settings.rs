@@ -58,7 +58,7 @@ pub struct PrefetchSettings {
 }
 
 /// Why settings do not work, with what does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrefetchError {
     /// A number is outside HotSpot's range.
@@ -88,6 +88,7 @@ pub enum PrefetchError {
     #[error("AllocatePrefetchInstr=3: this processor has no PREFETCHW; 1 (PREFETCHT0) is the nearest")]
     Instruction,
 }
+crate::debug::debug_is_display!(PrefetchError);
 
 impl PrefetchStyle {
     /// The style of that number.

@@ -4,10 +4,20 @@
 //! Marsaglia 2003: "Xorshift RNGs"), as HotSpot's hashCode=5: no line shared, and nothing of the address in it.
 
 use super::Mutator;
-use crate::object::Header;
+use crate::object::{Header, settled};
 use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Gives an object whose type had no id its real header; the header it has then.
+#[cold]
+fn settle(word: &AtomicU64, early: Header) -> u64 {
+    let header = settled(early).expect("an early header is that of an object of a type that is loaded");
+    match word.compare_exchange(early.bits(), header.bits(), Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => header.bits(),
+        Err(now) => now,
+    }
+}
 
 impl Mutator<'_> {
     /// The object's identity hash: the same for as long as it lives.
@@ -20,6 +30,10 @@ impl Mutator<'_> {
         let mut bits = word.load(Ordering::Relaxed);
         loop {
             let header = Header::from_bits(bits);
+            if header.is_early() {
+                bits = settle(word, header);
+                continue;
+            }
             if let Some(hash) = header.identity_hash() {
                 return hash;
             }

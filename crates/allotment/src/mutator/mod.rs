@@ -59,6 +59,7 @@ mod blocking;
 mod buffer_sizes;
 mod burst;
 mod collector;
+mod early;
 mod generated;
 mod hot;
 mod identity;

@@ -6,8 +6,6 @@
 //! to the compiler; and both numbers in one word, which is not exact. The box is no loss where memory is short: it is
 //! not the heap's memory, and who passes an error on as a `Box<dyn Error>` makes one anyway.
 
-use std::fmt;
-
 /// The heap has no room for an allocation.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -17,6 +15,7 @@ use std::fmt;
     if .0.refused_by_system { " (the system refused to commit more memory for it)" } else { "; a larger MaxHeapSize would help" }
 )]
 pub struct OutOfMemory(Box<Details>);
+crate::debug::debug_is_display!(OutOfMemory);
 
 const _: () = assert!(size_of::<Result<(), OutOfMemory>>() == size_of::<usize>());
 
@@ -50,15 +49,5 @@ impl OutOfMemory {
 
     pub(super) fn set_refused_by_system(&mut self) {
         self.0.refused_by_system = true;
-    }
-}
-
-impl fmt::Debug for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutOfMemory")
-            .field("bytes", &self.0.bytes)
-            .field("heap_bytes", &self.0.heap_bytes)
-            .field("refused_by_system", &self.0.refused_by_system)
-            .finish()
     }
 }

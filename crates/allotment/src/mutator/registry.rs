@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Why a thread could not attach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AttachError {
     /// It is attached already, to this heap or another.
     #[error(
@@ -35,6 +35,7 @@ pub enum AttachError {
     )]
     WorldStopped,
 }
+crate::debug::debug_is_display!(AttachError);
 
 /// How many threads are attached to a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::stopping::is_stopping_that;
 use super::{Collector, OutOfMemory, Registry, ZealSchedule};
 use crate::memory::topology::Topology;
 use crate::memory::{Clock, Reservation, current_cpu};
-use crate::object::{Shapes, fill};
+use crate::object::{EarlyTypes, Shapes, fill};
 use crate::region::{Backing, CardTable, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::{Budget, Settlement};
@@ -25,6 +25,7 @@ pub(crate) struct Shared {
     /// In which cards slots were written, whatever the collector.
     pub(crate) cards: CardTable,
     pub(crate) shapes: Shapes,
+    pub(crate) early_types: EarlyTypes,
     pub(crate) sizing: Config,
     pub(crate) budget: Budget,
     pub(crate) registry: Registry,

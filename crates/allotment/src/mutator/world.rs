@@ -37,7 +37,7 @@ pub struct World<'w> {
 }
 
 /// Why a thread cannot stop the world of a heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StopError {
     /// It would wait for itself, or two threads for each other.
@@ -50,6 +50,7 @@ pub enum StopError {
     #[error("this thread is stopping the world already: stops do not nest")]
     Stopping,
 }
+crate::debug::debug_is_display!(StopError);
 
 impl<'w> World<'w> {
     fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
@@ -62,6 +63,8 @@ impl<'w> World<'w> {
             state.let_lapse();
             state.owned.borrow_mut().dissolve(shared);
         }
+        // SAFETY: no mutator runs, and none has a buffer.
+        unsafe { shared.settle_early_headers() };
         world
     }
 

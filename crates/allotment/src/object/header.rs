@@ -5,12 +5,15 @@
 //! object  | identity hash |   shape id  |  age | mark | 00 |
 //! forward |          address of the copy (8-aligned)  | 01 |
 //! filler  | size in words |      0      |   0  |   0  | 10 |
+//! early   |  address of the type's shape  (8-aligned) | 11 |
 //! ```
 //!
 //! The fields a birth writes lie below bit 32: the header of a new object is a constant that fits the
 //! 32-bit immediate of one store. The shape names the size, so no size is stored; a filler, whose size
 //! is anything, has no shape and stores its size instead, and so can be as small as the header.
 //! A word of zeroes is no header: shape ids begin at 1. Memory that was never written is found as such.
+//!
+//! Early is the header of an object whose type has no id yet (`types.rs`). No collection meets one, so it heads nothing.
 //!
 //! Refused: a class pointer and a mark word (16 bytes, as HotSpot before compact headers, JEP 450); a
 //! size class in the header (saves the shape look-up in a walk, costs the bits of the hash).
@@ -22,6 +25,7 @@ const TAG_MASK: u64 = 0b11;
 const TAG_OBJECT: u64 = 0b00;
 const TAG_FORWARDED: u64 = 0b01;
 const TAG_FILLER: u64 = 0b10;
+const TAG_EARLY: u64 = 0b11;
 
 const MARK_SHIFT: u32 = 2;
 const MARK_MASK: u64 = 0b11;
@@ -49,7 +53,7 @@ pub enum Kind {
     Forwarded(usize),
     /// Unused memory of this many bytes, header included.
     Filler(usize),
-    /// Nothing that this heap writes.
+    /// Nothing that heads an object of a stopped heap.
     Invalid,
 }
 
@@ -72,6 +76,16 @@ impl Header {
     pub const fn forwarded(address: usize) -> Header {
         debug_assert!(address.is_multiple_of(WORD));
         Header(address as u64 | TAG_FORWARDED)
+    }
+
+    /// What an early header has above the address of its type's shape.
+    pub(super) const EARLY: u64 = TAG_EARLY;
+
+    /// The header of a new object whose type has its shape at `address` (8-aligned), and no id.
+    #[inline]
+    pub(super) const fn early(address: usize) -> Header {
+        debug_assert!(address.is_multiple_of(WORD));
+        Header(address as u64 | TAG_EARLY)
     }
 
     /// The header with these bits.
@@ -104,6 +118,18 @@ impl Header {
     #[inline]
     pub const fn age(self) -> u8 {
         ((self.0 >> AGE_SHIFT) & AGE_MASK) as u8
+    }
+
+    /// Whether it may head an object whose type had no id when it was allocated.
+    #[inline(always)]
+    pub(crate) const fn is_early(self) -> bool {
+        self.0 & TAG_MASK == TAG_EARLY
+    }
+
+    /// Whether it heads an object of a shape with an id.
+    #[inline(always)]
+    pub(crate) const fn is_object(self) -> bool {
+        self.0 & TAG_MASK == TAG_OBJECT && self.shape_number() != 0
     }
 
     /// Whether it heads an object whose mark bits are 0, if it is valid.

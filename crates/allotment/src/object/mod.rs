@@ -8,6 +8,7 @@
 mod filler;
 mod header;
 mod layout;
+mod loaded;
 mod poison;
 mod reference;
 mod scan;
@@ -26,7 +27,10 @@ pub use scan::{TailSlots, for_each_fixed_slot, for_each_slot, tail_slots};
 pub(crate) use shape::array_bytes;
 pub use shape::{Element, Shape, ShapeError, ShapeId, Slot};
 pub use shapes::{ShapeRef, Shapes};
+#[doc(hidden)]
+pub use types::COPY;
 pub use types::TypeShape;
+pub(crate) use types::{EarlyTypes, settled};
 pub use visitor::{SlotKind, SlotVisitor, TraceFn};
 pub use walk::{Object, WalkError, size_of_object, walk};
 

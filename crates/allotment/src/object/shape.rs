@@ -286,7 +286,7 @@ impl Shape {
 }
 
 /// Why a shape was not registered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// It describes no object.
     #[error("shape `{name}` cannot be registered: {reason}")]
@@ -303,3 +303,4 @@ pub enum ShapeError {
         name: String,
     },
 }
+crate::debug::debug_is_display!(ShapeError);

@@ -1,29 +1,48 @@
 //! Shapes of Rust types: known to every heap of the process without a word said.
 //!
-//! A type's shape is a static. Its id is given when the program (or a library it loads) starts, by an entry
-//! of the table of initialisers, so that an allocation loads the header from the static and need not ask
-//! whether the type is known here: seven instructions instead of nine. An id, once given, never changes and
-//! is the same in all heaps; it is as global as a `TypeId`, and no state of any heap is in it.
+//! A type's shape is a static, and an allocation loads its header from there and asks nothing: seven instructions
+//! instead of nine. An id, once given, never changes and is the same in all heaps; it is as global as a `TypeId`, and no
+//! state of any heap is in it.
 //!
-//! Refused: registration on first use (a test in every allocation), ids in a table of each heap (a load
-//! more), the static's address in the header (47 bits of 64: no room for an identity hash).
+//! Who gives the id? Any code may allocate before any other code of the process has run: `.preinit_array`, constructors
+//! of each priority, a constructor of a library that `dlopen` loads while threads allocate. So no entry in the linker's
+//! table of initialisers is early enough, and there are three steps:
+//!
+//! 1. The linker writes the first header: the address of the static itself, with the tag [early](Header::early). The
+//!    loader relocates it before any code of that file runs, so no header is ever 0, and an object that bears it names
+//!    its type.
+//! 2. When a heap is built, each type in each loaded file gets its id, and the static its header: [`register_loaded`]
+//!    reads the notes of the files ([`loaded`](super::loaded)). Types of files that are loaded later get theirs from
+//!    an initialiser of that file, or when the next world stops, whichever is first.
+//! 3. If types got ids after a heap had been built, the next stop of its world gives their objects the real header
+//!    ([`EarlyTypes`]), before anybody looks. So collectors and verifier never meet an early header.
+//!
+//! A file that brings types must not be unloaded: their shapes lie in it. Each copy of this library in a process (a plugin that
+//! links its own has one) has ids of its own, and heaps of its own that know them.
+//!
+//! Refused: initialisers alone, as early as the linker sorts them (others may be as early, and `.preinit_array` is
+//! earlier); registration on first use (a test in every allocation); ids in a table of each heap (a load more); the
+//! static's address as the header of all objects (47 bits of 64: no room for an identity hash); early headers that the
+//! collectors resolve when they meet them (a case more in each of their loops).
 
+use super::loaded::{Pointers, for_each_loaded};
 use super::{Header, Shape, ShapeId};
+use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Ids 1 to this many are Rust types, the same in every heap.
 pub(super) const MAX_TYPES: usize = (1 << 22) - 1;
 
 /// The shape of a Rust type, and the header of its new objects.
 ///
-/// Made by [`type_shape!`](crate::type_shape) only, which sees to the registration.
+/// Made by [`type_shape!`](crate::type_shape) only, which sees to the registration. A library that brings types must not be
+/// unloaded.
 pub struct TypeShape {
     shape: Shape,
-    /// Bits of the header; 0 until [`register`](Self::register) ran. Written once, before any code that
-    /// allocates the type can run. Relaxed.
-    header: AtomicU64,
+    /// Bits of the header of new objects: an [early](Header::early) one until [`register`](Self::register) ran. Relaxed.
+    header: AtomicPtr<()>,
     /// The entry that registers this type: a linker that keeps one keeps both.
     _start: &'static extern "C" fn(),
 }
@@ -31,18 +50,36 @@ pub struct TypeShape {
 /// Every type, by its id - 1.
 static TYPES: OnceLock<boxcar::Vec<&'static TypeShape>> = OnceLock::new();
 
+/// Held by who gives ids. A stop takes it too: so it sees every type whose header some thread has loaded.
+static REGISTERING: Mutex<()> = Mutex::new(());
+
+/// How many files had been loaded so far when all types that they bring had ids; at first a number that is never reached.
+static LOADS_SEEN: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Its address tells this copy of the library from others in the process, whose types are none of its own.
+#[doc(hidden)]
+pub static COPY: AtomicUsize = AtomicUsize::new(0);
+
 impl TypeShape {
-    /// For [`type_shape!`](crate::type_shape).
+    /// For [`type_shape!`](crate::type_shape): `own` is the static that this value becomes.
     #[doc(hidden)]
-    pub const fn new(shape: Shape, start: &'static extern "C" fn()) -> TypeShape {
-        TypeShape { shape, header: AtomicU64::new(0), _start: start }
+    pub const fn new(shape: Shape, own: &'static TypeShape, start: &'static extern "C" fn()) -> TypeShape {
+        // As `Header::early`, in words that a linker can compute.
+        let early = std::ptr::from_ref(own).cast::<()>().wrapping_byte_add(Header::EARLY as usize);
+        TypeShape { shape, header: AtomicPtr::new(early.cast_mut()), _start: start }
     }
 
-    /// Gives the type its id. For the table of initialisers.
+    /// Gives the type its id, if it has none.
     #[doc(hidden)]
     pub fn register(&'static self) {
         // The model checker's collections live inside a model only, and models allocate no Rust types.
-        if cfg!(loom) || self.header.load(Ordering::Relaxed) != 0 {
+        if !cfg!(loom) {
+            self.register_in(&registering());
+        }
+    }
+
+    fn register_in(&'static self, _registering: &MutexGuard<'_, ()>) {
+        if !self.new_header().is_early() {
             return;
         }
         let index = TYPES.get_or_init(boxcar::Vec::new).push(self);
@@ -51,19 +88,47 @@ impl TypeShape {
             std::process::abort();
         }
         let id = ShapeId::from_raw(NonZeroU32::MIN.saturating_add(index as u32));
-        self.header.store(Header::new(id).bits(), Ordering::Relaxed);
+        let bits = Header::new(id).bits() as usize;
+        self.header.store(std::ptr::without_provenance_mut(bits), Ordering::Relaxed);
     }
 
-    /// The header of a new object of this type.
+    /// The header of a new object of this type, as an allocation writes it: perhaps an early one.
     #[inline(always)]
-    pub fn header(&self) -> Header {
-        let bits = self.header.load(Ordering::Relaxed);
-        debug_assert!(
-            bits != 0,
-            "the initialisers of the program did not run: {} has no id",
-            self.shape.name()
-        );
-        Header::from_bits(bits)
+    pub(crate) fn new_header(&self) -> Header {
+        Header::from_bits(self.header.load(Ordering::Relaxed).addr() as u64)
+    }
+
+    /// The header of a new object of this type, with the type's id.
+    #[inline]
+    pub fn header(&'static self) -> Header {
+        let header = self.new_header();
+        if header.is_early() { self.registered_header() } else { header }
+    }
+
+    #[cold]
+    fn registered_header(&'static self) -> Header {
+        self.register();
+        self.new_header()
+    }
+
+    /// Whether a header is that of an object of this type, whatever its hash, age and marks are.
+    #[inline]
+    pub(crate) fn is_type_of(&'static self, header: Header) -> bool {
+        if header.is_early() {
+            return header == self.early_header();
+        }
+        header.is_object() && header.shape_number() == self.header().shape_number()
+    }
+
+    /// What the linker wrote.
+    fn early_header(&self) -> Header {
+        Header::early(std::ptr::from_ref(self).addr())
+    }
+
+    /// Whether the loader has relocated the header, so that what runs from now on finds it.
+    fn is_relocated(&self) -> bool {
+        let header = self.new_header();
+        header == self.early_header() || header.is_object()
     }
 
     /// What its objects look like.
@@ -77,8 +142,75 @@ pub(super) fn type_at(index: usize) -> Option<&'static TypeShape> {
     TYPES.get()?.get(index).copied()
 }
 
-/// A static [`TypeShape`](crate::object::TypeShape) for a shape that is a constant expression, registered when the program
-/// starts. Its value is a `&'static TypeShape`.
+fn registering() -> MutexGuard<'static, ()> {
+    // What panicked there had not given an id.
+    REGISTERING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many types have an id.
+fn registered() -> usize {
+    TYPES.get().map_or(0, boxcar::Vec::count)
+}
+
+/// Gives an id to every type of every file that is loaded, and whose code may run; how many types have one.
+fn register_loaded() -> usize {
+    if cfg!(loom) {
+        return 0;
+    }
+    let seen = LOADS_SEEN.load(Ordering::Relaxed);
+    let mut found = Vec::new();
+    let (loads, complete) = for_each_loaded(seen, std::ptr::from_ref(&COPY).addr(), &mut found);
+    let guard = registering();
+    let mut relocated = complete;
+    for Pointers { shape, .. } in found {
+        // SAFETY: `type_shape!` alone makes notes that name this copy, and each names a `TypeShape` static of a file that
+        // is loaded. Until the loader has relocated it nothing of it is used but the header, an atomic word.
+        let shape: &'static TypeShape = unsafe { &*std::ptr::with_exposed_provenance(shape) };
+        if shape.is_relocated() {
+            shape.register_in(&guard);
+        } else {
+            relocated = false;
+        }
+    }
+    if relocated {
+        LOADS_SEEN.store(loads, Ordering::Relaxed);
+    }
+    registered()
+}
+
+/// What an object's early header becomes; of one that is no type's, `None`.
+#[cold]
+pub(crate) fn settled(early: Header) -> Option<Header> {
+    register_loaded();
+    let mut types = (0..registered()).filter_map(type_at);
+    types.find(|shape| shape.early_header() == early).map(TypeShape::header)
+}
+
+/// Whether objects of a heap may have early headers: types got ids after it was asked last.
+#[derive(Debug)]
+pub(crate) struct EarlyTypes {
+    /// Types that had ids. Relaxed: written while the world is stopped.
+    seen: AtomicUsize,
+}
+
+impl EarlyTypes {
+    /// For a heap without objects.
+    pub(crate) fn new() -> EarlyTypes {
+        EarlyTypes { seen: AtomicUsize::new(register_loaded()) }
+    }
+
+    /// What early headers become, by their bits, if there may be any. Each is settled before this is asked again. While no
+    /// mutator runs.
+    pub(crate) fn take(&self) -> Option<HashMap<u64, Header>> {
+        let count = register_loaded();
+        let fresh = self.seen.swap(count, Ordering::Relaxed)..count;
+        let headers = |shape: &'static TypeShape| (shape.early_header().bits(), shape.header());
+        (!fresh.is_empty()).then(|| fresh.filter_map(type_at).map(headers).collect())
+    }
+}
+
+/// A static [`TypeShape`](crate::object::TypeShape) for a shape that is a constant expression, known to every heap. Its value is
+/// a `&'static TypeShape`.
 ///
 /// ```
 /// use allotment::{object::{Shape, SlotKind, Slot, TypeShape}, type_shape};
@@ -91,11 +223,31 @@ pub(super) fn type_at(index: usize) -> Option<&'static TypeShape> {
 #[macro_export]
 macro_rules! type_shape {
     ($shape:expr) => {{
-        static TYPE: $crate::object::TypeShape = $crate::object::TypeShape::new($shape, &START);
+        static TYPE: $crate::object::TypeShape = $crate::object::TypeShape::new($shape, &TYPE, &START);
         extern "C" fn start() {
+            // SAFETY: no instruction; the sections have the form that `object/loaded.rs` reads, and name a `TypeShape`.
+            #[cfg(not(miri))]
+            unsafe {
+                $crate::rt::core::arch::asm!(
+                    ".pushsection .data.rel.allotment, \"aw\"",
+                    ".balign 8",
+                    "2: .quad {shape}",
+                    ".quad {copy}",
+                    ".popsection",
+                    ".pushsection .note.allotment, \"a\", @note",
+                    ".balign 8",
+                    ".long 10, 8, 1",
+                    ".ascii \"allotment\\0\\0\\0\"",
+                    ".quad 2b - .",
+                    ".popsection",
+                    shape = sym TYPE,
+                    copy = sym $crate::rt::COPY,
+                    options(nomem, nostack, preserves_flags),
+                );
+            }
             $crate::object::TypeShape::register(&TYPE);
         }
-        // SAFETY: the section holds pointers to functions that are called once, before `main`.
+        // SAFETY: the section holds pointers to functions that are called once, when the file is loaded.
         #[used]
         #[unsafe(link_section = ".init_array")]
         static START: extern "C" fn() = start;
@@ -120,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_type_has_an_id_before_main_and_every_heap_knows_it() {
-        let Kind::Object(id) = pair().header().kind() else { panic!("registered at start") };
+        let Kind::Object(id) = pair().new_header().kind() else { panic!("registered at start") };
         let Kind::Object(different) = other::<u8>().header().kind() else { panic!("registered at start") };
         assert_ne!(id, different);
         assert_eq!(other::<u16>().header(), other::<u8>().header(), "one static for all instances");
@@ -129,5 +281,59 @@ mod tests {
             let own = shapes.register(Shape::fixed("Own", 16)).unwrap().id();
             assert!(own != id && own != different);
         }
+    }
+
+    /// As it is in the file: nothing has run.
+    fn fresh() -> &'static TypeShape {
+        fn start() -> &'static extern "C" fn() {
+            extern "C" fn nothing() {}
+            static NOTHING: extern "C" fn() = nothing;
+            &NOTHING
+        }
+        let place = Box::leak(Box::new(std::mem::MaybeUninit::<TypeShape>::uninit()));
+        let own = place.as_mut_ptr();
+        // SAFETY: the address alone is used before the value is written.
+        unsafe {
+            own.write(TypeShape {
+                shape: Shape::constant("Fresh", 16, &[], None),
+                header: AtomicPtr::new(own.cast::<()>().wrapping_byte_add(Header::EARLY as usize)),
+                _start: start(),
+            });
+            &*own
+        }
+    }
+
+    #[test]
+    fn a_type_that_nobody_registered_has_a_header_that_names_it() {
+        let (one, two) = (fresh(), fresh());
+        let early = one.new_header();
+        assert!(early.is_early() && early != two.new_header());
+        assert_eq!(early.kind(), Kind::Invalid, "no collector may take it for an object");
+        assert!(one.is_relocated() && one.is_type_of(early) && !two.is_type_of(early));
+        let types = EarlyTypes::new();
+        let header = one.header();
+        assert!(matches!(header.kind(), Kind::Object(_)));
+        assert_eq!((one.new_header(), one.header()), (header, header), "once");
+        assert_eq!(settled(early), Some(header));
+        assert!(one.is_type_of(early) && one.is_type_of(header.with_age(3)) && !two.is_type_of(header));
+        // Other tests register types too.
+        assert_eq!(types.take().unwrap().get(&early.bits()), Some(&header));
+        assert_eq!(settled(two.new_header()), None, "nothing tells of it");
+    }
+
+    #[test]
+    fn notes_name_every_type_of_this_copy_and_of_no_other() {
+        pair();
+        let mut found = Vec::new();
+        let copy = std::ptr::from_ref(&COPY).addr();
+        let (loads, complete) = for_each_loaded(u64::MAX, copy, &mut found);
+        assert!(complete && loads < u64::MAX);
+        assert!(found.iter().any(|found| found.shape == std::ptr::from_ref(pair()).addr()));
+        assert!(found.len() >= 10, "{}", found.len());
+        let mut none = Vec::new();
+        for_each_loaded(u64::MAX, copy + 1, &mut none);
+        assert!(none.is_empty(), "those of another copy");
+        for_each_loaded(loads, copy, &mut none);
+        assert!(none.is_empty(), "nothing was loaded since");
     }
 }

@@ -20,7 +20,7 @@ pub struct Object<'a> {
 }
 
 /// Why a range is not parsable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
     /// A word that is no header.
     #[error("{address:#x}: {header:?} is no header: an object was not initialised, or was overwritten")]
@@ -57,6 +57,7 @@ pub enum WalkError {
         end: usize,
     },
 }
+crate::debug::debug_is_display!(WalkError);
 
 /// Calls `visit` with every object and filler in `[start, end)`, in order of address.
 ///

@@ -9,7 +9,7 @@ use crate::heap::StillAttached;
 use crate::object::SlotVisitor;
 
 /// Why a heap was not found to be in order.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// It cannot be checked now.
@@ -22,6 +22,7 @@ pub enum VerifyError {
     #[error("{0}")]
     Budget(String),
 }
+crate::debug::debug_is_display!(VerifyError);
 
 impl Heap {
     /// Walks every region from bottom to top; checks the equations of the free set and the budget, and, as
@@ -38,6 +39,8 @@ impl Heap {
 
     fn verify_detached(&self, level: Level) -> Result<HeapCensus, VerifyError> {
         let shared = &self.shared;
+        // SAFETY: no thread is attached.
+        unsafe { shared.settle_early_headers() };
         shared.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
         // SAFETY: no thread is attached, so none has a frame.
         let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.roots.visit(slots, &[]) };

@@ -6,7 +6,7 @@
 use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 
 /// Why options were refused. Nothing of a refused call has been applied.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionError {
     /// There is no option of this name.
@@ -58,6 +58,7 @@ pub enum OptionError {
         value: String,
     },
 }
+crate::debug::debug_is_display!(OptionError);
 
 /// What to add to the message about an unknown `name`.
 fn suggest(name: &str, suggestion: Option<&'static str>) -> String {

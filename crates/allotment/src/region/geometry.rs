@@ -24,7 +24,7 @@ pub struct Geometry {
 }
 
 /// Why a heap cannot be divided so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// Too few regions.
     #[error(
@@ -53,6 +53,7 @@ pub enum GeometryError {
         heap: usize,
     },
 }
+crate::debug::debug_is_display!(GeometryError);
 
 impl Geometry {
     /// The division of a heap of `heap` bytes into regions of `region` bytes, or of the ergonomic size

@@ -70,13 +70,14 @@ pub enum Settlement {
 }
 
 /// An equation of the budget that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("TLAB budget: {what} is {found}, and must be {expected}")]
 pub struct BudgetError {
     what: &'static str,
     found: usize,
     expected: String,
 }
+crate::debug::debug_is_display!(BudgetError);
 
 /// What every refill reads; written when the number of growers changes.
 #[derive(Debug)]

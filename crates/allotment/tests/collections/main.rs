@@ -2,6 +2,7 @@
 //! memory ends.
 #![forbid(unsafe_code)]
 
+mod endless;
 mod interner;
 mod list;
 mod maps;

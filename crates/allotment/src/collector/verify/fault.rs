@@ -5,7 +5,7 @@ use crate::region::State;
 use std::fmt;
 
 /// The first thing that a check found wrong.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// The free set contradicts itself.
@@ -46,9 +46,10 @@ pub enum Fault {
         bytes: usize,
     },
 }
+crate::debug::debug_is_display!(Fault);
 
 /// A word that refers to what is no object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BadReference {
     /// Where the word is.
     pub holder: Holder,
@@ -59,6 +60,7 @@ pub struct BadReference {
     /// Why that is no object.
     pub problem: Problem,
 }
+crate::debug::debug_is_display!(BadReference);
 
 impl fmt::Display for BadReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

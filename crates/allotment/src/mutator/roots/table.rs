@@ -25,10 +25,44 @@ pub(super) struct RootTable {
 
 #[derive(Default)]
 struct Inner {
-    /// Slots by address. A chunk never moves.
-    chunks: Vec<Box<[AtomicU64]>>,
+    chunks: Vec<Chunk>,
     /// Slots that no handle has.
     free: Vec<Slot>,
+}
+
+/// Slots that were made at a time, in memory of their own. Reached by a pointer and no `Box`: a box is the only way to what it
+/// holds, so moving one (into a vector, or with it) would end the right of every slot's pointer.
+struct Chunk(NonNull<[AtomicU64; CHUNK]>);
+
+// SAFETY: it owns atomics.
+unsafe impl Send for Chunk {}
+// SAFETY: as above.
+unsafe impl Sync for Chunk {}
+
+impl Chunk {
+    /// Free slots.
+    fn new() -> Chunk {
+        Chunk(NonNull::from(Box::leak(Box::new([const { AtomicU64::new(FREE) }; CHUNK]))))
+    }
+
+    /// Its slots. Their pointers are valid as long as the chunk, wherever that is moved to.
+    fn slots(&self) -> impl DoubleEndedIterator<Item = Slot> + use<> {
+        let first = self.0.cast::<AtomicU64>();
+        // SAFETY: the elements of the array.
+        (0..CHUNK).map(move |index| Slot(unsafe { first.add(index) }))
+    }
+
+    fn words(&self) -> &[AtomicU64; CHUNK] {
+        // SAFETY: its own memory, of which there are only shared references.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: made from a box by `new`; the table goes, which outlives the holders of its slots.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
 }
 
 /// A slot of a table; valid as long as the table.
@@ -42,7 +76,8 @@ unsafe impl Sync for Slot {}
 
 impl Slot {
     fn word(&self) -> &AtomicU64 {
-        // SAFETY: the table outlives its slots' holders.
+        // SAFETY: the table outlives its slots' holders, and its chunks never give their memory back before it does. The pointer
+        // came from the chunk's own, which nothing has invalidated: of the words there are only shared references.
         unsafe { self.0.as_ref() }
     }
 }
@@ -51,8 +86,8 @@ impl Inner {
     /// Sees to it that there is a free slot.
     fn add_free(&mut self) {
         if self.free.is_empty() {
-            let chunk: Box<[AtomicU64]> = (0..CHUNK).map(|_| AtomicU64::new(FREE)).collect();
-            self.free.extend(chunk.iter().rev().map(|slot| Slot(NonNull::from(slot))));
+            let chunk = Chunk::new();
+            self.free.extend(chunk.slots().rev());
             self.chunks.push(chunk);
         }
     }
@@ -89,13 +124,13 @@ impl RootTable {
     /// How many slots hold a reference.
     pub(super) fn references(&self) -> usize {
         let inner = self.lock();
-        let words = inner.chunks.iter().flatten().map(|slot| slot.load(Ordering::Relaxed));
+        let words = inner.chunks.iter().flat_map(Chunk::words).map(|slot| slot.load(Ordering::Relaxed));
         words.filter(|&bits| reference(bits).is_some()).count()
     }
 
     /// Makes every reference null.
     pub(super) fn clear(&self) {
-        for slot in self.lock().chunks.iter().flatten() {
+        for slot in self.lock().chunks.iter().flat_map(Chunk::words) {
             if reference(slot.load(Ordering::Relaxed)).is_some() {
                 slot.store(0, Ordering::Relaxed);
             }
@@ -105,7 +140,7 @@ impl RootTable {
     /// Calls `visit` with every slot that is in use, and some that are not.
     pub(super) fn visit(&self, mut visit: impl FnMut(*mut u64)) {
         for chunk in &self.lock().chunks {
-            chunk.iter().for_each(|slot| visit(slot.as_ptr()));
+            chunk.slots().for_each(|slot| visit(slot.word().as_ptr()));
         }
     }
 }
@@ -183,5 +218,38 @@ impl Mutator<'_> {
         let shared = self.state().shared.clone();
         let slot = shared.roots.weak.take(bits);
         RootHandle { shared, slot, weak: true }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Under Miri, which runs it, a slot's pointer must outlive the moves of what holds its chunk.
+    #[test]
+    fn slots_stay_where_they_are_while_the_table_grows_and_moves() {
+        let table = RootTable::default();
+        let slots: Vec<_> = (0..5 * CHUNK as u64).map(|number| table.take(2 * number + 1)).collect();
+        let table = Box::new(table);
+        let copies: Vec<_> = slots.iter().map(|slot| table.copy(*slot)).collect();
+        for (number, (slot, copy)) in slots.iter().zip(&copies).enumerate() {
+            assert_eq!(slot.word().load(Ordering::Relaxed), 2 * number as u64 + 1);
+            assert_eq!(copy.word().load(Ordering::Relaxed), 2 * number as u64 + 1);
+        }
+        let mut visited = 0;
+        table.visit(|slot| {
+            // SAFETY: a slot of the table, which nobody else uses.
+            unsafe { *slot += 8 };
+            visited += 1;
+        });
+        assert_eq!(visited, 10 * CHUNK);
+        assert_eq!(slots[7].word().load(Ordering::Relaxed), 15 + 8);
+        assert_eq!(table.references(), 0, "all are odd");
+        slots[3].word().store(64, Ordering::Relaxed);
+        assert_eq!(table.references(), 1);
+        table.clear();
+        assert_eq!((table.references(), slots[3].word().load(Ordering::Relaxed)), (0, 0));
+        slots.into_iter().for_each(|slot| table.give(slot));
+        assert_eq!(table.take(8).word().load(Ordering::Relaxed), 8);
     }
 }

@@ -1,0 +1,60 @@
+//! Early headers become real ones, before a collector, a verifier or a walk meets them.
+//!
+//! An object has an early header if its type got its id after the object was allocated: see `object/types.rs`. That happens
+//! where a library is loaded while threads allocate and its code runs before its initialisers, so it is looked for only where
+//! types came since the last look. Mutators allocate in regions of two states and in humongous runs, and only these are
+//! walked.
+
+use super::shared::Shared;
+use crate::object::{Header, Kind, size_of_object};
+use crate::region::State;
+use std::collections::HashMap;
+
+impl Shared {
+    /// Gives each object that was allocated before its type had an id its real header.
+    ///
+    /// # Safety
+    /// - No mutator is between two safepoints until this returns, and no buffer has an uncovered tail.
+    pub(crate) unsafe fn settle_early_headers(&self) {
+        let Some(headers) = self.early_types.take() else { return };
+        let table = self.free.table();
+        let written = [State::Shared, State::Exclusive, State::HumongousStart];
+        for index in (0..table.len()).filter(|&index| written.contains(&table.get(index).state())) {
+            // SAFETY: a region in use is committed up to its top, and nobody allocates.
+            unsafe { self.settle_range(table.bottom(index), self.free.object_end(index), &headers) };
+        }
+    }
+
+    /// Stops where the range is not parsable: the verifier tells of it, and a collection ends the process.
+    ///
+    /// # Safety
+    /// - `[start, end)` is committed memory, whole words, in which nobody allocates meanwhile.
+    unsafe fn settle_range(&self, start: usize, end: usize, headers: &HashMap<u64, Header>) {
+        let mut address = start;
+        while address < end {
+            let word = address as *mut u64;
+            // SAFETY: an aligned word inside the caller's range.
+            let mut header = Header::from_bits(unsafe { word.read() });
+            if let Some(real) = headers.get(&header.bits()).filter(|_| header.is_early()) {
+                header = *real;
+                // SAFETY: as above.
+                unsafe { word.write(header.bits()) };
+            }
+            let bytes = match header.kind() {
+                Kind::Filler(bytes) => bytes,
+                Kind::Object(id) => match self.shapes.get(id) {
+                    // SAFETY: no object is smaller than the two words that are read of it.
+                    Some(shape) if end - address >= 2 * size_of::<u64>() => unsafe {
+                        size_of_object(address, shape)
+                    },
+                    _ => return,
+                },
+                Kind::Forwarded(_) | Kind::Invalid => return,
+            };
+            if bytes > end - address {
+                return;
+            }
+            address += bytes;
+        }
+    }
+}
