@@ -21,14 +21,12 @@ mod cursor;
 mod places;
 mod runs;
 
-use super::broken::broken;
-use super::cover::cover;
 use super::forward::{Break, Forwarding};
 use super::live_map::{BLOCK_BYTES, LiveMap, next_block};
 use super::live_objects::ShapeCache;
 use super::{Compaction, Statistics, Subject, Unavailable};
 use crate::collector::work::{Team, Turns};
-use crate::object::{WORD, size_of_object, tail_slots, walk};
+use crate::object::{WORD, size_of_object};
 use crate::region::{Backing, FreeSet, Run, State};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use cursor::Cursor;
@@ -278,36 +276,6 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             }
             self.plan.regions.push(region);
         }
-    }
-
-    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything is live. A run
-    /// holds one object, unless it was reserved for several.
-    ///
-    /// # Safety
-    /// - As for [`run`](Self::run).
-    unsafe fn keep_run(&mut self, index: usize) -> bool {
-        let free = self.subject.free;
-        let region_bytes = free.table().geometry().region_bytes();
-        let (bottom, end) = (free.table().bottom(index), free.object_end(index));
-        let mut any = false;
-        // SAFETY: the run is parsable. The walk has read the size of an object before that is covered.
-        let parsed = unsafe {
-            walk(self.subject.shapes, bottom, end, |object| {
-                let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
-                    return cover(free, object.address, object.address + object.bytes);
-                };
-                self.map.leave_in_place(object.address, object.address + WORD);
-                any = true;
-                let tail = tail_slots(object.address, shape).filter(|_| object.bytes > region_bytes);
-                let arrays = &mut self.plan.arrays;
-                // Room for all was reserved.
-                arrays.extend(tail.map(|tail| LargeArray { address: object.address, slots: tail.length }));
-            })
-        };
-        if parsed.is_err() {
-            broken(bottom, "a run of regions is not parsable");
-        }
-        any
     }
 
     fn is_left_alone(&self, bottom: usize, top: usize) -> bool {

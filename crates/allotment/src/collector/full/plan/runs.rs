@@ -1,4 +1,4 @@
-//! Runs that move: where each of them goes.
+//! Runs of regions: what of them lives, and, where they move, where each of them goes.
 //!
 //! A run takes part in the plan like the objects of a region: in order of address, downwards. So nothing overtakes, the slide
 //! needs no free memory, and no second pass over the heap is made: slots into a run get the new address with all others. Only it
@@ -12,14 +12,45 @@
 //! have to change places, which takes memory.
 
 use super::places::{self, Kind};
-use super::{Cursor, MovedRun, Planner, Role};
+use super::{Cursor, LargeArray, MovedRun, Planner, Role};
 use crate::collector::full::Statistics;
 use crate::collector::full::broken::broken;
-use crate::object::walk;
+use crate::collector::full::cover::cover;
+use crate::object::{WORD, tail_slots, walk};
 use crate::region::{Backing, State};
 use std::ops::Range;
 
 impl<B: Backing> Planner<'_, '_, B> {
+    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything is live. A run
+    /// holds one object, unless it was reserved for several.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    pub(super) unsafe fn keep_run(&mut self, index: usize) -> bool {
+        let free = self.subject.free;
+        let region_bytes = free.table().geometry().region_bytes();
+        let (bottom, end) = (free.table().bottom(index), free.object_end(index));
+        let mut any = false;
+        // SAFETY: the run is parsable. The walk has read the size of an object before that is covered.
+        let parsed = unsafe {
+            walk(self.subject.shapes, bottom, end, |object| {
+                let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
+                    return cover(free, object.address, object.address + object.bytes);
+                };
+                self.map.leave_in_place(object.address, object.address + WORD);
+                any = true;
+                let tail = tail_slots(object.address, shape).filter(|_| object.bytes > region_bytes);
+                let arrays = &mut self.plan.arrays;
+                // Room for all was reserved.
+                arrays.extend(tail.map(|tail| LargeArray { address: object.address, slots: tail.length }));
+            })
+        };
+        if parsed.is_err() {
+            broken(bottom, "a run of regions is not parsable");
+        }
+        any
+    }
+
     /// Whether the live run that begins at region `index` may move; no pin before `first_pin` is in it.
     pub(super) fn may_move(&self, index: usize, first_pin: usize) -> bool {
         let table = self.subject.free.table();
