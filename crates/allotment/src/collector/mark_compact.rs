@@ -93,9 +93,14 @@ impl Collector for MarkCompact {
             if first.is_none() || self.grow(world, satisfied) {
                 return (first, None);
             }
-            // The last resort: all free memory in one piece, and all of it.
-            let second = self.collect_stopped(world, cause, Compaction::Maximum);
-            if !self.grow(world, satisfied) && world.shared().free.end_quarantine() {
+            // The last resort: all free memory in one piece, runs included, and all of it. What is in quarantine would stand
+            // in the way, and so would what the collection puts there.
+            let end_quarantine = || world.shared().free.end_quarantine();
+            if end_quarantine() && self.grow(world, satisfied) {
+                return (first, None);
+            }
+            let second = self.collect_stopped(world, cause, Compaction::Together);
+            if !self.grow(world, satisfied) && end_quarantine() {
                 self.grow(world, satisfied);
             }
             (first, second)

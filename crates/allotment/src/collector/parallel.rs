@@ -16,7 +16,8 @@
 //!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
 //!         -> full; more of the capacity
-//!         -> full, all in one piece; all of the capacity; the room that old regions have left
+//!         -> full, every region compacted; all of the capacity
+//!         -> full, all in one piece, humongous objects too; the room that old regions have left
 //! ```
 
 mod idle;
@@ -170,12 +171,21 @@ impl Parallel {
         if satisfied() || inner.grow(world, &mut records, &mut satisfied) {
             return (records, true);
         }
-        records.extend(self.full(inner, world, cause, Compaction::Maximum));
-        let before = free.capacity();
-        free.set_capacity(free.table().len());
-        room::tell_raised(&mut records, before, free.capacity());
-        if satisfied() || free.end_quarantine() && satisfied() {
+        // Where less than the heap may be in use, more of it may do, and no run has to move.
+        let whole = free.capacity() == free.table().len();
+        if !whole {
+            records.extend(self.full(inner, world, cause, Compaction::Maximum));
+            room::open_all(free, &mut records);
+        }
+        if !whole && satisfied() || free.end_quarantine() && satisfied() {
             return (records, true);
+        }
+        if whole || free.is_scattered() {
+            records.extend(self.full(inner, world, cause, Compaction::Together));
+            room::open_all(free, &mut records);
+            if satisfied() || free.end_quarantine() && satisfied() {
+                return (records, true);
+            }
         }
         inner.open_old_regions(world);
         let room = satisfied();

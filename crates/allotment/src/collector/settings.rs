@@ -40,7 +40,9 @@ impl Settings {
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
-        let compaction = if self.move_all { Compaction::MoveAll } else { compaction };
+        // The last resort needs all that is free in one piece, and a detour would leave a hole.
+        let move_all = self.move_all && compaction != Compaction::Together;
+        let compaction = if move_all { Compaction::MoveAll } else { compaction };
         let (bytes, most) = (shared.free.occupancy().used_bytes, gang.most());
         let wanted = WantedWorkers { workers: wanted_workers(bytes, most), most, bytes };
         let team = Team::new(gang, gang.ready(wanted.workers)).helped_by(world.volunteers());

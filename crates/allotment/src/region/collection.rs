@@ -30,12 +30,24 @@ impl<B: Backing> FreeSet<B> {
         taken
     }
 
+    /// Takes that region, if it has no memory and the system gives it some; it is the caller's, and in state Exclusive.
+    pub(crate) fn take_untouched_region(&self, index: usize) -> bool {
+        let taken = self.untouched.take(index) && self.commit_taken(index);
+        if taken {
+            self.table.get(index).set_state(State::Exclusive);
+        }
+        taken
+    }
+
     /// Lets all mutators use what is above `top` in a region whose objects the caller moved. It becomes the
     /// region of its home's slot if it has more room than the one there.
     pub(crate) fn offer_region(&self, index: usize, top: usize) {
         let region = self.table.get(index);
         region.raise_dirty(region.top());
         region.set_top(top);
+        // A run may have left it.
+        region.set_run(0);
+        region.set_tenured(false);
         self.poison_room(index);
         region.set_state(State::Shared);
         let slot = &self.slots[region.home()].region;

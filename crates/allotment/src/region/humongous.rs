@@ -73,17 +73,60 @@ impl<B: Backing> FreeSet<B> {
             if region.dirty() > self.table.bottom(index) {
                 dirty = region.dirty();
             }
-            region.set_home(home);
-            region.set_top(end.clamp(self.table.bottom(index), self.table.end(index)));
-            if index == start {
-                region.set_run(regions);
-                region.set_state(State::HumongousStart);
-            } else {
-                region.set_run(index - start);
-                region.set_state(State::HumongousContinuation);
-            }
+            self.continue_run(start, regions, index, end, home);
         }
         Carve { start: bottom, end, dirty: dirty.clamp(bottom, end) }
+    }
+
+    /// Makes `index` a region of the run that begins at `start` and whose object ends at `end`.
+    fn continue_run(&self, start: usize, regions: usize, index: usize, end: usize, home: usize) {
+        let region = self.table.get(index);
+        region.set_home(home);
+        region.set_top(end.clamp(self.table.bottom(index), self.table.end(index)));
+        if index == start {
+            region.set_run(regions);
+            region.set_state(State::HumongousStart);
+        } else {
+            region.set_run(index - start);
+            region.set_state(State::HumongousContinuation);
+        }
+    }
+
+    /// The run whose first region is `start`.
+    pub(crate) fn run(&self, start: usize) -> Run {
+        let first = self.table.get(start);
+        Run {
+            regions: first.run(),
+            bytes: self.object_end(start) - self.table.bottom(start),
+            home: first.home(),
+            tenured: first.is_tenured(),
+        }
+    }
+
+    /// Notes that a run lies in the regions from `start` on now, which the caller owns, and to which it moved what the run holds.
+    pub(crate) fn settle_run(&self, start: usize, run: &Run) {
+        let end = self.table.bottom(start) + run.bytes;
+        for index in start..start + run.regions {
+            let region = self.table.get(index);
+            // What lay there before.
+            region.raise_dirty(region.top().min(self.table.end(index)));
+            region.set_tenured(index == start && run.tenured);
+            self.continue_run(start, run.regions, index, end, run.home);
+            self.poison_room(index);
+        }
+    }
+
+    /// Whether free regions, committed or not, are not all side by side, at about this moment.
+    pub(crate) fn is_scattered(&self) -> bool {
+        let unused = |index: &usize| self.is_free(*index) || self.untouched.contains(*index);
+        let mut stretches = 0;
+        let mut before = false;
+        for index in 0..self.table.len() {
+            let now = unused(&index);
+            stretches += usize::from(now && !before);
+            before = now;
+        }
+        stretches > 1
     }
 
     /// Gives the run back whose first region is `start`; the caller owns it.
@@ -91,6 +134,16 @@ impl<B: Backing> FreeSet<B> {
         let regions = self.table.get(start).run();
         (start..start + regions).for_each(|index| self.retire_region(index, self.table.get(index).home()));
     }
+}
+
+/// A run of regions, wherever it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) regions: usize,
+    /// Of what it holds, from its bottom on.
+    pub(crate) bytes: usize,
+    home: usize,
+    tenured: bool,
 }
 
 /// Why a run was not claimed.

@@ -42,6 +42,7 @@ pub(crate) use free_set::{FreeSet, RefillMode};
 pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
+pub(crate) use humongous::Run;
 pub(crate) use quarantine::Disposal;
 pub(crate) use starts::StartTable;
 pub use table::State;

@@ -1,6 +1,6 @@
 //! Where an object will be.
 
-use super::live_map::{Destination, LiveMap};
+use super::live_map::{BLOCK_BYTES, Destination, LiveMap};
 use crate::object::WORD;
 
 /// A place where an object does not follow its predecessor: the end of a region, or a pinned object.
@@ -37,6 +37,7 @@ impl<'p> Forwarding<'p> {
             Destination::At(to) => to + self.map.live_words_below(address, block) * WORD,
             Destination::InPlace => address,
             Destination::Broken(to) => self.behind_break(address, to),
+            Destination::Whole(to) => to + address % BLOCK_BYTES,
         }
     }
 

@@ -11,7 +11,8 @@
 //! needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a
 //! look-up walks from object to object), a table of forwarding addresses (a word for each object).
 //!
-//! Humongous objects do not slide, and have a bit for their header only.
+//! Humongous objects have a bit for their header only. A run of regions stays, or moves as it is: then the block of the header
+//! says where the block goes, and nothing is counted.
 
 use super::broken::broken;
 use super::x86_64::PopulationCount;
@@ -29,6 +30,8 @@ pub(super) const BLOCK_BYTES: usize = 64 * WORD;
 const IN_PLACE: u64 = 1;
 /// In `destination`: objects of the block go to more than one place.
 const BREAK: u64 = 2;
+/// In `destination`: the block moves as it is, with what is between its live words.
+const WHOLE: u64 = IN_PLACE | BREAK;
 
 /// What is known of a block.
 #[repr(C)]
@@ -50,6 +53,8 @@ pub(super) enum Destination {
     At(usize),
     /// The same up to a break, which a list knows.
     Broken(usize),
+    /// All of them by the same distance: the first byte of the block goes to this address.
+    Whole(usize),
 }
 
 /// One block for every 512 bytes of a heap.
@@ -289,6 +294,12 @@ impl LiveMap {
         blocks(start, end)
             .for_each(|(start, _)| self.block(start).destination.store(IN_PLACE, Ordering::Relaxed));
     }
+
+    /// Notes that the block of `address` moves down by `distance` as it is; that is a multiple of a block.
+    pub(super) fn shift(&self, address: usize, distance: usize) {
+        let to = (address & !(BLOCK_BYTES - 1)) - distance;
+        self.block(address).destination.store(to as u64 | WHOLE, Ordering::Relaxed);
+    }
 }
 
 impl Block {
@@ -329,11 +340,12 @@ impl Block {
     #[inline(always)]
     pub(super) fn destination(&self) -> Destination {
         let destination = self.destination.load(Ordering::Relaxed);
-        let address = (destination & !(IN_PLACE | BREAK)) as usize;
-        match destination & (IN_PLACE | BREAK) {
+        let address = (destination & !WHOLE) as usize;
+        match destination & WHOLE {
             0 => Destination::At(address),
             BREAK => Destination::Broken(address),
-            _ => Destination::InPlace,
+            IN_PLACE => Destination::InPlace,
+            _ => Destination::Whole(address),
         }
     }
 }

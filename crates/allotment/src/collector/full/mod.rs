@@ -75,11 +75,20 @@ pub(crate) struct Roots<'r> {
 pub(crate) enum Compaction {
     /// Those of which garbage is more than this percentage.
     Garbage { percent: usize },
-    /// All: free memory is in one piece afterwards, as far as pins allow.
+    /// All; runs of regions stay.
     Maximum,
-    /// All, and by way of a free region, so that each object that is not pinned gets another address; with no
-    /// free region this is `Maximum`. For tests of embedders: a reference that was forgotten is found out.
+    /// All, and runs of regions too: free regions are side by side afterwards, as far as pins allow.
+    Together,
+    /// The same by way of a free region, so that each object that is not pinned gets another address, runs where there is room
+    /// below them; with no free region this is `Together`. For tests of embedders: a reference that was forgotten is found out.
     MoveAll,
+}
+
+impl Compaction {
+    /// Whether runs of regions move.
+    fn moves_runs(self) -> bool {
+        matches!(self, Compaction::Together | Compaction::MoveAll)
+    }
 }
 
 /// Why a collection did not begin; the heap is as it was.

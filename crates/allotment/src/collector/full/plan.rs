@@ -11,20 +11,23 @@
 //! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever is
 //! in it. Only where a gap ends it is looked for where the last object begins that fits.
 //!
+//! Runs of regions stay, or take part (`runs.rs`): each goes, when its turn comes, to the lowest regions side by side that have
+//! nothing in them by then, and what it leaves are gaps for what comes after it.
+//!
 //! Workers share the count of what is live in each region. Pouring is one worker's: it is one or two per cent of a collection,
 //! and so an object's new address does not depend on how many workers there are.
 
 mod cursor;
+mod places;
+mod runs;
 
-use super::broken::broken;
-use super::cover::cover;
 use super::forward::{Break, Forwarding};
 use super::live_map::{BLOCK_BYTES, LiveMap, next_block};
 use super::live_objects::ShapeCache;
 use super::{Compaction, Statistics, Subject, Unavailable};
 use crate::collector::work::{Team, Turns};
-use crate::object::{WORD, size_of_object, tail_slots, walk};
-use crate::region::{Backing, State};
+use crate::object::{WORD, size_of_object};
+use crate::region::{Backing, FreeSet, Run, State};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use cursor::Cursor;
 use std::ops::Range;
@@ -38,8 +41,10 @@ pub(super) enum Role {
     Stays,
     /// Its objects move, pinned ones excepted.
     Slides,
-    /// It was free, and gets objects; the collection has taken it.
+    /// It was free, and gets objects or a run; the collection has taken it.
     Taken,
+    /// It is part of a run that moves.
+    Shifts,
 }
 
 /// One region in the plan.
@@ -50,6 +55,8 @@ pub(super) struct RegionPlan {
     pub(super) pins: Range<usize>,
     /// Address behind its last object, when all is done.
     pub(super) top: usize,
+    /// Whether a run that moves will lie there, and no objects.
+    pub(super) gets_run: bool,
 }
 
 /// A pinned object in a region that slides.
@@ -69,6 +76,16 @@ pub(super) struct LargeArray {
     pub(super) slots: usize,
 }
 
+/// A run that moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MovedRun {
+    /// The region it begins at.
+    pub(super) from: usize,
+    /// The one it will begin at.
+    pub(super) to: usize,
+    pub(super) run: Run,
+}
+
 /// What is to become of the heap.
 pub(super) struct Plan {
     pub(super) regions: Vec<RegionPlan>,
@@ -83,12 +100,16 @@ pub(super) struct Plan {
     /// In order of address.
     pub(super) pins: Vec<Pin>,
     pub(super) breaks: Vec<Break>,
+    /// In order of where they begin.
+    pub(super) runs: Vec<MovedRun>,
+    /// Whether regions without memory are taken, too.
+    commits: bool,
 }
 
 impl Plan {
     /// Whether any object gets a new address.
     pub(super) fn moves(&self) -> bool {
-        self.regions.iter().any(|region| region.role == Role::Slides)
+        self.regions.iter().any(|region| matches!(region.role, Role::Slides | Role::Shifts))
     }
 
     /// An empty plan with memory for all it can hold; `pins` are addresses of live objects.
@@ -102,7 +123,7 @@ impl Plan {
         addresses.sort_unstable();
         addresses.dedup();
         let (mut regions, mut pins, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut stays, mut vacated, mut arrays) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut stays, mut vacated, mut arrays, mut runs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let table = subject.free.table();
         let count = table.len();
         regions.try_reserve_exact(count)?;
@@ -113,11 +134,30 @@ impl Plan {
         // Each of them continues in a region that no other continues in before it.
         let continues = |&index: &usize| table.get(index).state() == State::HumongousContinuation;
         arrays.try_reserve_exact((0..count).filter(continues).count())?;
+        let begins_run = |&index: &usize| table.get(index).state() == State::HumongousStart;
+        runs.try_reserve_exact((0..count).filter(begins_run).count())?;
         pins.try_reserve_exact(addresses.len())?;
         // Each gap opens with a break; each pin is one, what follows it, and the bottom of a region.
         breaks.try_reserve_exact(2 * count + 3 * addresses.len() + 2)?;
         pins.extend(addresses.iter().map(|&start| Pin { start, end: start, filled_to: start }));
-        Ok(Plan { regions, stays, vacated, arrays, pins, breaks })
+        Ok(Plan { regions, stays, vacated, arrays, pins, breaks, runs, commits: false })
+    }
+
+    /// Takes a region in which nothing is; whether it could be had.
+    fn take<B: Backing>(&mut self, free: &FreeSet<B>, index: usize) -> bool {
+        let region = &mut self.regions[index];
+        let taken = free.take_free_region(index);
+        let committed = !taken && self.commits && free.table().get(index).state() == State::Uncommitted;
+        if committed {
+            // A system that has refused is not asked again.
+            self.commits = free.take_untouched_region(index);
+        }
+        let taken = taken || committed && self.commits;
+        if taken {
+            region.role = Role::Taken;
+            region.top = free.table().bottom(index);
+        }
+        taken
     }
 
     /// Bottom of gap `number` of a region: below the pin of that number, or above the last one.
@@ -160,11 +200,17 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             self.assign_roles(statistics);
             self.measure_pins();
         }
-        let mut cursor = Cursor::new(self.detour());
+        self.plan.commits = self.compaction.moves_runs();
+        let cleared = if self.compaction.moves_runs() { self.room_to_clear() } else { 0..0 };
+        let mut cursor = Cursor::new(self.detour(), cleared);
         for index in 0..self.plan.regions.len() {
-            if self.plan.regions[index].role == Role::Slides {
+            cursor.reach(index);
+            match self.plan.regions[index].role {
                 // SAFETY: the caller's predicate.
-                unsafe { self.pour_region(index, &mut cursor) };
+                Role::Slides => unsafe { self.pour_region(index, &mut cursor) },
+                // SAFETY: as above.
+                Role::Shifts => unsafe { self.place_run(index, &cursor, statistics) },
+                Role::Untouched | Role::Stays | Role::Taken => {}
             }
         }
         cursor.close(self.plan);
@@ -195,13 +241,22 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             while self.plan.pins.get(pin).is_some_and(|pin| pin.start < free.table().end(index)) {
                 pin += 1;
             }
-            let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top };
+            let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top, gets_run: false };
             let stays = self.plan.stays[index].load(Ordering::Relaxed);
             match free.table().get(index).state() {
-                State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => {}
-                State::Exclusive => {}
+                State::Free | State::Uncommitted | State::Quarantined | State::Exclusive => {}
                 // SAFETY: the caller's predicate.
-                State::HumongousStart if unsafe { self.keep_run(index) } => {}
+                State::HumongousStart if unsafe { self.keep_run(index) } => {
+                    if self.may_move(index, first_pin) {
+                        (region.role, region.top) = (Role::Shifts, bottom);
+                    }
+                }
+                State::HumongousContinuation => {
+                    let start = index - free.table().get(index).run();
+                    if self.plan.regions[start].role == Role::Shifts {
+                        (region.role, region.top) = (Role::Shifts, bottom);
+                    }
+                }
                 State::HumongousStart => {
                     statistics.humongous_freed += 1;
                     statistics.regions_freed += free.table().get(index).run();
@@ -221,36 +276,6 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             }
             self.plan.regions.push(region);
         }
-    }
-
-    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything is live. A run
-    /// holds one object, unless it was reserved for several.
-    ///
-    /// # Safety
-    /// - As for [`run`](Self::run).
-    unsafe fn keep_run(&mut self, index: usize) -> bool {
-        let free = self.subject.free;
-        let region_bytes = free.table().geometry().region_bytes();
-        let (bottom, end) = (free.table().bottom(index), free.object_end(index));
-        let mut any = false;
-        // SAFETY: the run is parsable. The walk has read the size of an object before that is covered.
-        let parsed = unsafe {
-            walk(self.subject.shapes, bottom, end, |object| {
-                let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
-                    return cover(free, object.address, object.address + object.bytes);
-                };
-                self.map.leave_in_place(object.address, object.address + WORD);
-                any = true;
-                let tail = tail_slots(object.address, shape).filter(|_| object.bytes > region_bytes);
-                let arrays = &mut self.plan.arrays;
-                // Room for all was reserved.
-                arrays.extend(tail.map(|tail| LargeArray { address: object.address, slots: tail.length }));
-            })
-        };
-        if parsed.is_err() {
-            broken(bottom, "a run of regions is not parsable");
-        }
-        any
     }
 
     fn is_left_alone(&self, bottom: usize, top: usize) -> bool {

@@ -27,7 +27,7 @@ pub(super) unsafe fn reclaim<B: Backing>(
         while let Some(index) = turns.take() {
             let region = &plan.regions[index];
             match region.role {
-                Role::Untouched => {}
+                Role::Untouched | Role::Shifts => {}
                 // SAFETY: what is marked are the region's own objects, which are where they were.
                 Role::Stays => unsafe {
                     cover_garbage(free, map, table.bottom(index), table.get(index).top());
@@ -40,13 +40,17 @@ pub(super) unsafe fn reclaim<B: Backing>(
     free.forget_room();
     let ours = plan.regions.iter().enumerate().filter(|(_, region)| region.role != Role::Untouched);
     for (index, region) in ours {
+        if region.gets_run {
+            continue;
+        }
         if region.top > table.bottom(index) {
             free.offer_region(index, region.top);
         } else {
             free.retire_region(index, table.get(index).home());
-            statistics.regions_freed += usize::from(region.role == Role::Slides);
+            statistics.regions_freed += usize::from(matches!(region.role, Role::Slides | Role::Shifts));
         }
     }
+    plan.runs.iter().for_each(|moved| free.settle_run(moved.to, &moved.run));
 }
 
 /// # Safety

@@ -7,13 +7,15 @@
 //! - over what lay in an earlier region: it waits until the worker that has that one is done;
 //! - where nothing lay: free regions, and what is above objects that stay.
 //!
+//! A run of regions is moved as it is, by the worker whose turn its first region is; it waits for all regions that the run goes to.
+//!
 //! Who has the lowest region that is not done waits for nobody, so somebody always goes on. Where little is garbage,
 //! a region goes into the one just before it, and workers go one by one; but with each region there is more
 //! garbage below, and as soon as it is a region for each worker they no longer meet. Shadow regions (JDK-8220465), which get
 //! what cannot be written yet, were refused: they need free memory, and the last collection has none.
 
 use super::forward::Forwarding;
-use super::plan::{Plan, Role};
+use super::plan::{MovedRun, Plan, Role};
 use super::{Statistics, Subject};
 use crate::collector::work::{Team, Turns};
 use crate::object::WORD;
@@ -67,8 +69,16 @@ impl Mover<'_> {
     /// - As for [`slide`]; each region before has been moved by this worker, or is another's.
     unsafe fn region(&mut self, index: usize) {
         let region = &self.plan.regions[index];
+        self.own = index;
+        if region.role == Role::Shifts {
+            // Of its regions the first has its turn.
+            if let Ok(number) = self.plan.runs.binary_search_by_key(&index, |moved| moved.from) {
+                // SAFETY: the caller's predicates.
+                unsafe { self.run(&self.plan.runs[number]) };
+            }
+            return;
+        }
         if region.role == Role::Slides {
-            self.own = index;
             let mut start = self.table.bottom(index);
             for pin in &self.plan.pins[region.pins.clone()] {
                 // SAFETY: the caller's predicates.
@@ -79,6 +89,23 @@ impl Mover<'_> {
             unsafe { self.slide_runs(start, self.table.get(index).top()) };
         }
         self.plan.vacated[index].store(true, Ordering::Release);
+    }
+
+    /// Moves a run as it is.
+    ///
+    /// # Safety
+    /// - As for [`region`](Self::region); the run begins at the region whose turn it is.
+    unsafe fn run(&mut self, moved: &MovedRun) {
+        let MovedRun { from, to, run } = *moved;
+        (to..from.min(to + run.regions)).for_each(|index| self.wait_until_vacated(index));
+        let (source, target) = (self.table.bottom(from) as *const u64, self.table.bottom(to) as *mut u64);
+        // SAFETY: the plan sends the run below itself, to regions that were free or that all has left; where the two overlap
+        // it is the run's own memory, which nobody else reads or writes.
+        unsafe { std::ptr::copy(source, target, run.bytes / WORD) };
+        self.moved += run.bytes as u64;
+        for index in from..from + run.regions {
+            self.plan.vacated[index].store(true, Ordering::Release);
+        }
     }
 
     /// Moves the live words in `[start, end)`.
@@ -123,13 +150,20 @@ impl Mover<'_> {
     #[inline(never)]
     fn wait_for(&self, to: usize) -> Range<usize> {
         let index = self.table.index_of(to);
-        if index != self.own && self.plan.regions[index].role == Role::Slides {
+        if index != self.own {
+            self.wait_until_vacated(index);
+        }
+        self.table.bottom(index)..self.table.end(index)
+    }
+
+    /// Waits until all has left the region that leaves it.
+    fn wait_until_vacated(&self, index: usize) {
+        if matches!(self.plan.regions[index].role, Role::Slides | Role::Shifts) {
             let mut waiting = Waiting::new();
             while !self.plan.vacated[index].load(Ordering::Acquire) {
                 waiting.longer();
             }
         }
-        self.table.bottom(index)..self.table.end(index)
     }
 }
 

@@ -37,6 +37,12 @@ pub(crate) struct Statistics {
     pub(crate) regions_freed: usize,
     /// Humongous objects that died.
     pub(crate) humongous_freed: usize,
+    /// Runs of regions that moved.
+    pub(crate) runs_moved: usize,
+    /// Their regions.
+    pub(crate) run_regions_moved: usize,
+    /// Bytes of what lies in them.
+    pub(crate) run_bytes_moved: usize,
     /// Times the mark stack could not grow, and the heap was searched for what did not fit.
     pub(crate) mark_overflows: u64,
     /// Pieces of mark stacks that went from one worker to another.

@@ -6,7 +6,7 @@ use crate::collector::full::Subject;
 use crate::collector::record::CollectionRecord;
 use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;
-use crate::region::State;
+use crate::region::{Backing, FreeSet, State};
 use std::sync::Arc;
 
 impl Parallel {
@@ -84,8 +84,15 @@ impl Inner {
     }
 }
 
+/// All of the heap may be in use, of which the last record tells.
+pub(super) fn open_all<B: Backing>(free: &FreeSet<B>, records: &mut [CollectionRecord]) {
+    let before = free.capacity();
+    free.set_capacity(free.table().len());
+    tell_raised(records, before, free.capacity());
+}
+
 /// The last record tells that so many regions may be in use, where it was fewer, if it was.
-pub(super) fn tell_raised(records: &mut [CollectionRecord], before: usize, now: usize) {
+fn tell_raised(records: &mut [CollectionRecord], before: usize, now: usize) {
     if before < now
         && let Some(sizing) = records.last_mut().and_then(|record| record.sizing.as_mut())
     {

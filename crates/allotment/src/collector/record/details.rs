@@ -34,6 +34,14 @@ impl CollectionRecord {
                 "Regions: {} left alone, {} freed; humongous objects: {} freed",
                 full.regions_left_alone, full.regions_freed, full.humongous_freed
             ));
+            if full.runs_moved > 0 {
+                line(format_args!(
+                    "Humongous runs: {} moved, {} regions, {}k",
+                    full.runs_moved,
+                    full.run_regions_moved,
+                    full.run_bytes_moved.div_ceil(1024)
+                ));
+            }
             line(format_args!("Mark stack overflows: {}", full.mark_overflows));
             line(format_args!("{}", Workers(self, "used", full.imbalance(), full.steals)));
         }

@@ -15,6 +15,12 @@ pub struct FullRecord {
     pub regions_freed: usize,
     /// Humongous objects that died.
     pub humongous_freed: usize,
+    /// Runs of regions that moved: humongous objects, in a collection of the last resort.
+    pub runs_moved: usize,
+    /// Regions of these runs.
+    pub run_regions_moved: usize,
+    /// Bytes of what lies in them.
+    pub run_bytes_moved: usize,
     /// Times a worker's stack could not grow; the heap was searched for what did not fit.
     pub mark_overflows: u64,
     /// Pieces of work that one worker took from another while they marked.
@@ -70,6 +76,9 @@ impl CollectionRecord {
                 regions_left_alone: done.regions_left_alone,
                 regions_freed: done.regions_freed,
                 humongous_freed: done.humongous_freed,
+                runs_moved: done.runs_moved,
+                run_regions_moved: done.run_regions_moved,
+                run_bytes_moved: done.run_bytes_moved,
                 mark_overflows: done.mark_overflows,
                 steals: done.steals,
                 worker_objects: done.worker_objects,

@@ -59,6 +59,9 @@ fn full() -> CollectionRecord {
         regions_left_alone: 8,
         regions_freed: 9,
         humongous_freed: 2,
+        runs_moved: 0,
+        run_regions_moved: 0,
+        run_bytes_moved: 0,
         mark_overflows: 4,
         steals: 5,
         worker_objects: vec![10, 30],
@@ -97,6 +100,14 @@ fn a_full_collection_has_its_lines() {
         "GC(3) Workers: 2 of 4, used 24k, imbalance 1.50, steals 5",
     ];
     assert_eq!(full().detail_lines(), expected);
+}
+
+#[test]
+fn runs_that_moved_have_a_line() {
+    let mut record = full();
+    let full = record.full.as_mut().expect("a full collection");
+    (full.runs_moved, full.run_regions_moved, full.run_bytes_moved) = (2, 7, 6 * 1024 + 1);
+    assert_eq!(record.detail_lines()[3], "GC(3) Humongous runs: 2 moved, 7 regions, 7k");
 }
 
 #[test]

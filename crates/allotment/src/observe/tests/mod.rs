@@ -7,6 +7,7 @@
 
 mod graph;
 mod interpreter;
+mod large_arrays;
 mod out_of_memory;
 mod places;
 mod programs;

@@ -41,7 +41,7 @@ fn tag() -> impl Strategy<Value = u64> {
 }
 
 fn wanted(longest: usize) -> impl Strategy<Value = Wanted> {
-    let length = prop_oneof![30 => 0..12_usize, 6 => 0..longest / 4, 1 => longest / 4..longest];
+    let length = prop_oneof![30 => 0..12_usize, 6 => 0..longest / 4, 3 => longest / 4..longest];
     (prop::sample::select(&KINDS), length, any::<u8>()).prop_map(|(kind, length, way)| {
         let length = match kind {
             Kind::Pair | Kind::Traced => 0,

@@ -114,6 +114,12 @@ impl Young {
     }
 }
 
+/// Runs of regions that the last collections of a heap moved.
+fn runs_moved(heap: &Heap) -> usize {
+    let recent = heap.collections().recent;
+    recent.iter().filter_map(|record| record.full.as_ref()).map(|full| full.runs_moved).sum()
+}
+
 /// Nothing is in the heap but what is held, after a collection; and with nothing held nothing is.
 fn check_end(heap: &Heap, programs: &mut [Program]) {
     heap.verify().expect("a heap in order");
@@ -142,20 +148,23 @@ fn check_end(heap: &Heap, programs: &mut [Program]) {
 #[test]
 fn one_thread_does_what_it_likes() {
     let young = Young::default();
-    stress(256, (setting(), program(700, 150)), |(setting, steps)| {
+    let runs = Cell::new(0);
+    stress(256, (setting(), program(1500, 150)), |(setting, steps)| {
         let heap = setting.heap();
         let shapes = Shapes::new(&heap);
         let program = run(&heap, shapes, 0, &steps, None);
         young.count(&heap);
+        runs.set(runs.get() + runs_moved(&heap));
         check_end(&heap, &mut [program]);
     });
     young.check();
+    assert!(runs.get() > 0, "no run moved");
 }
 
 #[test]
 fn several_threads_with_roots_of_their_own_and_shared_ones() {
     let young = Young::default();
-    let programs = prop::collection::vec(program(300, 80), 2..5);
+    let programs = prop::collection::vec(program(700, 80), 2..5);
     stress(64, (setting(), programs), |(setting, programs)| {
         let heap = setting.heap();
         let shapes = Shapes::new(&heap);

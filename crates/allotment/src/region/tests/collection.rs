@@ -92,3 +92,86 @@ fn regions_go_back_to_the_system_when_their_time_has_come() {
     free.verify().unwrap();
     assert_eq!(free.table().get(2).state(), State::Uncommitted);
 }
+
+#[test]
+fn a_run_is_a_run_where_it_was_moved_to() {
+    // It moves by less than its length, by more, and beyond where anything was.
+    for down in [1, 2, 4] {
+        let (free, memory) = heap(1024, 8, 2, RefillMode::CompareAndSwap);
+        let piece = free.allocate_humongous(1, 2500).expect("room");
+        let start = free.table().index_of(piece.start);
+        assert_eq!(start, 5);
+        memory.write(piece.start, piece.end);
+        free.table().get(start).set_tenured(true);
+        let run = free.run(start);
+        assert_eq!((run.regions, run.bytes), (3, 2500));
+        let to = start - down;
+        for index in to..start {
+            // The uppermost had memory before, and was written.
+            if index == start - 1 {
+                let taken = free.take_untouched_region(index);
+                assert!(taken);
+                free.give_region(index, 0);
+                assert!(!free.take_untouched_region(index) && free.take_free_region(index));
+                free.table().get(index).raise_dirty(free.table().end(index));
+            } else {
+                assert!(!free.take_free_region(index) && free.take_untouched_region(index));
+            }
+            assert_eq!(free.table().get(index).state(), State::Exclusive);
+        }
+        memory.write(free.table().bottom(to), free.table().bottom(to) + run.bytes);
+        free.settle_run(to, &run);
+        (to + 3..start + 3).for_each(|index| free.retire_region(index, 0));
+        free.verify().unwrap();
+        assert_eq!(free.run(to), run);
+        assert_eq!(free.object_end(to), free.table().bottom(to) + 2500);
+        assert!(free.table().get(to).is_tenured());
+        assert_eq!(free.occupancy().humongous_regions, 3);
+        assert!((0..8).all(|index| index == to || !free.table().get(index).is_tenured()));
+        // What was written above it is known: who gets it next is told.
+        free.give_humongous(to);
+        free.verify().unwrap();
+        let again = free.allocate_humongous(0, 8 * 1024).expect("all of it");
+        memory.check(again);
+        assert!(again.dirty >= free.table().bottom(start + 2), "to where the run reached");
+    }
+}
+
+#[test]
+fn a_region_for_which_there_is_no_memory_is_not_taken() {
+    let (free, memory) = heap(1024, 4, 1, RefillMode::CompareAndSwap);
+    memory.allowance.store(1, Ordering::Relaxed);
+    assert!(free.take_untouched_region(2));
+    assert!(!free.take_untouched_region(1));
+    assert!(!free.take_untouched_region(2), "somebody has it");
+    free.give_region(2, 0);
+    free.verify().unwrap();
+    assert_eq!((free.table().get(1).state(), free.commit_failures()), (State::Uncommitted, 1));
+}
+
+#[test]
+fn free_regions_are_scattered_unless_they_are_side_by_side() {
+    // Regions in use.
+    for (used, scattered) in [
+        (&[][..], false),
+        (&[0, 1, 2, 3, 4, 5], false),
+        (&[0], false),
+        (&[5], false),
+        (&[0, 5], false),
+        (&[1], true),
+        (&[0, 2], true),
+        (&[0, 1, 3, 4], true),
+        (&[0, 1, 2, 4, 5], false),
+    ] {
+        let (free, _) = heap(1024, 6, 2, RefillMode::CompareAndSwap);
+        let all: Vec<usize> = std::iter::from_fn(|| free.take_region(0)).collect();
+        // Some without memory.
+        for index in all.into_iter().filter(|index| !used.contains(index)) {
+            free.give_region(index, index % 2);
+            if index % 3 == 0 {
+                free.uncommit_free();
+            }
+        }
+        assert_eq!(free.is_scattered(), scattered, "{used:?}");
+    }
+}

@@ -122,3 +122,33 @@ fn a_pin_in_a_run_keeps_the_pinned_object() {
         young.collect();
     }
 }
+
+/// Cards and starts of a run lie elsewhere once it has moved; what lies where it was has its own.
+#[test]
+fn a_run_that_moved_is_old_where_it_is_now() {
+    for workers in WORKERS {
+        let mut young = young(workers, 24, limits());
+        let [above] = young.allocate([(ARRAY, LENGTH)]);
+        let [array] = young.allocate([(ARRAY, LENGTH)]);
+        young.root(above);
+        young.root(array);
+        young.collect();
+        let before = young.graph.addresses[&array];
+        young.collect_full(Compaction::Together);
+        assert_ne!(young.graph.addresses[&array], before);
+        // By less than its length, behind an object that came below it.
+        young.forget_roots();
+        young.root(above);
+        young.collect_full(Compaction::Together);
+        for slot in [0, LENGTH / 2, LENGTH - 1] {
+            let [leaf] = young.allocate([(LEAF, 0)]);
+            young.graph.store(above, slot, Value::Object(leaf, 0));
+        }
+        assert_eq!(young.collect().sum.objects, 3, "by the cards of where it is");
+        assert_eq!(young.regions(State::HumongousStart), 1);
+        let [third] = young.allocate([(ARRAY, LENGTH)]);
+        young.root(third);
+        assert_eq!(young.collect().sum.kept_objects, 1);
+        young.collect();
+    }
+}

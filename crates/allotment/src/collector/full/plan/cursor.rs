@@ -3,10 +3,12 @@
 use super::{Plan, Role};
 use crate::collector::full::broken::broken;
 use crate::region::{Backing, FreeSet};
+use std::ops::Range;
 
 /// The gap that is being filled.
 ///
-/// Gaps come in order of address; only the detour, where there is one, comes first.
+/// Gaps come in order of address; only the detour, where there is one, comes first. Where runs move, gaps are also what those left
+/// that are planned already, and what is to become free is passed over by all that comes from above it.
 pub(super) struct Cursor {
     /// A region to fill before all others.
     detour: Option<usize>,
@@ -20,12 +22,36 @@ pub(super) struct Cursor {
     pin: usize,
     at: usize,
     end: usize,
+    /// The region whose objects are planned.
+    source: usize,
+    /// Regions that get nothing from above them.
+    cleared: Range<usize>,
 }
 
 impl Cursor {
     /// Before the first gap.
-    pub(super) fn new(detour: Option<usize>) -> Cursor {
-        Cursor { detour, past_detour: detour.is_none(), region: None, next: 0, pin: 0, at: 0, end: 0 }
+    pub(super) fn new(detour: Option<usize>, cleared: Range<usize>) -> Cursor {
+        let past_detour = detour.is_none();
+        Cursor { detour, past_detour, region: None, next: 0, pin: 0, at: 0, end: 0, source: 0, cleared }
+    }
+
+    /// What is planned from here on lies in this region, or begins there.
+    pub(super) fn reach(&mut self, source: usize) {
+        self.source = source;
+    }
+
+    /// The lowest region that no gap was opened in yet, but the detour.
+    pub(super) fn next_region(&self) -> usize {
+        self.next
+    }
+
+    /// Whether the region is none for what is planned now, whatever lies in it.
+    pub(super) fn avoids(&self, index: usize) -> bool {
+        self.detour == Some(index) || self.passes(index)
+    }
+
+    fn passes(&self, index: usize) -> bool {
+        self.cleared.contains(&index) && self.source >= self.cleared.end
     }
 
     /// Where the next object goes, if it fits.
@@ -78,30 +104,32 @@ impl Cursor {
     /// The first gap of the next region that has one.
     fn open_region<B: Backing>(&mut self, free: &FreeSet<B>, plan: &mut Plan) {
         loop {
-            let index = match self.detour {
+            let (index, passed) = match self.detour {
                 Some(detour) if !self.past_detour => {
                     self.past_detour = true;
-                    detour
+                    (detour, false)
                 }
                 _ => {
                     self.next += 1;
-                    self.next - 1
+                    (self.next - 1, self.passes(self.next - 1))
                 }
             };
-            let Some(region) = plan.regions.get_mut(index) else {
+            let Some(region) = plan.regions.get(index) else {
                 broken(self.at, "more is live than was ever allocated");
             };
-            match region.role {
-                Role::Slides | Role::Stays => {}
-                Role::Untouched if free.take_free_region(index) => {
-                    region.role = Role::Taken;
-                    region.top = free.table().bottom(index);
-                }
+            let opens = match region.role {
+                _ if region.gets_run || passed => false,
+                // Nothing overtakes, so all of a run that moves is below what is planned now.
+                Role::Slides | Role::Stays | Role::Shifts => true,
+                Role::Untouched => plan.take(free, index),
                 // The detour is taken when its turn comes again.
-                Role::Untouched | Role::Taken => continue,
+                Role::Taken => self.detour != Some(index),
+            };
+            if !opens {
+                continue;
             }
             self.region = Some(index);
-            self.pin = region.pins.start;
+            self.pin = plan.regions[index].pins.start;
             return self.open(free, plan, index);
         }
     }

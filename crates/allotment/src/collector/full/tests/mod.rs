@@ -6,6 +6,7 @@ mod humongous;
 pub(in crate::collector) mod model;
 mod pins;
 pub(in crate::collector) mod program;
+mod runs;
 mod scenarios;
 
 use super::*;

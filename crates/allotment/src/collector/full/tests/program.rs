@@ -36,6 +36,7 @@ fn compaction() -> impl Strategy<Value = Compaction> {
     prop_oneof![
         (0usize..=100).prop_map(|percent| Compaction::Garbage { percent }),
         Just(Compaction::Maximum),
+        Just(Compaction::Together),
         Just(Compaction::MoveAll),
     ]
 }

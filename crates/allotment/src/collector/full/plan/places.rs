@@ -1,0 +1,142 @@
+//! Where a run fits, and which room is worth clearing: numbers only.
+//!
+//! Regions that nothing can leave and nothing can enter (with a pin, in quarantine) cut the heap into *rooms*. Within a room all that
+//! moves goes down, so that what is free of it is side by side at its top. What goes down from one room to another makes the upper
+//! one emptier and the lower one fuller. So one room is chosen, and nothing enters it from above: the one that will have the
+//! most free, of those that have enough to begin with, so that no run makes the longest free stretch shorter.
+
+use std::ops::Range;
+
+/// What a region is for who chooses a room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing leaves it, and nothing enters it.
+    Wall,
+    /// Nothing is in it.
+    Free,
+    /// All that is in it may leave it.
+    Moves,
+}
+
+/// The lowest region from `from` on that `regions` side by side begin with, for a run that begins at `own`, no lower: those below
+/// `own` are `usable`. At the latest it is `own`.
+pub(super) fn lowest_stretch(
+    from: usize,
+    own: usize,
+    regions: usize,
+    usable: impl Fn(usize) -> bool,
+) -> usize {
+    let mut start = from.min(own);
+    for index in start..own {
+        if index - start == regions {
+            return start;
+        }
+        if !usable(index) {
+            start = index + 1;
+        }
+    }
+    start
+}
+
+/// The room to clear of a heap of so many regions.
+pub(super) fn room_to_clear(regions: usize, kind: impl Fn(usize) -> Kind) -> Range<usize> {
+    let (mut longest, mut stretch) = (0, 0);
+    for index in 0..regions {
+        stretch = if kind(index) == Kind::Free { stretch + 1 } else { 0 };
+        longest = longest.max(stretch);
+    }
+    let (mut best, mut most) = (0..0, 0);
+    // Free in the rooms below.
+    let mut below = 0;
+    let mut start = 0;
+    while start < regions {
+        let end = (start..regions).find(|&index| kind(index) == Kind::Wall).unwrap_or(regions);
+        let free = (start..end).filter(|&index| kind(index) == Kind::Free).count();
+        let expected = free + (end - start - free).min(below);
+        if start < end && free >= longest && expected >= most {
+            (best, most) = (start..end, expected);
+        }
+        below += free;
+        start = end + 1;
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `.` is free, `#` a wall, anything else moves.
+    fn kinds(heap: &str) -> Vec<Kind> {
+        let kind = |sign| match sign {
+            '.' => Kind::Free,
+            '#' => Kind::Wall,
+            _ => Kind::Moves,
+        };
+        heap.chars().map(kind).collect()
+    }
+
+    #[test]
+    fn a_run_goes_to_the_lowest_regions_that_it_fits_in() {
+        // Below the run, from where on, regions of the run, where it goes.
+        for (below, from, regions, place) in [
+            ("", 0, 3, 0),
+            ("...", 0, 3, 0),
+            (".....", 0, 3, 0),
+            (".....", 1, 3, 1),
+            ("#..", 0, 3, 1),
+            ("..#", 0, 3, 3),
+            ("..#", 0, 2, 0),
+            (".#..#...", 0, 2, 2),
+            (".#..#...", 0, 3, 5),
+            (".#..#..", 0, 3, 5),
+            (".#..#.", 0, 3, 5),
+            (".#..#", 0, 3, 5),
+            (".#..#...", 3, 2, 5),
+            ("....", 4, 9, 4),
+            ("....", 9, 2, 4),
+        ] {
+            let kinds = kinds(below);
+            let found = lowest_stretch(from, kinds.len(), regions, |index| kinds[index] == Kind::Free);
+            assert_eq!(found, place, "{below:?} from {from}, a run of {regions}");
+        }
+    }
+
+    #[test]
+    fn the_room_that_will_have_the_most_free_is_cleared() {
+        for (heap, room) in [
+            ("", 0..0),
+            ("....", 0..4),
+            ("oo.o.", 0..5),
+            ("###", 0..0),
+            // What is above fills what is below.
+            ("..o#oo..", 4..8),
+            ("...#oo", 0..3),
+            ("...#oooooo..", 0..3),
+            ("...#oooooo...", 4..13),
+            // What is below would have to go up.
+            ("....o#o..", 0..5),
+            ("o#.#o.o#oo", 4..7),
+            // Of two alike the upper one, which what is below can still help.
+            (".o#.o", 3..5),
+            ("#..o#", 1..4),
+        ] {
+            let kinds = kinds(heap);
+            assert_eq!(room_to_clear(kinds.len(), |index| kinds[index]), room, "{heap:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_room_has_no_wall_and_is_as_free_as_the_longest_stretch(
+            kinds in prop::collection::vec(prop::sample::select(&[Kind::Free, Kind::Moves, Kind::Wall]), 0..40),
+        ) {
+            let room = room_to_clear(kinds.len(), |index| kinds[index]);
+            let longest = kinds.split(|kind| *kind != Kind::Free).map(<[Kind]>::len).max().unwrap_or(0);
+            let free = kinds[room.clone()].iter().filter(|kind| **kind == Kind::Free).count();
+            prop_assert!(!kinds[room].contains(&Kind::Wall));
+            prop_assert!(free >= longest);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Runs of regions: what of them lives, and, where they move, where each of them goes.
+//!
+//! A run takes part in the plan like the objects of a region: in order of address, downwards. So nothing overtakes, the slide
+//! needs no free memory, and no second pass over the heap is made: slots into a run get the new address with all others. Only it
+//! keeps its form: it goes as it is to whole regions that have nothing in them by then, which were free, or which all has left.
+//!
+//! **Invariant:** a run fits at the latest where it is. No gap is opened in its regions before its turn, and none of another run's
+//! goes there: what is planned before it lies below, and goes further down.
+//!
+//! Where there is no wall, all that lives is side by side at the bottom afterwards. Walls are regions with a pin; runs with a pin;
+//! regions without memory, where the system has none. Runs towards the top and objects towards the bottom were refused: they would
+//! have to change places, which takes memory.
+
+use super::places::{self, Kind};
+use super::{Cursor, LargeArray, MovedRun, Planner, Role};
+use crate::collector::full::Statistics;
+use crate::collector::full::broken::broken;
+use crate::collector::full::cover::cover;
+use crate::object::{WORD, tail_slots, walk};
+use crate::region::{Backing, State};
+use std::ops::Range;
+
+impl<B: Backing> Planner<'_, '_, B> {
+    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything is live. A run
+    /// holds one object, unless it was reserved for several.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    pub(super) unsafe fn keep_run(&mut self, index: usize) -> bool {
+        let free = self.subject.free;
+        let region_bytes = free.table().geometry().region_bytes();
+        let (bottom, end) = (free.table().bottom(index), free.object_end(index));
+        let mut any = false;
+        // SAFETY: the run is parsable. The walk has read the size of an object before that is covered.
+        let parsed = unsafe {
+            walk(self.subject.shapes, bottom, end, |object| {
+                let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
+                    return cover(free, object.address, object.address + object.bytes);
+                };
+                self.map.leave_in_place(object.address, object.address + WORD);
+                any = true;
+                let tail = tail_slots(object.address, shape).filter(|_| object.bytes > region_bytes);
+                let arrays = &mut self.plan.arrays;
+                // Room for all was reserved.
+                arrays.extend(tail.map(|tail| LargeArray { address: object.address, slots: tail.length }));
+            })
+        };
+        if parsed.is_err() {
+            broken(bottom, "a run of regions is not parsable");
+        }
+        any
+    }
+
+    /// Whether the live run that begins at region `index` may move; no pin before `first_pin` is in it.
+    pub(super) fn may_move(&self, index: usize, first_pin: usize) -> bool {
+        let table = self.subject.free.table();
+        let end = table.bottom(index + table.get(index).run());
+        let is_pinned = self.plan.pins.get(first_pin).is_some_and(|pin| pin.start < end);
+        self.compaction.moves_runs() && !is_pinned
+    }
+
+    /// The regions between two walls that are to become as free as can be.
+    pub(super) fn room_to_clear(&self) -> Range<usize> {
+        places::room_to_clear(self.plan.regions.len(), |index| {
+            let region = &self.plan.regions[index];
+            match region.role {
+                Role::Slides if region.pins.is_empty() => Kind::Moves,
+                Role::Shifts => Kind::Moves,
+                Role::Untouched if self.is_unused(index) => Kind::Free,
+                _ => Kind::Wall,
+            }
+        })
+    }
+
+    /// Plans the run that begins at region `index`; nothing, if that is none of its first.
+    ///
+    /// # Safety
+    /// - As for [`run`](Self::run).
+    pub(super) unsafe fn place_run(&mut self, index: usize, cursor: &Cursor, statistics: &mut Statistics) {
+        let free = self.subject.free;
+        let table = free.table();
+        if table.get(index).state() != State::HumongousStart {
+            return;
+        }
+        let run = free.run(index);
+        let to = self.find_place(index, run.regions, cursor);
+        if to == index {
+            let stays = &mut self.plan.regions[index..index + run.regions];
+            return stays.iter_mut().for_each(|region| region.role = Role::Untouched);
+        }
+        self.plan.regions[to..to + run.regions].iter_mut().for_each(|region| region.gets_run = true);
+        // Room for all was reserved.
+        self.plan.runs.push(MovedRun { from: index, to, run });
+        statistics.runs_moved += 1;
+        statistics.run_regions_moved += run.regions;
+        statistics.run_bytes_moved += run.bytes;
+        let (bottom, map) = (table.bottom(index), self.map);
+        // SAFETY: the run is parsable; what is dead in it is covered.
+        let parsed = unsafe {
+            walk(self.subject.shapes, bottom, bottom + run.bytes, |object| {
+                if object.shape.is_some() {
+                    map.shift(object.address, bottom - table.bottom(to));
+                }
+            })
+        };
+        if parsed.is_err() {
+            broken(bottom, "a run of regions is not parsable");
+        }
+    }
+
+    /// Where a run of so many regions goes that begins at region `run`; what it gets of free regions is taken.
+    fn find_place(&mut self, run: usize, regions: usize, cursor: &Cursor) -> usize {
+        let mut from = cursor.next_region();
+        loop {
+            let usable = |index| self.is_usable(index, cursor);
+            let place = places::lowest_stretch(from, run, regions, usable);
+            let below = place..run.min(place + regions);
+            let refused = below.into_iter().find(|&index| {
+                self.plan.regions[index].role == Role::Untouched && !self.plan.take(self.subject.free, index)
+            });
+            match refused {
+                Some(refused) => from = refused + 1,
+                None => return place,
+            }
+        }
+    }
+
+    /// Whether a run may go to the region, of which all has been planned.
+    fn is_usable(&self, index: usize, cursor: &Cursor) -> bool {
+        let region = &self.plan.regions[index];
+        !region.gets_run
+            && !cursor.avoids(index)
+            && match region.role {
+                Role::Slides => region.pins.is_empty(),
+                Role::Shifts | Role::Taken => true,
+                Role::Untouched => self.is_unused(index),
+                Role::Stays => false,
+            }
+    }
+
+    /// Whether nothing is in the region, and it can be had.
+    fn is_unused(&self, index: usize) -> bool {
+        match self.subject.free.table().get(index).state() {
+            State::Free => true,
+            State::Uncommitted => self.plan.commits,
+            _ => false,
+        }
+    }
+}
