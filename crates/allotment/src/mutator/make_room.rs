@@ -95,6 +95,7 @@ impl<'t> Mutator<'t> {
     /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, and the hook of
     /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), where there is one, had nothing to give.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
+        self.after_fork_or_abort();
         self.safepoint();
         let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         if !self.zeal_permits() {
@@ -247,6 +248,7 @@ impl State {
 
     /// What every safepoint begins with.
     pub(super) fn come_to_safepoint(&self) {
+        self.shared.after_fork_or_abort();
         // First accepted, then served: a request from here on is a new one.
         self.hot.limit.acknowledge();
         self.let_lapse();
