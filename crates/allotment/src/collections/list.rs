@@ -125,6 +125,7 @@ impl<W: Word> List<W> {
         list: Local<'_, Self>,
         additional: usize,
     ) -> Result<(), OutOfMemory> {
+        mu.safepoint();
         let (items, len) = list.get(mu).slots(mu);
         let (capacity, wanted) = (items.len(), len.saturating_add(additional));
         if wanted <= capacity {

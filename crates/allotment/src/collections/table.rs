@@ -40,6 +40,7 @@ pub(super) fn reserve<T: Table>(
     map: Local<'_, T>,
     additional: usize,
 ) -> Result<(), OutOfMemory> {
+    mu.safepoint();
     let Some(wanted) = map.get(mu).as_ref().entries().make_room(mu, additional) else { return Ok(()) };
     let (buckets, capacity) = geometry(wanted);
     let mut buckets = alloc!(mu, NewSlots::new(buckets, EMPTY))?;

@@ -126,6 +126,8 @@ impl<'t> Mutator<'t> {
             if !shared.at_heap_limit(&error) {
                 return Err(error);
             }
+            // The hook may say so for ever, and a collector that does not collect stops nobody.
+            self.safepoint();
         }
     }
 
@@ -150,6 +152,8 @@ impl<'t> Mutator<'t> {
     /// Collects all garbage now, if the heap's collector does that at all; whether there was such a collection, by this thread or
     /// meanwhile by another. A safepoint.
     pub fn collect(&mut self) -> bool {
+        // Not every collector stops the world for it.
+        self.safepoint();
         let shared = self.state().shared.clone();
         let done = || shared.full_collections.load(Ordering::Relaxed);
         let before = done();
