@@ -107,7 +107,8 @@ impl Heap {
     /// # Errors
     /// [`AttachError::AlreadyAttached`] inside another `attach`, of whichever heap: one heap per thread at
     /// a time is what keeps the objects of two heaps apart. [`AttachError::WorldStopped`] inside
-    /// [`stop_the_world`](Self::stop_the_world).
+    /// [`stop_the_world`](Self::stop_the_world). [`AttachError::Forked`] in a child of `fork()` in which the
+    /// heap cannot be used.
     pub fn attach<R>(&self, body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R) -> Result<R, AttachError> {
         attach(&self.shared, body)
     }
@@ -115,7 +116,8 @@ impl Heap {
     /// Kills every object at once; the memory is used again, by the cores that wrote it last. Weak roots are cleared.
     ///
     /// # Errors
-    /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive. Nothing has changed then.
+    /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive, or in a child of
+    /// `fork()` in which the heap cannot be used. Nothing has changed then.
     pub fn reset(&self) -> Result<(), ResetError> {
         let shared = &self.shared;
         shared.after_fork()?;
@@ -182,7 +184,7 @@ impl Heap {
     ///
     /// # Errors
     /// [`StopError`] where the thread would wait for itself: it is attached and not in `blocking`, or stops
-    /// the world already.
+    /// the world already; or the process is a child of `fork()` in which the heap cannot be used.
     ///
     /// # Panics
     /// As [`Mutator::stop_the_world`].

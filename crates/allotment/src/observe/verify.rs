@@ -33,7 +33,8 @@ impl Heap {
     /// [`uncommit`](Heap::uncommit): a region on its way is in no set.
     ///
     /// # Errors
-    /// [`VerifyError::Attached`] while a thread is attached; else the first thing found wrong.
+    /// [`VerifyError::Attached`] while a thread is attached, [`VerifyError::Forked`] in a child of `fork()` in
+    /// which the heap cannot be used; else the first thing found wrong.
     pub fn verify(&self) -> Result<HeapCensus, VerifyError> {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
