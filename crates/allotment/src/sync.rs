@@ -60,13 +60,18 @@ impl Waiting {
 
     /// Waits a little longer.
     pub(crate) fn longer(&mut self) {
+        self.longer_or(|| std::thread::sleep(Waiting::SLEEP));
+    }
+
+    /// The same, but that it sleeps as `sleep` does.
+    pub(crate) fn longer_or(&mut self, sleep: impl FnOnce()) {
         if !self.patience.is_completed() {
             return self.patience.snooze();
         }
         if self.since.get_or_insert_with(std::time::Instant::now).elapsed() < Waiting::AWAKE {
             yield_now();
         } else {
-            std::thread::sleep(Waiting::SLEEP);
+            sleep();
         }
     }
 }
@@ -82,6 +87,11 @@ impl Waiting {
     }
 
     pub(crate) fn longer(&mut self) {
+        yield_now();
+    }
+
+    /// In a model nobody sleeps.
+    pub(crate) fn longer_or(&mut self, _sleep: impl FnOnce()) {
         yield_now();
     }
 }

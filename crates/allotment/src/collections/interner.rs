@@ -71,6 +71,7 @@ impl Interner {
         interner: Local<'_, Self>,
         text: &str,
     ) -> Result<Gc<'m, Str>, OutOfMemory> {
+        mu.safepoint();
         if let Some(known) = interner.get(mu).get(mu, text) {
             ret!(mu, Ok(known));
         }
@@ -87,6 +88,7 @@ impl Interner {
         interner: Local<'_, Self>,
         text: Local<'_, Str>,
     ) -> Result<Gc<'m, Str>, OutOfMemory> {
+        mu.safepoint();
         if let Some(known) = interner.get(mu).get(mu, text.get(mu).as_ref()) {
             ret!(mu, Ok(known));
         }

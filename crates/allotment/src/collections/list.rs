@@ -101,6 +101,7 @@ impl<W: Word> List<W> {
         list: Local<'_, Self>,
         additional: usize,
     ) -> Result<(), OutOfMemory> {
+        mu.safepoint();
         let (items, len) = list.get(mu).slots(mu);
         if len.saturating_add(additional) <= items.len() {
             return Ok(());

@@ -43,6 +43,7 @@ pub(super) fn reserve<T: Table>(
     map: Local<'_, T>,
     additional: usize,
 ) -> Result<(), OutOfMemory> {
+    mu.safepoint();
     match map.get(mu).as_ref().entries().make_room(mu, additional) {
         Some(wanted) => grow(mu, map, wanted, None),
         None => Ok(()),

@@ -3,10 +3,12 @@
 //! For programs shorter than their heap, for request and frame heaps that are reset as a whole, and as
 //! the zero line of every measurement: what a collector costs is what it is slower than this.
 
+use super::History;
 use crate::mutator::{Cause, Collector, Mutator, Outcome};
+use std::sync::Arc;
 
-/// The collector that does not collect.
-pub(crate) struct Epsilon;
+/// The collector that does not collect, with an empty history.
+pub(crate) struct Epsilon(pub(crate) Arc<History>);
 
 impl Collector for Epsilon {
     fn name(&self) -> &'static str {
@@ -15,5 +17,9 @@ impl Collector for Epsilon {
 
     fn collect(&self, _: &mut Mutator<'_>, _: Cause, _: &mut dyn FnMut(&Mutator<'_>) -> bool) -> Outcome {
         Outcome::Never
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.0.is_at_rest()
     }
 }

@@ -124,6 +124,12 @@ impl History {
         History { clock, listener, print, told_of_shortage, inner: Mutex::new(collections) }
     }
 
+    /// Whether nobody has the lock: asked in a child of `fork()`, where a lock that is held is held
+    /// for ever.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.inner.try_lock().is_ok()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Collections> {
         self.inner.lock().expect("nothing that may panic runs under the history's lock")
     }

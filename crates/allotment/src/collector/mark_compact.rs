@@ -82,6 +82,14 @@ impl Collector for MarkCompact {
         "mark-compact"
     }
 
+    fn is_at_rest(&self) -> bool {
+        self.tables.try_lock().is_ok() && self.gang.is_at_rest() && self.history.is_at_rest()
+    }
+
+    fn forget_threads(&self) {
+        self.gang.forget_threads();
+    }
+
     fn collect(
         &self,
         mutator: &mut Mutator<'_>,

@@ -376,6 +376,18 @@ impl Collector for Arc<Parallel> {
         "parallel"
     }
 
+    fn is_at_rest(&self) -> bool {
+        self.inner.try_lock().is_ok()
+            && self.gang.is_at_rest()
+            && self.idle.is_at_rest()
+            && self.history.is_at_rest()
+    }
+
+    fn forget_threads(&self) {
+        self.gang.forget_threads();
+        self.idle.forget_thread();
+    }
+
     fn emptied(&self) -> Option<usize> {
         let mut inner = self.inner.lock().expect("a collection that panics ends the process");
         inner.survivors.forget();

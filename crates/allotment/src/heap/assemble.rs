@@ -12,8 +12,8 @@ use crate::collector::{
     Capacity, Epsilon, History, MarkCompact, Pages, Parallel, ParallelParts, Print, Settings, sizing,
 };
 use crate::memory::topology::Topology;
-use crate::memory::{Clock, MemoryError, Processor, Reservation, huge_page_size};
-use crate::mutator::{Collector, Committer, Late, Registry, Roots, Shared, ZealSchedule, hot_bytes};
+use crate::memory::{Clock, MemoryError, ProcessMark, Processor, Reservation, huge_page_size};
+use crate::mutator::{Collector, Committer, HERE, Late, Registry, Roots, Shared, ZealSchedule, hot_bytes};
 use crate::object::{EarlyTypes, Shapes};
 use crate::options::{CollectorKind, Options, RefillStrategy};
 use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTable};
@@ -53,7 +53,7 @@ pub(super) fn assemble(
     // What threads share between two collections.
     let mut between = geometry.heap_bytes();
     let collector: Box<dyn Collector> = match options.collector {
-        CollectorKind::Epsilon => Box::new(Epsilon),
+        CollectorKind::Epsilon => Box::new(Epsilon(history.clone())),
         CollectorKind::MarkCompact => {
             let (initial, ratio) = (options.initial_heap_size, options.min_heap_free_ratio);
             let capacity = Capacity::new(initial, geometry.region_bytes(), ratio);
@@ -79,6 +79,7 @@ pub(super) fn assemble(
         }
     };
     let shared = Shared {
+        process: ProcessMark::new(HERE),
         free,
         cards,
         shapes: Shapes::default(),

@@ -21,8 +21,8 @@ pub use error::BuildError;
 use crate::collector::{Collections, History};
 use crate::memory::PrefetchSettings;
 use crate::mutator::{
-    AttachError, Attachments, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared, StopError,
-    World, attach,
+    AttachError, Attachments, ForkError, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared,
+    StopError, World, attach,
 };
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
@@ -31,8 +31,9 @@ use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::sync::Arc;
 
-/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last [`Root`](crate::Root), or,
-/// if a thread of the heap's own was looking just then whether to collect (`CollectWhenIdle`), when that is done, on that thread.
+/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last
+/// [`Root`](crate::Root), or, if a thread of the heap's own was looking just then whether to
+/// collect (`CollectWhenIdle`), when that is done, on that thread.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -46,6 +47,19 @@ use std::sync::Arc;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # In a child of `fork()`
+///
+/// A child has a copy of the heap, and of all threads only the one that forked. The heap works
+/// there if at the fork no other thread of it ran: each was detached or in [`Mutator::blocking`],
+/// or the forking thread had stopped the world. The other threads are forgotten with the roots in
+/// their frames, and collections start threads of the child's own. The mutator of the thread that
+/// forked goes on in both processes.
+///
+/// Otherwise the heap cannot be used in the child. Functions that return a `Result` say so
+/// ([`ForkError`]), others end the child with a line on standard error. Dropping a heap or a root
+/// does neither, and never waits. `docs/fork.md` has the details, and how to fork while other
+/// threads run.
 #[derive(Clone)]
 pub struct Heap {
     pub(crate) shared: Arc<Shared>,
@@ -93,7 +107,8 @@ impl Heap {
     /// # Errors
     /// [`AttachError::AlreadyAttached`] inside another `attach`, of whichever heap: one heap per thread at
     /// a time is what keeps the objects of two heaps apart. [`AttachError::WorldStopped`] inside
-    /// [`stop_the_world`](Self::stop_the_world).
+    /// [`stop_the_world`](Self::stop_the_world). [`AttachError::Forked`] in a child of `fork()` in which the
+    /// heap cannot be used.
     pub fn attach<R>(&self, body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R) -> Result<R, AttachError> {
         attach(&self.shared, body)
     }
@@ -101,9 +116,11 @@ impl Heap {
     /// Kills every object at once; the memory is used again, by the cores that wrote it last. Weak roots are cleared.
     ///
     /// # Errors
-    /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive. Nothing has changed then.
+    /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive, or in a child of
+    /// `fork()` in which the heap cannot be used. Nothing has changed then.
     pub fn reset(&self) -> Result<(), ResetError> {
         let shared = &self.shared;
+        shared.after_fork()?;
         let capacity = self.geometry().heap_bytes();
         shared
             .registry
@@ -129,6 +146,7 @@ impl Heap {
     /// Gives the memory of empty regions back to the system; the bytes it took. Such regions are
     /// committed again when they are needed. Mutators may run meanwhile; a collection waits for the end of it.
     pub fn uncommit(&self) -> usize {
+        self.shared.after_fork_or_abort();
         let _regions = self.shared.keep_regions();
         self.shared.free.uncommit_free()
     }
@@ -136,16 +154,19 @@ impl Heap {
     /// Asks every attached thread to give its buffer up at its next safepoint, which a thread that
     /// allocates reaches with its next allocation that may have one. Does not wait.
     pub fn request_safepoint(&self) {
+        self.shared.after_fork_or_abort();
         self.shared.registry.request_safepoint();
     }
 
     /// Asks `provider` for roots at each collection.
     pub fn add_root_provider(&self, provider: Box<dyn RootProvider>) -> ProviderId {
+        self.shared.after_fork_or_abort();
         self.shared.roots.add_provider(provider)
     }
 
     /// Asks it no more; `None` if it is not there.
     pub fn remove_root_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
+        self.shared.after_fork_or_abort();
         self.shared.roots.remove_provider(id)
     }
 
@@ -163,7 +184,7 @@ impl Heap {
     ///
     /// # Errors
     /// [`StopError`] where the thread would wait for itself: it is attached and not in `blocking`, or stops
-    /// the world already.
+    /// the world already; or the process is a child of `fork()` in which the heap cannot be used.
     ///
     /// # Panics
     /// As [`Mutator::stop_the_world`].
@@ -173,16 +194,19 @@ impl Heap {
 
     /// How long stopping the world took so far.
     pub fn safepoints(&self) -> SafepointStatistics {
+        self.shared.after_fork_or_abort();
         self.shared.registry.safepoints()
     }
 
     /// How many threads are attached, and were.
     pub fn attachments(&self) -> Attachments {
+        self.shared.after_fork_or_abort();
         self.shared.registry.attachments()
     }
 
     /// What the buffers of all threads did since the heap began; prints as HotSpot's "TLAB totals" line.
     pub fn tlab_totals(&self) -> Totals {
+        self.shared.after_fork_or_abort();
         self.shared.registry.totals()
     }
 
@@ -214,6 +238,7 @@ impl Heap {
 
     /// The collections so far: how many, the latest records, and how long they took.
     pub fn collections(&self) -> Collections {
+        self.shared.after_fork_or_abort();
         self.history.snapshot()
     }
 
@@ -234,7 +259,7 @@ impl fmt::Debug for Heap {
         f.debug_struct("Heap")
             .field("base", &format_args!("{:#x}", self.base()))
             .field("geometry", &self.geometry())
-            .field("attachments", &self.attachments())
+            .field("attachments", &self.shared.after_fork().map(|()| self.attachments()))
             .finish()
     }
 }
@@ -268,6 +293,9 @@ pub enum ResetError {
     /// A thread may be using objects.
     #[error(transparent)]
     Attached(#[from] StillAttached),
+    /// The process is a child of `fork()` in which the heap cannot be used.
+    #[error(transparent)]
+    Forked(#[from] ForkError),
     /// Somebody could still reach an object.
     #[error("{roots} roots and pins keep objects of the heap alive: drop them before it is reset")]
     Rooted {

@@ -118,6 +118,33 @@ pub(super) fn map_inaccessible(bytes: usize) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::NOMEM)
 }
 
+/// Maps `bytes`, which may be written and read zero, and read zero again in a child of `fork()`,
+/// and in a child of that one.
+pub(super) fn map_wiped_on_fork(bytes: usize) -> Result<NonNull<u8>, Errno> {
+    // SAFETY: a null address lets the kernel choose a range that nothing else uses.
+    let start = unsafe {
+        mm::mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)?
+    };
+    // SAFETY: the range was just mapped, and holds nothing yet.
+    if let Err(errno) = unsafe { mm::madvise(start, bytes, Advice::LinuxWipeOnFork) } {
+        // SAFETY: as above.
+        let _ = unsafe { mm::munmap(start, bytes) };
+        return Err(errno);
+    }
+    NonNull::new(start.cast()).ok_or(Errno::NOMEM)
+}
+
+/// The number of this process.
+pub(super) fn process_number() -> u32 {
+    rustix::process::getpid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Whether the calling thread is the first one of its process. In a child of `fork()` that is the
+/// one that forked.
+pub(crate) fn is_first_thread() -> bool {
+    rustix::thread::gettid() == rustix::process::getpid()
+}
+
 /// Puts one inaccessible page of a memory file called `name` at `address`; `/proc/self/maps` shows that name.
 ///
 /// # Safety

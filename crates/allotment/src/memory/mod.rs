@@ -7,6 +7,7 @@
 //! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] say what pages there are;
 //! - [`limit`] says how much memory this process may use, and what heap size follows from it;
 //! - [`topology`] says which CPUs this process may use and which caches they share;
+//! - `ProcessMark` tells a child of `fork()` that it is one;
 //! - `Clock` tells a heap the time that it decides by;
 //! - [`Processor`] says which processor this is, [`PrefetchSettings`] what generated code should prefetch on it;
 //! - [`prefetch_read`], [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the allocation path.
@@ -24,6 +25,7 @@ mod linux;
 mod pages;
 mod prefetch_settings;
 mod pretouch;
+mod process_mark;
 mod processor;
 mod pseudo_files;
 mod reservation;
@@ -34,10 +36,11 @@ pub(crate) use clock::{Clock, ClockHook};
 pub use error::{MemoryError, Operation};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
-pub(crate) use linux::{SystemThread, can_advise_huge_pages};
+pub(crate) use linux::{SystemThread, can_advise_huge_pages, is_first_thread};
 pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
+pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;
 #[cfg(not(any(miri, loom)))]

@@ -61,4 +61,14 @@ pub trait Collector: Send + Sync {
     fn emptied(&self) -> Option<usize> {
         None
     }
+
+    /// In a child of `fork()`: whether none of the collector's locks is held there. Who held one is
+    /// not there to give it back.
+    fn is_at_rest(&self) -> bool {
+        true
+    }
+
+    /// In a child of `fork()`: the collector's threads are not there. It neither waits for them nor
+    /// wakes them again, but starts others. Takes no lock.
+    fn forget_threads(&self) {}
 }

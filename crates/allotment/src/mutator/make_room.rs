@@ -95,6 +95,7 @@ impl<'t> Mutator<'t> {
     /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, and the hook of
     /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), where there is one, had nothing to give.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
+        self.after_fork_or_abort();
         self.safepoint();
         let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         if !self.zeal_permits() {
@@ -125,6 +126,8 @@ impl<'t> Mutator<'t> {
             if !shared.at_heap_limit(&error) {
                 return Err(error);
             }
+            // The hook may say so for ever, and a collector that does not collect stops nobody.
+            self.safepoint();
         }
     }
 
@@ -149,6 +152,8 @@ impl<'t> Mutator<'t> {
     /// Collects all garbage now, if the heap's collector does that at all; whether there was such a collection, by this thread or
     /// meanwhile by another. A safepoint.
     pub fn collect(&mut self) -> bool {
+        // Not every collector stops the world for it.
+        self.safepoint();
         let shared = self.state().shared.clone();
         let done = || shared.full_collections.load(Ordering::Relaxed);
         let before = done();
@@ -247,6 +252,7 @@ impl State {
 
     /// What every safepoint begins with.
     pub(super) fn come_to_safepoint(&self) {
+        self.shared.after_fork_or_abort();
         // First accepted, then served: a request from here on is a new one.
         self.hot.limit.acknowledge();
         self.let_lapse();

@@ -11,6 +11,7 @@ impl State {
     /// Memory of exactly `bytes` from a shared region, from the thread's own, or a run of regions.
     pub(super) fn allocate_outside(&self, bytes: usize) -> Option<Block> {
         let shared = &*self.shared;
+        shared.after_fork_or_abort();
         let mut owned = self.owned.borrow_mut();
         let carve = if bytes > shared.region_bytes() {
             let carve = shared.free.allocate_humongous(shared.home(), bytes)?;

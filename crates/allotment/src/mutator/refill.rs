@@ -237,6 +237,7 @@ impl State {
     #[cold]
     #[inline(never)]
     fn replace(&self, object: usize, min: usize, size: usize) -> Option<usize> {
+        self.shared.after_fork_or_abort();
         let found = self.take_buffer(object, min, size);
         let carve = found.or_else(|| self.take_buffer(object, object, size))?;
         self.install(&carve);

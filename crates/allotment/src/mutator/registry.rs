@@ -7,12 +7,13 @@
 
 use super::limit::Limit;
 use super::safepoint::{
-    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity, Volunteers,
+    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity, Unrest,
+    Volunteers,
 };
 use super::shared::Shared;
 use super::state::State;
 use super::stopping;
-use super::{BufferSizes, Mutator};
+use super::{BufferSizes, ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
@@ -34,6 +35,9 @@ pub enum AttachError {
         "this thread is stopping the world, and would wait for its own end of it: attach before or after"
     )]
     WorldStopped,
+    /// The process is a child of `fork()` in which the heap cannot be used.
+    #[error(transparent)]
+    Forked(#[from] ForkError),
 }
 crate::debug::debug_is_display!(AttachError);
 
@@ -98,6 +102,10 @@ impl Participant for Attached {
     fn identity(&self) -> &ThreadIdentity {
         &self.state().identity
     }
+
+    fn before_waiting(&self) {
+        self.state().shared.after_fork_or_abort();
+    }
 }
 
 impl Registry {
@@ -135,6 +143,31 @@ impl Registry {
     /// under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.threads.is_idle()
+    }
+
+    /// In a child of `fork()`, as [`Safepoints::others_at_rest`]: the states of the others.
+    pub(super) fn others_at_rest(
+        &self,
+        own: Option<&State>,
+        stopping: bool,
+    ) -> Result<Vec<NonNull<State>>, Unrest> {
+        let mut others = Vec::new();
+        let own = own.map(Attached::from);
+        self.threads.others_at_rest(own.as_ref(), stopping, |other| others.push(other.0))?;
+        Ok(others)
+    }
+
+    /// Removes a thread that is not in this process.
+    pub(super) fn forget(&self, state: &State) {
+        self.threads.forget(&state.into(), |ledger| self.count_out(ledger, state));
+    }
+
+    /// A thread leaves: what it did stays counted.
+    fn count_out(&self, ledger: &mut Ledger, state: &State) {
+        let counts = state.counters.read();
+        ledger.left.add(&counts);
+        ledger.left_in_cycle.add(&counts.since(&state.counted.get()));
+        self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
     pub(super) fn volunteers(&self) -> &Volunteers {
@@ -315,6 +348,14 @@ pub(super) fn runs_attached() -> bool {
     !state.is_null() && !unsafe { &*state }.status.is_safe()
 }
 
+/// The calling thread's state in this heap, if it is attached to it.
+pub(super) fn own_state(shared: &Shared) -> Option<&State> {
+    // SAFETY: not null, it is the state of this very thread, which `Detach` forgets before it is
+    // freed; and no caller detaches while it has it.
+    let state = unsafe { ATTACHED.get().as_ref() };
+    state.filter(|state| std::ptr::eq(&*state.shared, shared))
+}
+
 /// Runs `body` as a thread of the heap; detaches however it ends.
 pub(crate) fn attach<R>(
     shared: &Arc<Shared>,
@@ -326,6 +367,7 @@ pub(crate) fn attach<R>(
     if stopping::is_stopping() {
         return Err(AttachError::WorldStopped);
     }
+    shared.after_fork()?;
     let (sizing, before) = shared.registry.start(&shared.sizing);
     let state = Box::new(State::new(shared.clone(), sizing, before + 1));
     shared.registry.threads.attach(Attached::from(&*state), |ledger| {
@@ -339,23 +381,33 @@ pub(crate) fn attach<R>(
     Ok(body(&mut Mutator::new(detach.0)))
 }
 
+impl State {
+    /// Gives up all that a thread has of the heap, before it leaves.
+    pub(super) fn leave(&self) {
+        self.give_up_buffer();
+        let shared = &*self.shared;
+        let mut owned = self.owned.borrow_mut();
+        owned.dissolve(shared);
+        shared.budget.leave(&shared.sizing, &mut owned.sizing);
+    }
+}
+
 struct Detach<'a>(&'a State);
 
 impl Drop for Detach<'_> {
     fn drop(&mut self) {
         let state = self.0;
-        state.give_up_buffer();
-        let shared = &*state.shared;
-        let mut owned = state.owned.borrow_mut();
-        owned.dissolve(shared);
-        shared.budget.leave(&shared.sizing, &mut owned.sizing);
-        // From here on a stop does not wait for this thread, so that nothing of the heap is touched any more.
-        shared.registry.threads.detach(&state.into(), |ledger: &mut Ledger| {
-            let counts = state.counters.read();
-            ledger.left.add(&counts);
-            ledger.left_in_cycle.add(&counts.since(&state.counted.get()));
-            shared.registry.count.fetch_sub(1, Ordering::Relaxed);
-        });
+        let registry = &state.shared.registry;
+        match state.shared.after_fork() {
+            Ok(()) => {
+                state.leave();
+                // From here on a stop does not wait for this thread, so that nothing of the heap is
+                // touched any more.
+                registry.threads.detach(&state.into(), |ledger| registry.count_out(ledger, state));
+            }
+            // A child that did not use the heap ends as it likes.
+            Err(_) => registry.threads.detach_unusable(&state.into()),
+        }
         ATTACHED.set(std::ptr::null());
     }
 }

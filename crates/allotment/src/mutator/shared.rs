@@ -7,7 +7,7 @@ use super::roots::Roots;
 use super::stopping::is_stopping_that;
 use super::{Collector, OutOfMemory, Registry, ZealSchedule};
 use crate::memory::topology::Topology;
-use crate::memory::{Clock, Reservation, current_cpu};
+use crate::memory::{Clock, ProcessMark, Reservation, current_cpu};
 use crate::object::{EarlyTypes, Shapes, fill};
 use crate::region::{Backing, CardTable, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
@@ -21,6 +21,8 @@ pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
 
 /// The part of a heap that its threads work with.
 pub(crate) struct Shared {
+    /// Whether this process is the one that the heap knows: [`after_fork`](Self::after_fork).
+    pub(crate) process: ProcessMark,
     pub(crate) free: FreeSet<Committer>,
     /// In which cards slots were written, whatever the collector.
     pub(crate) cards: CardTable,
@@ -104,6 +106,7 @@ impl Shared {
 
     #[cold]
     fn run_census(&self, now_ms: u64) {
+        self.after_fork_or_abort();
         self.registry.census(|threads| self.budget.census(threads, now_ms));
     }
 

@@ -15,7 +15,7 @@ use super::shared::Shared;
 use super::state::State;
 use super::stopping::{Stopping, is_stopping};
 use super::unwind::AbortOnUnwind;
-use super::{BufferSizes, GeneratedFrame, Mutator};
+use super::{BufferSizes, ForkError, GeneratedFrame, Mutator};
 use crate::object::SlotVisitor;
 use crate::tlab::statistics::Totals;
 use std::marker::PhantomData;
@@ -49,6 +49,9 @@ pub enum StopError {
     /// It has stopped it already, or another heap's.
     #[error("this thread is stopping the world already: stops do not nest")]
     Stopping,
+    /// The process is a child of `fork()` in which the heap cannot be used.
+    #[error(transparent)]
+    Forked(#[from] ForkError),
 }
 crate::debug::debug_is_display!(StopError);
 
@@ -178,10 +181,12 @@ impl Shared {
         if runs_attached() {
             return Err(StopError::Attached);
         }
+        self.after_fork()?;
         Ok(self.stop(None, f))
     }
 
     fn stop<R>(&self, own: Option<&State>, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
+        self.after_fork_or_abort();
         let _stopping = Stopping::begin(&self.registry);
         self.registry.stop(own, |arrival| {
             let abort = AbortOnUnwind(
@@ -191,6 +196,8 @@ impl Shared {
             let _regions = self.lock_regions();
             let outcome = f(&mut World::new(self, own, arrival));
             abort.disarm();
+            // `f` may have forked.
+            self.after_fork_or_abort();
             outcome
         })
     }

@@ -6,6 +6,7 @@
 use crate::Heap;
 use crate::collector::verify::{Fault, HeapCensus, Level, verify};
 use crate::heap::StillAttached;
+use crate::mutator::ForkError;
 use crate::object::SlotVisitor;
 
 /// Why a heap was not found to be in order.
@@ -15,6 +16,9 @@ pub enum VerifyError {
     /// It cannot be checked now.
     #[error(transparent)]
     Attached(#[from] StillAttached),
+    /// The process is a child of `fork()` in which the heap cannot be used.
+    #[error(transparent)]
+    Forked(#[from] ForkError),
     /// It is broken.
     #[error(transparent)]
     Broken(#[from] Fault),
@@ -30,8 +34,10 @@ impl Heap {
     /// [`uncommit`](Heap::uncommit): a region on its way is in no set.
     ///
     /// # Errors
-    /// [`VerifyError::Attached`] while a thread is attached; else the first thing found wrong.
+    /// [`VerifyError::Attached`] while a thread is attached, [`VerifyError::Forked`] in a child of `fork()` in
+    /// which the heap cannot be used; else the first thing found wrong.
     pub fn verify(&self) -> Result<HeapCensus, VerifyError> {
+        self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
         let outcome = self.shared.registry.while_detached(|| self.verify_detached(level));
         outcome.map_err(|threads| StillAttached { threads })?

@@ -109,6 +109,14 @@ impl<B: Backing> FreeSet<B> {
         &self.table
     }
 
+    /// In a child of `fork()`: whether no thread was at work here that is not in this process.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.lock.try_lock().is_ok()
+            && self.humongous.try_lock().is_ok()
+            && self.quarantine.is_at_rest()
+            && self.transit.is_at_rest()
+    }
+
     /// Cores the free set tells apart.
     pub(crate) fn homes(&self) -> usize {
         self.slots.len()

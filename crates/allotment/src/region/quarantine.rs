@@ -34,6 +34,10 @@ pub(super) struct Quarantined {
 pub(super) struct Quarantine(Mutex<Vec<Quarantined>>);
 
 impl Quarantine {
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.0.try_lock().is_ok()
+    }
+
     pub(super) fn put(&self, region: Quarantined) {
         self.0.lock().expect(POISONED).push(region);
     }

@@ -41,6 +41,11 @@ impl Transit {
         Moving { transit: self, moved: false }
     }
 
+    /// Whether no move is under way.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.moves.load(Ordering::Acquire).is_multiple_of(FINISHED)
+    }
+
     /// How it stands, before looking into the sets; for [`settled_since`](Self::settled_since).
     pub(super) fn look(&self) -> u64 {
         self.moves.load(Ordering::Acquire)

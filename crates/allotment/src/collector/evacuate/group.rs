@@ -107,22 +107,24 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         };
         // SAFETY: as above.
         unsafe { self.update_each(&due) };
-        if M::SHARED && self.stack.is_wanted() {
-            self.stack.give();
+        if M::SHARED {
+            self.stack.look_around();
         }
         slots > 0 || due[0] != 0
     }
 
     /// Follows a list, as long as one slot leads to one: nothing is fetched ahead of it.
     fn drain_list(&mut self) {
+        let mut followed = 0_usize;
         while self.stack.at_hand() == 1
             && let Some([entry]) = self.stack.pop_group(Entry::are_plain)
         {
+            if M::SHARED && followed.is_multiple_of(LOOK_AROUND) {
+                self.stack.look_around();
+            }
+            followed += 1;
             // SAFETY: what is pushed is slots that refer into the set.
             unsafe { self.update_single(entry) };
-            if M::SHARED && self.stack.is_wanted() {
-                self.stack.give();
-            }
         }
     }
 
@@ -286,7 +288,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         // SAFETY: as in the caller.
         let word = unsafe { word_at(address) };
         let forwarded = Header::forwarded(to);
-        let is_first = if M::SHARED {
+        let is_first = if M::SHARED && !self.stack.is_alone() {
             decide(word, header, forwarded)
         } else {
             // Two slots of the group may refer to it.

@@ -162,7 +162,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         };
         prefetch_write::<DESTINATION_AHEAD>(to);
         let forwarded = Header::forwarded(to);
-        if !M::SHARED {
+        if !M::SHARED || self.stack.is_alone() {
             word.store(forwarded.bits(), Ordering::Relaxed);
         } else if !decide(word, header, forwarded) {
             self.retract(to, bytes, old);

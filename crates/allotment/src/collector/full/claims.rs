@@ -61,16 +61,23 @@ impl<'h, const LOCKED: bool> Claims<'h, LOCKED> {
         self.map.block(address).marked() >> bit(address) & 1 != 0
     }
 
-    /// Claims the object at `address`, of `bytes`, by the bits of its first `marked` bytes; `false`: somebody did.
+    /// Claims the object at `address`, of `bytes`, by the bits of its first `marked` bytes;
+    /// `false`: somebody did. `alone`: no other marker claims anything meanwhile, and what others
+    /// claimed is seen.
     #[inline(always)]
-    pub(super) fn claim(&mut self, address: usize, bytes: usize, marked: usize) -> bool {
+    pub(super) fn claim(&mut self, address: usize, bytes: usize, marked: usize, alone: bool) -> bool {
         let first = (marked / WORD).min(64 - bit(address));
         let block = self.map.block(address);
         if block.marked() >> bit(address) & 1 != 0 {
             return false;
         }
         // Of those in the same lane only one gets the header's bit.
-        let before = block.mark::<LOCKED>(self.lane, ones(first) << bit(address));
+        let words = ones(first) << bit(address);
+        let before = if LOCKED && !alone {
+            block.mark::<true>(self.lane, words)
+        } else {
+            block.mark::<false>(self.lane, words)
+        };
         if before >> bit(address) & 1 != 0 {
             return false;
         }

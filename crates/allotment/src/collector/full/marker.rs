@@ -32,6 +32,10 @@ const ASKED: usize = 8;
 /// References after which a marker that asks looks whether it should.
 const WINDOW: usize = if cfg!(test) { 16 } else { 1 << 14 };
 
+/// Objects after which a marker of a list looks for others, where it is one of more than
+/// [`LANES`](super::claims::LANES).
+const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
+
 /// Bytes from a slot to a referent whose block in the map is likely to be in a cache.
 const NEAR: usize = 2048;
 
@@ -172,7 +176,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         }
         let mut ahead = Ring::<AHEAD, 1>::new();
         loop {
-            let due = match self.stack.pop().map(Entry::decode) {
+            let due = match self.stack.pop_at_hand().map(Entry::decode) {
                 Some(Entry::Chunk { array, number }) => {
                     // SAFETY: only arrays of references are pushed so.
                     unsafe { self.scan_chunk::<false>(array, number) };
@@ -186,8 +190,14 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     ahead.add([address])
                 }
                 None => match ahead.take() {
+                    [0] if self.stack.refill() => continue,
                     [0] => return,
-                    due => due,
+                    due => {
+                        if LOCKED && ahead.came().is_multiple_of(LOOK_AROUND) {
+                            self.stack.look_around();
+                        }
+                        due
+                    }
                 },
             };
             if due != [0] {
@@ -205,7 +215,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                 self.asks = self.met * 2 < self.visited * 3 && self.near * 3 < self.met;
                 (self.met, self.near, self.visited) = (0, 0, 0);
             }
-            let entry = if self.asks { self.stack.pop() } else { None };
+            let entry = if self.asks { self.stack.pop_at_hand() } else { None };
             let next = match entry.map(Entry::decode) {
                 Some(Entry::Chunk { array, number }) => {
                     // SAFETY: only arrays of references are pushed so.
@@ -224,6 +234,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             let due = match next {
                 [0] if entry.is_some() => continue,
                 [0] => match ahead.take() {
+                    [0] if self.asks && self.stack.refill() => continue,
                     [0] => return,
                     due => due,
                 },
@@ -271,7 +282,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         // SAFETY: the caller's predicate.
         let bytes = unsafe { self.shapes.layout_of(address).size_of(address) };
         let marked = if bytes > self.region_bytes { WORD } else { bytes };
-        self.claims.claim(address, bytes, marked)
+        self.claims.claim(address, bytes, marked, LOCKED && self.stack.is_alone())
     }
 
     /// # Safety

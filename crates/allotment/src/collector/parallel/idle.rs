@@ -55,6 +55,8 @@ pub(super) struct Idle {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The system gave no thread: it is not asked again.
     refused: AtomicBool,
+    /// The process is a child of `fork()`, and the thread is not in it.
+    gone: AtomicBool,
 }
 
 impl Idle {
@@ -68,7 +70,19 @@ impl Idle {
             order: Arc::default(),
             thread: Mutex::new(None),
             refused: AtomicBool::new(false),
+            gone: AtomicBool::new(false),
         }
+    }
+
+    /// In a child of `fork()`: whether nobody has a lock, who could not give it back.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.opened.try_lock().is_ok() && self.thread.try_lock().is_ok()
+    }
+
+    /// In a child of `fork()`: the thread is not in it. Another one is started when it is wanted.
+    pub(super) fn forget_thread(&self) {
+        self.order.rest();
+        self.gone.store(true, Ordering::Relaxed);
     }
 
     /// Eden is empty, and so many regions are in use: how many may be. In the stopped world, or while no thread is attached.
@@ -137,6 +151,10 @@ impl Idle {
     /// Wakes the thread that looks, or starts it; `false`: the system gives none.
     fn wake(&self, parallel: &Arc<Parallel>, mutator: &Mutator<'_>) -> bool {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.gone.swap(false, Ordering::Relaxed) {
+            // To join or to detach it might reach a thread that has its memory now.
+            std::mem::forget(thread.take());
+        }
         if let Some(thread) = &*thread {
             thread.thread().unpark();
             return true;
@@ -161,6 +179,9 @@ impl Drop for Idle {
     fn drop(&mut self) {
         self.order.end();
         let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if *self.gone.get_mut() {
+            return std::mem::forget(thread);
+        }
         // It may be the one that has the last reference to the heap.
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != current().id()) {
             thread.thread().unpark();

@@ -18,7 +18,7 @@
 
 use crate::memory::{SystemThread, current_cpu, run_on_cpus};
 use crate::mutator::{AbortOnUnwind, Volunteers};
-use crate::sync::{Builder, Condvar, JoinHandle, Mutex};
+use crate::sync::{AtomicBool, Builder, Condvar, JoinHandle, Mutex, MutexGuard, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Threads that run one task at a time.
@@ -27,7 +27,14 @@ pub(crate) struct Gang {
     most: usize,
     cpus: Arc<[usize]>,
     /// The threads. Locked while some of them run a task.
-    hands: Mutex<Vec<Hand>>,
+    hands: Mutex<Hands>,
+    /// The process is a child of `fork()`, and the threads are not in it.
+    gone: AtomicBool,
+}
+
+#[derive(Default)]
+struct Hands {
+    threads: Vec<Hand>,
     running: Arc<Running>,
 }
 
@@ -63,6 +70,7 @@ enum Order {
 }
 
 /// Threads that have not finished the task.
+#[derive(Default)]
 struct Running {
     count: Mutex<usize>,
     none: Condvar,
@@ -76,8 +84,8 @@ impl Gang {
     /// A gang of at most `most` workers, the caller of [`Team::run`] included; its threads are called `name-1`
     /// and so on. None is started yet.
     pub(crate) fn new(name: &'static str, most: usize) -> Gang {
-        let running = Arc::new(Running { count: Mutex::new(0), none: Condvar::new() });
-        Gang { name, most: most.max(1), cpus: [].into(), hands: Mutex::new(Vec::new()), running }
+        let hands = Mutex::new(Hands::default());
+        Gang { name, most: most.max(1), cpus: [].into(), hands, gone: AtomicBool::new(false) }
     }
 
     /// The same gang, whose threads run on these CPUs, whoever starts them; none: on those of who starts them.
@@ -111,23 +119,41 @@ impl Gang {
         self.ready_threads(workers) >= workers
     }
 
+    /// In a child of `fork()`: whether nobody has the lock, who could not give it back.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.hands.try_lock().is_ok()
+    }
+
+    /// In a child of `fork()`: the threads are not in it. Others are started when they are wanted.
+    pub(crate) fn forget_threads(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Hands> {
+        let mut hands = self.hands.lock().expect(POISONED);
+        if self.gone.swap(false, Ordering::Relaxed) {
+            hands.forget();
+        }
+        hands
+    }
+
     /// Starts threads until there are so many, or as many as there may be; how many there are.
     fn ready_threads(&self, wanted: usize) -> usize {
-        let mut hands = self.hands.lock().expect(POISONED);
-        while hands.len() < wanted {
-            match self.start(hands.len() + 1) {
-                Ok(hand) => hands.push(hand),
+        let mut hands = self.lock();
+        while hands.threads.len() < wanted {
+            match self.start(hands.threads.len() + 1, &hands.running) {
+                Ok(hand) => hands.threads.push(hand),
                 // Next time there may be one.
                 Err(_) => break,
             }
         }
-        hands.len()
+        hands.threads.len()
     }
 
-    fn start(&self, number: usize) -> std::io::Result<Hand> {
+    fn start(&self, number: usize, running: &Arc<Running>) -> std::io::Result<Hand> {
         let post =
             Arc::new(Post { order: Mutex::new(Order::Wait), given: Condvar::new(), system: OnceLock::new() });
-        let (own, running, cpus) = (post.clone(), self.running.clone(), self.cpus.clone());
+        let (own, running, cpus) = (post.clone(), running.clone(), self.cpus.clone());
         let builder = Builder::new().name(format!("{}-{number}", self.name));
         let thread = builder.spawn(move || {
             if !cpus.is_empty() {
@@ -149,22 +175,22 @@ impl Gang {
             return task(0);
         }
         let abort = AbortOnUnwind(PANICKED);
-        let mut hands = self.hands.lock().expect(POISONED);
-        assert!(wanted <= hands.len(), "{workers} workers were not made ready");
+        let Hands { threads, running } = &mut *self.lock();
+        assert!(wanted <= threads.len(), "{workers} workers were not made ready");
         // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task until it has
         // returned from it, and this function returns when it counts none; if it unwinds, the process ends.
         let lasting =
             unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
-        *self.running.count.lock().expect(POISONED) = wanted;
-        let hands = &mut hands[..wanted];
+        *running.count.lock().expect(POISONED) = wanted;
+        let hands = &mut threads[..wanted];
         self.place(hands);
         for (hand, number) in hands.iter().zip(1 + helpers..) {
             hand.post.give(Order::Work(lasting, number));
         }
         task(0);
-        let mut count = self.running.count.lock().expect(POISONED);
+        let mut count = running.count.lock().expect(POISONED);
         while *count > 0 {
-            count = self.running.none.wait(count).expect(POISONED);
+            count = running.none.wait(count).expect(POISONED);
         }
         abort.disarm();
     }
@@ -186,6 +212,14 @@ impl Gang {
             };
             hand.go(place, cpus);
         }
+    }
+}
+
+impl Hands {
+    /// Forgets the threads, which are not in this process. To join or to detach one might reach a
+    /// thread that has its memory now.
+    fn forget(&mut self) {
+        std::mem::forget(std::mem::take(self));
     }
 }
 
@@ -264,11 +298,15 @@ impl<'g> Team<'g> {
 
 impl Drop for Gang {
     fn drop(&mut self) {
-        let Ok(mut hands) = self.hands.lock() else { return };
-        for hand in hands.iter() {
+        // Not by the lock, which may be held for ever in a child of `fork()`.
+        let Ok(hands) = self.hands.get_mut() else { return };
+        if *self.gone.get_mut() {
+            return hands.forget();
+        }
+        for hand in hands.threads.iter() {
             hand.post.give(Order::End);
         }
-        for hand in hands.drain(..) {
+        for hand in hands.threads.drain(..) {
             hand.thread.join().expect(POISONED);
         }
     }

@@ -10,6 +10,7 @@ mod gang;
 #[cfg(all(test, loom))]
 mod model;
 mod ring;
+mod sleep;
 mod stack;
 #[cfg(all(test, not(loom)))]
 mod tests;

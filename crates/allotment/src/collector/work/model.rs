@@ -80,6 +80,47 @@ fn both_have_work_and_both_leave() {
     check(4, &[2], &[1], true);
 }
 
+/// Who is alone touches what the other touched before, and touches again once it is offered
+/// something.
+#[test]
+fn who_is_alone_touches_what_others_touch() {
+    let mut three_preemptions = loom::model::Builder::new();
+    three_preemptions.preemption_bound = Some(3);
+    three_preemptions.check(|| {
+        struct Shared(Crew, UnsafeCell<usize>);
+        // SAFETY: loom ends the model if two threads touch the cell at once.
+        unsafe impl Sync for Shared {}
+        let shared =
+            Arc::new(Shared(Crew::new(2, Limits { piece: 2, pieces: 4 }).unwrap(), UnsafeCell::new(0)));
+        let touch = |shared: &Shared| {
+            // SAFETY: loom ends the model if somebody else touches it.
+            shared.1.with_mut(|cell| unsafe { *cell += 1 });
+        };
+        let other = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let mut stack = shared.0.worker(1);
+                touch(&shared);
+                while stack.find() {
+                    while stack.pop().is_some() {
+                        touch(&shared);
+                    }
+                }
+            })
+        };
+        let mut stack = shared.0.worker(0);
+        stack.look_around();
+        if stack.is_alone() {
+            touch(&shared);
+            assert!(stack.push(1) && stack.give_all() && !stack.is_alone());
+            stack.rest();
+        } else {
+            while stack.find() {}
+        }
+        other.join().unwrap();
+    });
+}
+
 struct Cells([UnsafeCell<usize>; 2]);
 
 // SAFETY: loom ends the model if two threads touch a cell at once.

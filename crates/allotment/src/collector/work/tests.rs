@@ -334,3 +334,41 @@ fn every_other_entry_is_given_the_oldest_among_them() {
     assert_eq!((given, poor.steals()), (HashSet::from([0, 2, 4]), 1));
     assert_eq!([rich.pop(), rich.pop(), rich.pop(), rich.pop()], [Some(5), Some(3), Some(1), None]);
 }
+
+/// What one offers the other takes, whether that looks on or sleeps by then; meanwhile who has all
+/// is alone.
+#[test]
+fn who_finds_that_all_others_idle_is_alone_until_it_offers_something() {
+    let crew = Crew::new(3, Limits { piece: 8, pieces: 10 }).unwrap();
+    std::thread::scope(|scope| {
+        let others = [1, 2].map(|number| {
+            let crew = &crew;
+            scope.spawn(move || {
+                let (mut stack, mut done) = (crew.worker(number), 0);
+                while stack.find() {
+                    done += std::iter::from_fn(|| stack.pop()).count();
+                }
+                done
+            })
+        });
+        let mut stack = crew.worker(0);
+        assert!(!stack.is_alone(), "nobody looked");
+        for turn in 0..3 {
+            while !stack.is_alone() {
+                stack.look_around();
+            }
+            // The others sleep soon.
+            std::thread::sleep(std::time::Duration::from_millis(turn));
+            assert!((0..6).all(|entry| stack.push(entry)));
+            assert!(stack.is_alone(), "what it keeps to itself nobody can have");
+            stack.look_around();
+            assert!(!stack.is_alone());
+            while stack.pop_at_hand().is_some() {}
+            // What nobody took is this worker's, too.
+        }
+        let own = std::iter::from_fn(|| stack.pop()).count();
+        assert!(!stack.find(), "nobody else offers anything");
+        let done: usize = others.map(|other| other.join().unwrap()).iter().sum();
+        assert_eq!(done + own, 9, "every other of three times six");
+    });
+}

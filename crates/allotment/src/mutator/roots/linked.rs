@@ -70,6 +70,7 @@ impl Drop for LinkedRoot<'_> {
 #[inline(never)]
 fn unlink(state: &State, entry: Entry) {
     if state.links.get() == OUTSIDE {
+        state.shared.after_fork_or_abort();
         let _walks = state.shared.roots.outside.lock();
         // SAFETY: a linked root is on its thread's list, and who walks it holds the lock.
         unsafe { take_off(&state.parked, entry) };

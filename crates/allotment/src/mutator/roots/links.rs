@@ -89,6 +89,10 @@ pub(in crate::mutator) const OUTSIDE: Entry = ptr::without_provenance_mut(8);
 pub(crate) struct Outside(Mutex<()>);
 
 impl Outside {
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.0.try_lock().is_ok()
+    }
+
     pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, ()> {
         super::lock(&self.0, "a thread panicked while it changed a list of roots")
     }

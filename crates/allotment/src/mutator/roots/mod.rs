@@ -50,6 +50,16 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
+    /// Whether nobody holds a lock: asked in a child of `fork()`, where a lock that is held is held
+    /// for ever.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.strong.is_at_rest()
+            && self.weak.is_at_rest()
+            && self.providers.is_at_rest()
+            && self.pins.is_at_rest()
+            && self.outside.is_at_rest()
+    }
+
     /// Visits the slots of handles and providers, of which these are told where generated code called from.
     ///
     /// # Safety

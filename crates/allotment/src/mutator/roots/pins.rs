@@ -16,6 +16,10 @@ pub(super) struct Pins {
 }
 
 impl Pins {
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.counts.try_lock().is_ok()
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
         super::lock(&self.counts, "a thread panicked while it changed the table of pins")
     }
@@ -45,6 +49,9 @@ impl Pin {
 
 impl Drop for Pin {
     fn drop(&mut self) {
+        if self.shared.after_fork().is_err() {
+            return;
+        }
         let mut counts = self.shared.roots.pins.lock();
         if let Some(count) = counts.get_mut(&self.object) {
             *count -= 1;
@@ -61,6 +68,7 @@ impl Mutator<'_> {
     /// # Safety
     /// - `object` is the header of a live object of this heap.
     pub unsafe fn pin(&self, object: NonNull<u8>) -> Pin {
+        self.after_fork_or_abort();
         let shared = self.state().shared.clone();
         *shared.roots.pins.lock().entry(object.addr().get()).or_insert(0) += 1;
         Pin { shared, object: object.addr().get() }

@@ -78,6 +78,10 @@ struct Inner {
 }
 
 impl Providers {
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.inner.try_lock().is_ok()
+    }
+
     fn with<R>(&self, action: impl FnOnce(&mut Inner) -> R) -> R {
         action(&mut super::lock(&self.inner, "a root provider panicked"))
     }

@@ -94,6 +94,10 @@ impl Inner {
 }
 
 impl RootTable {
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.inner.try_lock().is_ok()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         super::lock(&self.inner, "a thread panicked while it changed the table of roots")
     }
@@ -188,6 +192,7 @@ impl RootHandle {
 /// Another root that holds the same word now; no thread needs to be attached for it.
 impl Clone for RootHandle {
     fn clone(&self) -> Self {
+        self.shared.after_fork_or_abort();
         let slot = self.table().copy(self.slot);
         RootHandle { shared: self.shared.clone(), slot, weak: self.weak }
     }
@@ -195,7 +200,10 @@ impl Clone for RootHandle {
 
 impl Drop for RootHandle {
     fn drop(&mut self) {
-        self.table().give(self.slot);
+        // Else the lock may be held for ever, and nobody looks at the slots any more.
+        if self.shared.after_fork().is_ok() {
+            self.table().give(self.slot);
+        }
     }
 }
 
@@ -205,6 +213,7 @@ impl Mutator<'_> {
     /// # Safety
     /// - `bits` refers to a live object of this heap, or to none.
     pub unsafe fn new_root(&self, bits: u64) -> RootHandle {
+        self.after_fork_or_abort();
         let shared = self.state().shared.clone();
         let slot = shared.roots.strong.take(bits);
         RootHandle { shared, slot, weak: false }
@@ -215,6 +224,7 @@ impl Mutator<'_> {
     /// # Safety
     /// - As for [`new_root`](Self::new_root).
     pub unsafe fn new_weak_root(&self, bits: u64) -> RootHandle {
+        self.after_fork_or_abort();
         let shared = self.state().shared.clone();
         let slot = shared.roots.weak.take(bits);
         RootHandle { shared, slot, weak: true }

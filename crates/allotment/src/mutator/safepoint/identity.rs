@@ -2,11 +2,18 @@
 
 use crate::memory::SystemThread;
 use crate::sync::{Thread, ThreadId, current};
+use std::cell::Cell;
 use std::fmt;
 
 thread_local! {
     /// The kernel's number of this thread: asked for once, not at each attach.
-    static SYSTEM_ID: i32 = SystemThread::current().number();
+    static SYSTEM_ID: Cell<i32> = Cell::new(SystemThread::current().number());
+}
+
+/// Asks for the kernel's number of the calling thread again: in a child of `fork()` it is another
+/// one.
+pub(in crate::mutator) fn renew_system_id() {
+    SYSTEM_ID.set(SystemThread::current().number());
 }
 
 /// Names a thread that is or was attached.
@@ -19,7 +26,7 @@ pub struct ThreadIdentity {
 impl ThreadIdentity {
     /// The calling thread.
     pub(in crate::mutator) fn current() -> ThreadIdentity {
-        ThreadIdentity { thread: current(), system_id: SYSTEM_ID.with(|id| *id) }
+        ThreadIdentity { thread: current(), system_id: SYSTEM_ID.get() }
     }
 
     /// For who wakes it up.

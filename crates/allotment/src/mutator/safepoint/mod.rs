@@ -34,9 +34,10 @@ mod volunteers;
 mod wakes;
 
 pub use identity::ThreadIdentity;
+pub(in crate::mutator) use identity::renew_system_id;
 pub use late::LateThread;
 pub(crate) use late::{Hook, Late};
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
-pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints};
+pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints, Unrest};
 pub(crate) use volunteers::Volunteers;

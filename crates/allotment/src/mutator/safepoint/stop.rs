@@ -21,6 +21,20 @@ pub(in crate::mutator) trait Participant {
     fn status(&self) -> &Status;
     /// Its name.
     fn identity(&self) -> &ThreadIdentity;
+    /// Called by the thread before it waits for others in the midst of something: they may be in
+    /// another process.
+    fn before_waiting(&self) {}
+}
+
+/// Why what was found in a child of `fork()` cannot be used there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mutator) enum Unrest {
+    /// Another thread held a lock.
+    Locked,
+    /// Another thread stopped the world.
+    Stopping,
+    /// Another thread took part and ran.
+    Running,
 }
 
 /// The threads of a heap, and whether they are stopped.
@@ -136,10 +150,49 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// Removes a thread that runs, which is an arrival as good as any.
     pub(in crate::mutator) fn detach(&self, thread: &T, change: impl FnOnce(&mut D)) {
         let mut inner = self.lock();
-        let place = inner.threads.iter().rposition(|other| same(other, thread));
-        let thread = inner.threads.swap_remove(place.expect("an attached thread is among the threads"));
+        let thread = inner.remove(thread);
         change(&mut inner.data);
         self.arrive(&mut inner, &thread);
+    }
+
+    /// Removes a thread that is not in this process, and was safe when that was forked; in a stop
+    /// of the caller's, too.
+    pub(in crate::mutator) fn forget(&self, thread: &T, change: impl FnOnce(&mut D)) {
+        let mut inner = self.lock();
+        inner.remove(thread);
+        change(&mut inner.data);
+    }
+
+    /// Removes the calling thread in a child of `fork()` in which nobody can use the heap. If the
+    /// lock is held there, nobody will ever look at the threads again.
+    pub(in crate::mutator) fn detach_unusable(&self, thread: &T) {
+        if let Ok(mut inner) = self.inner.try_lock() {
+            inner.remove(thread);
+        }
+    }
+
+    /// In a child of `fork()`, on the thread that forked, which is `own` if it takes part, and
+    /// which may stop the world itself: calls `other` with all others, if each of them was safe and
+    /// nobody held a lock. Those that looked on are forgotten.
+    pub(in crate::mutator) fn others_at_rest(
+        &self,
+        own: Option<&T>,
+        stopping: bool,
+        other: impl FnMut(&T),
+    ) -> Result<(), Unrest> {
+        let inner = self.inner.try_lock().map_err(|_| Unrest::Locked)?;
+        if inner.stop.is_some() && !stopping {
+            return Err(Unrest::Stopping);
+        }
+        let others = || inner.threads.iter().filter(|thread| !own.is_some_and(|own| same(own, thread)));
+        if others().any(|thread| !thread.status().is_safe()) {
+            return Err(Unrest::Running);
+        }
+        if !self.wakes.is_at_rest() || !self.volunteers.forget() {
+            return Err(Unrest::Locked);
+        }
+        others().for_each(other);
+        Ok(())
     }
 
     /// The thread touches nothing of the heap from here on, until it leaves.
@@ -152,6 +205,7 @@ impl<T: Participant, D> Safepoints<T, D> {
 
     #[cold]
     fn enter_blocking_awaited(&self, thread: &T) {
+        thread.before_waiting();
         let mut inner = self.lock();
         self.arrive(&mut inner, thread);
     }
@@ -166,6 +220,7 @@ impl<T: Participant, D> Safepoints<T, D> {
 
     #[cold]
     fn leave_after_stop(&self, thread: &T, waits: Waits) {
+        thread.before_waiting();
         thread.status().leave_after_stop(waits, park);
         self.wakes.attend(waits);
     }
@@ -173,6 +228,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// Waits for the end of a stop that waits for this thread, if there is one.
     pub(in crate::mutator) fn park(&self, thread: &T) {
         if thread.status().is_requested() {
+            thread.before_waiting();
             self.park_locked(self.lock(), thread);
         }
     }
@@ -257,6 +313,11 @@ impl<T: Participant, D> Safepoints<T, D> {
 }
 
 impl<T: Participant, D> Inner<T, D> {
+    fn remove(&mut self, thread: &T) -> T {
+        let place = self.threads.iter().rposition(|other| same(other, thread));
+        self.threads.swap_remove(place.expect("an attached thread is among the threads"))
+    }
+
     /// Asks everybody but `own` to stop; how many of them have to be waited for.
     fn request(&mut self, own: Option<&T>) -> usize {
         let mut awaited = 0;

@@ -68,6 +68,13 @@ impl Volunteers {
         }
     }
 
+    /// Forgets those that look on: they are not in this process, a child of `fork()`. `false`: one
+    /// of them had the lock.
+    pub(super) fn forget(&self) -> bool {
+        self.counts.store(0, Ordering::Relaxed);
+        self.task.try_lock().is_ok()
+    }
+
     fn called(&self, order: Ordering) -> usize {
         count(self.counts.load(order), CALLED)
     }

@@ -96,6 +96,12 @@ impl Wakes {
         next
     }
 
+    /// Whether nobody has the lists: asked in a child of `fork()`, where a lock that is held is
+    /// held for ever.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.0.try_lock().is_ok()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Lists> {
         self.0.lock().expect(POISONED)
     }

@@ -150,7 +150,7 @@ fn race<const LOCKED: bool>(markers: usize) {
             // Neighbours of neighbours at first, then further and further apart.
             for index in 0..objects.len() {
                 let (address, bytes, marked) = objects[(index + number * round) % objects.len()];
-                claims.claim(address, bytes, marked);
+                claims.claim(address, bytes, marked, false);
                 assert!(claims.has(address));
             }
             claims.count()

@@ -1,0 +1,123 @@
+//! Sleep of workers that find nothing to do, for as long as that lasts.
+//!
+//! A worker that looked again every 50 us took a tenth of all time where one other follows a list:
+//! each wake-up is a way through the kernel, and on a virtual machine through the host. So who
+//! sleeps is woken, by the one that offers something, and by the last one to idle, when all are
+//! done. It also wakes by itself, seldom and ever more so: nothing depends on it.
+//!
+//! Refused: a condition variable, whose lock all would take who offer something; here they look at
+//! a number.
+
+use crate::sync::{AtomicUsize, Mutex, Ordering, Thread, current, fence, park_timeout};
+use std::collections::TryReserveError;
+use std::time::Duration;
+
+/// After which a worker looks again the first time; from then on twice as late each time.
+const FIRST: Duration = Duration::from_millis(1);
+
+/// And at the latest.
+const LONGEST: Duration = Duration::from_millis(64);
+
+const POISONED: &str = "nothing panics while it is locked";
+
+/// Workers that sleep.
+pub(super) struct Sleepers {
+    threads: Mutex<Vec<Thread>>,
+    /// How many they are. Written under the lock. Who sleeps writes it, fences and looks; who has
+    /// something for it does that, fences and looks here.
+    count: AtomicUsize,
+}
+
+/// The sleep of one worker.
+pub(super) struct Sleep<'s> {
+    sleepers: &'s Sleepers,
+    next: Duration,
+}
+
+impl Sleepers {
+    /// With room for so many.
+    pub(super) fn for_workers(workers: usize) -> Result<Sleepers, TryReserveError> {
+        let mut threads = Vec::new();
+        threads.try_reserve_exact(workers)?;
+        Ok(Sleepers { threads: Mutex::new(threads), count: AtomicUsize::new(0) })
+    }
+
+    /// A worker finds nothing.
+    pub(super) fn begin(&self) -> Sleep<'_> {
+        Sleep { sleepers: self, next: FIRST }
+    }
+
+    /// Wakes up to `most`, behind what they are woken for.
+    pub(super) fn wake(&self, most: usize) {
+        fence(Ordering::SeqCst);
+        for _ in 0..most {
+            if self.count.load(Ordering::Relaxed) == 0 {
+                return;
+            }
+            let thread = self.change(Vec::pop);
+            thread.iter().for_each(Thread::unpark);
+        }
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Thread>) -> R) -> R {
+        let mut threads = self.threads.lock().expect(POISONED);
+        let outcome = change(&mut threads);
+        self.count.store(threads.len(), Ordering::Relaxed);
+        outcome
+    }
+}
+
+impl Sleep<'_> {
+    /// Sleeps until it is woken, or some time has passed; not if there is something to do, as
+    /// `is_up` says.
+    pub(super) fn unless(&mut self, is_up: impl Fn() -> bool) {
+        let own = current();
+        self.sleepers.change(|threads| threads.push(own.clone()));
+        fence(Ordering::SeqCst);
+        if !is_up() {
+            park_timeout(self.next);
+        }
+        self.next = (self.next * 2).min(LONGEST);
+        // Unless it was woken.
+        self.sleepers.change(|threads| threads.retain(|thread| thread.id() != own.id()));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn who_sleeps_is_woken_and_nobody_else_is_looked_for() {
+        let (sleepers, up) = (Sleepers::for_workers(2).unwrap(), AtomicBool::new(false));
+        sleepers.wake(usize::MAX);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut sleep = sleepers.begin();
+                    while !up.load(Ordering::Relaxed) {
+                        sleep.unless(|| up.load(Ordering::Relaxed));
+                    }
+                });
+            }
+            while sleepers.count.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
+            }
+            up.store(true, Ordering::Relaxed);
+            sleepers.wake(usize::MAX);
+        });
+        assert_eq!(sleepers.count.load(Ordering::Relaxed), 0);
+        assert!(sleepers.threads.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn it_sleeps_longer_each_time_and_not_if_it_is_up() {
+        let sleepers = Sleepers::for_workers(1).unwrap();
+        let mut sleep = sleepers.begin();
+        for _ in 0..10 {
+            sleep.unless(|| true);
+        }
+        assert_eq!(sleep.next, LONGEST);
+    }
+}

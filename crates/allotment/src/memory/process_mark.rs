@@ -1,0 +1,127 @@
+//! A word that a child of `fork()` finds empty: how a heap notices that it is in another process.
+//!
+//! A child has a copy of the memory, but of all threads only the one that forked. So a heap must
+//! notice it before it waits for a thread that is not there. The word lies in a page of its own,
+//! which the kernel wipes in a child (`MADV_WIPEONFORK`, Linux 4.14). So to ask is one load, and a
+//! child of the child finds the word empty again.
+//!
+//! A kernel that refuses the advice, or the page, makes every question a system call: the word then
+//! holds the number of the process.
+//!
+//! Refused: a handler of `pthread_atfork`. It cannot be taken back, and needs a list of all heaps
+//! of the process; and it takes locks in every fork, also where the child calls `exec` at once.
+
+use super::{linux, page_size};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that is 0 in a child of the process that stored it.
+pub(crate) struct ProcessMark(Place);
+
+enum Place {
+    /// At the start of a page that the kernel wipes; unmapped with the mark.
+    Wiped(NonNull<AtomicU64>),
+    /// The number of the process in the high half.
+    Numbered(AtomicU64),
+}
+
+// SAFETY: an atomic word, in a page that lives as long as the mark.
+unsafe impl Send for ProcessMark {}
+// SAFETY: as above.
+unsafe impl Sync for ProcessMark {}
+
+impl ProcessMark {
+    /// A mark that holds `number` in this process.
+    pub(crate) fn new(number: u32) -> ProcessMark {
+        let place = match linux::map_wiped_on_fork(page_size()) {
+            Ok(page) => Place::Wiped(page.cast()),
+            Err(_) => Place::Numbered(AtomicU64::new(0)),
+        };
+        let mark = ProcessMark(place);
+        mark.store(number);
+        mark
+    }
+
+    /// What was stored last in this process; 0: nothing yet.
+    #[inline]
+    pub(crate) fn load(&self) -> u32 {
+        match &self.0 {
+            Place::Wiped(_) => self.word().load(Ordering::Acquire) as u32,
+            Place::Numbered(word) => number_of(word.load(Ordering::Acquire)),
+        }
+    }
+
+    /// Stores `number`.
+    pub(crate) fn store(&self, number: u32) {
+        self.word().store(self.encode(number), Ordering::Release);
+    }
+
+    /// Stores `number` if nothing was stored yet in this process; whether it did.
+    pub(crate) fn store_first(&self, number: u32) -> bool {
+        let before = self.word().load(Ordering::Acquire);
+        let is_empty = match &self.0 {
+            Place::Wiped(_) => before == 0,
+            Place::Numbered(_) => number_of(before) == 0,
+        };
+        let new = self.encode(number);
+        is_empty && self.word().compare_exchange(before, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    fn word(&self) -> &AtomicU64 {
+        match &self.0 {
+            // SAFETY: the page is mapped as long as the mark lives, and holds nothing else.
+            Place::Wiped(word) => unsafe { word.as_ref() },
+            Place::Numbered(word) => word,
+        }
+    }
+
+    fn encode(&self, number: u32) -> u64 {
+        match &self.0 {
+            Place::Wiped(_) => u64::from(number),
+            Place::Numbered(_) => u64::from(linux::process_number()) << 32 | u64::from(number),
+        }
+    }
+}
+
+/// What a word that names its process holds for this one.
+fn number_of(word: u64) -> u32 {
+    if word >> 32 == u64::from(linux::process_number()) { word as u32 } else { 0 }
+}
+
+impl Drop for ProcessMark {
+    fn drop(&mut self) {
+        if let Place::Wiped(word) = self.0 {
+            // SAFETY: the page is the mark's own, and the mark is not used any more.
+            let _ = unsafe { linux::unmap(word.as_ptr().cast(), page_size()) };
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn check(mark: &ProcessMark) {
+        assert_eq!(mark.load(), 1);
+        assert!(!mark.store_first(2), "it is not empty");
+        mark.store(3);
+        assert_eq!(mark.load(), 3);
+    }
+
+    #[test]
+    fn a_mark_holds_what_was_stored_in_either_place() {
+        check(&ProcessMark::new(1));
+        let numbered = ProcessMark(Place::Numbered(AtomicU64::new(0)));
+        assert!(numbered.store_first(1));
+        check(&numbered);
+    }
+
+    #[test]
+    fn what_another_process_stored_is_nothing() {
+        let other = u64::from(linux::process_number() + 1) << 32 | 1;
+        let mark = ProcessMark(Place::Numbered(AtomicU64::new(other)));
+        assert_eq!(mark.load(), 0);
+        assert!(mark.store_first(1));
+        check(&mark);
+    }
+}

@@ -1,0 +1,259 @@
+//! Heaps that work in children of `fork()`. Those that cannot be used there: `fork_refused.rs`.
+
+mod fork_common;
+
+use allotment::mutator::Mutator;
+use allotment::{Heap, Root, alloc, root};
+use fork_common::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn a_child_collects_with_threads_of_its_own() {
+    alone("a_child_collects_with_threads_of_its_own", || {
+        for collector in ["parallel", "mark-compact", "epsilon"] {
+            let heap = heap(&format!("Collector={collector}"));
+            work(&heap);
+            assert!(collector == "epsilon" || has_thread("allotment-gc"));
+            let ended = in_child(|| {
+                assert!(!has_thread("allotment-gc"));
+                (0..3).for_each(|_| work(&heap));
+                assert!(collector == "epsilon" || has_thread("allotment-gc"));
+                heap.reset().expect("nobody is attached");
+                drop(heap.clone());
+            });
+            assert_eq!(ended, WELL, "{collector}");
+            work(&heap);
+        }
+    });
+}
+
+#[test]
+fn a_child_collects_in_each_mode_of_zeal() {
+    alone("a_child_collects_in_each_mode_of_zeal", || {
+        for options in
+            ["ZealInterval=5000,+ZealMove,+ZealPoison", "+VerifyAfterGC,+VerifyBeforeGC,+ZealProtect"]
+        {
+            let heap = heap(options);
+            work(&heap);
+            assert_eq!(in_child(|| work(&heap)), WELL, "{options}");
+            work(&heap);
+        }
+    });
+}
+
+#[test]
+fn a_child_drops_a_heap_that_it_used_or_did_not_use() {
+    alone("a_child_drops_a_heap_that_it_used_or_did_not_use", || {
+        for uses in [false, true] {
+            for collector in ["parallel", "mark-compact", "epsilon"] {
+                let heap = heap(&format!("Collector={collector}"));
+                let root = heap
+                    .attach(|mu| {
+                        let node = alloc!(mu, NewNode { next: None, value: 7 }).expect("room");
+                        Root::new(mu, node)
+                    })
+                    .expect("attached");
+                work(&heap);
+                let ended = in_child(move || {
+                    if uses {
+                        work(&heap);
+                    }
+                    drop((root, heap));
+                    let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux has it");
+                    assert!(!maps.contains("allotment-heap"), "it gives its memory back: {maps}");
+                });
+                assert_eq!(ended, WELL, "{collector}, {uses}");
+            }
+        }
+    });
+}
+
+/// The thread that looks for a time at which nobody runs is not in the child.
+#[test]
+fn a_child_has_a_thread_of_its_own_that_collects_when_idle() {
+    alone("a_child_has_a_thread_of_its_own_that_collects_when_idle", || {
+        let heap = heap("NewSize=4m,MaxNewSize=4m");
+        // Slowly: an eden that is full at once is not looked after.
+        let until_it_looks = || {
+            heap.attach(|mu| {
+                while !has_thread("allotment-idle") {
+                    for value in 0..1000 {
+                        alloc!(mu, NewNode { next: None, value }).expect("room");
+                    }
+                    thread::sleep(Duration::from_millis(1));
+                }
+            })
+            .expect("attached");
+        };
+        until_it_looks();
+        let own = heap.clone();
+        let ended = in_child(move || {
+            assert!(!has_thread("allotment-idle"));
+            until_it_looks();
+            drop(own);
+        });
+        assert_eq!(ended, WELL);
+        let ended = in_child(move || drop(heap));
+        assert_eq!(ended, WELL, "it neither waits for the thread nor panics");
+    });
+}
+
+#[test]
+fn the_mutator_of_the_thread_that_forks_lives_on_in_both() {
+    alone("the_mutator_of_the_thread_that_forks_lives_on_in_both", || {
+        for options in ["", "Collector=mark-compact", "Collector=epsilon", "ZealInterval=3000"] {
+            let heap = heap(options);
+            work(&heap);
+            heap.attach(|mu| {
+                let mut list = None;
+                for value in (0..NODES).rev() {
+                    list = Some(alloc!(mu, NewNode { next: list, value }).expect("room"));
+                }
+                root!(mu, list = list);
+                for blocking in [false, true] {
+                    let body = |mu: &mut Mutator<'_>| {
+                        work_attached(mu);
+                        assert_eq!(length(list.get(mu), mu), NODES);
+                    };
+                    // SAFETY: as in `in_child`; the child goes on behind the fork, in `blocking` or
+                    // not.
+                    let child = if blocking { mu.blocking(|| unsafe { fork() }) } else { unsafe { fork() } };
+                    if child == 0 {
+                        // SAFETY: it only sets a timer.
+                        unsafe { alarm(HANGS) };
+                        let ended = catch_unwind(AssertUnwindSafe(|| body(mu)));
+                        // SAFETY: nothing of this process is used after it.
+                        unsafe { _exit(if ended.is_ok() { 0 } else { 101 }) }
+                    }
+                    body(mu);
+                    assert_eq!(mu.blocking(|| wait_for(child)), WELL, "{options}");
+                }
+            })
+            .expect("attached");
+        }
+    });
+}
+
+#[test]
+fn threads_that_were_in_blocking_are_forgotten() {
+    alone("threads_that_were_in_blocking_are_forgotten", || {
+        for options in ["", "Collector=mark-compact", "Collector=epsilon"] {
+            let heap = heap(options);
+            work(&heap);
+            beside(&heap, blocks, || {
+                beside(&heap, blocks, || {
+                    let ended = in_child(|| {
+                        assert_eq!(heap.attach(|_| heap.attachments().now), Ok(1), "{options}");
+                        work(&heap);
+                        assert_eq!(heap.attachments().now, 0);
+                        assert_eq!(heap.attachments().ever, 5);
+                        heap.reset().expect("nobody is attached, and no root is left");
+                    });
+                    assert_eq!(ended, WELL, "{options}");
+                    assert_eq!(heap.attachments().now, 2);
+                    work(&heap_of_its_own());
+                });
+            });
+        }
+    });
+}
+
+/// Another heap of the same process, which knows nothing of the first.
+fn heap_of_its_own() -> Heap {
+    heap("")
+}
+
+#[test]
+fn a_child_of_a_child_works_whether_the_child_used_the_heap_or_not() {
+    alone("a_child_of_a_child_works_whether_the_child_used_the_heap_or_not", || {
+        let (heap, other) = (heap(""), heap("Collector=mark-compact"));
+        [&heap, &other].into_iter().for_each(work);
+        for uses in [false, true] {
+            let ended = in_child(|| {
+                if uses {
+                    [&heap, &other].into_iter().for_each(work);
+                }
+                let grandchild = in_child(|| {
+                    [&heap, &other].into_iter().for_each(work);
+                    assert_eq!(in_child(|| work(&heap)), WELL);
+                });
+                assert_eq!(grandchild, WELL);
+                [&heap, &other].into_iter().for_each(work);
+            });
+            assert_eq!(ended, WELL);
+            [&heap, &other].into_iter().for_each(work);
+        }
+    });
+}
+
+#[test]
+fn who_stops_the_world_may_fork_in_it_whatever_others_do() {
+    alone("who_stops_the_world_may_fork_in_it_whatever_others_do", || {
+        let heap = heap("");
+        work(&heap);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    heap.attach(|mu| {
+                        while !over.load(Ordering::Relaxed) {
+                            work_attached(mu);
+                        }
+                    })
+                });
+            }
+            for attached in [false, true].repeat(10) {
+                // SAFETY: as in `in_child`; the child ends the stop.
+                let stop = || unsafe { fork() };
+                let child = loop {
+                    let child = if attached {
+                        heap.attach(|mu| mu.stop_the_world(|_| stop())).expect("attached")
+                    } else {
+                        heap.stop_the_world(|_| stop()).expect("not attached")
+                    };
+                    if let Some(child) = child {
+                        break child;
+                    }
+                };
+                if child == 0 {
+                    // SAFETY: it only sets a timer.
+                    unsafe { alarm(HANGS) };
+                    let ended = catch_unwind(AssertUnwindSafe(|| work(&heap)));
+                    // SAFETY: nothing of this process is used after it.
+                    unsafe { _exit(if ended.is_ok() { 0 } else { 101 }) }
+                }
+                // Another thread may have had a lock for a moment, in the midst of an attempt to
+                // stop the world itself.
+                let end = wait_for(child);
+                assert!(end == WELL || end == ABORTED, "{end:?}");
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        work(&heap);
+    });
+}
+
+#[test]
+fn threads_of_a_child_find_out_together_once() {
+    alone("threads_of_a_child_find_out_together_once", || {
+        let heap = heap("");
+        work(&heap);
+        let ended = in_child(|| {
+            let together = Barrier::new(4);
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        together.wait();
+                        heap.attach(work_attached).expect("attached");
+                    });
+                }
+            });
+            heap.verify().expect("in order");
+        });
+        assert_eq!(ended, WELL);
+    });
+}

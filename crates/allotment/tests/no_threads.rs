@@ -1,0 +1,104 @@
+//! A system that gives no thread: what a heap would do with several, it does with those it has.
+
+mod fork_common;
+
+use allotment::collector::{CollectionRecord, IdleLook};
+use allotment::{Heap, alloc};
+use fork_common::*;
+use std::thread;
+use std::time::Duration;
+
+#[repr(C)]
+struct Limit {
+    soft: u64,
+    hard: u64,
+}
+
+const RLIMIT_NPROC: i32 = 6;
+const NOBODY: u32 = 65534;
+
+unsafe extern "C" {
+    fn geteuid() -> u32;
+    fn setuid(user: u32) -> i32;
+    fn setrlimit(resource: i32, limit: *const Limit) -> i32;
+}
+
+/// From here on this process has a user that may have so many threads in all its processes.
+fn limit_threads(most: u64) {
+    let limit = Limit { soft: most, hard: most };
+    // SAFETY: the limit is this function's own. The user is changed for good, in a process of the test's own: root has no limit.
+    unsafe {
+        assert_eq!(setrlimit(RLIMIT_NPROC, &limit), 0);
+        assert!(geteuid() != 0 || setuid(NOBODY) == 0);
+    }
+}
+
+fn threads() -> u64 {
+    std::fs::read_dir("/proc/self/task").expect("Linux has it").count() as u64
+}
+
+/// Collections of a heap that would start threads of each kind.
+fn collections(options: &str) -> Vec<CollectionRecord> {
+    let heap = heap(options);
+    (0..3).for_each(|_| work(&heap));
+    heap.collections().recent.into()
+}
+
+const HEAPS: [&str; 3] = [
+    "Collector=parallel,InitialHeapSize=16m,+AlwaysPreTouch",
+    "Collector=mark-compact,InitialHeapSize=16m,+AlwaysPreTouch",
+    "Collector=parallel,ZealInterval=20000,+ZealMove",
+];
+
+#[test]
+fn without_any_thread_the_callers_do_all_the_work() {
+    alone("without_any_thread_the_callers_do_all_the_work", || {
+        // One with threads, which it keeps.
+        let before = heap("");
+        work(&before);
+        limit_threads(1);
+        let refused = thread::Builder::new().spawn(|| ());
+        assert!(refused.is_err(), "the system gives threads without end");
+        for options in HEAPS {
+            let records = collections(options);
+            assert!(!records.is_empty() && records.iter().all(|record| record.workers == 1), "{options}");
+        }
+        work(&before);
+    });
+}
+
+#[test]
+fn of_fewer_threads_than_are_wanted_each_works() {
+    alone("of_fewer_threads_than_are_wanted_each_works", || {
+        limit_threads(threads() + 1);
+        for options in HEAPS {
+            let records = collections(options);
+            // None, if other processes of that user have them.
+            assert!(records.iter().all(|record| (1..=2).contains(&record.workers)), "{options}");
+        }
+    });
+}
+
+#[test]
+fn without_a_thread_that_looks_nobody_collects_when_idle() {
+    alone("without_a_thread_that_looks_nobody_collects_when_idle", || {
+        limit_threads(1);
+        let heap = heap("NewSize=4m,MaxNewSize=4m");
+        let told = |heap: &Heap| {
+            let records = heap.collections().recent;
+            let looks = records.iter().filter_map(|record| record.sizing.as_ref()?.last_part.as_ref());
+            looks.map(|part| part.look).any(|look| look == IdleLook::NoThread)
+        };
+        heap.attach(|mu| {
+            // Slowly: an eden that is full at once is not looked after.
+            while !told(&heap) {
+                for value in 0..1000 {
+                    alloc!(mu, NewNode { next: None, value }).expect("room");
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+        })
+        .expect("attached");
+        heap.verify().expect("in order");
+    });
+}
