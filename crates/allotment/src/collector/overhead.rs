@@ -1,0 +1,125 @@
+//! The limit on what collections cost, of one heap: what its collector tells [`OverheadLimit`], and what others ask.
+//!
+//! The rule is numbers only, in [`sizing::overhead`](super::sizing). Here they are taken from the heap: the time since the last
+//! collection, and what is free. Each collector has one of these beside its own state, with a lock of its own, since the embedder's
+//! hook resets it while threads run.
+
+use super::sizing::{Effort, Need, OverheadLimit, OverheadSettings, Scope};
+use crate::mutator::{Cause, Committer, GcOverhead};
+use crate::region::FreeSet;
+use crate::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+/// What a heap has counted.
+pub(crate) struct Overhead {
+    /// `None`: `-UseGCOverheadLimit`. The lock is held for some instructions, by nobody who waits.
+    inner: Option<Mutex<Inner>>,
+}
+
+struct Inner {
+    limit: OverheadLimit,
+    /// When threads began to run, in the heap's age.
+    resumed: Duration,
+    /// A full collection of this stop has counted.
+    counted: bool,
+    /// Regions that the system had refused to commit by then.
+    refusals: usize,
+    /// How often the limit was exceeded, and what was measured the last time.
+    exceeded: Option<(u64, GcOverhead)>,
+}
+
+impl Overhead {
+    /// Of a heap of such an age.
+    pub(crate) fn new(settings: Option<OverheadSettings>, age: Duration) -> Overhead {
+        let inner = |settings| Inner {
+            limit: OverheadLimit::new(settings),
+            resumed: age,
+            counted: false,
+            refusals: 0,
+            exceeded: None,
+        };
+        Overhead { inner: settings.map(|settings| Mutex::new(inner(settings))) }
+    }
+
+    fn lock(&self) -> Option<MutexGuard<'_, Inner>> {
+        let inner = self.inner.as_ref()?;
+        Some(inner.lock().expect("nothing that may panic runs under the lock of the limit"))
+    }
+
+    /// The world is stopped for an allocation: the first full collection of this stop counts.
+    pub(crate) fn begin_stop(&self) {
+        if let Some(mut inner) = self.lock() {
+            inner.counted = false;
+        }
+    }
+
+    /// Whether a full collection for this cause may be the one that decides. It must free all that it can.
+    pub(crate) fn is_near(&self, cause: Cause) -> bool {
+        cause == Cause::AllocationFailure && self.lock().is_some_and(|inner| inner.limit.is_near())
+    }
+
+    /// Takes in a collection that began when the heap had this age, and took so long. In the stopped world.
+    pub(crate) fn after(
+        &self,
+        free: &FreeSet<Committer>,
+        (scope, cause): (Scope, Cause),
+        (start, pause): (Duration, Duration),
+    ) -> Option<GcOverhead> {
+        let mut inner = self.lock()?;
+        let (free_bytes, heap_bytes) = inner.room(free);
+        let need = match cause {
+            Cause::AllocationFailure if inner.counted => Need::AllocationStill,
+            Cause::AllocationFailure => Need::Allocation,
+            Cause::Requested | Cause::Idle => Need::None,
+            Cause::Zeal => Need::Test,
+        };
+        inner.counted |= need == Need::Allocation && scope == Scope::Full;
+        let running = start.saturating_sub(inner.resumed);
+        inner.resumed = start + pause;
+        let effort = Effort { scope, need, collecting: pause, running, free_bytes, heap_bytes };
+        let overhead = inner.limit.after(&effort);
+        if overhead.exceeded {
+            let times = inner.exceeded.map_or(0, |(times, _)| times);
+            inner.exceeded = Some((times + 1, overhead));
+        }
+        Some(overhead)
+    }
+
+    /// How often the limit was exceeded, and what was measured the last time.
+    pub(crate) fn exceeded(&self) -> Option<(u64, GcOverhead)> {
+        self.lock()?.exceeded
+    }
+
+    /// The embedder let something go: what was counted says nothing any more.
+    pub(crate) fn begin_anew(&self) {
+        if let Some(mut inner) = self.lock() {
+            inner.limit.begin_anew();
+        }
+    }
+
+    /// The heap was emptied at this age.
+    pub(crate) fn emptied(&self, age: Duration) {
+        if let Some(mut inner) = self.lock() {
+            inner.limit.begin_anew();
+            inner.resumed = age;
+        }
+    }
+}
+
+impl Inner {
+    /// Bytes that are free, of so many. Rests of regions count only if little else is free: to find them takes a look at each
+    /// region in use.
+    fn room(&mut self, free: &FreeSet<Committer>) -> (usize, usize) {
+        let geometry = free.table().geometry();
+        let refused = std::mem::replace(&mut self.refusals, free.commit_failures()) < free.commit_failures();
+        // What the system refuses is not there.
+        let (regions, empty) = if refused {
+            (free.committed_regions(), free.committed_regions().saturating_sub(free.regions_in_use()))
+        } else {
+            (geometry.regions, free.free_regions())
+        };
+        let (bytes, heap_bytes) = (empty << geometry.region_shift, regions << geometry.region_shift);
+        let enough = self.limit.leaves_enough(bytes, heap_bytes);
+        (if enough { bytes } else { bytes + free.room_beside_free() }, heap_bytes)
+    }
+}
