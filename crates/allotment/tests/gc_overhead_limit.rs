@@ -74,6 +74,9 @@ fn a_nearly_full_heap_ends_after_a_bounded_number_of_collections() {
                     let error = error.unwrap_or_else(|| panic!("{collector}: {collections} collections"));
                     assert!(error.to_string().contains("GC overhead limit (UseGCOverheadLimit"), "{error}");
                     assert!(collections <= ROW * PER_STOP, "{collector}, {workers}: {collections}");
+                    let before = heap.collections().count;
+                    alloc!(mu, node(None)).expect("what little there is, is for who handles the failure");
+                    assert_eq!(heap.collections().count, before, "{collector}");
                     // Whoever goes on is told again, soon.
                     let (error, collections) = waste(&heap, mu, 100 * room);
                     assert!(error.is_some() && collections <= PER_STOP, "{collector}: {collections}");

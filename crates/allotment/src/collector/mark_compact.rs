@@ -111,8 +111,13 @@ impl Collector for MarkCompact {
             self.overhead.begin_stop();
             let decides = self.overhead.is_near(cause);
             let first = self.collect_stopped(world, cause, if decides { Compaction::Maximum } else { USUAL });
-            let exceeded = first.as_ref().is_none_or(CollectionRecord::exceeds_limit);
-            if exceeded || self.grow(world, satisfied) {
+            if first.as_ref().is_some_and(CollectionRecord::exceeds_limit) {
+                // What little there is, is for who handles the failure.
+                let free = &world.shared().free;
+                free.set_capacity(free.table().len());
+                return (first, None);
+            }
+            if first.is_none() || self.grow(world, satisfied) {
                 return (first, None);
             }
             // The last resort: all free memory in one piece, and all of it.

@@ -1,12 +1,12 @@
 //! The limit on what collections cost, of one heap: what its collector tells [`OverheadLimit`], and what others ask.
 //!
 //! The rule is numbers only, in [`sizing::overhead`](super::sizing). Here they are taken from the heap: the time since the last
-//! collection, and what is free. Each collector has one of these beside its own state, with a lock of its own, since the embedder's
+//! collection, and what is free. The time until the last thread has stopped counts as time in which threads run: that one did. Each collector has one of these beside its own state, with a lock of its own, since the embedder's
 //! hook resets it while threads run.
 
 use super::sizing::{Effort, Need, OverheadLimit, OverheadSettings, Scope};
-use crate::mutator::{Cause, Committer, GcOverhead};
-use crate::region::FreeSet;
+use crate::mutator::{Cause, GcOverhead};
+use crate::region::{Backing, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl Overhead {
     /// Takes in a collection that began when the heap had this age, and took so long. In the stopped world.
     pub(crate) fn after(
         &self,
-        free: &FreeSet<Committer>,
+        free: &FreeSet<impl Backing>,
         (scope, cause): (Scope, Cause),
         (start, pause): (Duration, Duration),
     ) -> Option<GcOverhead> {
@@ -109,11 +109,12 @@ impl Overhead {
 impl Inner {
     /// Bytes that are free, of so many. Rests of regions count only if little else is free: to find them takes a look at each
     /// region in use.
-    fn room(&mut self, free: &FreeSet<Committer>) -> (usize, usize) {
+    fn room(&mut self, free: &FreeSet<impl Backing>) -> (usize, usize) {
         let geometry = free.table().geometry();
-        let refused = std::mem::replace(&mut self.refusals, free.commit_failures()) < free.commit_failures();
+        let refusals = free.commit_failures();
+        let before = std::mem::replace(&mut self.refusals, refusals);
         // What the system refuses is not there.
-        let (regions, empty) = if refused {
+        let (regions, empty) = if before < refusals {
             (free.committed_regions(), free.committed_regions().saturating_sub(free.regions_in_use()))
         } else {
             (geometry.regions, free.free_regions())
@@ -121,5 +122,53 @@ impl Inner {
         let (bytes, heap_bytes) = (empty << geometry.region_shift, regions << geometry.region_shift);
         let enough = self.limit.leaves_enough(bytes, heap_bytes);
         (if enough { bytes } else { bytes + free.room_beside_free() }, heap_bytes)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::region::{Geometry, RefillMode, RegionTable};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A system that has memory for so many regions.
+    struct Lends(AtomicUsize);
+
+    impl Backing for Lends {
+        fn commit(&self, _: usize) -> bool {
+            self.0.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        }
+
+        fn uncommit(&self, _: usize) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn free_is_what_can_be_had() {
+        const SHIFT: u32 = 12;
+        let geometry = Geometry { region_shift: SHIFT, regions: 100 };
+        let table = RegionTable::new(1 << 30, geometry);
+        let free = FreeSet::new(table, Lends(AtomicUsize::new(10)), RefillMode::CompareAndSwap, 1);
+        let settings = OverheadSettings { time_percent: 98, free_percent: 5 };
+        let overhead = Overhead::new(Some(settings), Duration::ZERO);
+        let room = || {
+            let (bytes, of) = overhead.lock().expect("it is on").room(&free);
+            (bytes as f64 / f64::from(1 << SHIFT), of >> SHIFT)
+        };
+        assert_eq!(room(), (100.0, 100));
+        let taken: Vec<_> = std::iter::from_fn(|| free.take_region(0)).collect();
+        assert_eq!(taken.len(), 10);
+        for &index in &taken {
+            let full = free.table().end(index);
+            free.table().get(index).set_top(full - 8 * index % 512);
+        }
+        let rest = (0..10).map(|index| 8 * taken[index] % 512).max().expect("ten regions");
+        assert_eq!(room(), (rest as f64 / 4096.0, 10), "the system refused the eleventh");
+        assert_eq!(room(), (90.0, 100), "it was not asked again");
+        free.give_region(taken[0], 0);
+        assert!(free.take_region(0).is_some() && free.take_region(0).is_none());
+        free.give_region(taken[0], 0);
+        assert_eq!(room(), (1.0, 10), "a region is enough, whatever is left of others");
     }
 }

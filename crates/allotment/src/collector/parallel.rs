@@ -176,6 +176,9 @@ impl Parallel {
         let exceeded = first.exceeds_limit();
         records.push(first);
         if exceeded {
+            // What little there is, is for who handles the failure.
+            free.set_capacity(free.table().len());
+            inner.open_old_regions(world);
             return (records, false);
         }
         if satisfied() || inner.grow(world, &mut records, &mut satisfied) {
