@@ -2,6 +2,7 @@
 
 use super::record::{CollectionRecord, Shortage};
 use crate::memory::Clock;
+use crate::mutator::GcOverhead;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 use std::fmt;
@@ -49,6 +50,8 @@ pub struct Collections {
     pub pauses: Times,
     /// Time from a request to stop until the last thread had.
     pub times_to_safepoint: Times,
+    /// Those behind which an allocation failed because of `UseGCOverheadLimit`.
+    pub overhead_limits: u64,
 }
 
 /// A distribution of times, to three digits.
@@ -119,6 +122,7 @@ impl History {
             recent: VecDeque::new(),
             pauses: Times::new(),
             times_to_safepoint: Times::new(),
+            overhead_limits: 0,
         };
         let told_of_shortage = AtomicBool::new(false);
         History { clock, listener, print, told_of_shortage, inner: Mutex::new(collections) }
@@ -152,6 +156,7 @@ impl History {
             let mut collections = self.lock();
             record.number = collections.count;
             collections.count += 1;
+            collections.overhead_limits += u64::from(record.exceeds_limit());
             collections.pauses.record(record.pause);
             collections.times_to_safepoint.record(record.time_to_safepoint);
             if collections.recent.len() == KEPT {
@@ -165,6 +170,13 @@ impl History {
         }
         if self.print != Print::Nothing {
             eprintln!("[{age:.3}s][info][gc] {record}");
+            if record.exceeds_limit() {
+                let times = GcOverhead::FULL_COLLECTIONS;
+                eprintln!(
+                    "[{age:.3}s][info][gc] GC({}) GC Overhead Limit exceeded too often ({times}).",
+                    record.number
+                );
+            }
             if let Some(shortage) = Shortage::of(&record)
                 && !self.told_of_shortage.swap(true, Ordering::Relaxed)
             {

@@ -8,11 +8,13 @@
 use super::capacity::Capacity;
 use super::full::{Compaction, SideTables};
 use super::history::History;
+use super::overhead::Overhead;
 use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL};
+use super::sizing::Scope;
 use super::work::Gang;
 use crate::memory::MemoryError;
-use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
+use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::region::Geometry;
 use std::sync::{Arc, Mutex};
 
@@ -24,6 +26,7 @@ pub(crate) struct MarkCompact {
     history: Arc<History>,
     settings: Settings,
     capacity: Capacity,
+    overhead: Overhead,
 }
 
 impl MarkCompact {
@@ -38,9 +41,10 @@ impl MarkCompact {
         settings: Settings,
         capacity: Capacity,
         gang: Gang,
+        overhead: Overhead,
     ) -> Result<MarkCompact, MemoryError> {
         let tables = Mutex::new(SideTables::new(base, geometry.heap_bytes(), settings.pages)?);
-        Ok(MarkCompact { tables, gang, history, settings, capacity })
+        Ok(MarkCompact { tables, gang, history, settings, capacity, overhead })
     }
 
     fn collect_stopped(
@@ -58,7 +62,9 @@ impl MarkCompact {
         shared.free.set_capacity(self.capacity.after(shared.free.regions_in_use()));
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::full(world, cause, done, uncommitted);
-        Some(CollectionRecord { start, pause: clock.since(start), ..record })
+        let pause = clock.since(start);
+        let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
+        Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
     /// Gives more of the heap free until the stopper is satisfied; whether it is.
@@ -90,6 +96,19 @@ impl Collector for MarkCompact {
         self.gang.forget_threads();
     }
 
+    fn over_limit(&self) -> Option<(u64, GcOverhead)> {
+        self.overhead.exceeded()
+    }
+
+    fn embedder_let_go(&self) {
+        self.overhead.begin_anew();
+    }
+
+    fn emptied(&self) -> Option<usize> {
+        self.overhead.emptied(self.history.clock.age());
+        None
+    }
+
     fn collect(
         &self,
         mutator: &mut Mutator<'_>,
@@ -97,7 +116,15 @@ impl Collector for MarkCompact {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
         let stopped = mutator.stop_the_world(|world| {
-            let first = self.collect_stopped(world, cause, USUAL);
+            self.overhead.begin_stop();
+            let decides = self.overhead.is_near(cause);
+            let first = self.collect_stopped(world, cause, if decides { Compaction::Maximum } else { USUAL });
+            if first.as_ref().is_some_and(CollectionRecord::exceeds_limit) {
+                // What little there is, is for who handles the failure.
+                let free = &world.shared().free;
+                free.set_capacity(free.table().len());
+                return (first, None);
+            }
             if first.is_none() || self.grow(world, satisfied) {
                 return (first, None);
             }
@@ -107,14 +134,15 @@ impl Collector for MarkCompact {
             if end_quarantine() && self.grow(world, satisfied) {
                 return (first, None);
             }
-            let second = self.collect_stopped(world, cause, Compaction::Together);
+            let enough = decides && !world.shared().free.is_scattered();
+            let second = if enough { None } else { self.collect_stopped(world, cause, Compaction::Together) };
             if !self.grow(world, satisfied) && end_quarantine() {
                 self.grow(world, satisfied);
             }
             (first, second)
         });
         let Some((first, second)) = stopped else { return Outcome::Elsewhere };
-        let outcome = if first.is_some() { Outcome::Collected } else { Outcome::Refused };
+        let outcome = first.as_ref().map_or(Outcome::Refused, CollectionRecord::outcome);
         self.history.add_stop(first.into_iter().chain(second));
         outcome
     }

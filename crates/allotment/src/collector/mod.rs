@@ -6,6 +6,7 @@ pub(crate) mod evacuate;
 pub(crate) mod full;
 mod history;
 mod mark_compact;
+mod overhead;
 mod parallel;
 mod record;
 mod settings;
@@ -21,6 +22,7 @@ pub(crate) use full::Pages;
 pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener, Print};
 pub(crate) use mark_compact::MarkCompact;
+pub(crate) use overhead::Overhead;
 pub(crate) use parallel::{Parallel, Parts as ParallelParts};
 pub use record::{
     CollectionKind, CollectionRecord, EnlargedEden, FullRecord, IdleLook, LastPart, Phase, SizingRecord,

@@ -15,7 +15,7 @@
 //!         -> the last part of eden, and somebody who collects if nobody runs before that is full, too: nor for that
 //!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
-//!         -> full; more of the capacity
+//!         -> full; more of the capacity, or no room after all: nearly all of the time goes to this (UseGCOverheadLimit)
 //!         -> full, every region compacted; all of the capacity
 //!         -> full, all in one piece, humongous objects too; the room that old regions have left
 //! ```
@@ -33,12 +33,13 @@ use super::evacuate::{
 };
 use super::full::{self, Compaction, SideTables, Subject};
 use super::history::History;
+use super::overhead::Overhead;
 use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
 use super::work::{Crews, Gang, Limits as StackLimits, Team};
 use crate::memory::MemoryError;
-use crate::mutator::{Cause, Collector, Mutator, Outcome, World};
+use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::region::{Occupancy, StartTable};
 use crate::sync::{AtomicU64, Ordering};
 use idle::Idle;
@@ -61,6 +62,7 @@ pub(crate) struct Parallel {
     gang: Gang,
     history: Arc<History>,
     settings: Settings,
+    overhead: Overhead,
     young_plab_bytes: usize,
     old_plab_bytes: usize,
 }
@@ -86,6 +88,7 @@ pub(crate) struct Parts {
     pub(crate) history: Arc<History>,
     pub(crate) settings: Settings,
     pub(crate) sizes: sizing::Settings,
+    pub(crate) overhead: Overhead,
     /// `CollectWhenIdle`.
     pub(crate) when_idle: bool,
     /// Regions that mutators fill at the same time.
@@ -110,7 +113,7 @@ impl Parallel {
     /// [`MemoryError`] where there are no addresses for its tables, or no memory to be touched ahead.
     pub(crate) fn new(parts: Parts) -> Result<(Parallel, First), MemoryError> {
         let Parts { base, machine, gang, history, settings, sizes, .. } = parts;
-        let Parts { when_idle, homes, young_plab_bytes, old_plab_bytes, .. } = parts;
+        let Parts { overhead, when_idle, homes, young_plab_bytes, old_plab_bytes, .. } = parts;
         let geometry = machine.geometry;
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
@@ -138,6 +141,7 @@ impl Parallel {
             gang,
             history,
             settings,
+            overhead,
             young_plab_bytes,
             old_plab_bytes,
         };
@@ -160,27 +164,39 @@ impl Parallel {
         if cause == Cause::AllocationFailure && free.may_take(1) && satisfied() {
             return (records, true);
         }
+        self.overhead.begin_stop();
         if !inner.wants_full(cause) {
             records.extend(self.young(inner, world, cause));
             if !records.is_empty() && (satisfied() || inner.grow(world, &mut records, &mut satisfied)) {
                 return (records, true);
             }
         }
-        let Some(first) = self.full(inner, world, cause, USUAL) else { return (records, false) };
+        let decides = self.overhead.is_near(cause);
+        let compaction = if decides { Compaction::Maximum } else { USUAL };
+        let Some(first) = self.full(inner, world, cause, compaction) else { return (records, false) };
+        let exceeded = first.exceeds_limit();
         records.push(first);
+        if exceeded {
+            // What little there is, is for who handles the failure.
+            free.set_capacity(free.table().len());
+            inner.open_old_regions(world);
+            return (records, false);
+        }
         if satisfied() || inner.grow(world, &mut records, &mut satisfied) {
             return (records, true);
         }
         // Where less than the heap may be in use, more of it may do, and no run has to move.
         let whole = free.capacity() == free.table().len();
         if !whole {
-            records.extend(self.full(inner, world, cause, Compaction::Maximum));
+            if !decides {
+                records.extend(self.full(inner, world, cause, Compaction::Maximum));
+            }
             room::open_all(free, &mut records);
         }
         if !whole && satisfied() || free.end_quarantine() && satisfied() {
             return (records, true);
         }
-        if whole || free.is_scattered() {
+        if whole && !decides || free.is_scattered() {
             records.extend(self.full(inner, world, cause, Compaction::Together));
             room::open_all(free, &mut records);
             if satisfied() || free.end_quarantine() && satisfied() {
@@ -275,6 +291,7 @@ impl Parallel {
             }),
             full: None,
             sizing: None,
+            overhead: None,
         };
         let collection = Collection {
             scope: Scope::Young,
@@ -352,7 +369,9 @@ impl Parallel {
         };
         let bytes = |regions: usize| regions << table.geometry().region_shift;
         let eden = inner.decision.eden_regions;
-        collection.pause_ns = clock.since(record.start).as_nanos() as u64;
+        let pause = clock.since(record.start);
+        collection.pause_ns = pause.as_nanos() as u64;
+        let overhead = self.overhead.after(free, (collection.scope, record.cause), (record.start, pause));
         inner.decision = inner.sizing.after(&collection);
         let buffers = world.end_buffer_cycle(
             &record.buffers,
@@ -367,7 +386,8 @@ impl Parallel {
         self.resume();
         let decision = inner.decision.clone();
         let sizing = SizingRecord { enlarged, last_part, collection, decision, buffers, raised: None };
-        CollectionRecord { pause: clock.since(record.start), sizing: Some(Box::new(sizing)), ..record }
+        let sizing = Some(Box::new(sizing));
+        CollectionRecord { pause: clock.since(record.start), overhead, sizing, ..record }
     }
 }
 
@@ -396,7 +416,16 @@ impl Collector for Arc<Parallel> {
         inner.decision.eden_regions = self.welcome.eden_regions();
         self.welcome.begin(0, &inner.decision, inner.sizing.most_eden());
         self.resume();
+        self.overhead.emptied(self.resumed());
         Some(self.idle.begin(0, &inner.decision))
+    }
+
+    fn over_limit(&self) -> Option<(u64, GcOverhead)> {
+        self.overhead.exceeded()
+    }
+
+    fn embedder_let_go(&self) {
+        self.overhead.begin_anew();
     }
 
     fn collect(
@@ -413,7 +442,10 @@ impl Collector for Arc<Parallel> {
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
         // While mutators run: threads that a pause waits for until they are started are late for all of it.
         self.team(next);
-        let outcome = if records.is_empty() && !room { Outcome::Refused } else { Outcome::Collected };
+        let outcome = match records.last() {
+            None if !room => Outcome::Refused,
+            last => last.map_or(Outcome::Collected, CollectionRecord::outcome),
+        };
         self.history.add_stop(records);
         outcome
     }

@@ -14,7 +14,7 @@ pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
 pub use young::YoungRecord;
 
-use crate::mutator::Cause;
+use crate::mutator::{Cause, GcOverhead, Outcome};
 use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::time::Duration;
@@ -96,6 +96,23 @@ pub struct CollectionRecord {
     pub full: Option<FullRecord>,
     /// What was decided around it, by a collector that adapts sizes.
     pub sizing: Option<Box<SizingRecord>>,
+    /// What collections cost and freed so far, with this one; `None` without `UseGCOverheadLimit`.
+    pub overhead: Option<GcOverhead>,
+}
+
+impl CollectionRecord {
+    /// Whether the allocation that needed it fails, since collections cost too much for what they free.
+    pub(super) fn exceeds_limit(&self) -> bool {
+        self.overhead.is_some_and(|overhead| overhead.exceeded)
+    }
+
+    /// What came of it for who asked.
+    pub(super) fn outcome(&self) -> Outcome {
+        match self.overhead {
+            Some(overhead) if overhead.exceeded => Outcome::OverLimit(overhead),
+            _ => Outcome::Collected,
+        }
+    }
 }
 
 impl fmt::Display for CollectionRecord {

@@ -1,6 +1,7 @@
 //! Heaps that collect, through the low-level interface.
 
 mod log;
+mod overhead;
 
 use super::CollectionKind;
 use crate::Heap;

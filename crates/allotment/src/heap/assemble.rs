@@ -9,7 +9,8 @@ use super::{BuildError, Heap};
 use crate::collector::verify::{Checks, Level};
 use crate::collector::work::Gang;
 use crate::collector::{
-    Capacity, Epsilon, History, MarkCompact, Pages, Parallel, ParallelParts, Print, Settings, sizing,
+    Capacity, Epsilon, History, MarkCompact, Overhead, Pages, Parallel, ParallelParts, Print, Settings,
+    sizing,
 };
 use crate::memory::topology::Topology;
 use crate::memory::{Clock, MemoryError, ProcessMark, Processor, Reservation, huge_page_size};
@@ -48,6 +49,7 @@ pub(super) fn assemble(
     let history = Arc::new(History::new(clock.clone(), print(options), hooks.collection));
     let machine = sizing::Machine::new(geometry, &topology, options.parallel_gc_threads);
     let settings = collector_settings(options, geometry, &topology);
+    let overhead = Overhead::new(sizing::OverheadSettings::from_options(options), clock.age());
     let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
     let gang = Gang::new("allotment-gc", machine.workers).on_cpus(&cpus);
     // What threads share between two collections.
@@ -58,7 +60,8 @@ pub(super) fn assemble(
             let (initial, ratio) = (options.initial_heap_size, options.min_heap_free_ratio);
             let capacity = Capacity::new(initial, geometry.region_bytes(), ratio);
             free.set_capacity(capacity.after(0));
-            Box::new(MarkCompact::new(base, geometry, history.clone(), settings, capacity, gang)?)
+            let history = history.clone();
+            Box::new(MarkCompact::new(base, geometry, history, settings, capacity, gang, overhead)?)
         }
         CollectorKind::Parallel => {
             let (parallel, first) = Parallel::new(ParallelParts {
@@ -68,6 +71,7 @@ pub(super) fn assemble(
                 history: history.clone(),
                 settings,
                 sizes: sizing::Settings::from(options),
+                overhead,
                 when_idle: options.collect_when_idle,
                 homes: free.homes(),
                 young_plab_bytes: options.young_plab_size,

@@ -1,6 +1,6 @@
 //! What this layer asks of a collector.
 
-use super::Mutator;
+use super::{GcOverhead, Mutator};
 use std::fmt;
 
 /// Why a collection begins.
@@ -39,6 +39,8 @@ pub enum Outcome {
     Refused,
     /// This collector does not collect.
     Never,
+    /// This thread collected. Collections take too much of the time for what they free, so that the allocation is to fail.
+    OverLimit(GcOverhead),
 }
 
 /// Collects garbage. One per heap, chosen when the heap is built.
@@ -55,6 +57,14 @@ pub trait Collector: Send + Sync {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome;
+
+    /// How often it has answered [`Outcome::OverLimit`], and with what the last time.
+    fn over_limit(&self) -> Option<(u64, GcOverhead)> {
+        None
+    }
+
+    /// The embedder let something go, after an allocation had failed: what collections before could free says nothing any more.
+    fn embedder_let_go(&self) {}
 
     /// The heap was emptied, while no thread was attached: what the collector remembers of its regions is not true any
     /// more. How many regions may be in use from now on; `None`: as many as before.

@@ -92,7 +92,8 @@ impl<'t> Mutator<'t> {
     /// [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Errors
-    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, and the hook of
+    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, or hardly any, and collections take
+    /// nearly all of the time (`UseGCOverheadLimit`), and the hook of
     /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), where there is one, had nothing to give.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
         self.after_fork_or_abort();
@@ -112,16 +113,23 @@ impl<'t> Mutator<'t> {
                 found = mutator.allocate_covered(rounded);
                 found.is_some()
             };
-            let outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut satisfied);
+            let over_limit = shared.collector.over_limit();
+            let mut outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut satisfied);
             if outcome == Outcome::Elsewhere {
-                continue;
+                found = self.allocate_covered(rounded);
+                if found.is_none() {
+                    let Some(overhead) = shared.over_limit_since(over_limit) else { continue };
+                    outcome = Outcome::OverLimit(overhead);
+                }
             }
             if let Some(block) = found {
                 return Ok(self.reserve(block));
             }
             let mut error = self.out_of_memory(bytes);
-            if outcome == Outcome::Refused {
-                error.set_refused_by_system();
+            match outcome {
+                Outcome::Refused => error.set_refused_by_system(),
+                Outcome::OverLimit(overhead) => error.set_gc_overhead(overhead),
+                _ => {}
             }
             if !shared.at_heap_limit(&error) {
                 return Err(error);

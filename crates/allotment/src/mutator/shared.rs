@@ -5,7 +5,7 @@
 
 use super::roots::Roots;
 use super::stopping::is_stopping_that;
-use super::{Collector, OutOfMemory, Registry, ZealSchedule};
+use super::{Collector, GcOverhead, OutOfMemory, Registry, ZealSchedule};
 use crate::memory::topology::Topology;
 use crate::memory::{Clock, ProcessMark, Reservation, current_cpu};
 use crate::object::{EarlyTypes, Shapes, fill};
@@ -121,7 +121,18 @@ impl Shared {
 
     /// Whether the embedder released something, so that another attempt may succeed.
     pub(super) fn at_heap_limit(&self, error: &OutOfMemory) -> bool {
-        self.on_heap_limit.as_ref().is_some_and(|hook| hook(error))
+        let released = self.on_heap_limit.as_ref().is_some_and(|hook| hook(error));
+        if released {
+            self.collector.embedder_let_go();
+        }
+        released
+    }
+
+    /// Whether a collection of another thread exceeded the limit on overhead since `before` was read, and by what: then it has done so
+    /// for all who stood still. Not where there is a hook, which one of them may be asking to let something go.
+    pub(super) fn over_limit_since(&self, before: Option<(u64, GcOverhead)>) -> Option<GcOverhead> {
+        let now = self.collector.over_limit();
+        if now == before || self.on_heap_limit.is_some() { None } else { now.map(|(_, overhead)| overhead) }
     }
 
     pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {

@@ -177,6 +177,15 @@ macro_rules! for_each_option {
             /// Time of the program for each time in young collections: N is a share of 1/(1+N).
             GCTimeRatio, gc_time_ratio: usize = 24, Count => Count { min: 0, max: MAX_COUNT },
                 ["GCTimeRatio"] "99 there, of the parallel collector; 12 of G1.";
+            /// Lets allocations fail when collections take nearly all of the time and free nearly nothing.
+            UseGCOverheadLimit, use_gc_overhead_limit: bool = true, Switch => Switch,
+                ["UseGCOverheadLimit"] "";
+            /// Percentage of the time that collections take, above which UseGCOverheadLimit counts them.
+            GCTimeLimit, gc_time_limit: usize = 98, Count => Count { min: 0, max: 100 },
+                ["GCTimeLimit"] "an average there.";
+            /// Percentage of MaxHeapSize that is free, below which UseGCOverheadLimit counts full collections.
+            GCHeapFreeLimit, gc_heap_free_limit: usize = 2, Count => Count { min: 0, max: 100 },
+                ["GCHeapFreeLimit"] "of each generation's space there.";
             /// Collects young objects when eden is nearly full and all threads are in `blocking`.
             CollectWhenIdle, collect_when_idle: bool = true, Switch => Switch,
                 [] "nothing like it there; G1PeriodicGCInterval is the nearest.";

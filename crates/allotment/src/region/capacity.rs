@@ -61,6 +61,21 @@ impl<B: Backing> FreeSet<B> {
         sum
     }
 
+    /// Bytes that are free beside the free regions: all that is in quarantine, and what is left of the one region in use that has
+    /// most left. What the others have left was too little for what was put elsewhere.
+    pub(crate) fn room_beside_free(&self) -> usize {
+        let (mut quarantined, mut rest) = (0, 0);
+        for index in self.in_use() {
+            let region = self.table.get(index);
+            match region.state() {
+                State::Quarantined => quarantined += 1,
+                State::HumongousStart | State::HumongousContinuation => {}
+                _ => rest = rest.max(self.table.end(index) - region.top()),
+            }
+        }
+        (quarantined << self.table.geometry().region_shift) + rest
+    }
+
     /// Regions that may be in use; all of them, unless a collector said otherwise.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity.load(Ordering::Relaxed)

@@ -11,7 +11,7 @@ impl CollectionRecord {
             .map(|phase| format!("GC({}) {} {}", self.number, phase.name, Milliseconds(phase.time)))
     }
 
-    /// What `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`, `gc+task` and `gc+ergo` would say, a line each.
+    /// What `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`, `gc+task`, `gc` and `gc+ergo` would say, a line each.
     pub fn detail_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.phase_lines().collect();
         let number = self.number;
@@ -51,6 +51,9 @@ impl CollectionRecord {
                 self.uncommitted.div_ceil(1024),
                 self.committed.div_ceil(1024)
             ));
+        }
+        if let Some(overhead) = &self.overhead {
+            line(format_args!("GC overhead: {overhead}"));
         }
         if let Some(sizing) = &self.sizing {
             sizing.enlarged.iter().for_each(|enlarged| line(format_args!("{enlarged}")));

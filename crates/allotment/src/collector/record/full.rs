@@ -84,6 +84,7 @@ impl CollectionRecord {
                 worker_objects: done.worker_objects,
             }),
             sizing: None,
+            overhead: None,
         }
     }
 }

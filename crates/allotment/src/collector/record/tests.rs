@@ -29,6 +29,7 @@ fn record(kind: CollectionKind) -> CollectionRecord {
         young: None,
         full: None,
         sizing: None,
+        overhead: None,
     }
 }
 
@@ -135,6 +136,26 @@ fn memory_that_was_given_back_is_told_where_there_was_some() {
         let record = CollectionRecord { uncommitted: 9000, ..record };
         let line = "GC(3) Uncommitted 9k that were free for UncommitDelay, 65536k are committed";
         assert_eq!(record.detail_lines(), [before, vec![line.to_owned()]].concat());
+    }
+}
+
+#[test]
+fn what_collections_cost_and_freed_is_told_where_it_is_limited() {
+    let overhead = GcOverhead {
+        collecting: Duration::from_micros(99_119),
+        running: Duration::from_micros(881),
+        free_bytes: 13_421,
+        heap_bytes: 64 << 20,
+        full_collections: 3,
+        ..GcOverhead::default()
+    };
+    for record in [young(), full()] {
+        let before = record.detail_lines();
+        let record = CollectionRecord { overhead: Some(overhead), ..record };
+        let line =
+            "GC(3) GC overhead: 99.12% of the time in collections, 0.02% of the heap free, 3 of 5 in a row";
+        assert_eq!(record.detail_lines(), [before, vec![line.to_owned()]].concat());
+        assert_eq!(record.outcome(), Outcome::Collected);
     }
 }
 

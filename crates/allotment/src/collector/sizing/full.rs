@@ -14,7 +14,7 @@
 //! - **No room** for one region of eden and its copies: there is no choice. The full collection needs no free memory, so eden may have
 //!   all of it until then.
 //!
-//! A rule for giving up (GCTimeLimit, GCHeapFreeLimit) was refused: memory is out when there is none.
+//! When to give up is another question: `overhead.rs`.
 
 use super::decision::Reason;
 use super::padded::TIME_WEIGHT;

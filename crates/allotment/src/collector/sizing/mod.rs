@@ -11,8 +11,9 @@
 //! | `tenuring.rs` | when an object is old |
 //! | `full.rs` | whether the next collection is full, how large the heap may be |
 //!
-//! They are asked in that order and do not know each other; what passes between them is here. Each change is a [`Reason`]. One
-//! policy that weighs all at once (a model of the heap, minimised) was refused: nobody can read from a log why it did something.
+//! They are asked in that order and do not know each other; what passes between them is here. Each change is a [`Reason`].
+//! `overhead.rs` stands apart, and a collector without generations asks it, too: whether an allocation fails, since collections take
+//! nearly all of the time and free nearly nothing. One policy that weighs all at once (a model of the heap, minimised) was refused: nobody can read from a log why it did something.
 //!
 //! ```
 //! use allotment::collector::sizing::{Collection, Machine, Settings, Sizing};
@@ -40,6 +41,7 @@ mod collection;
 mod decision;
 mod eden;
 mod full;
+mod overhead;
 mod padded;
 mod settings;
 mod survival;
@@ -49,6 +51,7 @@ mod tests;
 
 pub use collection::{AGES, Collection, Scope};
 pub use decision::{Decision, Reason};
+pub use overhead::{Effort, Need, OverheadLimit, OverheadSettings};
 pub use settings::{Machine, Settings};
 
 use super::Capacity;

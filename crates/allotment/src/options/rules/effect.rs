@@ -53,6 +53,9 @@ const OF_SHARES: &[OptionId] = &[OptionId::TLABWasteTargetPercent, OptionId::TLA
 /// What only heaps that collect look at.
 const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::MinHeapFreeRatio,
+    OptionId::UseGCOverheadLimit,
+    OptionId::GCTimeLimit,
+    OptionId::GCHeapFreeLimit,
     OptionId::ParallelGCThreads,
     OptionId::PrintGC,
     OptionId::PrintGCDetails,
@@ -88,6 +91,7 @@ pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_collector(set)?;
     check_capacity(set)?;
     check_generations(set)?;
+    check_overhead(set)?;
     check_zeal(set)?;
     check_refills(set)
 }
@@ -258,6 +262,25 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     if options.max_tenuring_threshold == 0 && set.is_given(OptionId::YoungPLABSize) {
         let why = "with which all that survives is old";
         return no_effect(set, OptionId::YoungPLABSize, OptionId::MaxTenuringThreshold, why);
+    }
+    Ok(())
+}
+
+/// A limit on overhead that no collection exceeds.
+fn check_overhead(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (limit, time, free) =
+        (OptionId::UseGCOverheadLimit, OptionId::GCTimeLimit, OptionId::GCHeapFreeLimit);
+    if !options.use_gc_overhead_limit
+        && let Some(id) = first_given(set, &[time, free])
+    {
+        return no_effect(set, id, limit, "without which no collections are counted");
+    }
+    if options.gc_time_limit == 100 && set.is_given(free) {
+        return no_effect(set, free, time, "which no collections exceed");
+    }
+    if options.gc_heap_free_limit == 0 && set.is_given(time) {
+        return no_effect(set, time, free, "of which every heap has as much");
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What sizing promises: tables, properties of every history, and mutators that never existed.
 
 mod histories;
+mod overhead;
 mod scenarios;
 mod simulator;
 mod tables;

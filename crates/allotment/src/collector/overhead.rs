@@ -1,0 +1,174 @@
+//! The limit on what collections cost, of one heap: what its collector tells [`OverheadLimit`], and what others ask.
+//!
+//! The rule is numbers only, in [`sizing::overhead`](super::sizing). Here they are taken from the heap: the time since the last
+//! collection, and what is free. The time until the last thread has stopped counts as time in which threads run: that one did. Each collector has one of these beside its own state, with a lock of its own, since the embedder's
+//! hook resets it while threads run.
+
+use super::sizing::{Effort, Need, OverheadLimit, OverheadSettings, Scope};
+use crate::mutator::{Cause, GcOverhead};
+use crate::region::{Backing, FreeSet};
+use crate::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+/// What a heap has counted.
+pub(crate) struct Overhead {
+    /// `None`: `-UseGCOverheadLimit`. The lock is held for some instructions, by nobody who waits.
+    inner: Option<Mutex<Inner>>,
+}
+
+struct Inner {
+    limit: OverheadLimit,
+    /// When threads began to run, in the heap's age.
+    resumed: Duration,
+    /// A full collection of this stop has counted.
+    counted: bool,
+    /// Regions that the system had refused to commit by then.
+    refusals: usize,
+    /// How often the limit was exceeded, and what was measured the last time.
+    exceeded: Option<(u64, GcOverhead)>,
+}
+
+impl Overhead {
+    /// Of a heap of such an age.
+    pub(crate) fn new(settings: Option<OverheadSettings>, age: Duration) -> Overhead {
+        let inner = |settings| Inner {
+            limit: OverheadLimit::new(settings),
+            resumed: age,
+            counted: false,
+            refusals: 0,
+            exceeded: None,
+        };
+        Overhead { inner: settings.map(|settings| Mutex::new(inner(settings))) }
+    }
+
+    fn lock(&self) -> Option<MutexGuard<'_, Inner>> {
+        let inner = self.inner.as_ref()?;
+        Some(inner.lock().expect("nothing that may panic runs under the lock of the limit"))
+    }
+
+    /// The world is stopped for an allocation: the first full collection of this stop counts.
+    pub(crate) fn begin_stop(&self) {
+        if let Some(mut inner) = self.lock() {
+            inner.counted = false;
+        }
+    }
+
+    /// Whether a full collection for this cause may be the one that decides. It must free all that it can.
+    pub(crate) fn is_near(&self, cause: Cause) -> bool {
+        cause == Cause::AllocationFailure && self.lock().is_some_and(|inner| inner.limit.is_near())
+    }
+
+    /// Takes in a collection that began when the heap had this age, and took so long. In the stopped world.
+    pub(crate) fn after(
+        &self,
+        free: &FreeSet<impl Backing>,
+        (scope, cause): (Scope, Cause),
+        (start, pause): (Duration, Duration),
+    ) -> Option<GcOverhead> {
+        let mut inner = self.lock()?;
+        let (free_bytes, heap_bytes) = inner.room(free);
+        let need = match cause {
+            Cause::AllocationFailure if inner.counted => Need::AllocationStill,
+            Cause::AllocationFailure => Need::Allocation,
+            Cause::Requested | Cause::Idle => Need::None,
+            Cause::Zeal => Need::Test,
+        };
+        inner.counted |= need == Need::Allocation && scope == Scope::Full;
+        let running = start.saturating_sub(inner.resumed);
+        inner.resumed = start + pause;
+        let effort = Effort { scope, need, collecting: pause, running, free_bytes, heap_bytes };
+        let overhead = inner.limit.after(&effort);
+        if overhead.exceeded {
+            let times = inner.exceeded.map_or(0, |(times, _)| times);
+            inner.exceeded = Some((times + 1, overhead));
+        }
+        Some(overhead)
+    }
+
+    /// How often the limit was exceeded, and what was measured the last time.
+    pub(crate) fn exceeded(&self) -> Option<(u64, GcOverhead)> {
+        self.lock()?.exceeded
+    }
+
+    /// The embedder let something go: what was counted says nothing any more.
+    pub(crate) fn begin_anew(&self) {
+        if let Some(mut inner) = self.lock() {
+            inner.limit.begin_anew();
+        }
+    }
+
+    /// The heap was emptied at this age.
+    pub(crate) fn emptied(&self, age: Duration) {
+        if let Some(mut inner) = self.lock() {
+            inner.limit.begin_anew();
+            inner.resumed = age;
+        }
+    }
+}
+
+impl Inner {
+    /// Bytes that are free, of so many. Rests of regions count only if little else is free: to find them takes a look at each
+    /// region in use.
+    fn room(&mut self, free: &FreeSet<impl Backing>) -> (usize, usize) {
+        let geometry = free.table().geometry();
+        let refusals = free.commit_failures();
+        let before = std::mem::replace(&mut self.refusals, refusals);
+        // What the system refuses is not there.
+        let (regions, empty) = if before < refusals {
+            (free.committed_regions(), free.committed_regions().saturating_sub(free.regions_in_use()))
+        } else {
+            (geometry.regions, free.free_regions())
+        };
+        let (bytes, heap_bytes) = (empty << geometry.region_shift, regions << geometry.region_shift);
+        let enough = self.limit.leaves_enough(bytes, heap_bytes);
+        (if enough { bytes } else { bytes + free.room_beside_free() }, heap_bytes)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::region::{Geometry, RefillMode, RegionTable};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A system that has memory for so many regions.
+    struct Lends(AtomicUsize);
+
+    impl Backing for Lends {
+        fn commit(&self, _: usize) -> bool {
+            self.0.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        }
+
+        fn uncommit(&self, _: usize) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn free_is_what_can_be_had() {
+        const SHIFT: u32 = 12;
+        let geometry = Geometry { region_shift: SHIFT, regions: 100 };
+        let table = RegionTable::new(1 << 30, geometry);
+        let free = FreeSet::new(table, Lends(AtomicUsize::new(10)), RefillMode::CompareAndSwap, 1);
+        let settings = OverheadSettings { time_percent: 98, free_percent: 5 };
+        let overhead = Overhead::new(Some(settings), Duration::ZERO);
+        let room = || {
+            let (bytes, of) = overhead.lock().expect("it is on").room(&free);
+            (bytes as f64 / f64::from(1 << SHIFT), of >> SHIFT)
+        };
+        assert_eq!(room(), (100.0, 100));
+        let taken: Vec<_> = std::iter::from_fn(|| free.take_region(0)).collect();
+        assert_eq!(taken.len(), 10);
+        for &index in &taken {
+            let full = free.table().end(index);
+            free.table().get(index).set_top(full - 8 * index % 512);
+        }
+        let rest = (0..10).map(|index| 8 * taken[index] % 512).max().expect("ten regions");
+        assert_eq!(room(), (rest as f64 / 4096.0, 10), "the system refused the eleventh");
+        assert_eq!(room(), (90.0, 100), "it was not asked again");
+        free.give_region(taken[0], 0);
+        assert!(free.take_region(0).is_some() && free.take_region(0).is_none());
+        free.give_region(taken[0], 0);
+        assert_eq!(room(), (1.0, 10), "a region is enough, whatever is left of others");
+    }
+}

@@ -1,0 +1,156 @@
+//! When a nearly full heap gives up.
+//!
+//! A heap that is full but for a little garbage makes room for a few objects with each full collection. It never runs out of
+//! memory, and its program never gets anywhere. So an allocation fails (`UseGCOverheadLimit`) if
+//! [`GcOverhead::FULL_COLLECTIONS`] full collections in a row left less than `GCHeapFreeLimit` of the heap free, and took more
+//! than `GCTimeLimit` of the time.
+//!
+//! - **Only collections that an allocation needed cost time.** The embedder decides how often it asks for one, and for those it
+//!   can only turn out that enough is free. The time in which threads ran counts whatever ended it.
+//! - **A stop counts once**, by its first full collection. Others follow it in the same stop if the allocation still fails.
+//! - **Young collections between two full ones** cost time, and are not counted.
+//! - **The time is more than its limit** if it was so between most of the full collections of the row, the last two among them.
+//!   One pause in which the machine was suspended is not most of them. One time at which the program waited does not hide the others.
+//!   HotSpot has an average instead, which such a pause spoils for long.
+//! - **The limit stays exceeded** until a collection shows otherwise: each further allocation that needs a full collection has
+//!   one, and fails. Nothing else tells whether the program let go of something.
+//! - **Tests by `ZealInterval`** collect where no memory was missing, so they end a row.
+//!
+//! Refused: to fail without a collection for a while after a failure. A program that lets go of its cache and tries again at
+//! once would fail again. Also refused: a limit on what was allocated between two full collections. It is the better measure where
+//! holes are too small for what is allocated, but a heap far below MaxHeapSize that grows by small steps exceeds it, too.
+//!
+//! A collector that works while threads run can use this as it is. Its cycles are the collections, `collecting` is the time for which
+//! allocations waited, and `running` is the rest.
+
+use super::Scope;
+use crate::mutator::GcOverhead;
+use crate::options::Options;
+use std::time::Duration;
+
+/// Of the full collections in a row, how many must have been dear.
+const MOST: u32 = GcOverhead::FULL_COLLECTIONS / 2 + 1;
+
+/// `GCTimeLimit` and `GCHeapFreeLimit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverheadSettings {
+    /// Percentage of the time that collections may take.
+    pub time_percent: u32,
+    /// Percentage of the heap that a full collection has to leave free.
+    pub free_percent: u32,
+}
+
+impl OverheadSettings {
+    /// What the options say; `None` without `UseGCOverheadLimit`.
+    pub fn from_options(options: &Options) -> Option<OverheadSettings> {
+        options.use_gc_overhead_limit.then_some(OverheadSettings {
+            time_percent: options.gc_time_limit as u32,
+            free_percent: options.gc_heap_free_limit as u32,
+        })
+    }
+}
+
+/// Who needed a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// An allocation for which there was no room.
+    Allocation,
+    /// The same allocation, for which a full collection in the same stop was not enough.
+    AllocationStill,
+    /// Nobody yet: the embedder asked, or no thread ran.
+    None,
+    /// A test, by `ZealInterval`.
+    Test,
+}
+
+/// A collection, as the limit sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// What was collected.
+    pub scope: Scope,
+    /// Who needed it.
+    pub need: Need,
+    /// How long threads waited for it.
+    pub collecting: Duration,
+    /// How long they had run before.
+    pub running: Duration,
+    /// Bytes that are free behind it, of so many.
+    pub free_bytes: usize,
+    /// Bytes of the heap.
+    pub heap_bytes: usize,
+}
+
+/// Counts what collections cost and free.
+#[derive(Clone, Debug)]
+pub struct OverheadLimit {
+    settings: OverheadSettings,
+    /// Since the last full collection that counted.
+    collecting: Duration,
+    running: Duration,
+    /// Full collections in a row that left too little; at most [`GcOverhead::FULL_COLLECTIONS`].
+    row: u32,
+    /// A bit for each of them, the latest lowest: it was dear.
+    dear: u32,
+}
+
+impl OverheadLimit {
+    /// The limit of a heap in which nothing was collected yet.
+    #[must_use]
+    pub fn new(settings: OverheadSettings) -> OverheadLimit {
+        OverheadLimit { settings, collecting: Duration::ZERO, running: Duration::ZERO, row: 0, dear: 0 }
+    }
+
+    /// What is so far, with a collection that was just done; whether its allocation has to fail.
+    pub fn after(&mut self, done: &Effort) -> GcOverhead {
+        self.running = self.running.saturating_add(done.running);
+        if matches!(done.need, Need::Allocation | Need::AllocationStill) {
+            self.collecting = self.collecting.saturating_add(done.collecting);
+        }
+        let mut overhead = GcOverhead {
+            collecting: self.collecting,
+            running: self.running,
+            free_bytes: done.free_bytes,
+            heap_bytes: done.heap_bytes,
+            time_limit_percent: self.settings.time_percent,
+            free_limit_percent: self.settings.free_percent,
+            ..GcOverhead::default()
+        };
+        let counts = (done.scope, done.need) == (Scope::Full, Need::Allocation);
+        if self.leaves_enough(done.free_bytes, done.heap_bytes) || done.need == Need::Test {
+            self.begin_anew();
+        } else if counts {
+            let dear = is_dear(self.settings.time_percent, self.collecting, self.running);
+            self.row = (self.row + 1).min(GcOverhead::FULL_COLLECTIONS);
+            self.dear = (self.dear << 1 | u32::from(dear)) & ((1 << GcOverhead::FULL_COLLECTIONS) - 1);
+            overhead.exceeded = self.row == GcOverhead::FULL_COLLECTIONS
+                && self.dear & 0b11 == 0b11
+                && self.dear.count_ones() >= MOST;
+            (self.collecting, self.running) = (Duration::ZERO, Duration::ZERO);
+        }
+        overhead.full_collections = self.row;
+        overhead
+    }
+
+    /// Whether the next full collection may be the one that decides. It must free all that it can.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        self.row + 1 >= GcOverhead::FULL_COLLECTIONS
+    }
+
+    /// Whether so many free bytes are enough, of a heap of so many.
+    #[must_use]
+    pub fn leaves_enough(&self, free_bytes: usize, heap_bytes: usize) -> bool {
+        free_bytes as u128 * 100 >= u128::from(self.settings.free_percent) * heap_bytes as u128
+    }
+
+    /// Forgets what was: the heap was emptied, or the embedder let something go.
+    pub fn begin_anew(&mut self) {
+        *self = OverheadLimit::new(self.settings);
+    }
+}
+
+/// Whether `collecting` is more than so many percent of all time.
+fn is_dear(percent: u32, collecting: Duration, running: Duration) -> bool {
+    let all = collecting.as_nanos() + running.as_nanos();
+    collecting.as_nanos() * 100 > u128::from(percent) * all
+}

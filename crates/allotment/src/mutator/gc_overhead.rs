@@ -1,0 +1,83 @@
+//! How much of the time collections take, and how little they leave free.
+//!
+//! Plain numbers. A collector measures them, a record of a collection shows them, and an [`OutOfMemory`](super::OutOfMemory)
+//! carries them where they are the reason. They are whole numbers, so that they can be compared; percentages are computed when
+//! somebody reads them.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What collections cost for what they freed, between two full collections that allocations needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GcOverhead {
+    /// Time in collections that an allocation needed.
+    pub collecting: Duration,
+    /// Time in which threads ran.
+    pub running: Duration,
+    /// Bytes of free regions, and of what is left of the one region in use that has most left.
+    pub free_bytes: usize,
+    /// Bytes of the heap: MaxHeapSize, or what is committed where the system refuses to commit more.
+    pub heap_bytes: usize,
+    /// Full collections in a row that left less than `GCHeapFreeLimit` free; no more than [`GcOverhead::FULL_COLLECTIONS`] are counted.
+    pub full_collections: u32,
+    /// `GCTimeLimit`.
+    pub time_limit_percent: u32,
+    /// `GCHeapFreeLimit`.
+    pub free_limit_percent: u32,
+    /// Whether this is too much: the allocation that needed the collection fails.
+    pub exceeded: bool,
+}
+
+impl GcOverhead {
+    /// Full collections in a row that have to leave too little, before an allocation fails for it. HotSpot's
+    /// GCOverheadLimitThreshold.
+    pub const FULL_COLLECTIONS: u32 = 5;
+
+    /// The share of the time that collections took, in percent; 0 where no time passed.
+    pub fn time_percent(&self) -> f64 {
+        percent(self.collecting.as_nanos(), (self.collecting + self.running).as_nanos())
+    }
+
+    /// The share of the heap that is free, in percent.
+    pub fn free_percent(&self) -> f64 {
+        percent(self.free_bytes as u128, self.heap_bytes as u128)
+    }
+}
+
+fn percent(part: u128, whole: u128) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+/// A line of the log: `99.12% of the time in collections, 0.02% of the heap free, 3 of 5 in a row`.
+impl fmt::Display for GcOverhead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:.2}% of the time in collections, {:.2}% of the heap free, {} of {} in a row",
+            self.time_percent(),
+            self.free_percent(),
+            self.full_collections,
+            GcOverhead::FULL_COLLECTIONS
+        )
+    }
+}
+
+/// Why an allocation failed, as a part of a sentence.
+pub(super) struct Reason<'o>(pub(super) &'o GcOverhead);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let overhead = self.0;
+        // Rounded down: who reads 100 % looks for a heap that never runs.
+        let share = (overhead.time_percent() * 10.0).floor() / 10.0;
+        write!(
+            f,
+            "the collector takes {share:.1} % of the time and leaves {:.2} % of the heap free: GC overhead limit \
+             (UseGCOverheadLimit, GCTimeLimit={}, GCHeapFreeLimit={})",
+            overhead.free_percent(),
+            overhead.time_limit_percent,
+            overhead.free_limit_percent
+        )
+    }
+}
