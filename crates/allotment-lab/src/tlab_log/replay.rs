@@ -63,12 +63,20 @@ pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Repl
             used: usize_of(end.used),
             capacity: usize_of(end.capacity),
             requested: usize_of(done.buffers - before),
-            threads: shares.len(),
+            threads: threads(shares),
         };
         heap.end_cycle(&cycle, shares);
         (from, began) = (end.shares, end.ms);
     }
     done
+}
+
+/// How many threads there are. One has several shares where a collection takes its buffers away several times.
+fn threads(shares: &[Share]) -> usize {
+    let mut threads: Vec<u32> = shares.iter().map(|share| share.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads.len()
 }
 
 /// The largest buffer a collector gives: where the largest size desired is a power of two, it was moved to
