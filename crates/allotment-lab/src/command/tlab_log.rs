@@ -4,8 +4,7 @@ use super::{Failure, print};
 use crate::format::{Input, OutputFile};
 use crate::report::{Document, NOTHING_TO_REPLAY, html, lacking_charts, tlab_log_document};
 use crate::tlab_log::{
-    Account, Agreement, BUILT_IN, Candidate, Log, Replayed, Sources, Verdict, Waste, replay, silence,
-    verdicts,
+    Account, Agreement, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Verdict, Waste, replay,
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
@@ -131,21 +130,22 @@ fn told(
     }
     shown.sort_by_key(|account| std::cmp::Reverse(account.allocated));
     // What is not whole is not fed to a model.
-    let whole = |list| if silence(log).is_none() { replayed(log, list) } else { Vec::new() };
+    let judge = Judge::of(log);
+    let whole = |list| if judge.silence().is_none() { replayed(log, list) } else { Vec::new() };
     let replayed = candidates.map(whole);
-    let json = as_json(log, names, replayed.as_deref());
+    let json = as_json(log, &judge, names, replayed.as_deref());
     let mut text = heading(log, names);
     let about = text.trim_end().replace('\n', "; ");
-    let mut said = sentences(log, &shown);
+    let mut said = sentences(log, &judge, &shown);
     let lacking = lacking_charts(log, replayed.as_deref());
     let on_page = said.clone() + &lacking;
     let page = tlab_log_document(log, &about, on_page.lines(), replayed.as_deref().unwrap_or_default());
     if with_page {
         said += &lacking;
     }
-    text += &threads(log, &shown, arguments.top, &said);
+    text += &threads(log, &judge, &shown, arguments.top, &said);
     if let Some(replayed) = &replayed {
-        text += &replays(log, replayed);
+        text += &replays(log, &judge, replayed);
     }
     Ok(Told { text, json, page })
 }
@@ -267,7 +267,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// The table and, below it, what is `said` of it.
-fn threads(log: &Log, shown: &[&Account], top: usize, said: &str) -> String {
+fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str) -> String {
     if log.accounts().is_empty() {
         return said.into();
     }
@@ -309,7 +309,7 @@ fn threads(log: &Log, shown: &[&Account], top: usize, said: &str) -> String {
             None => [const { String::new() }; 4],
         });
         row.extend(wastes(&account.waste, account.buffers));
-        row.push(verdicts(account, log).iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", "));
+        row.push(judge.verdicts(account).iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", "));
         table.add_row(row);
     }
     let all = log.accounts();
@@ -333,9 +333,9 @@ fn threads(log: &Log, shown: &[&Account], top: usize, said: &str) -> String {
 }
 
 /// Who starves and who hoards, in a line each, or why that is not known.
-fn sentences(log: &Log, shown: &[&Account]) -> String {
+fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String {
     const NAMED: usize = 8;
-    if let Some(why) = silence(log) {
+    if let Some(why) = judge.silence() {
         return format!("{why}\n");
     }
     let refills = format!("more than twice the {} refills aimed at between two collections", log.target());
@@ -352,7 +352,7 @@ fn sentences(log: &Log, shown: &[&Account]) -> String {
     ] {
         let who: Vec<u64> = shown
             .iter()
-            .filter(|account| verdicts(account, log).contains(&verdict))
+            .filter(|account| judge.verdicts(account).contains(&verdict))
             .map(|account| account.thread.id)
             .collect();
         if !who.is_empty() {
@@ -371,11 +371,11 @@ fn sentences(log: &Log, shown: &[&Account]) -> String {
     if text.is_empty() { "no thread starves or hoards\n".into() } else { text }
 }
 
-fn replays(log: &Log, replayed: &[(Candidate, Replayed)]) -> String {
+fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)]) -> String {
     if log.cycles.is_empty() {
         return format!("\n{NOTHING_TO_REPLAY}\n");
     }
-    if silence(log).is_some() {
+    if judge.silence().is_some() {
         return "\nno replay: what it would be fed with is not whole\n".into();
     }
     let mut table = table(&["Replayed", "Refills", "Largest", "Waste", "%", "gc", "slow", "JVM"]);
@@ -417,12 +417,12 @@ fn rendered(table: &mut Table) -> String {
     table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
 }
 
-fn as_json(log: &Log, names: &[String], replayed: Option<&[(Candidate, Replayed)]>) -> Value {
+fn as_json(log: &Log, judge: &Judge, names: &[String], replayed: Option<&[(Candidate, Replayed)]>) -> Value {
     let threads: Vec<Value> = log
         .accounts()
         .iter()
         .map(|account| {
-            let verdicts = verdicts(account, log);
+            let verdicts = judge.verdicts(account);
             json!({
                 "id": account.thread.id,
                 "pointer": format!("{:#x}", account.thread.pointer),
@@ -455,11 +455,12 @@ fn as_json(log: &Log, names: &[String], replayed: Option<&[(Candidate, Replayed)
         "files": names,
         "dialects": log.releases(),
         "jvms": log.jvms(),
+        "cutOff": log.cut_off,
         "lines": { "read": log.read, "damaged": log.skipped.damaged, "foreign": log.skipped.foreign },
         "refusedRefills": log.refused,
         "targetRefills": log.target(),
         "totals": log.totals,
-        "noVerdict": silence(log),
+        "noVerdict": judge.silence(),
         "threads": threads,
         "replay": replays,
     })

@@ -52,4 +52,4 @@ pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Was
 pub use log::{Agreement, Log, Skipped, Sum};
 pub use replay::{Replayed, replay};
 pub use source::{Sources, read};
-pub use verdict::{Verdict, silence, verdicts};
+pub use verdict::{Judge, Verdict};

@@ -29,8 +29,12 @@ impl<'a> Placed<'a> {
     /// a process as syslog and the journal write it, `Jan 01 00:00:00 host java[123]: `. Empty if it does not.
     pub(super) fn source(&self) -> &'a [u8] {
         let prefix = self.prefix.trim_ascii();
-        if let [name @ .., b'|'] = prefix {
-            return name.trim_ascii();
+        let name = |text: &'a [u8]| {
+            let is = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+            if text.iter().all(is) { text } else { b"" }
+        };
+        if let [before @ .., b'|'] = prefix {
+            return name(before.trim_ascii());
         }
         if prefix.starts_with(b"[pod/")
             && let Some(end) = prefix.iter().position(|byte| *byte == b']')
@@ -38,7 +42,11 @@ impl<'a> Placed<'a> {
             return &prefix[1..end];
         }
         let process = prefix.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
-        if process.ends_with(b"]:") { process } else { b"" }
+        let id = process.strip_suffix(b"]:").and_then(|text| {
+            let open = text.iter().position(|byte| *byte == b'[')?;
+            (!name(&text[..open]).is_empty()).then_some(&text[open + 1..])
+        });
+        if id.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit)) { process } else { b"" }
     }
 }
 
@@ -168,6 +176,10 @@ mod tests {
             ("Jan 01 00:00:00 host java[123]: ", "java[123]:"),
             ("2024-01-01T00:00:00Z ", ""),
             ("some text ", ""),
+            ("10 % |", ""),
+            ("|", ""),
+            ("list[i]: ", ""),
+            ("[1]: ", ""),
             ("", ""),
         ] {
             let line = format!("{prefix}[0.5s][gc,tlab] {MESSAGE}");

@@ -62,7 +62,7 @@ pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Repl
         let cycle = HeapCycle {
             used: usize_of(end.used),
             capacity: usize_of(end.capacity),
-            requested: usize_of(done.buffers - before),
+            requested: usize_of(done.buffers.saturating_sub(before)),
             threads: threads(shares),
         };
         heap.end_cycle(&cycle, shares);
@@ -126,10 +126,10 @@ impl Heap {
             done.slow_waste = done.slow_waste.saturating_add(dropped.saturating_mul(times));
             if used >= share.allocated {
                 // The last buffer is not dropped but taken away, or ends where the eden does.
-                let left = used - share.allocated + dropped;
+                let left = (used - share.allocated).saturating_add(dropped);
                 done.slow_waste -= dropped;
                 if began_it {
-                    done.buffers -= left;
+                    done.buffers = done.buffers.saturating_sub(left);
                 } else {
                     done.gc_waste = done.gc_waste.saturating_add(left);
                 }

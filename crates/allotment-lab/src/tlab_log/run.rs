@@ -4,7 +4,8 @@
 //! uptime has: by more than lines overtake each other, so to less than half of what it was. Where lines
 //! have no uptime the numbers of collections tell the same. A date that goes back tells nothing: clocks are set.
 //! Where a collector of logs says whose a line is, that tells most: another name is another JVM, and a name that
-//! comes back means that the lines of several are mixed. Then nothing tells which collection a line is of.
+//! comes back means that the lines of several are mixed. So does an uptime that goes on, again and again, where it
+//! was before another began. Then nothing tells which collection a line is of.
 
 use super::stamp::Stamp;
 use std::collections::BTreeSet;
@@ -24,11 +25,18 @@ pub(super) struct Runs {
     number: u64,
     /// Time of the JVMs before.
     before: u64,
+    /// The latest uptime of the JVM before.
+    ended: u64,
+    /// How often a line went on where that had ended.
+    returns: u64,
     /// Whose lines these are, and whose there were.
     source: Vec<u8>,
     sources: BTreeSet<Vec<u8>>,
     mixed: bool,
 }
+
+/// A JVM that does nothing for a while goes on where another had ended; so many do not.
+const MOST_RETURNS: u64 = 3;
 
 /// Names that are kept; the names of more are no names.
 const MOST_SOURCES: usize = 1000;
@@ -52,8 +60,19 @@ impl Runs {
             (None, Some(number)) => number < self.number.div_ceil(2),
             (None, None) => false,
         };
+        // From what the next one had reached to where the last one was, in one line.
+        if let Some(now) = stamp.uptime
+            && self.ended > 0
+            && (self.ended..=self.ended.saturating_add(self.ended / 2)).contains(&now)
+            && self.uptime < self.ended / 2
+        {
+            self.returns += 1;
+            self.ended = 0;
+            self.mixed |= self.returns >= MOST_RETURNS;
+        }
         if begins {
             self.restarts += 1;
+            self.ended = self.uptime;
             self.before = self.before.saturating_add(self.uptime);
             (self.uptime, self.number) = (0, 0);
         }
@@ -84,7 +103,7 @@ impl Runs {
 
     /// How many there are.
     pub(super) fn count(&self) -> u64 {
-        if self.mixed { self.sources.len() as u64 } else { u64::from(self.any) + self.restarts }
+        if self.mixed { self.sources.len().max(2) as u64 } else { u64::from(self.any) + self.restarts }
     }
 
     /// Whether their lines are mixed.
@@ -142,5 +161,21 @@ mod tests {
         let mut begins = |source: &str, ms| runs.line(uptime(ms), None, source.as_bytes()).0;
         assert!(!begins("java[1]:", 600) && !begins("java[7]:", 1) && !begins("web", 1));
         assert_eq!((runs.count(), runs.are_mixed()), (3, true));
+    }
+
+    #[test]
+    fn uptimes_that_go_to_and_fro_are_mixed() {
+        let mut runs = Runs::default();
+        for ms in 0..5 {
+            runs.line(uptime(5000 + ms), None, b"");
+            runs.line(uptime(100 + ms), None, b"");
+        }
+        assert_eq!((runs.count(), runs.are_mixed()), (2, true));
+        let mut runs = Runs::default();
+        // One after the other, the second of which sleeps.
+        for ms in [100, 200, 10, 20, 900, 10, 950, 5, 100, 1000] {
+            runs.line(uptime(ms), None, b"");
+        }
+        assert_eq!((runs.count(), runs.are_mixed()), (4, false));
     }
 }

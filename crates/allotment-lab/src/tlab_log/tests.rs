@@ -2,6 +2,8 @@
 
 use super::source::read_lines;
 use super::*;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,6 +17,11 @@ fn read(text: &[u8]) -> Log {
     read_lines(text, &mut log).unwrap();
     log.finish();
     log
+}
+
+/// Why nothing is said of a log's threads.
+fn silence(log: &Log) -> Option<String> {
+    Judge::of(log).silence().map(String::from)
 }
 
 /// The logs of real JVMs beside the tests.
@@ -162,6 +169,17 @@ fn rotated_files_are_found_and_sorted_by_time() {
     // Not all have the same kind of time: as found, the one that is being written last.
     let found = ["gc.log.0", "gc.log.1", "gc.log"].map(path);
     assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths(), found);
+    // By their dates in UTC; 02:30 came twice that night. One of them is packed.
+    let dated = |date: &str| format!("[2024-10-27T{date}][9.000s] x");
+    write("gc.log", &dated("02:30:00.000+0100"));
+    write("gc.log.1", &dated("02:40:00.000+0200"));
+    std::fs::remove_file(path("gc.log.0")).unwrap();
+    write("gc.log.7", &dated("00:35:00.000+0000"));
+    let mut packed = GzEncoder::new(std::fs::File::create(path("gc.log.2.gz")).unwrap(), Compression::fast());
+    std::io::Write::write_all(&mut packed, dated("02:20:00.000+0200").as_bytes()).unwrap();
+    packed.finish().unwrap();
+    let by_date = ["gc.log.2.gz", "gc.log.7", "gc.log.1", "gc.log"].map(path);
+    assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths(), by_date);
     let error = Sources::find(&[path("gone")]).unwrap_err().to_string();
     assert!(error.contains("gone") && error.contains("No such file"), "{error}");
 }

@@ -40,27 +40,46 @@ impl Verdict {
 /// HotSpot's default of what a JVM aims at: refills of a thread between two collections.
 const TARGET: u64 = 50;
 
-/// What is wrong with a thread's buffers. Refills and waste are judged between two collections, so not where a
-/// log has none.
-pub fn verdicts(account: &Account, log: &Log) -> Vec<Verdict> {
-    if silence(log).is_some() {
-        return Vec::new();
-    }
-    let slow = account.slow_allocations;
-    let gc = account.waste.gc;
-    let collected = log.cycles.count() > 0;
-    [
-        (collected && account.most_refills > log.target().saturating_mul(2), Verdict::ManyRefills),
-        (slow >= FEW && slow > account.refills, Verdict::ManySlowAllocations),
-        (collected && gc >= LITTLE && account.buffers > 0 && gc >= account.buffers / 4, Verdict::Hoards),
-    ]
-    .into_iter()
-    .filter_map(|(is, verdict)| is.then_some(verdict))
-    .collect()
+/// What can be said of the threads of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judge {
+    silence: Option<String>,
+    /// Refills and waste are judged between two collections, so not where a log has none.
+    collected: bool,
+    target: u64,
 }
 
-/// Why nothing can be said of a log's threads, and what would be needed; none if something can.
-pub fn silence(log: &Log) -> Option<String> {
+impl Judge {
+    /// Of a log that has been read.
+    pub fn of(log: &Log) -> Judge {
+        Judge { silence: silence(log), collected: log.cycles.count() > 0, target: log.target() }
+    }
+
+    /// Why nothing can be said, and what would be needed; none if something can.
+    pub fn silence(&self) -> Option<&str> {
+        self.silence.as_deref()
+    }
+
+    /// What is wrong with a thread's buffers.
+    pub fn verdicts(&self, account: &Account) -> Vec<Verdict> {
+        if self.silence.is_some() {
+            return Vec::new();
+        }
+        let (slow, gc) = (account.slow_allocations, account.waste.gc);
+        let hoards = gc >= LITTLE && account.buffers > 0 && gc >= account.buffers / 4;
+        [
+            (self.collected && account.most_refills > self.target.saturating_mul(2), Verdict::ManyRefills),
+            (slow >= FEW && slow > account.refills, Verdict::ManySlowAllocations),
+            (self.collected && hoards, Verdict::Hoards),
+        ]
+        .into_iter()
+        .filter_map(|(is, verdict)| is.then_some(verdict))
+        .collect()
+    }
+}
+
+/// Why nothing can be said of a log's threads.
+fn silence(log: &Log) -> Option<String> {
     let (read, damaged) = (log.read, log.skipped.damaged);
     let lines = read.saturating_add(damaged);
     let all = |of: fn(&Account) -> u64| log.accounts().iter().map(of).fold(0, u64::saturating_add);

@@ -148,7 +148,7 @@ fn what_is_not_whole_has_no_verdict() {
     let text = real("decorated-17.log");
     let whole = read(text.as_bytes());
     assert_eq!(silence(&whole), None);
-    assert!(whole.accounts().iter().any(|account| !verdicts(account, &whole).is_empty()));
+    assert!(whole.accounts().iter().any(|account| !Judge::of(&whole).verdicts(account).is_empty()));
     // Of 76 lines 15 are less than a fifth and 16 are not.
     assert_eq!(whole.read, 76);
     for (damaged, said) in
@@ -174,7 +174,7 @@ fn what_is_not_whole_has_no_verdict() {
         assert_eq!(why.is_some(), said.is_some(), "{why:?}");
         if let (Some(why), Some(said)) = (why, said) {
             assert!(why.starts_with(said), "{why}");
-            assert!(log.accounts().iter().all(|account| verdicts(account, &log).is_empty()));
+            assert!(log.accounts().iter().all(|account| Judge::of(&log).verdicts(account).is_empty()));
         }
     }
     // Zeros are no verdict either.
@@ -206,10 +206,10 @@ fn refills_and_waste_are_judged_between_collections_only() {
     };
     let text = (1..=300).map(fill).collect::<String>();
     let log = read(text.as_bytes());
-    assert_eq!((log.accounts()[0].refills, verdicts(&log.accounts()[0], &log)), (300, vec![]));
+    assert_eq!((log.accounts()[0].refills, Judge::of(&log).verdicts(&log.accounts()[0])), (300, vec![]));
     let gc = fill(300).replace("TLAB: fill", "GC(0) TLAB: gc");
     let log = read((text + &gc).as_bytes());
-    assert_eq!(verdicts(&log.accounts()[0], &log), [Verdict::ManyRefills]);
+    assert_eq!(Judge::of(&log).verdicts(&log.accounts()[0]), [Verdict::ManyRefills]);
 }
 
 #[test]
@@ -233,6 +233,17 @@ fn huge_and_negative_numbers_and_commas() {
     for candidate in Candidate::list(BUILT_IN).unwrap() {
         let done = replay(&log.cycles, &candidate, u64::MAX);
         assert!(done.largest <= done.buffers || done.buffers == 0, "{done:?}");
+    }
+    // One after the other, each more than can be counted.
+    let number = |number: u64| {
+        let line = line.replace("18446744073709551616", &number.to_string());
+        line.replace("gc: 18446744073709551615B slow: 18446744073709551615B", "gc: 0B slow: 0B")
+    };
+    let threads = |text: String| text.replace("99999999999999999999999]", "7]") + &text;
+    let log = read((0..5).map(number).map(threads).collect::<String>().as_bytes());
+    assert_eq!((log.read, log.totals.collections), (10, 5));
+    for candidate in Candidate::list(BUILT_IN).unwrap() {
+        assert!(replay(&log.cycles, &candidate, u64::MAX).refills > 0);
     }
     let negative = line.replace("gc: 18446744073709551615B", "gc: -5B");
     assert_eq!(read(negative.as_bytes()).skipped, Skipped { damaged: 1, foreign: 0 });
