@@ -166,13 +166,21 @@ fn nothing(log: &Log, names: &[String]) -> String {
         let verb = if names.len() == 1 { "is" } else { "are" };
         return format!("{} {verb} empty; {FLAG}", named(names));
     }
-    format!(
-        "no line about TLABs in {} ({}, {} damaged{}); {FLAG} (JDK 8: -XX:+PrintTLAB -XX:+PrintGCDetails)",
-        named(names),
-        counted(skipped.foreign, "line of something else", "lines of something else"),
-        skipped.damaged,
-        if log.read == 0 { String::new() } else { format!(", {} of sizes asked for alone", log.read) }
-    )
+    let foreign = counted(skipped.foreign, "line of something else", "lines of something else");
+    let old = "(JDK 8: -XX:+PrintTLAB -XX:+PrintGCDetails)";
+    match (skipped.damaged, log.read) {
+        (0, 0) => format!("no line about TLABs in {} ({foreign}); {FLAG} {old}", named(names)),
+        (0, read) => format!(
+            "no line about TLABs in {} but {} ({foreign}); {FLAG} {old}",
+            named(names),
+            counted(read, "of a size that was asked for", "of sizes that were asked for")
+        ),
+        (damaged, read) => format!(
+            "no line about what threads did with TLABs is whole in {} ({damaged} damaged, {read} of sizes asked \
+             for, {foreign}); log to a file of its own: {FLAG}",
+            named(names)
+        ),
+    }
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {
@@ -364,7 +372,7 @@ fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String {
     }
     if log.cycles.count() == 0 {
         text += "no collection is in the log: refills and waste are judged between two collections; log for \
-                 longer, or with a smaller -Xmx\n";
+                 longer, or with a smaller -Xmx (Epsilon has no collections)\n";
     } else if shown.iter().all(|account| account.refills == 0 && account.slow_allocations == 0) {
         text += "no line tells of a buffer that one of these threads was given, so nothing is said of them\n";
     }
