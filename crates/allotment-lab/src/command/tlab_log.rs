@@ -1,15 +1,16 @@
 //! `allotment tlab-log`: what a JVM's log of its TLABs says, and what other sizings would have done.
 
+mod words;
+
 use super::{Failure, print};
 use crate::format::{Input, OutputFile};
 use crate::report::{Document, NOTHING_TO_REPLAY, html, lacking_charts, tlab_log_document};
-use crate::tlab_log::{
-    Account, Agreement, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Verdict, Waste, replay,
-};
+use crate::tlab_log::{Account, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Waste, replay};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
+use words::{bytes, counted, heading, nothing, sentences};
 
 /// The arguments of `allotment tlab-log`.
 #[derive(Clone, Debug, clap::Args)]
@@ -150,43 +151,6 @@ fn told(
     Ok(Told { text, json, page })
 }
 
-/// A few names whole, many by their first and last.
-fn named(names: &[String]) -> String {
-    const FEW: usize = 4;
-    match names {
-        [first, .., last] if names.len() > FEW => format!("{} files, {first} to {last}", names.len()),
-        _ => names.join(", "),
-    }
-}
-
-fn nothing(log: &Log, names: &[String]) -> String {
-    const FLAG: &str = "start the JVM with -Xlog:gc+tlab=trace:file=tlab.log and give tlab.log";
-    let skipped = log.skipped;
-    if log.read + skipped.damaged + skipped.foreign == 0 {
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        return format!("{} {verb} empty; {FLAG}", named(names));
-    }
-    let foreign = counted(skipped.foreign, "line of something else", "lines of something else");
-    let old = "(JDK 8: -XX:+PrintTLAB -XX:+PrintGCDetails)";
-    match (skipped.damaged, log.read) {
-        (0, 0) => format!("no line about TLABs in {} ({foreign}); {FLAG} {old}", named(names)),
-        (0, read) => format!(
-            "no line about TLABs in {} but {} ({foreign}); {FLAG} {old}",
-            named(names),
-            counted(read, "of a size that was asked for", "of sizes that were asked for")
-        ),
-        (damaged, read) => format!(
-            "no line about what threads did with TLABs is whole in {} ({damaged} damaged, {read} of sizes asked \
-             for, {foreign}); log to a file of its own: {FLAG}",
-            named(names)
-        ),
-    }
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 fn most_desired(log: &Log) -> u64 {
     log.accounts().iter().filter_map(|account| account.sizes).map(|sizes| sizes.max).max().unwrap_or(0)
 }
@@ -197,77 +161,6 @@ fn replayed(log: &Log, list: Vec<Candidate>) -> Vec<(Candidate, Replayed)> {
         .map(|candidate| (replay(&log.cycles, &candidate, most), candidate))
         .map(|(a, b)| (b, a))
         .collect()
-}
-
-fn heading(log: &Log, names: &[String]) -> String {
-    let mut text = format!("{}\n", named(names));
-    let _ = writeln!(text, "{} of {}", counted(log.read, "line", "lines"), log.releases().join(" and of "));
-    let skipped = log.skipped;
-    if skipped.damaged + skipped.foreign > 0 {
-        let damaged = counted(skipped.damaged, "damaged line", "damaged lines");
-        let _ = writeln!(text, "skipped {damaged} and {} about something else", skipped.foreign);
-    }
-    if log.cut_off {
-        text += "a packed file was cut off: what comes behind is missing\n";
-    }
-    if log.jvms() > 1 {
-        let how = if log.is_mixed() { "mixed with each other" } else { "one after the other" };
-        let _ = writeln!(text, "{} JVMs wrote it, {how}; the figures are of all of them", log.jvms());
-    }
-    if log.refused > 0 {
-        let _ = writeln!(text, "{} found no room", counted(log.refused, "refill", "refills"));
-    }
-    let totals = &log.totals;
-    if totals.collections > 0 {
-        let _ = write!(text, "{}", counted(totals.collections, "collection", "collections"));
-    }
-    if totals.lines > 0 {
-        let _ = write!(
-            text,
-            " of at most {}: {}, {}, waste {} (gc {}, slow {}, fast {})",
-            counted(totals.most_threads, "thread", "threads"),
-            counted(totals.refills, "refill", "refills"),
-            counted(totals.slow_allocations, "slow allocation", "slow allocations"),
-            bytes(totals.waste.sum()),
-            bytes(totals.waste.gc),
-            bytes(totals.waste.slow),
-            bytes(totals.waste.fast),
-        );
-    }
-    if totals.collections > 0 {
-        text.push('\n');
-    }
-    match log.agreement() {
-        Agreement::Unknown | Agreement::Same => {}
-        Agreement::Missing(missing) => {
-            let _ = writeln!(
-                text,
-                "the collections' totals have {} more than their threads' lines: lines are missing",
-                counted(missing, "refill", "refills")
-            );
-        }
-        Agreement::More(more) => {
-            let _ = writeln!(
-                text,
-                "the threads' lines at collections have {} more than the totals: Shenandoah takes buffers away \
-                 more often than it logs totals, or totals are missing; the table is of the threads' lines",
-                counted(more, "refill", "refills")
-            );
-        }
-    }
-    text
-}
-
-/// A size for people: three digits, binary units.
-fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = if unit == 0 || value >= 99.95 { 0 } else { 1 };
-    format!("{value:.digits$}{}", UNITS[unit])
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -338,45 +231,6 @@ fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str)
     text.push('\n');
     text += said;
     text
-}
-
-/// Who starves and who hoards, in a line each, or why that is not known.
-fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String {
-    const NAMED: usize = 8;
-    if let Some(why) = judge.silence() {
-        return format!("{why}\n");
-    }
-    let refills = format!("more than twice the {} refills aimed at between two collections", log.target());
-    let mut text = String::new();
-    for (verdict, one, many, what) in [
-        (Verdict::ManyRefills, "starves", "starve", refills.as_str()),
-        (
-            Verdict::ManySlowAllocations,
-            "starves",
-            "starve",
-            "more objects outside their buffers than buffers",
-        ),
-        (Verdict::Hoards, "hoards", "hoard", "collections took a quarter of their buffers from them, unused"),
-    ] {
-        let who: Vec<u64> = shown
-            .iter()
-            .filter(|account| judge.verdicts(account).contains(&verdict))
-            .map(|account| account.thread.id)
-            .collect();
-        if !who.is_empty() {
-            let named = who.iter().take(NAMED).map(u64::to_string).collect::<Vec<_>>().join(", ");
-            let more = if who.len() > NAMED { ", ..." } else { "" };
-            let verb = if who.len() == 1 { one } else { many };
-            let _ = writeln!(text, "{} {verb}: {what}: {named}{more}", who.len());
-        }
-    }
-    if log.cycles.count() == 0 {
-        text += "no collection is in the log: refills and waste are judged between two collections; log for \
-                 longer, or with a smaller -Xmx (Epsilon has no collections)\n";
-    } else if shown.iter().all(|account| account.refills == 0 && account.slow_allocations == 0) {
-        text += "no line tells of a buffer that one of these threads was given, so nothing is said of them\n";
-    }
-    if text.is_empty() { "no thread starves or hoards\n".into() } else { text }
 }
 
 fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)]) -> String {

@@ -1,8 +1,8 @@
 //! Which JDKs wrote a log, as far as its lines tell.
 //!
-//! JDK 8 and JDK 9 write the same messages; what tells them apart is that unified logging, which is of
-//! JDK 9, decorates them, and writes the collection's number even where it was told not to decorate. And a line of JDK 9 that
-//! was cut may look like one of JDK 16, so that a few of those among damaged ones say nothing.
+//! JDK 8 and JDK 9 write the same messages. What tells them apart is that unified logging, which is of JDK 9,
+//! decorates them, and writes the collection's number even where it was told not to decorate. A line of JDK 9
+//! that was cut may look like one of JDK 16, so that a few of those among damaged ones say nothing.
 
 use super::line::Dialect;
 

@@ -129,7 +129,7 @@ fn paths_that_name_no_file_are_refused_by_what_they_name() {
     }
     assert!(read_text(Path::new("/dev/zero")).unwrap_err().to_string().contains("it is a device"));
     assert_eq!(read_text(Path::new("/dev/null")).unwrap(), "");
-    fs::set_permissions(path("file"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path("file"), fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read it all the same.
     match read_text(&path("file")) {
         Ok(text) => assert_eq!(text, "text"),
