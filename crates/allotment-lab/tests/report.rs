@@ -106,10 +106,15 @@ fn what_cannot_be_read_is_named_with_its_place() {
         assert!(line.contains(text(&path)) && line.contains(hint), "{line}");
         assert!(!page.exists(), "nothing is left where nothing could be written");
     }
-    fs::write(directory.path().join("bytes"), [0xff, 0xfe]).unwrap();
-    assert!(
-        failure(&["report", text(&directory.path().join("bytes")), "-o", text(&page)]).1.contains("utf-8")
-    );
+    let bytes = directory.path().join("bytes");
+    // Latin-1, and the mark of a text in UTF-16 that has nothing else.
+    for (contents, hint) in
+        [(&b"[{\"name\": \"caf\xe9\"}]"[..], "no UTF-8 at line 1"), (b"\xff\xfe", "is empty")]
+    {
+        fs::write(&bytes, contents).unwrap();
+        let line = failure(&["report", text(&bytes), "-o", text(&page)]).1;
+        assert!(line.contains(hint), "{line}");
+    }
     assert!(failure(&["report", "/no/such.json", "-o", text(&page)]).1.contains("/no/such.json"));
     assert_eq!(failure(&["report", text(&results)]).0, 2, "it asks for an output");
     assert_eq!(failure(&["report", text(&results), "-o", "x", "--markdown", "x"]).0, 2);

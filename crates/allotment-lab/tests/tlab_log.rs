@@ -88,12 +88,9 @@ fn logs_of_the_jvms_here_are_read() {
     for (java, collector) in javas.iter().take(3).zip(["G1", "Parallel", "Serial"]) {
         let directory = tempfile::tempdir().unwrap();
         let Some(log) = logged(java, collector, directory.path()) else { continue };
-        let json = directory.path().join("out.json");
-        let name = log.to_str().unwrap();
-        let text = text(tlab_log(&[name, SIZES, "--json", json.to_str().unwrap()]).output().unwrap());
-        let found: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
-        let lines = &found["lines"];
-        assert_eq!((&lines["damaged"], &lines["foreign"]), (&0.into(), &0.into()), "{text}");
+        let (text, found) = told(&log, directory.path());
+        // ZGC logs its usage among them.
+        assert_eq!(found["lines"]["foreign"], 0, "{text}");
         // Every line of the collector's totals is the sum of the threads' lines, to the last refill.
         assert!(!text.contains("lines are missing"), "{text}");
         let threads = found["threads"].as_array().unwrap();
@@ -111,6 +108,33 @@ fn logs_of_the_jvms_here_are_read() {
     }
 }
 
+/// These take threads' buffers away while they run; Shenandoah more often than it logs totals.
+#[test]
+fn logs_of_concurrent_collectors_are_read() {
+    for (java, collector) in javas().iter().take(2).zip(["Shenandoah", "Z"]) {
+        let directory = tempfile::tempdir().unwrap();
+        let Some(log) = logged(java, collector, directory.path()) else { continue };
+        let (text, found) = told(&log, directory.path());
+        assert!(!text.contains("lines are missing") && !text.contains("have -"), "{text}");
+        let collections = found["totals"]["collections"].as_u64().unwrap();
+        assert!(collections > 0 && text.contains(&format!("\n{collections} collection")), "{text}");
+        assert!(text.contains(&format!("replay of {collections} collection")), "{text}");
+    }
+}
+
+/// The text and the JSON about a log that is whole.
+fn told(log: &Path, directory: &Path) -> (String, Value) {
+    let json = directory.join("out.json");
+    let output =
+        tlab_log(&[log.to_str().unwrap(), SIZES, "--json", json.to_str().unwrap()]).output().unwrap();
+    let text = text(output);
+    let found: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    assert_eq!(found["lines"]["damaged"], 0, "{text}");
+    assert_eq!(found["dialects"].as_array().unwrap().len(), 1, "{text}");
+    assert!(!text.contains("JDK JDK") && found["jvms"] == 1, "{text}");
+    (text, found)
+}
+
 const LINES: &str = "\
 [0.1s][trace][gc,tlab] TLAB fill: thread: 0x7f [id: 9] capacity: 64K slow allocs: 0  refills: 1\n\
 [0.1s][trace][gc,tlab] TLAB fill: thread: 0x80 [id: 8] capacity: 32K slow allocs: 0  refills: 1\n";
@@ -120,14 +144,14 @@ fn standard_input_limits_and_damage() {
     let all = text(fed(&["-"], LINES.as_bytes()));
     assert!(all.contains("\n9 ") && all.contains("\n8 ") && all.contains("\nall 2"), "{all}");
     let top = text(fed(&["-", "--top", "1"], LINES.as_bytes()));
-    assert!(top.contains("\n9 ") && !top.contains("\n8 ") && top.contains("1 more threads"), "{top}");
+    assert!(top.contains("\n9 ") && !top.contains("\n8 ") && top.contains("1 more thread;"), "{top}");
     let one = text(fed(&["-", "--thread", "8"], LINES.as_bytes()));
     assert!(!one.contains("\n9 ") && one.contains("\n8 "), "{one}");
     let by_address = text(fed(&["-", "--thread", "0x80"], LINES.as_bytes()));
     assert_eq!(one, by_address);
     let damaged = [LINES.as_bytes(), b"\xff\xfe\n[0.1s] TLAB fill: thread: 0x7f [id"].concat();
     let damaged = text(fed(&["-"], &damaged));
-    assert!(damaged.contains("skipped 1 damaged lines and 1 about something else"), "{damaged}");
+    assert!(damaged.contains("skipped 1 damaged line and 1 about something else"), "{damaged}");
 }
 
 #[test]
@@ -137,7 +161,15 @@ fn what_is_no_log_is_said_in_one_line() {
     let gone = gone.to_str().unwrap();
     for (arguments, input, code, hint) in [
         (vec!["-"], "", 1, "-Xlog:gc+tlab=trace"),
-        (vec!["-"], "no log\n", 1, "1 lines of something else"),
+        (vec!["-"], "", 1, "standard input is empty"),
+        (vec!["-"], "no log\n", 1, "no line about TLABs in standard input (1 line of something else)"),
+        (vec!["-"], "BZh9 packed", 1, "cannot read standard input: it is packed by bzip2"),
+        (
+            vec!["-"],
+            "[1s] TLAB: fill thread\n",
+            1,
+            "is whole in standard input (1 damaged, 0 of sizes asked for",
+        ),
         (vec![gone], "", 1, "gone.log"),
         (vec![directory.path().to_str().unwrap()], "", 1, "directory"),
         (vec!["-", "--thread", "7"], LINES, 1, "thread 7 is not among the 2"),
@@ -149,5 +181,113 @@ fn what_is_no_log_is_said_in_one_line() {
         let line = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), line.lines().count()), (Some(code), 1), "{arguments:?}: {line}");
         assert!(line.contains(hint) && output.stdout.is_empty(), "{arguments:?}: {line}");
+    }
+}
+
+/// The log of a real JVM beside the tests.
+fn real(name: &str) -> String {
+    fs::read_to_string(format!("{}/tests/logs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn a_container_s_log_gives_the_same_table() {
+    let log = real("decorated-17.log");
+    let plain = text(fed(&["-", "--replay"], log.as_bytes()));
+    assert!(plain.contains("76 lines of JDK 16 to 26\n4 collections of at most 6 threads"), "{plain}");
+    let docker = |line: &str| {
+        let text = Value::from(format!("{line}\n"));
+        format!("{{\"log\":{text},\"stream\":\"stdout\",\"time\":\"2024-01-01T00:00:00.5Z\"}}\n")
+    };
+    let wrapped = log.lines().map(docker).collect::<String>();
+    assert_eq!(text(fed(&["-", "--replay"], wrapped.as_bytes())), plain);
+    let wide: Vec<u8> = log.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(text(fed(&["-", "--replay"], &[b"\xff\xfe", &wide[..]].concat())), plain);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(wrapped.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    assert_eq!(text(fed(&["-", "--replay"], &packed)), plain);
+    let cut = text(fed(&["-"], &packed[..packed.len() - 4]));
+    assert!(cut.contains("a packed file was cut off"), "{cut}");
+}
+
+#[test]
+fn what_is_known_too_little_of_has_no_verdict() {
+    let log = real("decorated-17.log");
+    let zeros = "[1.0s] GC(0) TLAB: gc thread: 0x1 [id: 2] desired_size: 1KB slow allocs: 0  refill waste: 0B \
+        alloc: 0.0 0KB refills: 0 waste 0.0% gc: 0B slow: 0B\n";
+    // Every other line.
+    let cut = |(index, line): (usize, &str)| line[..line.len() - index % 2 * 60].to_string() + "\n";
+    let damaged: String = log.lines().enumerate().map(cut).collect();
+    let fills: String =
+        log.lines().filter(|line| line.contains("TLAB: fill")).map(|line| format!("{line}\n")).collect();
+    for (log, why) in [
+        (zeros, "no verdict: no line tells of a buffer that a thread was given"),
+        (damaged.as_str(), " lines about TLABs are damaged ("),
+        (fills.as_str(), "no collection is in the log: refills and waste are judged between two collections"),
+        (&log.replace("trace", ""), "starve"),
+    ] {
+        let output = text(fed(&["-", "--replay"], log.as_bytes()));
+        assert!(output.contains(why), "{why}: {output}");
+        assert!(!output.contains("no thread starves or hoards"), "{output}");
+        let judged = why == "starve";
+        assert_eq!(output.contains("replay of"), judged, "{output}");
+    }
+}
+
+#[test]
+fn a_page_says_which_charts_it_lacks() {
+    let log = real("decorated-17.log");
+    let bare: String = log.lines().map(|line| line.split_once("] ").unwrap().1.to_string() + "\n").collect();
+    let fills: String =
+        log.lines().filter(|line| line.contains("TLAB: fill")).map(|line| format!("{line}\n")).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("page.html");
+    for (log, lacks) in [
+        (&log, None),
+        (&bare, Some("no chart of sizes over time: 58 of the lines of collections do not say when")),
+        (&fills, Some("no chart of sizes over time: sizes change at collections")),
+    ] {
+        let output = text(fed(&["-", "--replay", "--report", page.to_str().unwrap()], log.as_bytes()));
+        let written = fs::read_to_string(&page).unwrap();
+        assert_eq!(written.contains("Desired size over time"), lacks.is_none(), "{lacks:?}");
+        assert_eq!(output.contains("no chart of sizes"), lacks.is_some(), "{output}");
+        if let Some(lacks) = lacks {
+            assert!(output.contains(lacks) && written.contains(lacks), "{output}");
+            assert!(
+                lacks.starts_with("no chart of sizes over time: sizes") || output.contains(":uptime"),
+                "{output}"
+            );
+        }
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+
+    /// All of it, down to the page: what a fuzzer calls.
+    #[test]
+    fn whatever_a_log_has_become_is_told_or_refused(
+        which in 0_usize..4,
+        damage in proptest::collection::vec((proptest::prelude::any::<proptest::sample::Index>(), proptest::prelude::any::<u8>(), 0_u8..5), 0..80),
+    ) {
+        let log = real(["decorated-17.log", "shenandoah-17.log", "zgc-25.log", "stdout-25.log"][which]);
+        let mut bytes: Vec<u8> = log.lines().take(40).flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
+        for (at, byte, kind) in damage {
+            let at = at.index(bytes.len().max(1));
+            let end = (at + usize::from(byte)).min(bytes.len());
+            match kind {
+                _ if at >= bytes.len() => break,
+                0 => bytes[at] = byte,
+                1 => bytes[at..end].fill(b'9'),
+                2 => drop(bytes.drain(at..end)),
+                3 => bytes.extend_from_within(at..end),
+                _ => bytes.insert(at, b'\n'),
+            }
+        }
+        let told = allotment_lab::command::tell_tlab_log(&bytes);
+        let said = match &told {
+            Ok(text) | Err(text) => text,
+        };
+        proptest::prop_assert!(!said.is_empty());
     }
 }

@@ -28,5 +28,5 @@ pub use run::run;
 pub use run_arguments::RunArguments;
 pub use show::{fork, list, machine, neighbour, options, print};
 pub use simulate::{CoherenceArguments, Simulation, simulate};
-pub use tlab_log::{TlabLogArguments, tlab_log};
+pub use tlab_log::{TlabLogArguments, tell_tlab_log, tlab_log};
 pub use tune::tune;

@@ -6,7 +6,7 @@
 use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
 use crate::format::phrase::factor;
-use crate::format::{OutputFile, Report, number, read_json};
+use crate::format::{Input, OutputFile, Report, number, read_json, read_text};
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
 use crate::report::{Change, Changes, Document, Source, changes, changes_json, html, markdown};
@@ -14,7 +14,6 @@ use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The arguments of `allotment report`.
@@ -144,15 +143,8 @@ fn file_name(name: &str) -> String {
 
 /// Reads a file.
 fn source(path: &Path) -> Result<Source, Failure> {
-    let name = if path == Path::new("-") { "standard input".to_string() } else { path.display().to_string() };
-    let failed = |error: &dyn std::error::Error| Failure::Failed(format!("cannot read `{name}`: {error}"));
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-    } else {
-        bytes = fs::read(path).map_err(|error| failed(&error))?;
-    }
-    let text = String::from_utf8(bytes).map_err(|error| failed(&error))?;
+    let name = Input::name(path);
+    let text = read_text(path).map_err(|error| Failure::Failed(error.to_string()))?;
     let entries = read_json(&text).map_err(|error| Failure::Failed(format!("`{name}`: {error}")))?;
     Ok(Source { name, entries })
 }

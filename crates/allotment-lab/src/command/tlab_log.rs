@@ -1,15 +1,16 @@
 //! `allotment tlab-log`: what a JVM's log of its TLABs says, and what other sizings would have done.
 
+mod words;
+
 use super::{Failure, print};
-use crate::format::OutputFile;
-use crate::report::{html, tlab_log_document};
-use crate::tlab_log::{
-    Account, BUILT_IN, Candidate, Log, Replayed, Sources, Verdict, Waste, replay, verdicts,
-};
+use crate::format::{Input, OutputFile};
+use crate::report::{Document, NOTHING_TO_REPLAY, html, lacking_charts, tlab_log_document};
+use crate::tlab_log::{Account, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Waste, replay};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
+use words::{bytes, counted, heading, nothing, sentences};
 
 /// The arguments of `allotment tlab-log`.
 #[derive(Clone, Debug, clap::Args)]
@@ -64,13 +65,59 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
         arguments.report.as_deref().map(OutputFile::open).transpose().map_err(|error| failed(&error))?;
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
     let log = sources.read().map_err(|error| failed(&error))?;
-    let name = |path: &PathBuf| match path.to_str() {
-        Some("-") => "standard input".to_string(),
-        _ => path.display().to_string(),
+    let names: Vec<String> = sources.paths().iter().map(|path| Input::name(path)).collect();
+    let told = told(&log, &names, arguments, candidates, page.is_some())?;
+    if let Some(file) = file {
+        file.write(format!("{:#}\n", told.json).as_bytes()).map_err(|error| failed(&error))?;
+    }
+    if let Some(page) = page {
+        page.write(html(&told.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
+    }
+    print(&told.text)
+}
+
+/// All that a log of one file says, whose bytes these are: the text, the JSON and the page, one behind the
+/// other, with the usual replays. It is what [`tlab_log`] does without the files, for whoever tries it with
+/// bytes of any kind.
+///
+/// # Errors
+/// Why the bytes are no log.
+pub fn tell_tlab_log(bytes: &[u8]) -> Result<String, String> {
+    let log = crate::tlab_log::read(bytes).map_err(|error| error.to_string())?;
+    let said = |failure: Failure| match failure {
+        Failure::Usage(text) | Failure::Failed(text) => text,
+        other => format!("{other:?}"),
     };
-    let names: Vec<String> = sources.paths().iter().map(name).collect();
-    if log.accounts().is_empty() && log.totals.collections == 0 {
-        return Err(Failure::Failed(nothing(&log, &names)));
+    let arguments = TlabLogArguments {
+        files: Vec::new(),
+        top: 20,
+        thread: None,
+        replay: Some(BUILT_IN.into()),
+        json: None,
+        report: None,
+    };
+    let told =
+        told(&log, &["the log".into()], &arguments, Some(Candidate::list(BUILT_IN)?), true).map_err(said)?;
+    let page = html(&told.page, "TLAB log").map_err(|error| format!("{error:#}"))?;
+    Ok(format!("{}{:#}\n{page}", told.text, told.json))
+}
+
+/// What is said of a log, in each of the forms.
+struct Told {
+    text: String,
+    json: Value,
+    page: Document,
+}
+
+fn told(
+    log: &Log,
+    names: &[String],
+    arguments: &TlabLogArguments,
+    candidates: Option<Vec<Candidate>>,
+    with_page: bool,
+) -> Result<Told, Failure> {
+    if log.accounts().is_empty() && log.totals.lines == 0 {
+        return Err(Failure::Failed(nothing(log, names)));
     }
     let mut shown: Vec<&Account> = log.accounts().iter().collect();
     if let Some(wanted) = arguments.thread {
@@ -83,46 +130,25 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
         }
     }
     shown.sort_by_key(|account| std::cmp::Reverse(account.allocated));
-    let replayed = candidates.map(|list| replayed(&log, list));
-    if let Some(file) = file {
-        let text = format!("{:#}\n", as_json(&log, &names, replayed.as_deref()));
-        file.write(text.as_bytes()).map_err(|error| failed(&error))?;
+    // What is not whole is not fed to a model.
+    let judge = Judge::of(log);
+    let whole = |list| if judge.silence().is_none() { replayed(log, list) } else { Vec::new() };
+    let replayed = candidates.map(whole);
+    let json = as_json(log, &judge, names, replayed.as_deref());
+    let mut text = heading(log, names);
+    let about = text.trim_end().replace('\n', "; ");
+    let mut said = sentences(log, &judge, &shown);
+    let lacking = lacking_charts(log, replayed.as_deref());
+    let on_page = said.clone() + &lacking;
+    let page = tlab_log_document(log, &about, on_page.lines(), replayed.as_deref().unwrap_or_default());
+    if with_page {
+        said += &lacking;
     }
-    let mut text = heading(&log, &names);
-    if let Some(page) = page {
-        let (said, replayed) = (sentences(&log, &shown), replayed.as_deref().unwrap_or_default());
-        let about = text.trim_end().replace('\n', "; ");
-        let document = tlab_log_document(&log, &about, said.lines(), replayed);
-        page.write(html(&document, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
-    }
-    text += &threads(&log, &shown, arguments.top);
+    text += &threads(log, &judge, &shown, arguments.top, &said);
     if let Some(replayed) = &replayed {
-        text += &replays(&log, replayed);
+        text += &replays(log, &judge, replayed);
     }
-    print(&text)
-}
-
-/// A few names whole, many by their first and last.
-fn named(names: &[String]) -> String {
-    const FEW: usize = 4;
-    match names {
-        [first, .., last] if names.len() > FEW => format!("{} files, {first} to {last}", names.len()),
-        _ => names.join(", "),
-    }
-}
-
-fn nothing(log: &Log, names: &[String]) -> String {
-    format!(
-        "no line about TLABs in {} ({} lines of something else, {} damaged); start the JVM with \
-         -Xlog:gc+tlab=trace:file=tlab.log and give tlab.log",
-        named(names),
-        log.skipped.foreign,
-        log.skipped.damaged
-    )
-}
-
-fn target(log: &Log) -> u64 {
-    log.target.unwrap_or(50)
+    Ok(Told { text, json, page })
 }
 
 fn most_desired(log: &Log) -> u64 {
@@ -137,64 +163,14 @@ fn replayed(log: &Log, list: Vec<Candidate>) -> Vec<(Candidate, Replayed)> {
         .collect()
 }
 
-fn heading(log: &Log, names: &[String]) -> String {
-    let dialects: Vec<&str> = log.dialects().map(|dialect| dialect.name()).collect();
-    let mut text = format!("{}\n", named(names));
-    let _ = writeln!(text, "{} lines of a JDK {}", log.read, dialects.join(" and of one "));
-    let skipped = log.skipped;
-    if skipped.damaged + skipped.foreign > 0 {
-        let _ = writeln!(
-            text,
-            "skipped {} damaged lines and {} about something else",
-            skipped.damaged, skipped.foreign
-        );
-    }
-    if log.refused > 0 {
-        let _ = writeln!(text, "{} refills found no room", log.refused);
-    }
-    let totals = &log.totals;
-    if totals.collections > 0 {
-        let _ = writeln!(
-            text,
-            "{} collections of at most {} threads: {} refills, {} slow allocations, waste {} (gc {}, slow {}, fast {})",
-            totals.collections,
-            totals.most_threads,
-            totals.refills,
-            totals.slow_allocations,
-            bytes(totals.waste.sum()),
-            bytes(totals.waste.gc),
-            bytes(totals.waste.slow),
-            bytes(totals.waste.fast),
-        );
-    }
-    if let Some(missing) = log.missing_refills().filter(|missing| *missing != 0) {
-        let _ = writeln!(
-            text,
-            "the collections' totals have {missing} more refills than their threads' lines: lines are missing"
-        );
-    }
-    text
-}
-
-/// A size for people: three digits, binary units.
-fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = if unit == 0 || value >= 99.95 { 0 } else { 1 };
-    format!("{value:.digits$}{}", UNITS[unit])
-}
-
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}%", part as f64 * 100.0 / whole as f64) }
 }
 
-fn threads(log: &Log, shown: &[&Account], top: usize) -> String {
+/// The table and, below it, what is `said` of it.
+fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str) -> String {
     if log.accounts().is_empty() {
-        return "the threads are not in the log: it takes -Xlog:gc+tlab=trace to have them\n".into();
+        return said.into();
     }
     let count = if top == 0 { shown.len() } else { top.min(shown.len()) };
     let mut table = table(&[
@@ -234,13 +210,7 @@ fn threads(log: &Log, shown: &[&Account], top: usize) -> String {
             None => [const { String::new() }; 4],
         });
         row.extend(wastes(&account.waste, account.buffers));
-        row.push(
-            verdicts(account, target(log))
-                .iter()
-                .map(|verdict| verdict.name())
-                .collect::<Vec<_>>()
-                .join(", "),
-        );
+        row.push(judge.verdicts(account).iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", "));
         table.add_row(row);
     }
     let all = log.accounts();
@@ -255,42 +225,20 @@ fn threads(log: &Log, shown: &[&Account], top: usize) -> String {
     table.add_row(row);
     let mut text = format!("\n{}", rendered(&mut table));
     if count < shown.len() {
-        let _ = writeln!(text, "{} more threads; --top 0 shows all", shown.len() - count);
+        let more = counted((shown.len() - count) as u64, "more thread", "more threads");
+        let _ = writeln!(text, "{more}; --top 0 shows all");
     }
     text.push('\n');
-    text += &sentences(log, shown);
+    text += said;
     text
 }
 
-/// Who starves and who hoards, in a line each.
-fn sentences(log: &Log, shown: &[&Account]) -> String {
-    const NAMED: usize = 8;
-    let mut text = String::new();
-    for (verdict, what) in [
-        (
-            Verdict::ManyRefills,
-            &*format!("starve: more than twice the {} refills aimed at between two collections", target(log)),
-        ),
-        (Verdict::ManySlowAllocations, "starve: more objects outside their buffers than buffers"),
-        (Verdict::Hoards, "hoard: collections took a quarter of their buffers from them, unused"),
-    ] {
-        let who: Vec<u64> = shown
-            .iter()
-            .filter(|account| verdicts(account, target(log)).contains(&verdict))
-            .map(|account| account.thread.id)
-            .collect();
-        if !who.is_empty() {
-            let named = who.iter().take(NAMED).map(u64::to_string).collect::<Vec<_>>().join(", ");
-            let more = if who.len() > NAMED { ", ..." } else { "" };
-            let _ = writeln!(text, "{} {what}: {named}{more}", who.len());
-        }
-    }
-    if text.is_empty() { "no thread starves or hoards\n".into() } else { text }
-}
-
-fn replays(log: &Log, replayed: &[(Candidate, Replayed)]) -> String {
+fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)]) -> String {
     if log.cycles.is_empty() {
-        return "\nnothing to replay: no collection with its threads' lines is in the log\n".into();
+        return format!("\n{NOTHING_TO_REPLAY}\n");
+    }
+    if judge.silence().is_some() {
+        return "\nno replay: what it would be fed with is not whole\n".into();
     }
     let mut table = table(&["Replayed", "Refills", "Largest", "Waste", "%", "gc", "slow", "JVM"]);
     for (candidate, done) in replayed {
@@ -308,8 +256,8 @@ fn replays(log: &Log, replayed: &[(Candidate, Replayed)]) -> String {
     }
     let cut = if log.cycles.is_cut() { ", the first that fit in memory" } else { "" };
     format!(
-        "\nreplay of {} collections{cut}; a model: compare its rows with each other\n\n{}",
-        log.cycles.len(),
+        "\nreplay of {}{cut}; a model: compare its rows with each other\n\n{}",
+        counted(log.cycles.len() as u64, "collection", "collections"),
         rendered(&mut table)
     )
 }
@@ -331,12 +279,12 @@ fn rendered(table: &mut Table) -> String {
     table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
 }
 
-fn as_json(log: &Log, names: &[String], replayed: Option<&[(Candidate, Replayed)]>) -> Value {
+fn as_json(log: &Log, judge: &Judge, names: &[String], replayed: Option<&[(Candidate, Replayed)]>) -> Value {
     let threads: Vec<Value> = log
         .accounts()
         .iter()
         .map(|account| {
-            let verdicts = verdicts(account, target(log));
+            let verdicts = judge.verdicts(account);
             json!({
                 "id": account.thread.id,
                 "pointer": format!("{:#x}", account.thread.pointer),
@@ -367,11 +315,14 @@ fn as_json(log: &Log, names: &[String], replayed: Option<&[(Candidate, Replayed)
     });
     json!({
         "files": names,
-        "dialects": log.dialects().map(|dialect| dialect.name()).collect::<Vec<_>>(),
+        "dialects": log.releases(),
+        "jvms": log.jvms(),
+        "cutOff": log.cut_off,
         "lines": { "read": log.read, "damaged": log.skipped.damaged, "foreign": log.skipped.foreign },
         "refusedRefills": log.refused,
-        "targetRefills": target(log),
+        "targetRefills": log.target(),
         "totals": log.totals,
+        "noVerdict": judge.silence(),
         "threads": threads,
         "replay": replays,
     })

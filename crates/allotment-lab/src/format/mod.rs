@@ -1,4 +1,5 @@
-//! Results and the ways to write them: a table for people, JSON for JMH's viewers, CSV for spreadsheets.
+//! Results and the ways to write them: a table for people, JSON for JMH's viewers, CSV for spreadsheets; and
+//! the way to read what others wrote.
 //!
 //! Plain data in, text out: nothing here measures or knows an experiment. The JSON and CSV files have JMH's
 //! fields in JMH's order and no field more, so that viewers and scripts written for JMH read them, and a
@@ -8,6 +9,7 @@
 mod columns;
 pub mod coordinates;
 pub mod csv;
+pub mod input;
 pub mod json;
 pub mod number;
 mod origin;
@@ -18,6 +20,7 @@ mod result;
 mod table;
 pub mod time;
 
+pub use input::{Input, InputError, read_text};
 pub use origin::Origin;
 pub use output::{OutputError, OutputFile};
 pub use read::{Entry, ReadError, read_json};

@@ -8,7 +8,7 @@ use super::fork_process::{End, describe, read_complaints, read_lines};
 use super::jvm_case::JvmCase;
 use super::protocol::{IterationRecord, Measured};
 use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
-use crate::format::{Entry, Metric, Origin, Samples, ScoreRow, read_json};
+use crate::format::{Entry, Metric, Origin, Samples, ScoreRow, read_json, read_text};
 use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie, without_hidden_options};
 use crate::statistics::Weighted;
 use anyhow::{Context, bail};
@@ -179,7 +179,7 @@ fn warnings(said: &str) -> String {
 /// The iterations that JMH has written down. Its scores and errors are left: they are computed from the values as ours are, so that
 /// no two rows of a table are computed in two ways.
 fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRecord>, Origin)> {
-    let text = std::fs::read_to_string(results).context("JMH's result cannot be read")?;
+    let text = read_text(results).context("JMH's result cannot be read")?;
     let mut entries = read_json(&text).context("JMH's result cannot be read")?;
     let Some(Entry { row, origin }) = entries.pop().filter(|_| entries.is_empty()) else {
         bail!("JMH's result has more than one benchmark, or none");

@@ -35,4 +35,4 @@ pub use html::html;
 pub use markdown::markdown;
 pub use section::{Section, verdicts};
 pub use table::Table;
-pub use tlab_log::tlab_log_document;
+pub use tlab_log::{NOTHING_TO_REPLAY, lacking_charts, tlab_log_document};

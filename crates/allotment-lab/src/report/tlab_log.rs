@@ -22,9 +22,13 @@ pub fn tlab_log_document<'a>(
         order.iter().map(|&index| (index, &log.accounts()[index])).collect();
     let mut charts = vec![sizes(log, &threads), refills(&threads), waste(&threads)];
     charts.retain(|chart| chart.series.iter().any(|series| !series.points.is_empty()));
+    let several = !charts.is_empty();
     let group = |title: &str, charts| Group { title: title.into(), charts, left_out: 0 };
-    let mut groups = vec![group("Threads that allocated most", charts)];
-    if !replayed.is_empty() {
+    let mut groups = Vec::new();
+    if several {
+        groups.push(group("Threads that allocated most", charts));
+    }
+    if !replayed.is_empty() && !log.cycles.is_empty() {
         groups.push(group("The same allocation under other settings, replayed", replays(replayed)));
     }
     let section = Section {
@@ -40,6 +44,47 @@ pub fn tlab_log_document<'a>(
     };
     let rows = section.table.rows.len();
     Document { sections: vec![section], origins: Vec::new(), rows, about: about.into() }
+}
+
+/// Why there is nothing to replay.
+pub const NOTHING_TO_REPLAY: &str = "nothing to replay: no collection with what its threads allocated is in the log; \
+    it takes -Xlog:gc+tlab=trace, and a collection";
+
+/// Which charts a document does not have, why, and what would give them: a line each. `replayed`: none if that
+/// was not asked for.
+pub fn lacking_charts(log: &Log, replayed: Option<&[(Candidate, Replayed)]>) -> String {
+    if log.accounts().is_empty() {
+        return String::new();
+    }
+    let threads = || log.accounts().iter().enumerate();
+    let sized = threads().any(|(index, _)| !log.history.of(index).is_empty());
+    let mut text = String::new();
+    if log.untimed > 0 {
+        let which = if sized {
+            "what is missing in the chart of sizes over time"
+        } else {
+            "no chart of sizes over time"
+        };
+        text += &format!(
+            "{which}: {} of the lines of collections do not say when they were written; log with the decoration \
+             uptime, -Xlog:gc+tlab=trace:file=tlab.log:uptime (JDK 8: -XX:+PrintGCTimeStamps)\n",
+            log.untimed
+        );
+    } else if !sized {
+        text += "no chart of sizes over time: sizes change at collections, and no thread's line of one is in the \
+                 log; log for longer, with -Xlog:gc+tlab=trace\n";
+    }
+    if threads().all(|(_, account)| account.refills == 0) {
+        text += "no chart of refills: no line tells of a buffer that a thread was given\n";
+    }
+    if threads().all(|(_, account)| account.waste.sum() == 0) {
+        text += "no chart of waste: no line tells of bytes that were wasted\n";
+    }
+    if replayed.is_some() && log.cycles.is_empty() {
+        text += NOTHING_TO_REPLAY;
+        text.push('\n');
+    }
+    text
 }
 
 fn name(account: &Account) -> String {

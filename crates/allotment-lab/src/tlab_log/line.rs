@@ -3,31 +3,22 @@
 //! Three dialects are in use. They differ in the labels, in the units (`KB` or `K`, words of 8 bytes in
 //! resize lines) and in what a refill tells; the meaning of a field is the same in all that have it.
 
+use super::place::placed;
 use super::tokens::{Token, Tokens};
 
 /// Bytes of a word, in which HotSpot logs some sizes.
 const WORD: u64 = 8;
 
-/// Which release's lines these are.
+/// Which release's lines these are. Only what differs between releases tells: a size that changes is written
+/// alike from JDK 8 to 26, and is of none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
-    /// With the waste of fast refills: the oldest.
+    /// With the waste of fast refills: JDK 8 to 15.
     Fast,
     /// Without.
     Slow,
     /// Since JDK-8381834: buffers' real sizes, and no desired size at a refill.
     Capacity,
-}
-
-impl Dialect {
-    /// What it is called in a report.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Dialect::Fast => "JDK 9 and later, with fast refills",
-            Dialect::Slow => "before JDK-8381834",
-            Dialect::Capacity => "since JDK-8381834",
-        }
-    }
 }
 
 /// Who a line is about. Both numbers, for threads that follow each other may have one in common.
@@ -102,8 +93,8 @@ pub struct Resize {
     pub from: u64,
     /// Bytes it wants now.
     pub to: u64,
-    /// Whose line it is.
-    pub dialect: Dialect,
+    /// Whose line it is, if it tells.
+    pub dialect: Option<Dialect>,
 }
 
 /// All threads' counts at a collection.
@@ -153,86 +144,51 @@ pub enum Line {
 
 /// Reads a line without its end. `whole`: its end was there; if not, a number at its end may be cut.
 pub fn parse(line: &[u8], whole: bool) -> Line {
-    let Some(message) = message(line) else { return Line::Foreign };
-    let found = if let Some(rest) = message.strip_prefix(b"TLAB: fill thread") {
-        thread_line(rest, whole, Kind::Fill).map(Line::Fill)
-    } else if let Some(rest) = message.strip_prefix(b"TLAB: gc thread") {
-        thread_line(rest, whole, Kind::Gc).map(Line::Gc)
-    } else if let Some(rest) = message.strip_prefix(b"TLAB fill: thread") {
-        thread_line(rest, whole, Kind::NewFill).map(Line::Fill)
-    } else if let Some(rest) = message.strip_prefix(b"TLAB GC: thread") {
-        thread_line(rest, whole, Kind::NewGc).map(Line::Gc)
-    } else if let Some(rest) = message.strip_prefix(b"TLAB new size: thread") {
-        resize(rest, whole).map(Line::Resize)
-    } else if let Some(rest) = message.strip_prefix(b"TLAB resize: thread") {
-        resize(rest, whole).map(Line::Resize)
-    } else if let Some(rest) = message.strip_prefix(b"TLAB totals:") {
-        totals(rest).map(Line::Totals)
-    } else if let Some(rest) = message.strip_prefix(COMPUTE_SIZE) {
-        request(rest, whole).map(Line::Request)
-    } else if PREFIXES.iter().any(|prefix| prefix.starts_with(message)) {
-        None
-    } else {
-        return Line::Foreign;
+    placed(line).map_or(Line::Foreign, |placed| message(placed.message, whole, placed.is_decorated()))
+}
+
+/// Reads a message. `decorated`: unified logging wrote it, as far as its line shows.
+pub(super) fn message(message: &[u8], whole: bool, decorated: bool) -> Line {
+    let Some(prefix) = PREFIXES.iter().find(|prefix| message.starts_with(prefix)) else {
+        // What is not cut must be decorated to be a line of the JVM at all.
+        let is_cut = (decorated || !whole) && is_cut_prefix(message);
+        return if is_cut { Line::Damaged } else { Line::Foreign };
+    };
+    let rest = &message[prefix.len()..];
+    let found = match *prefix {
+        FILL => thread_line(rest, whole, Kind::Fill).map(Line::Fill),
+        GC => thread_line(rest, whole, Kind::Gc).map(Line::Gc),
+        NEW_FILL => thread_line(rest, whole, Kind::NewFill).map(Line::Fill),
+        NEW_GC => thread_line(rest, whole, Kind::NewGc).map(Line::Gc),
+        NEW_SIZE => resize(rest, whole, None).map(Line::Resize),
+        RESIZE => resize(rest, whole, Some(Dialect::Capacity)).map(Line::Resize),
+        TOTALS => totals(rest, whole).map(Line::Totals),
+        _ => request(rest, whole).map(Line::Request),
     };
     found.unwrap_or(Line::Damaged)
 }
 
+/// Whether a message begins as those that are read do.
+pub(super) fn is_message(message: &[u8]) -> bool {
+    PREFIXES.iter().any(|prefix| message.starts_with(prefix))
+}
+
+/// Whether a message is the beginning of one's beginning.
+pub(super) fn is_cut_prefix(message: &[u8]) -> bool {
+    PREFIXES.iter().any(|prefix| prefix.starts_with(message))
+}
+
+const FILL: &[u8] = b"TLAB: fill thread";
+const GC: &[u8] = b"TLAB: gc thread";
+const NEW_FILL: &[u8] = b"TLAB fill: thread";
+const NEW_GC: &[u8] = b"TLAB GC: thread";
+const NEW_SIZE: &[u8] = b"TLAB new size: thread";
+const RESIZE: &[u8] = b"TLAB resize: thread";
+const TOTALS: &[u8] = b"TLAB totals:";
 const COMPUTE_SIZE: &[u8] = b"ThreadLocalAllocBuffer::compute_size(";
 
 /// How the messages begin that are read.
-const PREFIXES: [&[u8]; 8] = [
-    b"TLAB: fill thread",
-    b"TLAB: gc thread",
-    b"TLAB fill: thread",
-    b"TLAB GC: thread",
-    b"TLAB new size: thread",
-    b"TLAB resize: thread",
-    b"TLAB totals:",
-    COMPUTE_SIZE,
-];
-
-/// The message behind the decorations, if it may be about buffers.
-fn message(line: &[u8]) -> Option<&[u8]> {
-    let mut rest = line;
-    while let [b'[', after @ ..] = rest {
-        rest = &after[after.iter().position(|byte| *byte == b']')? + 1..];
-    }
-    rest = rest.trim_ascii_start();
-    if let Some(after) = rest.strip_prefix(b"GC(") {
-        rest = after[after.iter().position(|byte| *byte == b')')? + 1..].trim_ascii_start();
-    }
-    if rest.starts_with(b"TLAB") || rest.starts_with(b"ThreadLocalAllocBuffer") {
-        return Some(rest);
-    }
-    // What collects logs puts stamps of its own before the lines.
-    let starts = |word: &[u8]| rest.windows(word.len()).position(|window| window == word);
-    starts(b"TLAB").or_else(|| starts(COMPUTE_SIZE)).map(|at| &rest[at..])
-}
-
-/// The time in a line's decorations, in ns: of the JVM's uptime, or since the epoch.
-pub(super) fn time(line: &[u8]) -> Option<u64> {
-    let mut rest = line;
-    while let [b'[', after @ ..] = rest {
-        let end = after.iter().position(|byte| *byte == b']')?;
-        if let Some(token) = Tokens::new(&after[..end]).next()
-            && token.label.is_empty()
-        {
-            let scale = match token.unit {
-                b"s" => Some(1e9),
-                b"ms" => Some(1e6),
-                b"ns" => Some(1.0),
-                _ => None,
-            };
-            // A number that is too large becomes the largest.
-            if let Some(scale) = scale {
-                return Some((token.value * scale) as u64);
-            }
-        }
-        rest = &after[end + 1..];
-    }
-    None
-}
+const PREFIXES: [&[u8]; 8] = [FILL, GC, NEW_FILL, NEW_GC, NEW_SIZE, RESIZE, TOTALS, COMPUTE_SIZE];
 
 /// Fills a place once; false if it was filled before, as in two lines that ran into each other.
 fn once<T>(place: &mut Option<T>, value: T) -> bool {
@@ -304,23 +260,18 @@ fn thread_line(rest: &[u8], whole: bool, kind: Kind) -> Option<ThreadLine> {
     })
 }
 
-fn resize(rest: &[u8], whole: bool) -> Option<Resize> {
+fn resize(rest: &[u8], whole: bool, dialect: Option<Dialect>) -> Option<Resize> {
     let (mut pointer, mut id, mut fraction, mut target) = (None, None, None, None);
     let (mut from, mut to) = (None, None);
     // Words in the older dialects, which name no unit.
     let size = |token: &Token<'_>| {
         if token.unit.is_empty() { Some(token.whole.saturating_mul(WORD)) } else { token.bytes() }
     };
-    let mut dialect = Dialect::Slow;
     for (index, token) in Tokens::new(rest).enumerate() {
         let ok = match token.label {
             b"" if index == 0 => once(&mut pointer, token.whole),
             b"id" => once(&mut id, token.whole),
-            b"alloc" => once(&mut fraction, token.value),
-            b"alloc-fraction" => {
-                dialect = Dialect::Capacity;
-                once(&mut fraction, token.value)
-            }
+            b"alloc" | b"alloc-fraction" => once(&mut fraction, token.value),
             b"refills" => once(&mut target, token.whole),
             b"desired_size" => once(&mut from, size(&token)?),
             b"->" => once(&mut to, size(uncut(&token, whole)?)?),
@@ -334,7 +285,7 @@ fn resize(rest: &[u8], whole: bool) -> Option<Resize> {
     Some(Resize { thread, fraction: fraction?, target, from: from?, to: to?, dialect })
 }
 
-fn totals(rest: &[u8]) -> Option<Totals> {
+fn totals(rest: &[u8], whole: bool) -> Option<Totals> {
     let (mut threads, mut refills, mut slow_allocations, mut percent) = (None, None, None, None);
     let (mut gc, mut slow, mut fast) = (None, None, None);
     let mut dialect = Dialect::Slow;
@@ -357,7 +308,7 @@ fn totals(rest: &[u8]) -> Option<Totals> {
                 once(&mut fast, token.bytes()?)
             }
             b"max" => {
-                last_max = token.bytes().is_some();
+                last_max = token.bytes().is_some() && uncut(&token, whole).is_some();
                 true
             }
             _ => true,

@@ -1,13 +1,19 @@
-//! Reading what HotSpot logs of its thread-local allocation buffers (`-Xlog:gc+tlab`), from JDK 9 to 27.
+//! Reading what HotSpot logs of its thread-local allocation buffers: `-Xlog:gc+tlab` of JDK 9 and later,
+//! `-XX:+PrintTLAB` of JDK 8.
 //!
 //! | module | is |
 //! |---|---|
 //! | `tokens` | a message as labelled numbers |
-//! | `line` | a line of the log as what it says, in any of the three dialects |
+//! | `line` | a message as what it says, in any of the three dialects |
+//! | `place` | where in a line the message is, and what precedes it |
+//! | `stamp` | when a line was written |
+//! | `unwrap` | a line without what collectors of logs put around it |
 //! | `source` | the files of a log in the order they were written, and their lines |
+//! | `run` | which of several JVMs a line is of |
+//! | `release` | which JDKs wrote the lines |
 //! | `account` | what one thread's lines add up to |
 //! | `log` | what all lines add up to |
-//! | `verdict` | which threads starve, which hoard |
+//! | `verdict` | which threads starve, which hoard; and when nothing can be said |
 //! | `cycles` | who allocated how much between two collections |
 //! | `history` | the sizes that threads desired, over time |
 //! | `candidate`, `replay` | what other sizings would have done with that |
@@ -26,11 +32,16 @@ mod cycles;
 mod history;
 mod line;
 mod log;
+mod place;
+mod release;
 mod replay;
+mod run;
 mod source;
+mod stamp;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod unwrap;
 mod verdict;
 
 pub use account::{Account, Sizes};
@@ -38,7 +49,7 @@ pub use candidate::{BUILT_IN, Candidate};
 pub use cycles::Cycles;
 pub use history::History;
 pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
-pub use log::{Log, Skipped, Sum};
+pub use log::{Agreement, Log, Skipped, Sum};
 pub use replay::{Replayed, replay};
-pub use source::{SourceError, Sources};
-pub use verdict::{Verdict, verdicts};
+pub use source::{Sources, read};
+pub use verdict::{Judge, Verdict};

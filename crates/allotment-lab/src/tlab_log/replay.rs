@@ -62,13 +62,21 @@ pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Repl
         let cycle = HeapCycle {
             used: usize_of(end.used),
             capacity: usize_of(end.capacity),
-            requested: usize_of(done.buffers - before),
-            threads: shares.len(),
+            requested: usize_of(done.buffers.saturating_sub(before)),
+            threads: threads(shares),
         };
         heap.end_cycle(&cycle, shares);
         (from, began) = (end.shares, end.ms);
     }
     done
+}
+
+/// How many threads there are. One has several shares where a collection takes its buffers away several times.
+fn threads(shares: &[Share]) -> usize {
+    let mut threads: Vec<u32> = shares.iter().map(|share| share.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads.len()
 }
 
 /// The largest buffer a collector gives: where the largest size desired is a power of two, it was moved to
@@ -118,10 +126,10 @@ impl Heap {
             done.slow_waste = done.slow_waste.saturating_add(dropped.saturating_mul(times));
             if used >= share.allocated {
                 // The last buffer is not dropped but taken away, or ends where the eden does.
-                let left = used - share.allocated + dropped;
+                let left = (used - share.allocated).saturating_add(dropped);
                 done.slow_waste -= dropped;
                 if began_it {
-                    done.buffers -= left;
+                    done.buffers = done.buffers.saturating_sub(left);
                 } else {
                     done.gc_waste = done.gc_waste.saturating_add(left);
                 }

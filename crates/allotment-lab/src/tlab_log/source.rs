@@ -1,15 +1,18 @@
 //! The files of a log in the order they were written, and their lines.
 //!
 //! HotSpot renames a full log to `name.0`, `name.1` and so on, and starts over when the numbers end; neither
-//! the numbers nor the order on a command line say which is older. The times in the files do. Files whose
-//! lines carry no time stay in the order given.
+//! the numbers nor the order on a command line say which is older. The times in the files do: their dates, where
+//! all have one, and else the JVM's uptime. Files whose lines carry no time stay in the order given.
 
 use super::Log;
-use super::line::time;
+use super::place::placed;
+use super::stamp::Stamp;
+use super::unwrap::when;
+use crate::format::input::{Input, InputError, is_standard_input};
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::fs;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -19,14 +22,6 @@ const CHUNK: usize = 256 << 10;
 /// Bytes at a file's beginning in which a time is looked for.
 const BEGINNING: u64 = 64 << 10;
 
-/// Why a log cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read `{}`: {source}", path.display())]
-pub struct SourceError {
-    path: PathBuf,
-    source: io::Error,
-}
-
 /// Where a log is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sources {
@@ -34,22 +29,13 @@ pub struct Sources {
     paths: Vec<PathBuf>,
 }
 
-/// When a file begins.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Beginning {
-    /// ns of an uptime or since the epoch.
-    Number(u64),
-    /// A date as text, which sorts as dates do.
-    Date(Vec<u8>),
-}
-
 impl Sources {
     /// The files named, with their rotated siblings, in the order they were written. A file that is named
     /// twice is read once.
     ///
     /// # Errors
-    /// One of them is not there or may not be read.
-    pub fn find(names: &[PathBuf]) -> Result<Self, SourceError> {
+    /// One of them is not there.
+    pub fn find(names: &[PathBuf]) -> Result<Self, InputError> {
         let mut paths = Vec::new();
         let mut seen = HashSet::new();
         for name in names {
@@ -60,13 +46,15 @@ impl Sources {
                 }
             }
         }
-        let mut begun: Vec<(Option<Beginning>, PathBuf)> =
+        let mut begun: Vec<(Stamp, PathBuf)> =
             paths.into_iter().map(|path| (beginning(&path), path)).collect();
-        let numbers = begun.iter().all(|(begins, _)| matches!(begins, Some(Beginning::Number(_))));
-        let dates = begun.iter().all(|(begins, _)| matches!(begins, Some(Beginning::Date(_))));
-        if numbers || dates {
-            // Stable: files that begin at one time stay in their order.
-            begun.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let all = |of: fn(&Stamp) -> Option<u64>| begun.iter().all(|(stamp, _)| of(stamp).is_some());
+        let (dated, timed) = (all(|stamp| stamp.epoch), all(|stamp| stamp.uptime));
+        // Stable: files that begin at one time stay in their order.
+        if dated {
+            begun.sort_by_key(|(stamp, _)| stamp.epoch);
+        } else if timed {
+            begun.sort_by_key(|(stamp, _)| stamp.uptime);
         }
         Ok(Self { paths: begun.into_iter().map(|(_, path)| path).collect() })
     }
@@ -79,35 +67,50 @@ impl Sources {
     /// Reads all of them.
     ///
     /// # Errors
-    /// One of them cannot be opened or read to its end.
-    pub fn read(&self) -> Result<Log, SourceError> {
+    /// One of them cannot be read, or is no text.
+    pub fn read(&self) -> Result<Log, InputError> {
         let mut log = Log::default();
         for path in &self.paths {
-            let failed = |source| SourceError { path: path.clone(), source };
-            if is_standard_input(path) {
-                read_lines(io::stdin().lock(), &mut log).map_err(failed)?;
-            } else {
-                read_lines(File::open(path).map_err(failed)?, &mut log).map_err(failed)?;
-            }
+            read_input(Input::open(path)?, &mut log)?;
         }
         log.finish();
         Ok(log)
     }
 }
 
-fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == "-"
+/// Reads a log of one file, whose bytes these are.
+///
+/// ```
+/// let line = b"[0.5s][gc,tlab] TLAB fill: thread: 0x7f [id: 7] capacity: 64K slow allocs: 0  refills: 1\n";
+/// let log = allotment_lab::tlab_log::read(line).unwrap();
+/// assert_eq!(log.accounts()[0].refills, 1);
+/// ```
+///
+/// # Errors
+/// It is packed by another program than gzip, is damaged, or is no text.
+pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
+    let mut log = Log::default();
+    read_input(Input::of("the log", io::Cursor::new(bytes.to_vec()))?, &mut log)?;
+    log.finish();
+    Ok(log)
 }
 
-/// The file and, beside it, those with its name, a point and digits.
-fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, SourceError> {
-    if is_standard_input(name) {
-        return Ok(vec![name.to_path_buf()]);
+/// Reads one file. What is packed and was cut off is read as far as it goes, as a text that was cut off is.
+fn read_input(mut input: Input, log: &mut Log) -> Result<(), InputError> {
+    match read_lines(&mut input, log) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            log.cut_off = true;
+            Ok(())
+        }
+        done => done.map_err(|error| input.failed(&error)),
     }
-    let failed = |source| SourceError { path: name.to_path_buf(), source };
-    let is_file = fs::metadata(name).map(|data| data.is_file());
-    if let Ok(false) = is_file {
-        // A pipe, or a directory, which reading refuses.
+}
+
+/// The file and, beside it, those with its name, a point and digits, packed or not.
+fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, InputError> {
+    let is_file = || fs::metadata(name).map_or(true, |about| about.is_file());
+    if is_standard_input(name) || !is_file() {
+        // A pipe is alone, and so is what reading refuses.
         return Ok(vec![name.to_path_buf()]);
     }
     let directory = match name.parent() {
@@ -117,8 +120,9 @@ fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, SourceError> {
     let mut found: Vec<OsString> = Vec::new();
     if let (Some(file), Ok(entries)) = (name.file_name(), fs::read_dir(&directory)) {
         for other in entries.flatten().map(|entry| entry.file_name()) {
-            let digits =
+            let rest =
                 other.as_bytes().strip_prefix(file.as_bytes()).and_then(|rest| rest.strip_prefix(b"."));
+            let digits = rest.map(|rest| rest.strip_suffix(b".gz").unwrap_or(rest));
             if digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)) {
                 found.push(other);
             }
@@ -126,30 +130,45 @@ fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, SourceError> {
     }
     found.sort();
     let mut paths: Vec<PathBuf> = found.into_iter().map(|other| name.with_file_name(other)).collect();
-    match is_file {
-        // The one being written is the newest, where no time says otherwise.
-        Ok(_) => paths.push(name.to_path_buf()),
-        Err(error) if paths.is_empty() => return Err(failed(error)),
-        Err(_) => {}
+    // The one being written is the newest, where no time says otherwise. If there is none, and no other, opening
+    // it tells why.
+    if fs::symlink_metadata(name).is_ok() {
+        paths.push(name.to_path_buf());
+    } else if paths.is_empty() {
+        Input::open(name)?;
     }
     Ok(paths)
 }
 
-/// When a regular file's first decorated line was written.
-fn beginning(path: &Path) -> Option<Beginning> {
-    if is_standard_input(path) || !fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
+/// When a regular file's first line with a time was written.
+fn beginning(path: &Path) -> Stamp {
+    let is_file = !is_standard_input(path) && fs::metadata(path).is_ok_and(|about| about.is_file());
     let mut text = Vec::new();
-    BufReader::new(File::open(path).ok()?.take(BEGINNING)).read_to_end(&mut text).ok()?;
-    text.split(|byte| *byte == b'\n').find_map(|line| {
-        time(line).map(Beginning::Number).or_else(|| {
-            let inner = line.strip_prefix(b"[")?;
-            let date = &inner[..inner.iter().position(|byte| *byte == b']')?];
-            let is_date = date.len() > 10 && date[..4].iter().all(u8::is_ascii_digit) && date[4] == b'-';
-            is_date.then(|| Beginning::Date(date.to_vec()))
-        })
-    })
+    // What cannot be read is told when it is.
+    if is_file && let Ok(input) = Input::open(path) {
+        let _ = input.take(BEGINNING).read_to_end(&mut text);
+    }
+    let of_line = |line: &[u8]| {
+        let (line, wrapped) = when(line);
+        let found = match placed(&line) {
+            Some(placed) => Stamp::of(placed.decorations),
+            None => Stamp::of(leading(&line)),
+        };
+        let old = Stamp::of_old_collection(&line).unwrap_or_default();
+        Some(found.or(old).or(wrapped)).filter(|stamp| *stamp != Stamp::default())
+    };
+    text.split(|byte| *byte == b'\n').find_map(of_line).unwrap_or_default()
+}
+
+/// What stands in brackets at a line's beginning.
+fn leading(line: &[u8]) -> &[u8] {
+    let mut rest = line;
+    while let [b'[', after @ ..] = rest
+        && let Some(end) = after.iter().position(|byte| *byte == b']')
+    {
+        rest = &after[end + 1..];
+    }
+    &line[..line.len() - rest.len()]
 }
 
 /// Reads lines to the end, whatever ends them (LF or CRLF), in one buffer that does not grow.

@@ -4,6 +4,9 @@
 //! All dialects are written that way, so that one reader does for all, and a field that a release adds is a
 //! label that nobody asks for.
 
+/// Whole numbers from here on are not all values of a float.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// A number with what stands before and directly behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Token<'a> {
@@ -20,6 +23,11 @@ pub(super) struct Token<'a> {
 }
 
 impl Token<'_> {
+    /// What is behind the point.
+    pub(super) fn fraction(&self) -> f64 {
+        if self.value < MOST_EXACT { (self.value - self.whole as f64).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
     /// The number as bytes, by its unit; none if there is none or it is no size.
     pub(super) fn bytes(&self) -> Option<u64> {
         let shift = match self.unit {

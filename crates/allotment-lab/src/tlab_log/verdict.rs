@@ -1,11 +1,13 @@
-//! Which threads starve and which hoard.
+//! Which threads starve and which hoard; and when nothing can be said of that.
 //!
 //! Both are errors of the sizing. A starving thread allocates more than its buffers are made for, and pays
 //! with refills or with the slow path; a hoarding one allocates less, and its collections throw away what
 //! it held. The limits are coarse on purpose: twice the refills that the JVM aims at, a quarter of the
-//! memory.
+//! memory. That nothing is wrong is a verdict as well, and as false as any where the log does not have what it
+//! would be drawn from.
 
 use super::account::Account;
+use super::log::{Agreement, Log};
 
 /// Slow allocations below which nobody starves of them.
 const FEW: u64 = 100;
@@ -35,16 +37,94 @@ impl Verdict {
     }
 }
 
-/// What is wrong with a thread's buffers, if `target` refills between two collections are aimed at.
-pub fn verdicts(account: &Account, target: u64) -> Vec<Verdict> {
-    let slow = account.slow_allocations;
-    let gc = account.waste.gc;
-    [
-        (account.most_refills > target.saturating_mul(2), Verdict::ManyRefills),
-        (slow >= FEW && slow > account.refills, Verdict::ManySlowAllocations),
-        (gc >= LITTLE && gc >= account.buffers / 4, Verdict::Hoards),
-    ]
-    .into_iter()
-    .filter_map(|(is, verdict)| is.then_some(verdict))
-    .collect()
+/// HotSpot's default of what a JVM aims at: refills of a thread between two collections.
+const TARGET: u64 = 50;
+
+/// What can be said of the threads of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judge {
+    silence: Option<String>,
+    /// Refills and waste are judged between two collections, so not where a log has none.
+    collected: bool,
+    target: u64,
+}
+
+impl Judge {
+    /// Of a log that has been read.
+    pub fn of(log: &Log) -> Judge {
+        Judge { silence: silence(log), collected: log.cycles.count() > 0, target: log.target() }
+    }
+
+    /// Why nothing can be said, and what would be needed; none if something can.
+    pub fn silence(&self) -> Option<&str> {
+        self.silence.as_deref()
+    }
+
+    /// What is wrong with a thread's buffers.
+    pub fn verdicts(&self, account: &Account) -> Vec<Verdict> {
+        if self.silence.is_some() {
+            return Vec::new();
+        }
+        let (slow, gc) = (account.slow_allocations, account.waste.gc);
+        let hoards = gc >= LITTLE && account.buffers > 0 && gc >= account.buffers / 4;
+        [
+            (self.collected && account.most_refills > self.target.saturating_mul(2), Verdict::ManyRefills),
+            (slow >= FEW && slow > account.refills, Verdict::ManySlowAllocations),
+            (self.collected && hoards, Verdict::Hoards),
+        ]
+        .into_iter()
+        .filter_map(|(is, verdict)| is.then_some(verdict))
+        .collect()
+    }
+}
+
+/// Why nothing can be said of a log's threads.
+fn silence(log: &Log) -> Option<String> {
+    let (read, damaged) = (log.read, log.skipped.damaged);
+    let lines = read.saturating_add(damaged);
+    let all = |of: fn(&Account) -> u64| log.accounts().iter().map(of).fold(0, u64::saturating_add);
+    if is_fifth(damaged, lines) {
+        return Some(format!(
+            "no verdict: {damaged} of the {lines} lines about TLABs are damaged ({:.0} %); log to a file of its \
+             own, -Xlog:gc+tlab=trace:file=tlab.log",
+            damaged as f64 * 100.0 / lines as f64
+        ));
+    }
+    if log.accounts().is_empty() {
+        return Some("the threads are not in the log: it takes -Xlog:gc+tlab=trace to have them".into());
+    }
+    if log.is_mixed() {
+        return Some(format!(
+            "no verdict: lines of {} JVMs are mixed; give each one's log by itself, such as \
+             `docker compose logs --no-log-prefix SERVICE`",
+            log.jvms()
+        ));
+    }
+    if all(|account| account.refills) == 0 && all(|account| account.slow_allocations) == 0 {
+        return Some(
+            "no verdict: no line tells of a buffer that a thread was given, or of an object outside of one; \
+             -Xlog:gc+tlab=trace from the JVM's start has a line for each buffer"
+                .into(),
+        );
+    }
+    match log.agreement() {
+        Agreement::Missing(missing) if is_fifth(missing, log.totals.refills) => Some(format!(
+            "no verdict: the threads' lines of {missing} of {} refills are missing; where -Xlog:async dropped \
+             them, give it a larger -XX:AsyncLogBufferSize",
+            log.totals.refills
+        )),
+        _ => None,
+    }
+}
+
+/// Whether a part is a fifth of the whole or more.
+fn is_fifth(part: u64, whole: u64) -> bool {
+    part > 0 && part >= whole.div_ceil(5)
+}
+
+impl Log {
+    /// Refills of a thread between two collections that the JVM aims at.
+    pub fn target(&self) -> u64 {
+        self.target.unwrap_or(TARGET)
+    }
 }

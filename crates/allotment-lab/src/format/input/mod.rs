@@ -1,0 +1,216 @@
+//! A file that somebody hands to the lab: its text as UTF-8, or the true cause why it cannot be read.
+//!
+//! Every command reads its files here, so that all of them know the same encodings and say the same of the
+//! same file. Three steps: what the path names is asked first, for a directory or a device must not be
+//! opened as a file; then gzip is unpacked, in as many members and layers as there are; then the first bytes
+//! tell the encoding, or what else it is. The name of a file tells nothing: `tlab.log` is often compressed,
+//! and `tlab.log.gz` was often unpacked on its way.
+//!
+//! zstd, xz and other packers are recognised and refused with the command that unpacks them: logs are rotated
+//! with gzip nearly everywhere, and each packer would be a dependency for one line of a shell.
+
+mod kinds;
+mod packed;
+#[cfg(test)]
+mod tests;
+
+use encoding_rs::{UTF_16BE, UTF_16LE};
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use kinds::{Encoding, Foreign};
+use packed::Gunzip;
+use std::fs::{self, File, FileType};
+use std::io::{self, Cursor, IsTerminal, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+/// Bytes that are looked at before it is decided what they are.
+const HEAD: usize = 8 << 10;
+
+/// A gzip file within a gzip file happens; more of them are an attack.
+const MOST_LAYERS: usize = 4;
+
+/// Bytes of a text that is read as a whole. The largest result files have a hundredth of it.
+const MOST_TEXT: u64 = 1 << 30;
+
+/// Why a file cannot be read: which file, what is wrong with it and what would be right.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {}: {why}", quoted(name))]
+pub struct InputError {
+    name: String,
+    why: String,
+}
+
+impl InputError {
+    pub(crate) fn new(name: &str, why: impl Into<String>) -> InputError {
+        InputError { name: name.into(), why: why.into() }
+    }
+}
+
+/// What standard input is called; it is no path.
+const STANDARD_INPUT: &str = "standard input";
+
+fn quoted(name: &str) -> String {
+    if name == STANDARD_INPUT { name.into() } else { format!("`{name}`") }
+}
+
+/// A file's text, as it comes.
+pub struct Input {
+    name: String,
+    text: Box<dyn Read>,
+}
+
+impl Input {
+    /// What a path is called in messages: `-` is standard input.
+    pub fn name(path: &Path) -> String {
+        if is_standard_input(path) { STANDARD_INPUT.into() } else { path.display().to_string() }
+    }
+
+    /// Opens a file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// It is not there, may not be read, is a directory or a device, is packed by another program than gzip,
+    /// or is no text.
+    pub fn open(path: &Path) -> Result<Input, InputError> {
+        let name = Input::name(path);
+        if is_standard_input(path) {
+            return Input::of(&name, io::stdin());
+        }
+        let about = fs::metadata(path).map_err(|error| not_there(&name, path, &error))?;
+        if let Some(why) = no_file(about.file_type()) {
+            return Err(InputError::new(&name, why));
+        }
+        let file = File::open(path).map_err(|error| not_there(&name, path, &error))?;
+        if about.file_type().is_char_device() && !file.is_terminal() && !is_null(about.rdev()) {
+            return Err(InputError::new(&name, "it is a device; name a file"));
+        }
+        Input::of(&name, file)
+    }
+
+    /// What `reader` gives, under a name for messages.
+    ///
+    /// # Errors
+    /// It cannot be read, is packed by another program than gzip, or is no text.
+    pub fn of(name: &str, reader: impl Read + 'static) -> Result<Input, InputError> {
+        let failed = |error: &io::Error| InputError::new(name, cause(error));
+        let mut text: Box<dyn Read> = Box::new(reader);
+        let mut head = peek(&mut text).map_err(|error| failed(&error))?;
+        let mut layers = 0;
+        while kinds::is_gzip(&head) {
+            layers += 1;
+            if layers > MOST_LAYERS {
+                let why = format!("it is packed by gzip more than {MOST_LAYERS} times over; unpack it first");
+                return Err(InputError::new(name, why));
+            }
+            text = Box::new(Gunzip::new(Cursor::new(head).chain(text)));
+            head = peek(&mut text).map_err(|error| failed(&error))?;
+        }
+        if let Some(Foreign { is, hint }) = kinds::foreign(&head) {
+            return Err(InputError::new(name, format!("it is {is}; {hint}")));
+        }
+        let (encoding, mark) = kinds::encoding(&head);
+        head.drain(..mark);
+        let whole = Cursor::new(head).chain(text);
+        let other = match encoding {
+            Encoding::Utf8 => return Ok(Input { name: name.into(), text: Box::new(whole) }),
+            Encoding::Utf16Little => UTF_16LE,
+            Encoding::Utf16Big => UTF_16BE,
+        };
+        let text = Box::new(DecodeReaderBytesBuilder::new().encoding(Some(other)).build(whole));
+        Ok(Input { name: name.into(), text })
+    }
+
+    /// The whole text.
+    ///
+    /// # Errors
+    /// It cannot be read to its end, is cut off, is too long, or is in no encoding that is read.
+    pub fn text(self) -> Result<String, InputError> {
+        let Input { name, text } = self;
+        let mut bytes = Vec::new();
+        text.take(MOST_TEXT + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| InputError::new(&name, cause(&error)))?;
+        if bytes.len() as u64 > MOST_TEXT {
+            return Err(InputError::new(&name, "it is longer than 1 GiB, which no file of results is"));
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let good = error.utf8_error().valid_up_to();
+            let line = 1 + error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count();
+            let why =
+                format!("it is no UTF-8 at line {line}; convert it, such as `iconv -f LATIN1 -t UTF-8`");
+            InputError::new(&name, why)
+        })
+    }
+
+    /// An error of reading on, told as one of this file.
+    pub(crate) fn failed(&self, error: &io::Error) -> InputError {
+        InputError::new(&self.name, cause(error))
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.text.read(buffer)
+    }
+}
+
+/// Reads a file of results or such, as a whole.
+///
+/// # Errors
+/// As [`Input::open`] and [`Input::text`].
+pub fn read_text(path: &Path) -> Result<String, InputError> {
+    Input::open(path)?.text()
+}
+
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The first bytes; fewer only if there are no more. What fails behind the first of them fails again when
+/// it is read.
+fn peek(text: &mut Box<dyn Read>) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    match text.take(HEAD as u64).read_to_end(&mut head) {
+        Err(error) if head.is_empty() => Err(error),
+        _ => Ok(head),
+    }
+}
+
+/// Why what a path names is no file to read.
+fn no_file(kind: FileType) -> Option<&'static str> {
+    if kind.is_dir() {
+        Some("it is a directory; name a file in it")
+    } else if kind.is_socket() {
+        Some("it is a socket; name a file")
+    } else if kind.is_block_device() {
+        Some("it is a device; name a file")
+    } else {
+        None
+    }
+}
+
+/// `/dev/null`, which is an empty file.
+fn is_null(device: u64) -> bool {
+    (libc::major(device), libc::minor(device)) == (1, 3)
+}
+
+fn not_there(name: &str, path: &Path, error: &io::Error) -> InputError {
+    let why = match (error.kind(), fs::read_link(path)) {
+        (io::ErrorKind::NotFound, Ok(target)) => {
+            format!("it is a link to `{}`, which is not there", target.display())
+        }
+        (io::ErrorKind::PermissionDenied, _) => {
+            "Permission denied; make it readable, or run this as a user who may read it".into()
+        }
+        _ => cause(error),
+    };
+    InputError::new(name, why)
+}
+
+/// What an error says, without the system's number for it.
+fn cause(error: &io::Error) -> String {
+    let said = error.to_string();
+    match error.kind() {
+        io::ErrorKind::IsADirectory => "it is a directory; name a file in it".into(),
+        _ => said.split(" (os error").next().unwrap_or(&said).into(),
+    }
+}
