@@ -56,14 +56,14 @@ fn texts(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// Runs beside a JDK that behaves so; the exit code must be that of our own cases, which is 0.
+/// Runs beside a JDK that behaves so; its failure is one of the run, since it was asked for by its name.
 fn beside(behaviour: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let jdk = fake_jdk(&folder.path().join("jdk"), behaviour);
     let path = fake_maven(folder.path());
     let mut command = allotment(folder.path());
     let output = command.args(SHORT).arg("--jvm").arg(jdk).env("PATH", path).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
     texts(&output)
 }
 
@@ -74,7 +74,9 @@ fn a_jvm_that_fails_is_told_of_and_the_rest_runs() {
         ("echo 'java.lang.OutOfMemoryError: Java heap space'; exit 1", "it said: java.lang.OutOfMemoryError"),
         ("kill -SEGV $$", "was killed by signal 11"),
     ] {
-        let (table, _) = beside(behaviour);
+        let (table, told) = beside(behaviour);
+        let last = told.lines().last().unwrap();
+        assert!(last.starts_with("allotment: tlab.tlab (") && last.contains(expected), "{told}");
         let failed = table.lines().find(|line| line.starts_with("failed on a JVM: ")).unwrap();
         assert!(failed.contains("jvm = 25-parallel") && failed.contains(expected), "{failed}");
         assert!(table.contains("\ntlab.bare ") && table.contains("not measured: tlab.tlab ("), "{table}");
@@ -89,8 +91,20 @@ fn without_maven_or_a_collector_the_heap_alone_is_measured() {
     let mut command = allotment(folder.path());
     let output = command.args(SHORT).arg("--jvm").arg(&jdk).env("PATH", &none).output().unwrap();
     let (table, told) = texts(&output);
-    assert!(output.status.success() && table.contains("\ntlab.tlab "), "{output:?}");
+    assert!(output.status.code() == Some(1) && table.contains("\ntlab.tlab "), "{output:?}");
     assert!(told.contains("note: no Maven (mvn) on the PATH") && !table.contains("25-parallel"), "{told}");
+    assert!(
+        told.lines().last().unwrap().starts_with("allotment: --jvm: no Maven (mvn) on the PATH"),
+        "{told}"
+    );
+
+    let mut command = allotment(folder.path());
+    command.args(SHORT).arg("--jvm").arg(&jdk).env_remove("XDG_CACHE_HOME").env_remove("HOME");
+    let output = command.output().unwrap();
+    let (table, told) = texts(&output);
+    assert!(output.status.code() == Some(1) && table.contains("\ntlab.tlab "), "{output:?}");
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("allotment: --jvm: no folder for the Java benchmarks: neither XDG"), "{told}");
 
     let lacking = folder.path().join("lacking");
     script(
@@ -99,8 +113,51 @@ fn without_maven_or_a_collector_the_heap_alone_is_measured() {
     );
     let output = allotment(folder.path()).args(SHORT).arg("--jvm").arg(&lacking).output().unwrap();
     let (table, told) = texts(&output);
-    assert!(output.status.success() && table.contains("\ntlab.tlab "), "{output:?}");
+    assert!(output.status.code() == Some(1) && table.contains("\ntlab.tlab "), "{output:?}");
     assert!(told.contains("note: 25-parallel does not run: Error: no such collector"), "{told}");
+    assert!(told.lines().last().unwrap().starts_with("allotment: --jvm: 25-parallel does not run"), "{told}");
+
+    // Nothing of `clock` is measured on JVMs.
+    let output =
+        allotment(folder.path()).args(["run", "clock"]).args(QUICK).arg("--jvm").arg(&jdk).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        texts(&output).1.lines().last().unwrap().contains("--jvm: nothing of this run has a counterpart")
+    );
+}
+
+const QUICK: [&str; 7] = [
+    "--quick",
+    "--threads=1",
+    "--mode=tsc",
+    "--forks=1",
+    "--iterations=1",
+    "--warmup-iterations=0",
+    "--time=5ms",
+];
+
+#[test]
+fn jdks_that_nobody_named_and_that_are_not_there_are_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let lacking = folder.path().join("lacking");
+    script(
+        &lacking.join("bin/java"),
+        "case \"$*\" in *PrintFlags*) echo Error: no such collector; exit 1;; esac; echo 'openjdk version \"25\"'",
+    );
+    // Others of this machine may be found too, but none has a Maven.
+    let auto = |more: &[&str]| {
+        let mut command = allotment(folder.path());
+        command.args(SHORT).arg("--jvm=auto").args(more).env("JAVA_HOME", &lacking).env("PATH", "/nothing");
+        let output = command.output().unwrap();
+        let (table, told) = texts(&output);
+        assert!(table.contains("\ntlab.tlab "), "{output:?}");
+        (output.status.code(), told)
+    };
+    let (code, told) = auto(&[]);
+    assert!(code == Some(0) && told.contains("note: 25-parallel does not run"), "{told}");
+    let (code, told) = auto(&["--jvm-collector=genshen-compact"]);
+    let machine_has_one = !told.contains("no JDK here runs genshen-compact");
+    assert!(machine_has_one || code == Some(1), "{told}");
 }
 
 #[test]
@@ -143,7 +200,8 @@ fn a_baseline_is_a_jvm_of_the_run() {
     assert!(!json.exists() && !left.contains(&"allotment".into()), "no result, no jar: {left:?}");
     for baseline in ["--baseline=jvm=25-parallel", "--baseline=jvm=none"] {
         let (code, table, told) = run(&[&jvm, baseline]);
-        assert!(code == Some(0) && table.contains("\ntlab.bare "), "{told}");
+        // The script that stands for a JVM measures nothing.
+        assert!(code == Some(1) && table.contains("\ntlab.bare "), "{told}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reading the command line.
 
+use super::failure::EXIT_CODES;
 use super::{
     AsmArguments, CompareArguments, Failure, ReportArguments, RunArguments, Simulation, TlabLogArguments,
 };
@@ -43,7 +44,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Parser)]
-#[command(name = "allotment", version, about = "Measures what each part of the heap buys on this machine.")]
+#[command(name = "allotment", version, about = "Measures what each part of the heap buys on this machine.", after_help = EXIT_CODES)]
 struct CommandLine {
     #[command(subcommand)]
     verb: Verb,
@@ -106,7 +107,7 @@ pub fn parse(
     arguments: impl IntoIterator<Item = OsString>,
     experiments: &[&dyn Experiment],
 ) -> Result<Command, Failure> {
-    let parsed = command_line(experiments).try_get_matches_from(arguments).and_then(|matches| {
+    let parsed = command_line(experiments).try_get_matches_from(joined(arguments)).and_then(|matches| {
         let line = CommandLine::from_arg_matches(&matches)?;
         Ok((line, matches))
     });
@@ -133,6 +134,38 @@ pub fn parse(
             arguments.values.extend(parameters(&arguments.params)?);
             Ok(Command::Run(arguments))
         }
+    }
+}
+
+/// The arguments, with a value that begins like a negative number joined to its flag: `--time -5ms` is `--time=-5ms`. clap
+/// takes it for a flag and advises `-- -5ms`, which would make it an experiment; so the flag's own parser can say
+/// what is wrong with it. No flag of ours begins with a digit.
+fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let is_negative = match argument.as_encoded_bytes() {
+            [b'-', first, ..] => first.is_ascii_digit() || *first == b'.',
+            _ => false,
+        };
+        match all.last_mut() {
+            Some(flag) if is_negative && takes_joined(flag.as_encoded_bytes()) => {
+                if flag.as_encoded_bytes().starts_with(b"--") {
+                    flag.push("=");
+                }
+                flag.push(argument);
+            }
+            _ => all.push(argument),
+        }
+    }
+    all
+}
+
+/// Whether an argument is a flag without its value, `--time` or `-f`.
+fn takes_joined(flag: &[u8]) -> bool {
+    match flag {
+        [b'-', b'-', name @ ..] => !name.is_empty() && !name.contains(&b'='),
+        [b'-', letter] => letter.is_ascii_alphabetic(),
+        _ => false,
     }
 }
 
@@ -236,7 +269,6 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
 mod tests {
     use super::*;
     use crate::experiments;
-    use crate::harness::Baseline;
 
     fn run(arguments: &[&str]) -> Result<RunArguments, String> {
         let line = ["allotment", "run"].iter().chain(arguments).map(OsString::from);
@@ -282,25 +314,22 @@ mod tests {
     }
 
     #[test]
-    fn baselines() {
-        let clock = *experiments::all().iter().find(|experiment| experiment.name() == "clock").unwrap();
-        let of = |text: &str| run(&["clock", "--baseline", text]).unwrap().baseline(clock);
-        assert_eq!(of("none").unwrap(), None);
-        assert_eq!(of("mode=tsc").unwrap(), Some(Baseline::mode("tsc")));
-        assert_eq!(of("reads=064").unwrap(), Some(Baseline::axis("reads", "64")));
-        for (wrong, hint) in
-            [("tsc", "mode=NAME"), ("size=1", "mode, threads, reads"), ("reads=x", "whole number")]
-        {
-            let Err(Failure::Usage(text)) = of(wrong) else { panic!("{wrong}") };
-            assert!(text.contains(hint), "{text}");
+    fn a_negative_number_is_a_wrong_value_and_no_flag() {
+        for (flag, hint) in [
+            ("--time", "`-5` is not a time"),
+            ("--forks", "-5 is not in"),
+            ("--threads", "`-5` is not a number of threads"),
+        ] {
+            for arguments in [
+                vec!["clock".into(), flag.to_string(), "-5".into()],
+                vec!["clock".into(), format!("{flag}=-5")],
+            ] {
+                let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+                let error = run(&arguments).unwrap_err();
+                assert!(error.contains(hint) && !error.contains("-- -5"), "{error}");
+            }
         }
-        assert_eq!(run(&["clock"]).unwrap().baseline(clock).unwrap(), clock.baseline());
-        let alone = Some(Baseline::axis("neighbours", "none"));
-        assert_eq!(run(&["clock", "--neighbours=1:1m"]).unwrap().baseline(clock).unwrap(), alone);
-        let given = ["clock", "--neighbours=1:1m", "--baseline"];
-        let of = |text| run(&[&given[..], &[text]].concat()).unwrap().baseline(clock);
-        assert_eq!(of("neighbours=none").unwrap(), alone);
-        assert_eq!(of("mode=tsc").unwrap(), Some(Baseline::mode("tsc")));
-        assert!(run(&["clock", "--baseline=neighbours=none"]).unwrap().baseline(clock).is_err());
+        let error = run(&["clock", "--time", "-5ms"]).unwrap_err();
+        assert!(!error.contains("-- -5ms"), "{error}");
     }
 }

@@ -5,15 +5,17 @@ use crate::counters::{Code, Event, Expected, Family, Usage, here, plan, rows, tr
 use crate::harness::Watch;
 use std::fmt::Write;
 
-/// What a run watches, and what is to be said about it in its report.
+/// What a run watches, what is to be said about it in its report, and what was asked for by name and cannot be counted.
 ///
 /// # Errors
 /// [`Failure::Usage`] for a counter that nobody knows.
-pub(super) fn watch(arguments: &RunArguments) -> Result<(Watch, Vec<String>), Failure> {
-    let Some(list) = &arguments.counters else { return Ok((Watch::default(), Vec::new())) };
+pub(super) fn watch(arguments: &RunArguments) -> Result<(Watch, Vec<String>, Vec<String>), Failure> {
+    let Some(list) = &arguments.counters else { return Ok((Watch::default(), Vec::new(), Vec::new())) };
     let planned = plan(list, Family::detect(), &mut trial)
         .map_err(|error| Failure::Usage(format!("--counters: {error}")))?;
-    Ok((Watch { counters: Some(planned.plan), profile: false }, planned.lines))
+    let undone =
+        planned.missing.iter().map(|name| format!("--counters: {name} cannot be counted here")).collect();
+    Ok((Watch { counters: Some(planned.plan), profile: false }, planned.lines, undone))
 }
 
 /// `allotment counters`.

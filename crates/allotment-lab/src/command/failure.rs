@@ -1,8 +1,20 @@
-//! How a command can end other than well: one line on standard error, and an exit code.
+//! How a command can end: one line on standard error, and an exit code. All exit codes are here; `docs/report.md` and the
+//! help tell the same ones.
 
+use crate::format::{told, width};
 use crate::harness::Interrupt;
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+/// The exit codes, as the help tells them.
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+  0    all that was asked for was done, or a reader of the output has seen enough
+  1    something that was asked for could not be done: a case failed, here or on a JVM that was
+       asked for; a profile or a counter is not to be had; a file cannot be read or written; a
+       row is slower than --fail-on-slower allows. Everything else was done.
+  2    it was asked wrongly; nothing was done
+  130  it was interrupted; what was measured until then is written";
 
 /// Why the command did not do what it was asked.
 #[derive(Debug)]
@@ -28,7 +40,8 @@ impl Failure {
         };
         let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
         // If standard error is closed as well, there is nobody to tell.
-        let _ = writeln!(io::stderr(), "allotment: {one_line}");
+        let _ =
+            writeln!(io::stderr(), "{}", width::lines(&format!("allotment: {one_line}"), width::of_errors()));
         ExitCode::from(code)
     }
 }
@@ -45,6 +58,6 @@ impl From<io::Error> for Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Failure {
-        Failure::Failed(format!("{error:#}"))
+        Failure::Failed(told(&error))
     }
 }

@@ -1,14 +1,17 @@
 //! `--jvm`: which Java virtual machines measure too, and what is said of them below a table.
 
 use super::Failure;
+use super::measuring::tell;
 use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
 use crate::jvm::{Collector, Jars, Jdk, Jvm, Surroundings, find, find_all};
 use allotment::memory::limit::available_memory;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::path::PathBuf;
+
+/// The collector that is measured unless another is asked for.
+const USUAL: &str = "parallel";
 
 /// Flags that ask for Java virtual machines.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,7 +22,7 @@ pub struct JvmArguments {
     pub jvm: Vec<String>,
 
     /// Collectors: parallel, g1, serial, z, shenandoah, genshen, epsilon; each with compact headers as NAME-compact.
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "parallel")]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = USUAL)]
     pub jvm_collector: Vec<Collector>,
 
     /// More flags for the JVM, separated by blanks.
@@ -31,6 +34,19 @@ pub struct JvmArguments {
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     jdks: Vec<Jdk>,
+    /// Whether the user has named them. What these cannot do is a failure of the run; what JDKs that were merely found
+    /// cannot do is a note.
+    named: bool,
+}
+
+impl Chosen {
+    /// Tells at once what cannot be done, and keeps it for the end of the run if it was asked for.
+    fn missed(&self, text: String, undone: &mut Vec<String>) {
+        note(&text);
+        if self.named {
+            undone.push(format!("--jvm: {text}"));
+        }
+    }
 }
 
 impl JvmArguments {
@@ -48,7 +64,7 @@ impl JvmArguments {
                 if jdks.is_empty() {
                     note("--jvm auto found no JDK of release 17 or later: only the heap is measured");
                 }
-                Ok(Chosen { jdks })
+                Ok(Chosen { jdks, named: false })
             }
             paths => {
                 if let Some(word) = paths.iter().find(|word| matches!(**word, "none" | "auto")) {
@@ -56,13 +72,13 @@ impl JvmArguments {
                 }
                 let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
                 let jdks = find(&paths).map_err(|text| Failure::Usage(format!("--jvm: {text}")))?;
-                Ok(Chosen { jdks })
+                Ok(Chosen { jdks, named: true })
             }
         }
     }
 
-    /// Asks the JDKs for their collectors; what they are to measure beside `cases`. What is missing is told in a line each on
-    /// standard error, and the rest is measured.
+    /// Asks the JDKs for their collectors; what they are to measure beside `cases`, and what of that was asked for and
+    /// cannot be done. What is missing is told in a line each on standard error, and the rest is measured.
     ///
     /// # Errors
     /// [`Failure::Interrupted`].
@@ -73,41 +89,63 @@ impl JvmArguments {
         cases: &[Case],
         settings: &Settings,
         interrupt: &Interrupt,
-    ) -> Result<Vec<JvmCase>, Failure> {
+    ) -> Result<(Vec<JvmCase>, Vec<String>), Failure> {
+        let mut undone = Vec::new();
         let counterpart =
             |case: &Case| experiments.iter().any(|e| e.name() == case.experiment && e.on_jvm(case).is_some());
         if chosen.jdks.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), undone));
         }
         if !cases.iter().any(counterpart) {
-            note("nothing of this run has a counterpart on a JVM: see docs/jvm.md");
-            return Ok(Vec::new());
+            let text = "nothing of this run has a counterpart on a JVM: see docs/jvm.md";
+            chosen.missed(text.into(), &mut undone);
+            return Ok((Vec::new(), undone));
         }
         let extra: Vec<String> =
             self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
         let mut jvms: Vec<Jvm> = Vec::new();
+        let mut nowhere: Vec<Collector> = self.jvm_collector.clone();
         for jdk in &chosen.jdks {
             for &collector in &self.jvm_collector {
                 match Jvm::ask(jdk, collector, &extra, &|| interrupt.requested()) {
-                    Ok(jvm) if jvms.contains(&jvm) => {}
-                    Ok(jvm) => jvms.push(jvm),
+                    Ok(jvm) => {
+                        nowhere.retain(|other| *other != collector);
+                        if !jvms.contains(&jvm) {
+                            jvms.push(jvm);
+                        }
+                    }
                     Err(_) if interrupt.requested() => return Err(Failure::Interrupted),
-                    Err(text) => note(&text),
+                    Err(text) => chosen.missed(text, &mut undone),
                 }
             }
         }
+        // Of JDKs that were merely found one is enough for a collector that was asked for.
+        if !chosen.named && self.jvm_collector.iter().any(|collector| collector.to_string() != USUAL) {
+            undone.extend(
+                nowhere.iter().map(|collector| format!("--jvm-collector: no JDK here runs {collector}")),
+            );
+        }
         let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings, available_memory().bytes);
         left_out.iter().for_each(|text| note(text));
-        Ok(cases)
+        for jvm in jvms.iter().filter(|jvm| cases.iter().all(|case| case.jvm != **jvm)) {
+            chosen.missed(format!("nothing is left to measure on {}", jvm.name()), &mut undone);
+        }
+        Ok((cases, undone))
     }
 }
 
 impl Chosen {
-    /// Makes the jar that `cases` need. Where none can be made, a line on standard error says so, and there are no cases.
+    /// Makes the jar that `cases` need. Where none can be made, a line on standard error says so, there are no cases, and
+    /// `undone` has it if it was asked for.
     ///
     /// # Errors
     /// [`Failure::Interrupted`].
-    pub(super) fn with_jar(&self, cases: Vec<JvmCase>, interrupt: &Interrupt) -> Result<OnJvms, Failure> {
+    pub(super) fn with_jar(
+        &self,
+        cases: Vec<JvmCase>,
+        undone: &mut Vec<String>,
+        interrupt: &Interrupt,
+    ) -> Result<OnJvms, Failure> {
         if cases.is_empty() {
             return Ok(OnJvms::default());
         }
@@ -117,7 +155,7 @@ impl Chosen {
             Ok(jar) => Ok(OnJvms { jar, cases }),
             Err(_) if interrupt.requested() => Err(Failure::Interrupted),
             Err(error) => {
-                note(&format!("{error}; only the heap is measured"));
+                self.missed(format!("{error}; only the heap is measured"), undone);
                 Ok(OnJvms::default())
             }
         }
@@ -150,8 +188,7 @@ pub(super) fn check_baselines(baselines: &[Option<Baseline>], on_jvms: &[JvmCase
 
 /// A line on standard error.
 fn note(text: &str) {
-    // Nobody to tell is no reason not to measure.
-    let _ = writeln!(io::stderr(), "note: {}", text.split_whitespace().collect::<Vec<_>>().join(" "));
+    tell(&format!("note: {}", text.split_whitespace().collect::<Vec<_>>().join(" ")));
 }
 
 /// The settings of the JVMs' forks, a line for each JMH mode.

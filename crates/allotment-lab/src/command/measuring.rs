@@ -2,7 +2,9 @@
 //! in the end what to make of the figures.
 
 use super::Failure;
+use crate::format::phrase::count;
 use crate::format::time::rough;
+use crate::format::width;
 use crate::harness::{
     Case, Circumstances, Experiment, Interrupt, OnJvms, Outcome, Profiled, Run, Settings, profile, run,
     warnings,
@@ -38,15 +40,14 @@ impl Measuring<'_> {
     pub(super) fn measure(&self) -> Result<(Outcome, Circumstances), Failure> {
         let (_, usable) = self.cpus;
         let estimate = self.settings.describe_estimate(self.cases.iter().map(|case| case.jmh_mode));
-        say(self.quiet, &format!("{} cases x {} forks, {estimate}", self.cases.len(), self.settings.forks()));
+        let (cases, forks) = (count(self.cases.len(), "case"), count(self.settings.forks() as usize, "fork"));
+        say(self.quiet, &format!("{cases} x {forks}, {estimate}"));
         if let on_jvms @ [_, ..] = self.on_jvms.cases.as_slice() {
             let planned =
                 self.settings.jvm_estimate(on_jvms.iter().map(|case| self.cases[case.beside].jmh_mode));
-            let forks = self.settings.jvm_forks();
-            say(
-                self.quiet,
-                &format!("{} cases on JVMs x {forks} forks, about {} more", on_jvms.len(), rough(planned)),
-            );
+            let forks = count(self.settings.jvm_forks() as usize, "fork");
+            let cases = count(on_jvms.len(), "case");
+            say(self.quiet, &format!("{cases} on JVMs x {forks}, about {} more", rough(planned)));
         }
         let before = Noise::read(Path::new("/"));
         let start = Instant::now();
@@ -60,7 +61,7 @@ impl Measuring<'_> {
     /// # Errors
     /// The program's own file is not found.
     pub(super) fn profile(&self) -> Result<Vec<Profiled>, Failure> {
-        say(self.quiet, &format!("profiling {} cases in a process each", self.cases.len()));
+        say(self.quiet, &format!("profiling {} in a process each", count(self.cases.len(), "case")));
         Ok(profile(&self.run()?))
     }
 
@@ -82,18 +83,23 @@ impl Measuring<'_> {
 /// Tells on standard error, unless nothing is to be told.
 pub(super) fn say(quiet: bool, text: &str) {
     if !quiet {
-        // Nobody to tell is no reason not to measure.
-        let _ = writeln!(io::stderr(), "{text}");
+        tell(text);
     }
+}
+
+/// A line on standard error, in several where a terminal is narrow.
+pub(super) fn tell(text: &str) {
+    // Nobody to tell is no reason not to measure.
+    let _ = writeln!(io::stderr(), "{}", width::lines(text, width::of_sentences(width::of_errors())));
 }
 
 /// What makes the figures doubtful, on standard error.
 pub(super) fn warn(outcome: &Outcome, circumstances: &Circumstances) {
     for warning in warnings(outcome, circumstances) {
-        let _ = writeln!(io::stderr(), "warning: {warning}");
+        tell(&format!("warning: {warning}"));
     }
     for complaint in &outcome.complaints {
-        let _ = writeln!(io::stderr(), "note: a fork said: {complaint}");
+        tell(&format!("note: a fork said: {complaint}"));
     }
 }
 
@@ -104,12 +110,47 @@ pub(super) fn usable_cpus(topology: &Topology) -> (Vec<usize>, usize) {
     (cpus, usable)
 }
 
-/// The exit of a run: interrupted before failed before nobody reads.
-pub(super) fn end(outcome: &Outcome, printed: Result<(), Failure>) -> Result<(), Failure> {
-    match outcome.failures.as_slice() {
-        _ if outcome.interrupted => Err(Failure::Interrupted),
+/// The exit of a run: interrupted before failed before nobody reads. `undone` is what else was asked for and could not be
+/// done, a sentence each.
+pub(super) fn end(outcome: &Outcome, undone: &[String], printed: Result<(), Failure>) -> Result<(), Failure> {
+    if outcome.interrupted {
+        // Of a run that somebody else has ended, nobody may look at what is printed.
+        let kept = if outcome.rows.is_empty() { "there are no results" } else { "the results are partial" };
+        tell(&format!("warning: interrupted: {kept}"));
+        return Err(Failure::Interrupted);
+    }
+    let all: Vec<&String> = outcome.failures.iter().chain(&outcome.jvm_failures).chain(undone).collect();
+    match all.as_slice() {
         [] => printed,
-        [only] => Err(Failure::Failed(only.clone())),
+        [only] => Err(Failure::Failed((*only).clone())),
         [first, rest @ ..] => Err(Failure::Failed(format!("{first} (and {} more)", rest.len()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(outcome: &Outcome, undone: &[&str]) -> (&'static str, String) {
+        let undone: Vec<String> = undone.iter().map(|text| text.to_string()).collect();
+        match end(outcome, &undone, Ok(())) {
+            Ok(()) => ("done", String::new()),
+            Err(Failure::Failed(text)) => ("failed", text),
+            Err(Failure::Interrupted) => ("interrupted", String::new()),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_done_is_a_failure_of_the_run() {
+        let told = |text: &str| vec![text.to_string()];
+        let done = Outcome::default();
+        assert_eq!(code(&done, &[]).0, "done");
+        assert_eq!(code(&done, &["no JVM"]), ("failed", "no JVM".into()));
+        let on_jvm = Outcome { jvm_failures: told("b on a JVM"), ..Outcome::default() };
+        assert_eq!(code(&on_jvm, &[]), ("failed", "b on a JVM".into()));
+        let both = Outcome { failures: told("a"), ..on_jvm };
+        assert_eq!(code(&both, &["c"]), ("failed", "a (and 2 more)".into()));
+        assert_eq!(code(&Outcome { interrupted: true, ..both }, &[]).0, "interrupted");
     }
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod asm;
+mod baseline;
 mod counters;
 mod failure;
 mod jvm;

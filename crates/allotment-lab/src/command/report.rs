@@ -1,7 +1,7 @@
 //! What a run prints on standard output: the settings, a table per experiment, and what is missing from it.
 
 use super::jvm;
-use crate::format::{Comparison, Report, ScoreRow, text_table};
+use crate::format::{Comparison, Report, ScoreRow, text_table, width};
 use crate::harness::{Baseline, Experiment, OnJvms, Outcome, compare};
 use crate::report::verdicts;
 use std::fmt::Write;
@@ -37,12 +37,13 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         }
         let comparison = baseline.as_ref().map(|baseline| compare(&rows, baseline));
         let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
-        let _ = writeln!(text, "\n{}\n", experiment.question());
+        let _ = writeln!(text, "\n{}\n", width::lines(experiment.question(), width::of_output()));
         let none = || Comparison { baseline: String::new(), ratios: vec![None; rows.len()] };
         let verdicts = verdicts(*experiment, &rows, &comparison.clone().unwrap_or_else(none));
-        text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref());
+        let wide = width::of_output();
+        text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref(), wide);
         for verdict in verdicts {
-            let _ = writeln!(text, "{verdict}");
+            let _ = writeln!(text, "{}", width::lines(&verdict, width::of_sentences(wide)));
         }
         text += &jvm::remarks(printed.on_jvms, experiment.name());
     }
@@ -57,8 +58,7 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         text += "interrupted: partial results\n";
     }
     for row in incomplete {
-        let all = row.iterations * row.forks;
-        let _ = writeln!(text, "* {}: {} of {all} iterations are missing", row.full_name(), row.missing);
+        let _ = writeln!(text, "* {}", row.missing_text());
     }
     for name in &outcome.unmeasured {
         let _ = writeln!(text, "not measured: {name}");

@@ -5,14 +5,14 @@
 
 use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
-use crate::format::phrase::factor;
-use crate::format::{Input, OutputFile, Report, number, read_json, read_text};
+use crate::format::phrase::{count, ratio_within};
+use crate::format::{
+    Columns, Input, Layout, OutputFile, Report, ScoreRow, number, read_json, read_text, width,
+};
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
-use crate::report::{Change, Changes, Document, Source, changes, changes_json, html, markdown};
+use crate::report::{Change, Changed, Changes, Document, Source, changes, changes_json, html, markdown};
 use anyhow::Context;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -168,7 +168,9 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     }
     let written = json.map(|file| write_changes(file, &found)).transpose();
     // Both are tried before an error of one is told.
-    print(&(table(&found) + &incomplete(&old) + &incomplete(&new)))?;
+    print(
+        &(table(&found, width::of_output().unwrap_or(width::USUAL)) + &incomplete(&old) + &incomplete(&new)),
+    )?;
     written?;
     let Some(most) = arguments.fail_on_slower else { return Ok(()) };
     let slower =
@@ -176,9 +178,10 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     let worst = slower().max_by(|a, b| a.slower_percent().total_cmp(&b.slower_percent()));
     worst.map_or(Ok(()), |worst| {
         Err(Failure::Failed(format!(
-            "{} of {} rows are slower by more than {most} %, {} most, by {:.1} %",
+            "{} of {} {} slower by more than {most} %, {} most, by {:.1} %",
             slower().count(),
-            found.both.len(),
+            count(found.both.len(), "row"),
+            if slower().count() == 1 { "is" } else { "are" },
             worst.new.full_name(),
             worst.slower_percent()
         )))
@@ -198,27 +201,26 @@ fn write_changes(file: OutputFile, found: &Changes) -> Result<(), Failure> {
     file.write(&text).map_err(|error| Failure::Failed(error.to_string()))
 }
 
-fn table(found: &Changes) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["Row", "Old", "Error", "New", "Error", "Units", "New/old", "", "Change"]);
-    for one in &found.both {
+/// The rows of both files and the others, at most `wide` columns. What is the same in all rows is said once.
+fn table(found: &Changes, wide: usize) -> String {
+    let rows: Vec<ScoreRow> = found.both.iter().map(|one| one.new.clone()).collect();
+    let columns = Columns::of(&rows);
+    let mut header = vec!["Benchmark".to_string()];
+    header.extend(columns.varying.iter().map(|name| format!("({name})")));
+    header.extend(["Mode", "Old", "Error", "New", "Error", "Units", "New/old", "Change"].map(String::from));
+    let cells = |one: &Changed| {
         let (old, new) = (&one.old.primary, &one.new.primary);
         let (before, after) = (old.score(), new.score());
-        let interval = if one.ratio.low.is_nan() {
-            String::new()
-        } else {
-            format!("{}..{}", factor(one.ratio.low), factor(one.ratio.high))
-        };
-        table.add_row([
-            one.new.full_name(),
+        let mut cells = vec![one.new.benchmark.clone()];
+        cells.extend(columns.cells(&one.new));
+        cells.extend([
+            one.new.jmh_mode.clone(),
             number::score(before),
             number::error(before, old.error()),
             number::score(after),
             number::error(after, new.error()),
             new.unit.clone(),
-            format!("{}x", factor(one.ratio.value)),
-            interval,
+            ratio_within(&one.ratio, "x"),
             match one.change {
                 Change::Faster => "faster",
                 Change::Slower => "SLOWER",
@@ -227,29 +229,27 @@ fn table(found: &Changes) -> String {
             }
             .into(),
         ]);
+        cells
+    };
+    let rows = found.both.iter().map(cells).collect();
+    let words = vec![0, columns.varying.len() + 6, columns.varying.len() + 8];
+    let lines = |text: &str| width::lines(text, Some(wide)) + "\n";
+    let mut text = String::new();
+    if !columns.constant.is_empty() {
+        text += &(lines(&columns.constant) + "\n");
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        let left = matches!(index, 0 | 5 | 8);
-        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    let mut text: String = table.lines().map(|line| line.trim_end().to_string() + "\n").collect();
+    text += &Layout { header, rows, words }.text(Some(wide));
     text.push('\n');
-    for row in &found.only_old {
-        let _ = writeln!(text, "only old: {}", row.full_name());
-    }
-    for row in &found.only_new {
-        let _ = writeln!(text, "only new: {}", row.full_name());
-    }
-    let count = |change| found.both.iter().filter(|one| one.change == change).count();
-    let _ = writeln!(
-        text,
-        "{} rows: {} faster, {} slower, {} without a difference beyond the error, {} with too few values",
-        found.both.len(),
-        count(Change::Faster),
-        count(Change::Slower),
-        count(Change::Same),
-        count(Change::Unknown)
-    );
+    text.extend(found.only_old.iter().map(|row| lines(&format!("only old: {}", row.full_name()))));
+    text.extend(found.only_new.iter().map(|row| lines(&format!("only new: {}", row.full_name()))));
+    let of = |change| found.both.iter().filter(|one| one.change == change).count();
+    text += &lines(&format!(
+        "{}: {} faster, {} slower, {} without a difference beyond the error, {} with too few values",
+        count(found.both.len(), "row"),
+        of(Change::Faster),
+        of(Change::Slower),
+        of(Change::Same),
+        of(Change::Unknown)
+    ));
     text
 }

@@ -1,15 +1,15 @@
 //! `allotment run`: choose, check everything that can be checked, measure, write, print.
 
+use super::baseline::baselines;
 use super::measuring::{Measuring, end, say, usable_cpus, warn};
 use super::report::{Printed, tables};
 use super::reporting::write_report;
 use super::{Failure, RunArguments, counters, jvm, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
+use crate::format::suggest::did_you_mean;
 use crate::format::{OutputFile, Report};
-use crate::harness::{
-    Baseline, Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, Profiled, Settings, expand,
-};
+use crate::harness::{Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, Profiled, Settings, expand};
 use crate::machine::{Machine, free_memory};
 use allotment::memory::topology::Topology;
 use std::path::Path;
@@ -21,23 +21,23 @@ use std::path::Path;
 /// written, after everything else has been printed; [`Failure::Interrupted`] likewise.
 pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     let chosen = named(&arguments.experiments, experiments)?;
-    let baselines: Vec<Option<Baseline>> =
-        chosen.iter().map(|experiment| arguments.baseline(*experiment)).collect::<Result<_, _>>()?;
     let topology = Topology::detect();
     let cpus = usable_cpus(&topology);
     let (cases, left_out) =
         expand(&chosen, &arguments.selection(), cpus.1).map_err(|error| Failure::Usage(error.to_string()))?;
     let cases = beside(arguments.neighbours, cases)?;
+    let baselines = baselines(arguments, &chosen, &cases)?;
     let chosen_jdks = arguments.jvm.choose()?;
     let files = Files::open(arguments)?;
-    let (watch, watched) = counters::watch(arguments)?;
+    let (watch, watched, uncounted) = counters::watch(arguments)?;
     let settings = Settings { watch, ..arguments.settings() };
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
     left_out.iter().for_each(|text| say(arguments.quiet, text));
-    let on_jvms = arguments.jvm.cases(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
+    let (on_jvms, mut undone) = arguments.jvm.cases(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
+    undone.extend(uncounted);
     jvm::check_baselines(&baselines, &on_jvms)?;
-    let on_jvms = chosen_jdks.with_jar(on_jvms, &interrupt)?;
+    let on_jvms = chosen_jdks.with_jar(on_jvms, &mut undone, &interrupt)?;
     let measuring = Measuring {
         experiments,
         cases: &cases,
@@ -53,6 +53,9 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let report = report(&outcome, &machine, arguments);
     let written = files.write(&report, experiments);
     let profiled = if arguments.profile && !outcome.interrupted { measuring.profile()? } else { Vec::new() };
+    let unprofiled =
+        |one: &Profiled| Some(format!("no profile of {}: {}", one.case, one.text.as_ref().err()?));
+    undone.extend(profiled.iter().filter_map(unprofiled));
     outcome.interrupted |= interrupt.requested();
     let mut settings_text = settings_lines(&cases, |mode| settings.describe(mode));
     settings_text.extend(watched);
@@ -68,7 +71,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let printed = print(&(tables + &profiles(&profiled)));
     warn(&outcome, &circumstances);
     written?;
-    end(&outcome, printed)
+    end(&outcome, &undone, printed)
 }
 
 /// All of them, by one word.
@@ -95,15 +98,9 @@ fn named<'a>(
     };
     for name in &names.iter().flat_map(expand).collect::<Vec<_>>() {
         let Some(&found) = experiments.iter().find(|experiment| experiment.name() == name) else {
-            let nearest = experiments
-                .iter()
-                .map(|experiment| (strsim::damerau_levenshtein(experiment.name(), name), experiment.name()))
-                .min();
-            let hint = match nearest {
-                Some((distance, nearest)) if distance <= nearest.len() / 2 => {
-                    format!("did you mean `{nearest}`?")
-                }
-                _ => "see allotment list, or write all".into(),
+            let hint = match did_you_mean(name, experiments.iter().map(|one| one.name())).trim_end() {
+                "" => "see allotment list, or write all".to_string(),
+                meant => meant.to_string(),
             };
             return Err(Failure::Usage(format!("there is no experiment `{name}`; {hint}")));
         };

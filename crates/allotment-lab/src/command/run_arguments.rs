@@ -1,9 +1,8 @@
 //! What `allotment run` can be asked for, but for the flags of the experiments' axes.
 
-use super::{Failure, JvmArguments};
+use super::JvmArguments;
 use crate::format::time;
-use crate::harness::neighbours::{NEIGHBOURS, NONE};
-use crate::harness::{Baseline, Experiment, JVM, JmhMode, Neighbours, Pin, Selection, Settings, Watch};
+use crate::harness::{JmhMode, Neighbours, Pin, Selection, Settings, Watch};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ pub struct RunArguments {
     pub full: bool,
 
     /// Numbers of threads.
-    #[arg(long, value_delimiter = ',', value_name = "N,..")]
+    #[arg(long, value_delimiter = ',', value_name = "N,..", value_parser = threads)]
     pub threads: Vec<usize>,
 
     /// Only these modes of the experiments.
@@ -111,6 +110,12 @@ pub struct RunArguments {
     pub values: Vec<(String, Vec<String>)>,
 }
 
+/// Reads a number of threads. Whether so many can be measured the grid says.
+fn threads(text: &str) -> Result<usize, String> {
+    let number = text.trim().parse();
+    number.map_err(|_| format!("`{text}` is not a number of threads; write a whole number from 1 on"))
+}
+
 impl RunArguments {
     /// The grid that was chosen.
     pub fn selection(&self) -> Selection {
@@ -136,44 +141,6 @@ impl RunArguments {
             pin: self.pin,
             await_cpus: self.await_cpus,
             watch: Watch::default(),
-        }
-    }
-
-    /// What an experiment's rows are compared with.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for a baseline that is not of the form WHAT=VALUE, names nothing that the
-    /// experiment has, or is not a value of its axis. Which JVMs there are is not known yet.
-    pub fn baseline(&self, experiment: &dyn Experiment) -> Result<Option<Baseline>, Failure> {
-        let Some(text) = &self.baseline else {
-            let alone = self.neighbours.map(|_| Baseline::axis(NEIGHBOURS, NONE));
-            return Ok(alone.or_else(|| experiment.baseline()));
-        };
-        if text == "none" {
-            return Ok(None);
-        }
-        let Some((coordinate, value)) = text.split_once('=') else {
-            return Err(Failure::Usage(format!(
-                "--baseline `{text}`: write mode=NAME, threads=N, PARAMETER=VALUE or none"
-            )));
-        };
-        let axis = experiment.axes().iter().find(|axis| axis.name == coordinate);
-        match (coordinate, axis) {
-            (_, Some(axis)) => {
-                let value = axis.canonical(value).map_err(Failure::Usage)?;
-                Ok(Some(Baseline::axis(coordinate, &value)))
-            }
-            (NEIGHBOURS, None) if self.neighbours.is_some() && value == NONE => {
-                Ok(Some(Baseline::axis(NEIGHBOURS, NONE)))
-            }
-            ("mode" | "threads" | JVM, None) => Ok(Some(Baseline::axis(coordinate, value))),
-            (_, None) => {
-                let axes: String = experiment.axes().iter().map(|axis| format!(", {}", axis.name)).collect();
-                let name = experiment.name();
-                Err(Failure::Usage(format!(
-                    "--baseline `{text}`: {name} can be compared by mode, threads{axes}"
-                )))
-            }
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Planned {
     pub plan: Plan,
     /// What is not, and why.
     pub lines: Vec<String>,
+    /// What was asked for by its name, and is not counted.
+    pub missing: Vec<String>,
 }
 
 /// A name that nobody knows.
@@ -58,6 +60,19 @@ enum Wanted {
     Elsewhere(&'static str),
 }
 
+impl Wanted {
+    fn label(&self) -> String {
+        match self {
+            Wanted::Event(event, _) => event.label.clone(),
+            Wanted::Usage(usage) => usage.name().into(),
+            Wanted::Elsewhere(name) => (*name).into(),
+        }
+    }
+}
+
+/// What asks for all that is of use here.
+const AUTO: &str = "auto";
+
 /// Plans to count what is on the list: `auto`, names, codes. `trial` counts a group's events in the known loop.
 ///
 /// # Errors
@@ -67,9 +82,13 @@ pub fn plan(
     family: Option<Family>,
     trial: &mut dyn FnMut(&[Event]) -> Result<Vec<Reading>, Refusal>,
 ) -> Result<Planned, UnknownCounter> {
-    let mut wanted = Vec::new();
+    let (mut wanted, mut named) = (Vec::new(), Vec::new());
     for word in list {
-        wanted.extend(wanted_by(word, family)?);
+        let found = wanted_by(word, family)?;
+        if word != AUTO {
+            named.extend(found.iter().map(Wanted::label));
+        }
+        wanted.extend(found);
     }
     let (mut plan, mut lines, mut refused) = (Plan::default(), Vec::new(), Refused::default());
     let mut asked_of_processor = false;
@@ -116,7 +135,9 @@ pub fn plan(
         let names: Vec<&str> = events.iter().map(|event| event.label.as_str()).collect();
         lines.push(format!("counters: not counted here: {} ({refusal})", names.join(", ")));
     }
-    Ok(Planned { plan, lines })
+    let counted: Vec<&str> = plan.labels().chain(plan.usage.iter().map(|usage| usage.name())).collect();
+    let missing = named.into_iter().filter(|name| !counted.contains(&name.as_str())).collect();
+    Ok(Planned { plan, lines, missing })
 }
 
 /// What was refused, by reason.
@@ -163,7 +184,7 @@ fn add(
 
 /// What a word of the list asks for.
 fn wanted_by(word: &str, family: Option<Family>) -> Result<Vec<Wanted>, UnknownCounter> {
-    if word == "auto" {
+    if word == AUTO {
         let usual = Event::usual().map(|event| Wanted::Event(event, Expected::ANY));
         let by_code = rows().filter(|row| row.auto).filter_map(|row| {
             let code = row.on(family?)?;

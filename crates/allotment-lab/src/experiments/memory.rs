@@ -1,6 +1,9 @@
-//! Whether the memory that a case touches is there: one that swaps, or is killed in its fork, measures nothing.
+//! Whether the memory that a case touches is there: one that swaps, or is killed in its fork, measures nothing. And what
+//! to do where a heap had too little.
 
 use allotment::memory::limit::available_memory;
+use allotment::{Heap, OutOfMemory};
+use anyhow::{Context, anyhow};
 use std::sync::LazyLock;
 
 /// Bytes there are. Asked once: a full grid has hundreds of thousands of cases, and the answer is in files.
@@ -22,9 +25,63 @@ fn within(memory: usize, what: &str, needed: usize, fewer: &str) -> Result<(), S
     Err(format!("{what} need {} of memory, and there are {}; {fewer} fit", mib(needed), mib(memory)))
 }
 
+/// What would help where a heap has no memory left. Nobody is told to take a larger heap whom a larger heap would not help.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Advice {
+    /// What fits.
+    fits: &'static str,
+    /// `ZealOutOfMemory` of the heap: at every so many allocations memory ends on purpose.
+    every: usize,
+}
+
+impl Advice {
+    /// For a heap; `fits` is said where the heap is too small: `a larger --heap fits`.
+    pub(super) fn of(heap: &Heap, fits: &'static str) -> Advice {
+        let mut rows = heap.options().rows();
+        let every =
+            rows.find(|row| row.info.name == "ZealOutOfMemory").and_then(|row| row.value.parse().ok());
+        Advice { fits, every: every.unwrap_or(0) }
+    }
+
+    /// The outcome, with the advice if it is a failure that the advice fits.
+    pub(super) fn on<T>(self, outcome: Result<T, OutOfMemory>) -> anyhow::Result<T> {
+        match outcome {
+            Err(_) if self.every > 0 => Err(anyhow!(
+                "the option ZealOutOfMemory={} ends memory at every so many allocations, and this work needs them all",
+                self.every
+            )),
+            Err(error) if error.refused_by_system() => Err(error.into()),
+            outcome => outcome.context(self.fits),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn advice_is_for_heaps_that_are_too_small() {
+        let failing = |options: &str, allocations: usize| {
+            let heap = Heap::builder().max_heap_size(4 << 20).options(options).unwrap().build().unwrap();
+            let advice = Advice::of(&heap, "a larger --heap fits");
+            let shape =
+                allotment::object::Shape::array("words", 16, allotment::object::Element::Plain { bytes: 8 });
+            let words = heap.register(shape).unwrap();
+            let outcome = heap.attach(|mutator| {
+                for _ in 0..allocations {
+                    // SAFETY: the shape is this heap's, and no object is used.
+                    unsafe { mutator.alloc_raw(words, 1000)? };
+                }
+                Ok::<(), OutOfMemory>(())
+            });
+            crate::format::told(&advice.on(outcome.unwrap()).unwrap_err())
+        };
+        let small = failing("Collector=epsilon", 1000);
+        assert!(small.starts_with("a larger --heap fits: out of memory"), "{small}");
+        let zeal = failing("ZealOutOfMemory=7", 7);
+        assert!(zeal.contains("ZealOutOfMemory=7") && !zeal.contains("larger"), "{zeal}");
+    }
 
     #[test]
     fn what_does_not_fit_is_told_with_what_there_is() {

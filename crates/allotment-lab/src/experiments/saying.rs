@@ -5,7 +5,7 @@
 
 use crate::format::ScoreRow;
 use crate::format::coordinates::{THREADS, mode, value, varying};
-use crate::format::phrase::{Better, ratios};
+use crate::format::phrase::{Better, count, ratios};
 use crate::harness::{Baseline, JVM, compare};
 use crate::statistics::Ratio;
 
@@ -103,8 +103,9 @@ pub(super) fn place(row: &ScoreRow, rows: &[ScoreRow], without: &[&str]) -> Stri
 /// A value with its coordinate, as said: `4 threads`, `heap 128m`; modes speak for themselves.
 fn worded(coordinate: &str, label: &str) -> String {
     match (coordinate, label) {
-        (THREADS, "1") => "1 thread".into(),
-        (THREADS, many) => format!("{many} threads"),
+        (THREADS, number) => {
+            number.parse().map_or_else(|_| format!("{number} threads"), |number| count(number, "thread"))
+        }
         ("mode" | "collector" | "way" | "set", label) => label.into(),
         (name, label) => format!("{name} {label}"),
     }

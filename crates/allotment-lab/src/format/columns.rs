@@ -4,34 +4,34 @@
 //! do not, so what is constant is said once, above the table. JMH prints a column per parameter, and `N/A` in
 //! every row that lacks it.
 
-use super::{Report, ScoreRow};
+use super::ScoreRow;
 
 /// The name of the coordinate that every row has.
 const THREADS: &str = "threads";
 
-/// The coordinates of a report's rows, divided by whether they vary.
+/// The coordinates of rows, divided by whether they vary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     /// Those of which at least two values occur, or one that only some rows of a benchmark have; in order of first
     /// appearance, threads last.
-    pub(super) varying: Vec<String>,
+    pub(crate) varying: Vec<String>,
     /// `eden = 256k, prefetch = by-size (tlab, bare)`: the others with their values and, unless all rows have
     /// them, the modes that do. Empty if there are none.
-    pub(super) constant: String,
+    pub(crate) constant: String,
 }
 
 impl Columns {
     /// The columns for these rows.
-    pub(super) fn of(report: &Report) -> Columns {
+    pub(crate) fn of(rows: &[ScoreRow]) -> Columns {
         let mut columns = Columns::default();
         let mut constants = Vec::new();
-        for name in names(&report.rows) {
+        for name in names(rows) {
             let having: Vec<(&ScoreRow, String)> =
-                report.rows.iter().filter_map(|row| Some((row, label(row, &name)?))).collect();
+                rows.iter().filter_map(|row| Some((row, label(row, &name)?))).collect();
             let Some((_, first)) = having.first() else { continue };
             let lacking = |other: &ScoreRow| label(other, &name).is_none();
             let divides = |row: &ScoreRow| {
-                report.rows.iter().any(|other| {
+                rows.iter().any(|other| {
                     lacking(other) && (&other.benchmark, &other.jmh_mode) == (&row.benchmark, &row.jmh_mode)
                 })
             };
@@ -40,7 +40,7 @@ impl Columns {
                 continue;
             }
             let mut text = format!("{name} = {first}");
-            if having.len() < report.rows.len() {
+            if having.len() < rows.len() {
                 let mut modes: Vec<&str> = having.iter().map(|(row, _)| mode(row)).collect();
                 modes.dedup();
                 text += &format!(" ({})", modes.join(", "));
@@ -52,7 +52,7 @@ impl Columns {
     }
 
     /// What a row has in the columns that vary; `-` where its mode lacks the parameter.
-    pub(super) fn cells(&self, row: &ScoreRow) -> impl Iterator<Item = String> {
+    pub(crate) fn cells(&self, row: &ScoreRow) -> impl Iterator<Item = String> {
         self.varying.iter().map(|name| label(row, name).unwrap_or_else(|| "-".into()))
     }
 }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     fn columns(rows: &[ScoreRow]) -> Columns {
-        Columns::of(&Report { rows: rows.to_vec(), ..examples::report() })
+        Columns::of(rows)
     }
 
     #[test]

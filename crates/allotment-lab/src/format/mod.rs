@@ -11,20 +11,27 @@ pub mod coordinates;
 pub mod csv;
 pub mod input;
 pub mod json;
+mod layout;
 pub mod number;
 mod origin;
 mod output;
 pub mod phrase;
 mod read;
 mod result;
+pub mod suggest;
 mod table;
 pub mod time;
+mod told;
+pub mod width;
 
+pub(crate) use columns::Columns;
 pub use input::{Input, InputError, read_text};
+pub(crate) use layout::Layout;
 pub use origin::Origin;
 pub use output::{OutputError, OutputFile};
-pub use read::{Entry, ReadError, read_json};
+pub use read::{Entry, ReadError, read_json, read_json_bytes};
 #[cfg(test)]
 pub(crate) use result::examples;
 pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};
 pub use table::{Comparison, text_table};
+pub use told::told;

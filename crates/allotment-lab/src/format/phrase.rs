@@ -54,19 +54,37 @@ impl Effect {
     }
 }
 
-/// A ratio with as many digits as help: `0.97`, `12.3`, `140`.
+/// A ratio with as many digits as help: `0.97`, `12.3`, `140`, `0.012`; by a power of ten from a million on and below a
+/// thousandth, lest a ratio above zero be told as zero.
 pub fn factor(value: f64) -> String {
-    let digits = match value.abs() {
-        size if size < 10.0 => 2,
-        size if size < 100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$}")
+    match value.abs() {
+        0.0 => "0".into(),
+        size if !(0.000_999_5..999_999.5).contains(&size) && size.is_finite() => format!("{value:.1e}"),
+        size if size < 0.009_995 => format!("{value:.4}"),
+        size if size < 0.099_95 => format!("{value:.3}"),
+        size if size < 9.995 => format!("{value:.2}"),
+        size if size < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
 }
 
 /// The ends of a ratio's interval: `1.83 to 2.03`. It is not symmetric about the value, so `±` would be wrong.
 pub fn interval(ratio: &Ratio) -> String {
     format!("{} to {}", factor(ratio.low), factor(ratio.high))
+}
+
+/// A ratio with its interval: `1.93 (1.83 to 2.03)`; the ratio alone where there is no interval. The one form in which
+/// ratios are written: `mark` is what stands behind the number in tables, where no word says that it is a ratio.
+pub fn ratio_within(ratio: &Ratio, mark: &str) -> String {
+    match Effect::of(ratio) {
+        Effect::Unknown => format!("{}{mark}", factor(ratio.value)),
+        _ => format!("{}{mark} ({})", factor(ratio.value), interval(ratio)),
+    }
+}
+
+/// So many of a thing whose plural ends in s: `1 thread`, `2 threads`.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// `1.93 times as fast (1.83 to 2.03)`, or that there is no difference beyond the error.
@@ -144,6 +162,39 @@ mod tests {
             "no difference beyond the error (1.00, within 0.90 to 1.10)"
         );
         assert_eq!(ratio(&of(f64::NAN, 12.34, f64::NAN), higher), "12.3 times as fast, of unknown error");
+    }
+
+    #[test]
+    fn no_ratio_is_told_as_zero() {
+        for (value, expected) in [
+            (0.000_04, "4.0e-5"),
+            (0.001, "0.0010"),
+            (0.012_34, "0.012"),
+            (0.099_99, "0.10"),
+            (0.5, "0.50"),
+            (9.999, "10.0"),
+            (74.21, "74.2"),
+            (99.99, "100"),
+            (999_999.0, "999999"),
+            (7.2e13, "7.2e13"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(factor(value), expected);
+        }
+    }
+
+    #[test]
+    fn one_form_for_all_ratios() {
+        assert_eq!(ratio_within(&of(0.9, 1.24, 1.7), ""), "1.24 (0.90 to 1.70)");
+        assert_eq!(ratio_within(&of(0.9, 1.24, 1.7), "x"), "1.24x (0.90 to 1.70)");
+        assert_eq!(ratio_within(&of(f64::NAN, 1.24, f64::NAN), "x"), "1.24x");
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let said = [0, 1, 2].map(|number| count(number, "thread"));
+        assert_eq!(said, ["0 threads", "1 thread", "2 threads"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! about a number.
 
 use super::Origin;
+use super::phrase::count;
 use crate::statistics::{JMH_PERCENTILES, Summary, Weighted, percentile, percentiles};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -125,7 +126,7 @@ fn pool<'a>(histograms: impl Iterator<Item = &'a Vec<Weighted>>) -> Vec<Weighted
     all.dedup_by(|next, kept| {
         let equal = next.0 == kept.0;
         if equal {
-            kept.1 += next.1;
+            kept.1 = kept.1.saturating_add(next.1);
         }
         equal
     });
@@ -182,6 +183,13 @@ impl ScoreRow {
             name += &format!("{axis} = {label}, ");
         }
         name + &format!("threads = {}, {})", self.threads, self.jmh_mode)
+    }
+
+    /// `clock.tsc (threads = 2, avgt): 1 of 15 iterations is missing`.
+    pub fn missing_text(&self) -> String {
+        let all = u64::from(self.iterations) * u64::from(self.forks);
+        let (all, verb) = (count(all as usize, "iteration"), if self.missing == 1 { "is" } else { "are" });
+        format!("{}: {} of {all} {verb} missing", self.full_name(), self.missing)
     }
 
     /// The rows that JMH adds to a row in sample mode: label and value of some percentiles of the timings.

@@ -5,9 +5,9 @@
 //! already.
 
 use super::columns::Columns;
-use super::{Metric, Report, ScoreRow, number};
+use super::phrase::ratio_within;
+use super::{Layout, Metric, Report, ScoreRow, number, width};
 use crate::statistics::Ratio;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 /// The last column: each row's score against that of its baseline.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,23 +19,20 @@ pub struct Comparison {
 }
 
 /// The report as aligned text, every line ended by a newline and without blanks at its end: a line of what is
-/// constant and an empty one, if anything is, then the table.
-pub fn text_table(report: &Report, comparison: Option<&Comparison>) -> String {
-    let columns = Columns::of(report);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+/// constant and an empty one, if anything is, then the table. At most `wide` columns, where that is known.
+pub fn text_table(report: &Report, comparison: Option<&Comparison>, wide: Option<usize>) -> String {
+    let columns = Columns::of(&report.rows);
     let mut header = vec!["Benchmark".to_string()];
     header.extend(columns.varying.iter().map(|name| format!("({name})")));
     header.extend(["Mode", "Cnt", "Score", "Error", "Units", "Forks"].map(String::from));
     header.extend(comparison.map(|comparison| format!("vs {}", comparison.baseline)));
-    let width = header.len();
-    table.set_header(header);
+    let mut rows = Vec::new();
     for (index, row) in report.rows.iter().enumerate() {
         let ratio = comparison.and_then(|comparison| comparison.ratios.get(index).copied().flatten());
         let marked = if row.missing > 0 { format!("{}*", row.benchmark) } else { row.benchmark.clone() };
         let mut lines = vec![metric_line(row, &marked, &row.primary, &columns)];
         if let (Some(ratio), Some(line)) = (ratio, lines.last_mut()) {
-            line.push(ratio_text(&ratio));
+            line.push(ratio_within(&ratio, "x"));
         }
         for (label, value) in row.percentile_rows() {
             let mut line = coordinates(row, &format!("{}:{label}", row.benchmark), &columns);
@@ -46,17 +43,13 @@ pub fn text_table(report: &Report, comparison: Option<&Comparison>) -> String {
             lines.push(metric_line(row, &format!("{}:{}", row.benchmark, metric.label), metric, &columns));
         }
         for mut line in lines {
-            line.resize(width, String::new());
-            table.add_row(line);
+            line.resize(header.len(), String::new());
+            rows.push(line);
         }
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        let left = index == 0 || index == columns.varying.len() + UNITS;
-        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    let above = if columns.constant.is_empty() { String::new() } else { format!("{}\n\n", columns.constant) };
-    above + &table.lines().map(|line| line.trim_end().to_string() + "\n").collect::<String>()
+    let constant = width::lines(&columns.constant, wide);
+    let above = if constant.is_empty() { String::new() } else { format!("{constant}\n\n") };
+    above + &Layout { header, rows, words: vec![0, columns.varying.len() + UNITS] }.text(wide)
 }
 
 /// Where the units are, counted from the last of the coordinates: after mode, count, score and error.
@@ -86,11 +79,6 @@ fn metric_line(row: &ScoreRow, name: &str, metric: &Metric, columns: &Columns) -
     line
 }
 
-fn ratio_text(ratio: &Ratio) -> String {
-    let error = ratio.error();
-    if error.is_nan() { format!("{:.3}x", ratio.value) } else { format!("{:.3}x ± {error:.3}", ratio.value) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::result::examples;
@@ -104,7 +92,7 @@ mod tests {
         report.rows[1].threads = 8;
         let ratio = Ratio::of(&Summary::of(&[2.0; 3]), &Summary::of(&[1.0; 3]));
         let comparison = Comparison { baseline: "mode=shared".into(), ratios: vec![Some(ratio), None] };
-        let text = text_table(&report, Some(&comparison));
+        let text = text_table(&report, Some(&comparison), None);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["size = 64k (tlab)", ""]);
         let cells = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -112,7 +100,7 @@ mod tests {
         assert_eq!(cells(lines[2]), titles);
         assert_eq!(
             cells(lines[3]),
-            "alloc.tlab* 4 thrpt 4 250.000 ± 33.370 ops/us 246.000..254.000 2.000x ± 0.000"
+            "alloc.tlab* 4 thrpt 4 250.000 ± 33.370 ops/us 246.000..254.000 2.00x (2.00 to 2.00)"
         );
         assert_eq!(cells(lines[4]), "alloc.tlab:gc.alloc.rate 4 thrpt 3814.700 MB/sec");
         assert!(text.contains("alloc.tlab:p0.99 ") && !text.contains("N/A"), "{text}");
@@ -120,8 +108,15 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_table_has_no_line_that_is_wider() {
+        let text = text_table(&examples::report(), None, Some(60));
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+        assert!(text.contains("Score 250.000,\n    Error ± 33.370"), "{text}");
+    }
+
+    #[test]
     fn numbers_are_aligned_at_their_right() {
-        let text = text_table(&examples::report(), None);
+        let text = text_table(&examples::report(), None, None);
         let ends: Vec<usize> = text
             .lines()
             .filter_map(|line| line.find("ops/us").or(line.find("ns/op")).or(line.find("Units")))

@@ -7,6 +7,7 @@
 use super::cache_size;
 use super::neighbours::{self, NEIGHBOURS};
 use crate::format::number::{parse_size, size};
+use crate::format::suggest::nearest;
 
 /// What the values of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +108,11 @@ impl Axis {
             Kind::Text if text.is_empty() => Err(wrong("there is no text".into())),
             Kind::Text => Ok(text.into()),
             Kind::Choice(words) if words.contains(&text) => Ok(text.into()),
-            Kind::Choice(words) => Err(wrong(format!("`{text}` is none of {}", words.join(", ")))),
+            Kind::Choice(words) => {
+                let meant = nearest(text, words.iter().copied())
+                    .map_or(String::new(), |word| format!("; did you mean `{word}`?"));
+                Err(wrong(format!("`{text}` is none of {}{meant}", words.join(", "))))
+            }
         }
     }
 
@@ -145,6 +150,8 @@ mod tests {
         }
         assert_eq!(of(Kind::Choice(&["cas", "lock"]), "lock"), Ok("lock".into()));
         assert_eq!(of(Kind::Choice(&["cas", "lock"]), "spin").unwrap_err(), "a: `spin` is none of cas, lock");
+        let wrong = of(Kind::Choice(&["cas", "lock"]), "lcok").unwrap_err();
+        assert_eq!(wrong, "a: `lcok` is none of cas, lock; did you mean `lock`?");
         assert_eq!(of(Kind::Switch, "maybe").unwrap_err(), "a: `maybe` is neither on nor off");
         assert!(of(Kind::Count, "-1").unwrap_err().contains("whole number"));
         assert!(of(Kind::Size, "1.5k").unwrap_err().starts_with("a: `1.5k` is not a size"));

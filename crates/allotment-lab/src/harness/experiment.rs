@@ -114,6 +114,15 @@ impl Baseline {
     pub fn axis(name: &str, value: &str) -> Baseline {
         Baseline { coordinate: name.into(), value: value.into() }
     }
+
+    /// Whether the row of a case is one of the baselines.
+    pub fn is_of(&self, case: &Case) -> bool {
+        match self.coordinate.as_str() {
+            "mode" => self.value == case.mode || self.value == case.benchmark(),
+            "threads" => self.value == case.threads.to_string(),
+            axis => case.params.iter().any(|(name, value)| name == axis && *value == self.value),
+        }
+    }
 }
 
 #[cfg(test)]

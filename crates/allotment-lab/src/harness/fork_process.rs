@@ -3,7 +3,7 @@
 use super::protocol::{IterationRecord, Message};
 use super::{Interrupt, Order};
 use crate::jvm::process::GLANCE;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -50,22 +50,30 @@ pub(super) fn run(
     heard: &mut dyn FnMut(&IterationRecord),
 ) -> Fork {
     let failed = |text: String| Fork::silent(End::Failed(text));
+    let order = match serde_json::to_vec(order) {
+        Ok(order) => order,
+        Err(error) => return failed(format!("cannot write the order: {error}")),
+    };
     // A group of its own keeps the terminal's interrupt from it: the parent decides when it ends.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return failed(format!("cannot start {}: {error}", command.get_program().display())),
     };
-    let order = match serde_json::to_vec(order) {
-        Ok(order) => order,
-        Err(error) => return failed(format!("cannot write the order: {error}")),
-    };
     if let Some(mut input) = child.stdin.take() {
         // A child that is dead already cannot read; its status says more than this error would.
         let _ = input.write_all(&order);
     }
-    let lines = read_lines(&mut child);
-    let complaints = read_complaints(&mut child);
+    let listening = read_lines(&mut child).and_then(|lines| Ok((lines, read_complaints(&mut child)?)));
+    let (lines, complaints) = match listening {
+        Ok(listening) => listening,
+        Err(error) => {
+            // It must not be left behind; why it is of no use is the error to tell.
+            let _ = child.kill();
+            let _ = child.wait();
+            return failed(format!("{NO_LISTENER}: {error}"));
+        }
+    };
     let mut profile = None;
     let (iterations, mut end) = listen(&lines, silence, interrupt, heard, &mut profile);
     if end != Some(Ok(())) {
@@ -132,11 +140,17 @@ fn listen(
     }
 }
 
+/// What is said where the system gives no thread to read a child's output.
+pub(super) const NO_LISTENER: &str = "cannot start a thread that reads what it says";
+
 /// Lines of standard output, as they come. The thread ends with the child.
-pub(super) fn read_lines(child: &mut Child) -> Receiver<String> {
+///
+/// # Errors
+/// The system gives no thread.
+pub(super) fn read_lines(child: &mut Child) -> io::Result<Receiver<String>> {
     let (sender, receiver) = channel();
     if let Some(output) = child.stdout.take() {
-        thread::spawn(move || {
+        thread::Builder::new().name("output".into()).spawn(move || {
             let mut output = BufReader::new(output);
             let mut line = Vec::new();
             while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
@@ -145,23 +159,27 @@ pub(super) fn read_lines(child: &mut Child) -> Receiver<String> {
                 }
                 line.clear();
             }
-        });
+        })?;
     }
-    receiver
+    Ok(receiver)
 }
 
 /// The end of standard error; all of it is read, or the child would block on a full pipe.
-pub(super) fn read_complaints(child: &mut Child) -> Option<thread::JoinHandle<String>> {
+///
+/// # Errors
+/// The system gives no thread.
+pub(super) fn read_complaints(child: &mut Child) -> io::Result<Option<thread::JoinHandle<String>>> {
     const KEPT: usize = 4096;
-    let mut errors = child.stderr.take()?;
-    Some(thread::spawn(move || {
+    let Some(mut errors) = child.stderr.take() else { return Ok(None) };
+    let reader = thread::Builder::new().name("errors".into()).spawn(move || {
         let (mut kept, mut buffer) = (Vec::new(), [0; KEPT]);
         while let Ok(length @ 1..) = errors.read(&mut buffer) {
             kept.extend_from_slice(&buffer[..length]);
             kept.drain(..kept.len().saturating_sub(KEPT));
         }
         String::from_utf8_lossy(&kept).into_owned()
-    }))
+    })?;
+    Ok(Some(reader))
 }
 
 pub(super) fn describe(status: &ExitStatus) -> String {

@@ -1,9 +1,14 @@
 //! From experiments and the user's choices to the list of cases.
 
 use super::{Axis, Case, Experiment, JmhMode, Mode};
+use crate::format::phrase::count;
+use crate::format::suggest::did_you_mean;
 
 /// Threads that a process starts, at most: each has a stack.
 const MAX_THREADS: usize = 4096;
+
+/// Cases of a run, at most: a full grid of all experiments has hundreds of thousands.
+const MAX_CASES: usize = 1_000_000;
 
 /// Why a process cannot start so many threads, `what` they are called; none if it can.
 pub fn too_many_threads(count: usize, what: &str) -> Option<String> {
@@ -45,14 +50,14 @@ pub struct GridError(String);
 ///
 /// # Errors
 /// A mode that no experiment has, an axis that no chosen mode has, a value that its axis does not take, zero
-/// threads or too many, or nothing left to measure.
+/// threads or too many, nothing left to measure, or a choice that none of what is left has.
 pub fn expand(
     experiments: &[&dyn Experiment],
     selection: &Selection,
     cpus: usize,
 ) -> Result<(Vec<Case>, Vec<String>), GridError> {
     check_names(experiments, selection)?;
-    let (mut cases, mut left_out) = (Vec::new(), Vec::new());
+    let (mut cases, mut senseless) = (Vec::new(), Vec::new());
     for &experiment in experiments {
         let threads = match selection.threads.as_slice() {
             [] => experiment.threads(cpus, selection.quick),
@@ -62,7 +67,7 @@ pub fn expand(
             if !selection.takes(mode) {
                 continue;
             }
-            let points = points(experiment, mode, selection)?;
+            let points = points(experiment, mode, selection, MAX_CASES.saturating_sub(cases.len()))?;
             let jmh_modes = match selection.jmh_modes.as_slice() {
                 [] => mode.jmh_modes.to_vec(),
                 chosen => distinct(chosen.iter().copied()),
@@ -79,7 +84,7 @@ pub fn expand(
                             params: params.clone(),
                         };
                         match experiment.nonsense(&case) {
-                            Some(reason) => left_out.push(format!("{} left out: {reason}", case.benchmark())),
+                            Some(reason) => senseless.push((case, reason)),
                             None => cases.push(case),
                         }
                     }
@@ -87,7 +92,12 @@ pub fn expand(
             }
         }
     }
+    let mut left_out: Vec<String> =
+        senseless.iter().map(|(case, reason)| format!("{} left out: {reason}", case.benchmark())).collect();
     left_out.dedup();
+    if !cases.is_empty() {
+        check_choices(experiments, selection, &cases, &senseless)?;
+    }
     match (cases.is_empty(), left_out.first()) {
         (false, _) => Ok((cases, left_out)),
         (true, Some(reason)) => Err(GridError(format!("nothing is left to measure: {reason}"))),
@@ -95,15 +105,22 @@ pub fn expand(
     }
 }
 
-/// Every combination of the values of the axes that `mode` has, the last axis changing fastest.
+/// Every combination of the values of the axes that `mode` has, `most` at most, the last axis changing fastest.
 fn points(
     experiment: &dyn Experiment,
     mode: &Mode,
     selection: &Selection,
+    most: usize,
 ) -> Result<Vec<Vec<(String, String)>>, GridError> {
     let mut points = vec![Vec::new()];
     for axis in experiment.axes().iter().filter(|axis| axis.applies_to(mode.name)) {
         let values = values(axis, selection)?;
+        if points.len().saturating_mul(values.len()) > most {
+            return Err(GridError(format!(
+                "more than {MAX_CASES} cases: fewer values of --{} fit",
+                axis.name
+            )));
+        }
         points = points
             .into_iter()
             .flat_map(|point| {
@@ -135,6 +152,60 @@ fn values(axis: &Axis, selection: &Selection) -> Result<Vec<String>, GridError> 
     Ok(distinct(values.map_err(GridError)?))
 }
 
+/// Whether each thing that was chosen by name is in one of the `cases`. It may be left out of some, but what is left out of
+/// all was asked for in vain.
+fn check_choices(
+    experiments: &[&dyn Experiment],
+    selection: &Selection,
+    cases: &[Case],
+    senseless: &[(Case, String)],
+) -> Result<(), GridError> {
+    let check = |chosen: String, has: &dyn Fn(&Case) -> bool| {
+        let why = senseless.iter().find(|(case, _)| has(case)).map(|(_, reason)| reason);
+        match why {
+            Some(why) if !cases.iter().any(has) => {
+                Err(GridError(format!("nothing is left to measure with {chosen}: {why}")))
+            }
+            _ => Ok(()),
+        }
+    };
+    for mode in &selection.modes {
+        check(format!("mode {mode}"), &|case| case.mode == *mode)?;
+    }
+    for jmh_mode in &selection.jmh_modes {
+        check(format!("JMH mode {jmh_mode}"), &|case| case.jmh_mode == *jmh_mode)?;
+    }
+    for &threads in &selection.threads {
+        check(count(threads, "thread"), &|case| case.threads == threads)?;
+    }
+    let axes = || experiments.iter().flat_map(|experiment| experiment.axes());
+    for (name, values) in &selection.values {
+        for value in values {
+            let alike: Vec<String> = axes()
+                .filter(|axis| axis.name == name)
+                .filter_map(|axis| axis.canonical(value).ok())
+                .collect();
+            let has =
+                |case: &Case| case.params.iter().any(|(own, value)| own == name && alike.contains(value));
+            check(format!("{name} {value}"), &has)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a name that is no parameter's is written instead.
+fn own_flag(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "mode" => "--mode",
+        "threads" => "--threads",
+        "jmh-mode" => "--jmh-mode",
+        "jvm" => "--jvm",
+        "neighbours" => "--neighbours",
+        "baseline" => "--baseline",
+        _ => return None,
+    })
+}
+
 fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result<(), GridError> {
     if selection.threads.contains(&0) {
         return Err(GridError("zero threads measure nothing; the least is 1".into()));
@@ -146,12 +217,18 @@ fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result
     let modes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.modes()).map(|mode| mode.name));
     for (name, _) in &selection.values {
         if !axes.contains(&name.as_str()) {
-            return Err(GridError(format!("there is no parameter `{name}`; {}", known(&axes, "parameters"))));
+            let hint = own_flag(name).map_or_else(
+                || did_you_mean(name, axes.iter().copied()),
+                |flag| format!("that is written {flag}; "),
+            );
+            let known = known(&axes, "parameters");
+            return Err(GridError(format!("there is no parameter `{name}`; {hint}{known}")));
         }
     }
     for name in &selection.modes {
         if !modes.contains(&name.as_str()) {
-            return Err(GridError(format!("there is no mode `{name}`; {}", known(&modes, "modes"))));
+            let (meant, known) = (did_you_mean(name, modes.iter().copied()), known(&modes, "modes"));
+            return Err(GridError(format!("there is no mode `{name}`; {meant}{known}")));
         }
     }
     for axis in experiments.iter().flat_map(|experiment| experiment.axes()) {
@@ -229,7 +306,8 @@ mod tests {
         }
         fn nonsense(&self, case: &Case) -> Option<String> {
             let size = case.size("size").ok()?;
-            (size > 1 << 20).then(|| "objects larger than the heap".into())
+            let most = if case.mode == "tlab" { 2 << 20 } else { 1 << 20 };
+            (size > most).then(|| "objects larger than the heap".into())
         }
         fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
             Ok(())
@@ -290,10 +368,44 @@ mod tests {
     #[test]
     fn senseless_points_are_left_out_with_the_reason() {
         let (cases, left_out) = expand(&[&Grid], &choose("size", &["2m", "16"]), 2).unwrap();
-        assert_eq!((cases.len(), left_out.len()), (3, 2));
+        assert_eq!((cases.len(), left_out.len()), (5, 1));
         assert!(left_out[0].contains("larger than the heap"));
-        let error = expanded(&choose("size", &["2m"])).unwrap_err();
+        let error = expanded(&choose("size", &["4m"])).unwrap_err();
         assert!(error.contains("nothing is left") && error.contains("larger than the heap"), "{error}");
+    }
+
+    #[test]
+    fn a_grid_that_no_memory_holds_is_refused() {
+        let many: Vec<String> = (1..=1100).map(|number| (number * 8).to_string()).collect();
+        let selection = Selection {
+            values: vec![("size".into(), many.clone()), ("tlab-size".into(), many)],
+            ..Selection::default()
+        };
+        let expected = "more than 1000000 cases: fewer values of --tlab-size fit";
+        assert_eq!(expanded(&selection).unwrap_err(), expected);
+    }
+
+    #[test]
+    fn what_is_chosen_and_left_out_everywhere_is_refused() {
+        let expected = "nothing is left to measure with size 4m: objects larger than the heap";
+        assert_eq!(expanded(&choose("size", &["16", "4m"])).unwrap_err(), expected);
+        let both = |modes: &[&str]| Selection {
+            modes: modes.iter().map(|mode| mode.to_string()).collect(),
+            ..choose("size", &["2m"])
+        };
+        assert!(expanded(&both(&[])).is_ok(), "left out of a mode that was not asked for");
+        let error = expanded(&both(&["tlab", "shared"])).unwrap_err();
+        assert_eq!(error, "nothing is left to measure with mode shared: objects larger than the heap");
+    }
+
+    #[test]
+    fn names_that_nobody_has_are_answered_with_a_suggestion() {
+        let error = |name: &str| expanded(&choose(name, &["1"])).unwrap_err();
+        assert!(error("siez").starts_with("there is no parameter `siez`; did you mean `size`? the param"));
+        assert!(error("mode").starts_with("there is no parameter `mode`; that is written --mode; "));
+        let mode = Selection { modes: vec!["shraed".into()], ..Selection::default() };
+        let expected = "there is no mode `shraed`; did you mean `shared`? the modes are tlab, shared";
+        assert_eq!(expanded(&mode).unwrap_err(), expected);
     }
 
     #[test]

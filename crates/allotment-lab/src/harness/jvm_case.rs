@@ -6,6 +6,7 @@
 use super::settings::Settings;
 use super::{Case, Experiment, JmhMode, Neighbours, Plan};
 use crate::format::Parameter;
+use crate::format::phrase::count;
 use crate::format::time::iteration_time;
 use crate::jvm::{Jvm, Workload};
 use std::path::PathBuf;
@@ -156,8 +157,8 @@ impl Settings {
     pub fn describe_jvm(&self, mode: JmhMode) -> String {
         let plan = self.jvm_plan(mode);
         format!(
-            "{} forks x ({} warm-up x {} + {} measured x {})",
-            self.jvm_forks(),
+            "{} x ({} warm-up x {} + {} measured x {})",
+            count(self.jvm_forks() as usize, "fork"),
             plan.warmup_iterations,
             iteration_time(plan.warmup_time),
             plan.iterations,
@@ -297,7 +298,7 @@ mod tests {
         );
         assert_eq!(
             quick.describe_jvm(JmhMode::Throughput),
-            "1 forks x (5 warm-up x 200 ms + 3 measured x 100 ms)"
+            "1 fork x (5 warm-up x 200 ms + 3 measured x 100 ms)"
         );
     }
 }

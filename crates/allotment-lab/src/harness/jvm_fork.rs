@@ -4,11 +4,12 @@
 //! of start, and was refused: the flags that make its black holes free and keep its loops from being unrolled into one are
 //! given to that second JVM alone, and JMH itself warns against it.
 
-use super::fork_process::{End, describe, read_complaints, read_lines};
+use super::fork_process::{End, NO_LISTENER, describe, read_complaints, read_lines};
 use super::jvm_case::JvmCase;
 use super::protocol::{IterationRecord, Measured};
 use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
-use crate::format::{Entry, Metric, Origin, Samples, ScoreRow, read_json, read_text};
+use crate::format::phrase::count;
+use crate::format::{Entry, Metric, Origin, Samples, ScoreRow, read_json, read_text, told};
 use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie, without_hidden_options};
 use crate::statistics::Weighted;
 use anyhow::{Context, bail};
@@ -62,7 +63,7 @@ pub(super) fn run(
             Ok((iterations, machine)) => {
                 JvmFork { iterations, machine: Some(machine), complaints, end: End::Finished }
             }
-            Err(error) => ended(End::Failed(format!("{error:#}"))),
+            Err(error) => ended(End::Failed(told(&error))),
         },
     }
 }
@@ -124,8 +125,15 @@ fn supervise(
     let program = command.get_program().display().to_string();
     let mut child =
         command.spawn().map_err(|error| End::Failed(format!("cannot start {program}: {error}")))?;
-    let lines = read_lines(&mut child);
-    let complaints = read_complaints(&mut child);
+    let listening = read_lines(&mut child).and_then(|lines| Ok((lines, read_complaints(&mut child)?)));
+    let (lines, complaints) = match listening {
+        Ok(listening) => listening,
+        Err(error) => {
+            // It must not be left behind; why it is of no use is the error to tell.
+            let _ = bury(&mut child);
+            return Err(End::Failed(format!("{NO_LISTENER}: {error}")));
+        }
+    };
     let (mut said, mut last) = (String::new(), Instant::now());
     let cut = loop {
         if interrupt.requested() {
@@ -190,7 +198,7 @@ fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRe
     }
     let iterations = records(order, &row);
     if iterations.len() != order.plan.iterations as usize {
-        bail!("it measured {} iterations instead of {}", iterations.len(), order.plan.iterations);
+        bail!("it measured {} instead of {}", count(iterations.len(), "iteration"), order.plan.iterations);
     }
     Ok((iterations, origin))
 }

@@ -130,7 +130,7 @@ fn every_other_end_is_told() {
     assert_eq!(failure(&writes(&none)), "it measured 0 iterations instead of 2");
     assert!(failure(&writes(&RESULT.replace("ops/us", "ops/s"))).contains("in ops/s instead of ops/us"));
     let one = RESULT.replace("240.0, 2.6E2", "240.0").replace("\"score\": 250.0", "\"score\": 240.0");
-    assert_eq!(failure(&writes(&one)), "it measured 1 iterations instead of 2");
+    assert_eq!(failure(&writes(&one)), "it measured 1 iteration instead of 2");
 }
 
 #[test]

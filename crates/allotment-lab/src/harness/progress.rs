@@ -3,13 +3,48 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+/// How often the bar is drawn anew.
+const TICK: Duration = Duration::from_millis(500);
 
 /// Shows how far a run is. Its length is the planned time in milliseconds.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
+    ticker: Option<Ticker>,
     lines: u32,
     forks: u32,
+}
+
+/// A thread that draws the bar again and again. indicatif's own panics where the system gives no thread; a bar that moves
+/// with each iteration alone is good enough then.
+struct Ticker {
+    /// Its end ends the thread.
+    running: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Ticker {
+    /// None where the system gives no thread.
+    fn start(bar: &ProgressBar) -> Option<Ticker> {
+        let ((running, ended), bar) = (channel(), bar.clone());
+        let tick = move || {
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                bar.tick();
+            }
+        };
+        let thread = thread::Builder::new().name("progress".into()).spawn(tick).ok()?;
+        Some(Ticker { running, thread })
+    }
+
+    /// Waits until nothing is drawn any more.
+    fn end(self) {
+        drop(self.running);
+        // One that panicked draws no more either.
+        let _ = self.thread.join();
+    }
 }
 
 impl Progress {
@@ -23,10 +58,10 @@ impl Progress {
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
-            bar.enable_steady_tick(Duration::from_millis(500));
             bar
         });
-        Progress { bar, lines: if quiet || terminal { u32::MAX } else { 0 }, forks }
+        let ticker = bar.as_ref().and_then(Ticker::start);
+        Progress { bar, ticker, lines: if quiet || terminal { u32::MAX } else { 0 }, forks }
     }
 
     /// A fork begins.
@@ -49,7 +84,10 @@ impl Progress {
     }
 
     /// The run is over; the bar vanishes.
-    pub(super) fn finish(&self) {
+    pub(super) fn finish(&mut self) {
+        if let Some(ticker) = self.ticker.take() {
+            ticker.end();
+        }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

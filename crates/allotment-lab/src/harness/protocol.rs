@@ -5,6 +5,8 @@
 //! an experiment is seen as what it is.
 
 use super::{Bench, Case, Experiment, Plan, SecondaryValue, Watch};
+use crate::format::phrase::count;
+use crate::format::told;
 use crate::machine::die_with_parent;
 use allotment_jit::PerfMap;
 use anyhow::{Context, bail};
@@ -86,7 +88,7 @@ pub fn run_fork(
     };
     let ended = match measure(experiments, &order, &mut send) {
         Ok(()) => Message::Finished,
-        Err(error) => Message::Failed(format!("{error:#}")),
+        Err(error) => Message::Failed(told(&error)),
     };
     send(&ended)
 }
@@ -107,7 +109,7 @@ fn measure(
     experiment.run(&order.case, &mut bench)?;
     let (done, wanted) = (bench.iterations_done(), order.plan.warmup_iterations + order.plan.iterations);
     if done != wanted {
-        bail!("experiment `{name}` measured {done} iterations instead of {wanted}");
+        bail!("experiment `{name}` measured {} instead of {wanted}", count(done as usize, "iteration"));
     }
     drop(names);
     match bench.profile().map(String::from) {

@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::protocol::IterationRecord;
 use super::settings::START;
 use super::{Axis, Case, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
+use crate::format::phrase::count;
 use crate::format::time::iteration_time;
 use crate::format::{Origin, ScoreRow};
 use crate::machine::{TWO_CPUS, await_two_cpus};
@@ -54,7 +55,7 @@ pub struct Outcome {
     pub calls: Vec<(f64, f64)>,
     /// What went wrong, naming the case. The other cases are not affected.
     pub failures: Vec<String>,
-    /// The same on JVMs, which are measured for comparison: what fails there is no failure of the run.
+    /// The same on JVMs.
     pub jvm_failures: Vec<String>,
     /// What forks wrote to standard error though nothing went wrong.
     pub complaints: Vec<String>,
@@ -69,7 +70,8 @@ impl Outcome {
     pub fn incomplete(&self) -> Option<String> {
         let (measured, left) = (self.rows.len(), self.unmeasured.len());
         let interrupted = self.interrupted.then(|| "interrupted".to_string());
-        let unmeasured = (left > 0).then(|| format!("{left} of {} cases not measured", measured + left));
+        let unmeasured =
+            (left > 0).then(|| format!("{left} of {} not measured", count(measured + left, "case")));
         let parts: Vec<String> = interrupted.into_iter().chain(unmeasured).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -234,6 +236,8 @@ fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended 
     match ended.end {
         End::Finished => Ended::Well(measured, ended.complaints),
         End::Interrupted => Ended::Interrupted(measured),
+        // A signal for the whole session reaches forks too; what they have said is as good as before.
+        End::Failed(_) if run.interrupt.explains_end() => Ended::Interrupted(measured),
         End::Failed(text) => Ended::Badly(text),
     }
 }

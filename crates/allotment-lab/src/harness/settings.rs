@@ -5,6 +5,7 @@
 //! with every table.
 
 use super::{JmhMode, Watch};
+use crate::format::phrase::count;
 use crate::format::time::{iteration_time, rough};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -96,8 +97,8 @@ impl Settings {
     pub fn describe(&self, mode: JmhMode) -> String {
         let plan = self.plan(mode);
         format!(
-            "{} forks x ({} warm-up x {} + {} measured x {})",
-            self.forks(),
+            "{} x ({} warm-up x {} + {} measured x {})",
+            count(self.forks() as usize, "fork"),
             plan.warmup_iterations,
             iteration_time(plan.warmup_time),
             plan.iterations,
@@ -119,7 +120,11 @@ impl Settings {
         let of_each = u64::from(self.forks()) * u64::from(plan.warmup_iterations + plan.iterations);
         let shots = singles as u64 * of_each;
         let time = format!("about {}", rough(self.estimate(modes)));
-        if shots == 0 { time } else { format!("{time} and what {shots} single shots take") }
+        if shots == 0 {
+            time
+        } else {
+            format!("{time} and what {} take", count(shots as usize, "single shot"))
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 use super::bench::CPUS;
 use super::neighbours::NEIGHBOURS;
 use super::{Neighbours, Outcome};
+use crate::format::phrase::count;
 use crate::format::{Combine, Metric, ScoreRow};
 use crate::machine::{Noise, TWO_CPUS};
 
@@ -35,15 +36,15 @@ pub struct Circumstances {
 /// All warnings of a run, the gravest kind first.
 pub fn warnings(outcome: &Outcome, circumstances: &Circumstances) -> Vec<String> {
     let mut warnings = around(outcome, circumstances);
+    let all = count(outcome.rows.len(), "row");
     let rows = || outcome.rows.iter().zip(outcome.calls.iter().copied());
     let errors = rows().filter_map(|(row, _)| Some((row, relative_error(row)?)));
     warnings.extend(worst(errors.filter(|&(_, error)| error > LARGE_ERROR)).map(|found| {
         let Worst { name, value, count } = found;
         format!(
-            "the error is over {:.0} % of the score in {count} of {} rows, worst {name}: {:.0} %; more forks or \
+            "the error is over {:.0} % of the score in {count} of {all}, worst {name}: {:.0} %; more forks or \
              longer iterations narrow it",
             LARGE_ERROR * 100.0,
-            outcome.rows.len(),
             value * 100.0
         )
     }));
@@ -52,18 +53,16 @@ pub fn warnings(outcome: &Outcome, circumstances: &Circumstances) -> Vec<String>
     let few = timed().map(|(row, (calls, _))| (row, -calls)).filter(|&(_, calls)| -calls < FEW_CALLS);
     warnings.extend(worst(few).map(|Worst { name, value, count }| {
         format!(
-            "fewer than {FEW_CALLS:.0} calls in an iteration in {count} of {} rows, fewest {name}: {:.0}; a longer \
+            "fewer than {FEW_CALLS:.0} calls in an iteration in {count} of {all}, fewest {name}: {:.0}; a longer \
              --time makes the window's ends matter less",
-            outcome.rows.len(),
             -value
         )
     }));
     let short = timed().map(|(row, (_, time))| (row, -time)).filter(|&(_, time)| -time < SHORT_CALL);
     warnings.extend(worst(short).map(|Worst { name, value, count }| {
         format!(
-            "a call takes less than {SHORT_CALL:.0} ns in {count} of {} rows, shortest {name}: {:.1} ns; the \
+            "a call takes less than {SHORT_CALL:.0} ns in {count} of {all}, shortest {name}: {:.1} ns; the \
              measuring loop is a good part of that, and more operations per call make it vanish",
-            outcome.rows.len(),
             -value
         )
     }));
@@ -100,14 +99,17 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
     let threads = outcome.rows.iter().map(|row| row.threads + neighbours(row)).max().unwrap_or(0);
     if threads > *cpus {
         warnings.push(format!(
-            "up to {threads} threads, neighbours included, ran on {cpus} CPUs: their scores are the scheduler's too"
+            "up to {}, neighbours included, ran on {}: their scores are the scheduler's too",
+            count(threads, "thread"),
+            count(*cpus, "CPU")
         ));
     }
     if let Some(load) = before.load
         && load + threads.min(*cpus) as f64 > *cpus as f64 + 0.5
     {
         warnings.push(format!(
-            "the machine was busy before the start (load average {load:.2} on {cpus} CPUs): measure when it is idle"
+            "the machine was busy before the start (load average {load:.2} on {}): measure when it is idle",
+            count(*cpus, "CPU")
         ));
     }
     if let Some(share) = after.stolen_since(before)
@@ -123,9 +125,9 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
     let shared = cpus_of_shots.iter().filter(|&&cpus| cpus < TWO_CPUS).count();
     if shared > 0 {
         warnings.push(format!(
-            "right after {shared} of {} single shots two CPUs did less than {TWO_CPUS} times what one does, {:.1} at the least, as \
+            "right after {shared} of {} two CPUs did less than {TWO_CPUS} times what one does, {:.1} at the least, as \
              two threads of a core do: --await-cpus 30s waits for better moments",
-            cpus_of_shots.len(),
+            count(cpus_of_shots.len(), "single shot"),
             cpus_of_shots.iter().copied().fold(f64::INFINITY, f64::min)
         ));
     }
@@ -179,7 +181,7 @@ mod tests {
             assert!(all.len() == 1 && all[0].contains(text), "{text}: {all:?}");
         };
         let steady = [3.0, 3.0, 3.0];
-        one(&outcome(&[1.0, 2.0, 3.0], 1, GOOD), &quiet(), "over 10 % of the score in 1 of 1 rows");
+        one(&outcome(&[1.0, 2.0, 3.0], 1, GOOD), &quiet(), "over 10 % of the score in 1 of 1 row, ");
         one(
             &outcome(&steady, 3, GOOD),
             &Circumstances { before: Noise::default(), ..quiet() },
@@ -188,7 +190,7 @@ mod tests {
         one(
             &outcome(&steady, 1, (12.0, 1e6)),
             &quiet(),
-            "fewer than 100 calls in an iteration in 1 of 1 rows, fewest a.b (threads = 1, avgt): 12;",
+            "fewer than 100 calls in an iteration in 1 of 1 row, fewest a.b (threads = 1, avgt): 12;",
         );
         one(&outcome(&steady, 1, (1e9, 0.6)), &quiet(), "shortest a.b (threads = 1, avgt): 0.6 ns");
         let mut beside = outcome(&steady, 1, GOOD);

@@ -92,13 +92,23 @@ pub(crate) fn bury(child: &mut Child) -> io::Result<ExitStatus> {
 /// Runs a program to its end, `limit` at most, or until `stop` says so.
 ///
 /// # Errors
-/// It cannot be started.
+/// It cannot be started, or the system gives no thread that reads what it says.
 pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
     without_hidden_options(&mut command);
     tie(&mut command);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let output = child.stdout.take().map(read);
-    let errors = child.stderr.take().map(read);
+    let output = child.stdout.take().map(read).transpose();
+    let errors = child.stderr.take().map(read).transpose();
+    let (output, errors) = match (output, errors) {
+        (Ok(output), Ok(errors)) => (output, errors),
+        (Err(error), _) | (_, Err(error)) => {
+            bury(&mut child)?;
+            return Err(io::Error::new(
+                error.kind(),
+                format!("cannot start a thread that reads what it says: {error}"),
+            ));
+        }
+    };
     let start = Instant::now();
     let cut = loop {
         if has_ended(&child)? {
@@ -120,9 +130,9 @@ pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool
 }
 
 /// Reads all, keeps the beginning.
-fn read(mut from: impl Read + Send + 'static) -> Receiver<String> {
+fn read(mut from: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (sender, receiver) = channel();
-    thread::spawn(move || {
+    thread::Builder::new().name("reader".into()).spawn(move || {
         let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
         while let Ok(length @ 1..) = from.read(&mut buffer) {
             let room = KEPT - kept.len();
@@ -130,8 +140,8 @@ fn read(mut from: impl Read + Send + 'static) -> Receiver<String> {
         }
         // Whoever asked may have given up.
         let _ = sender.send(String::from_utf8_lossy(&kept).into_owned());
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// What a failure is told by, in a JVM's words.

@@ -10,7 +10,7 @@ use std::thread::{self, ScopedJoinHandle};
 /// begins before both are bound.
 ///
 /// # Errors
-/// A CPU is not allowed to this process, or one of them panicked.
+/// A CPU is not allowed to this process, the system gives no thread, or one of them panicked.
 pub(super) fn on_two_cpus<A: Send, B: Send>(
     cpus: [usize; 2],
     first: impl FnOnce() -> A + Send,
@@ -24,8 +24,17 @@ pub(super) fn on_two_cpus<A: Send, B: Send>(
         done.map(|()| !refused.load(Ordering::SeqCst))
     };
     thread::scope(|scope| {
-        let other = scope.spawn(|| Ok(bound(cpus[1])?.then(second)));
-        let one = scope.spawn(|| Ok(bound(cpus[0])?.then(first)));
+        let thread = || thread::Builder::new();
+        let other = thread().spawn_scoped(scope, || Ok(bound(cpus[1])?.then(second)))?;
+        let one = match thread().spawn_scoped(scope, || Ok(bound(cpus[0])?.then(first))) {
+            Ok(one) => one,
+            Err(error) => {
+                // The other waits for it, and must not begin.
+                refused.store(true, Ordering::SeqCst);
+                tried.wait();
+                return Err(error);
+            }
+        };
         let (one, other): (io::Result<_>, io::Result<_>) = (joined(one), joined(other));
         match (one?, other?) {
             (Some(one), Some(other)) => Ok((one, other)),

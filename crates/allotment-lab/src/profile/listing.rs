@@ -5,6 +5,7 @@
 
 use super::regions::{Region, regions};
 use super::{Clock, Image, Samples};
+use crate::format::phrase::count;
 use allotment_jit::{Disassembled, disassemble};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -24,7 +25,7 @@ const BEFORE: u64 = 64 << 10;
 /// The listing, lines with ends.
 pub fn listing(samples: &Samples, clock: Clock, image: &Image) -> String {
     let total = samples.total();
-    let mut text = format!("{total} samples by {clock}\n");
+    let mut text = format!("{} by {clock}\n", count(total as usize, "sample"));
     if samples.lost > 0 {
         let _ = writeln!(text, "{} more were lost: there was no room for them", samples.lost);
     }

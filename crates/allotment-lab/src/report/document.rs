@@ -2,6 +2,7 @@
 
 use super::section::Section;
 use crate::format::coordinates::group;
+use crate::format::phrase::count;
 use crate::format::{Entry, Origin, Parameter, ScoreRow};
 use crate::harness::{Experiment, label};
 
@@ -58,13 +59,11 @@ impl Document {
             Section::of(name, experiment.copied(), &own)
         };
         let sections: Vec<Section> = names.iter().map(section).collect();
-        let counted =
-            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let about = format!(
             "{} of {}. Errors are half of the 99.9 % confidence interval; a difference is said only where the \
              whole interval of a ratio shows it.",
-            counted(entries.len(), "row"),
-            counted(sections.len(), "experiment")
+            count(entries.len(), "row"),
+            count(sections.len(), "experiment")
         );
         Document { sections, origins, rows: entries.len(), about }
     }

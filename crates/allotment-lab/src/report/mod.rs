@@ -28,7 +28,7 @@ mod section;
 mod table;
 mod tlab_log;
 
-pub use changes::{Change, Changes, changes};
+pub use changes::{Change, Changed, Changes, changes};
 pub use changes_json::changes_json;
 pub use document::{Document, Source};
 pub use html::html;
@@ -36,3 +36,6 @@ pub use markdown::markdown;
 pub use section::{Section, verdicts};
 pub use table::Table;
 pub use tlab_log::{NOTHING_TO_REPLAY, lacking_charts, tlab_log_document};
+
+#[cfg(test)]
+mod wild_tests;

@@ -52,11 +52,7 @@ impl Section {
         }
         let of_run = |origin: &Origin| Some(format!("a run is incomplete: {}", origin.fact(INCOMPLETE)?));
         let mut incomplete: Vec<String> = origins.iter().filter_map(of_run).collect();
-        let missing = |row: &ScoreRow| {
-            let all = u64::from(row.iterations) * u64::from(row.forks);
-            format!("{}: {} of {all} iterations are missing", row.full_name(), row.missing)
-        };
-        incomplete.extend(rows.iter().filter(|row| row.missing > 0).map(missing));
+        incomplete.extend(rows.iter().filter(|row| row.missing > 0).map(ScoreRow::missing_text));
         Section {
             name: name.into(),
             question: experiment.map(|experiment| experiment.question().into()),

@@ -2,7 +2,7 @@
 
 use super::chart::choose::Scored;
 use crate::format::coordinates::{Coordinate, MODE, mode, value, varying};
-use crate::format::phrase::{Effect, factor, interval};
+use crate::format::phrase::{Effect, ratio_within};
 use crate::format::{ScoreRow, number};
 
 /// Text in rows and columns.
@@ -106,11 +106,7 @@ pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
                     Effect::Below => " ▼",
                     Effect::None | Effect::Unknown => "",
                 };
-                let within = match Effect::of(&ratio) {
-                    Effect::Unknown => String::new(),
-                    _ => format!(" ({})", interval(&ratio)),
-                };
-                format!("{}×{within}{mark}", factor(ratio.value))
+                format!("{}{mark}", ratio_within(&ratio, "×"))
             }));
         }
         cells

@@ -4,13 +4,11 @@
 //! ones, because a score printed here is meant to stand next to one from a Java virtual machine. The one
 //! addition is [`Ratio`], since "how many times faster" is what most experiments ask.
 
-mod difference;
 mod percentiles;
 mod ratio;
 mod student;
 mod summary;
 
-pub use difference::{DIFFERENCE_CONFIDENCE, differ};
 pub use percentiles::{JMH_PERCENTILES, Weighted, percentile, percentiles};
 pub use ratio::Ratio;
 pub use student::t_quantile;

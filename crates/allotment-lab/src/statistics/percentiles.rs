@@ -23,7 +23,7 @@ pub const JMH_PERCENTILES: [(&str, f64); 10] = [
 
 /// The percentile `p` (0 to 100) of weighted values, which must be sorted by value. NaN without values.
 pub fn percentile(sorted: &[Weighted], p: f64) -> f64 {
-    let n: u64 = sorted.iter().map(|&(_, times)| times).sum();
+    let n = sorted.iter().fold(0_u64, |n, &(_, times)| n.saturating_add(times));
     if n == 0 {
         return f64::NAN;
     }
@@ -35,7 +35,7 @@ pub fn percentile(sorted: &[Weighted], p: f64) -> f64 {
         return at_rank(sorted, n);
     }
     let lower = at_rank(sorted, position as u64);
-    let upper = at_rank(sorted, position as u64 + 1);
+    let upper = at_rank(sorted, (position as u64).saturating_add(1));
     lower + position.fract() * (upper - lower)
 }
 
@@ -50,7 +50,7 @@ pub fn percentiles(values: &[f64]) -> [f64; 10] {
 fn at_rank(sorted: &[Weighted], rank: u64) -> f64 {
     let mut seen = 0;
     for &(value, times) in sorted {
-        seen += times;
+        seen = u64::saturating_add(seen, times);
         if seen >= rank {
             return value;
         }

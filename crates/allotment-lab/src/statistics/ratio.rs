@@ -1,17 +1,16 @@
 //! How many times a score is of another, with the error both carry.
 //!
-//! Fieller's interval (E. C. Fieller, "Some problems in interval estimation", J. R. Stat. Soc. B 16, 1954)
-//! with Welch's and Satterthwaite's degrees of freedom, since the variances differ. With R = a / b, variances
-//! of the means v and w, and g = t^2 w / b^2:
+//! The interval is symmetric on the logarithmic scale, where a ratio is a difference. With R = a / b, variances of the
+//! means v and w, and Welch's and Satterthwaite's degrees of freedom, since the variances differ:
 //!
 //! ```text
-//! (R ± t/b * sqrt(v + R^2 w - g v)) / (1 - g)      freedom = (v + R^2 w)^2 / (v^2/(n-1) + (R^2 w)^2/(m-1))
+//! x = v / a^2, y = w / b^2     R * exp(± t * sqrt(x + y))     freedom = (x + y)^2 / (x^2/(n-1) + y^2/(m-1))
 //! ```
 //!
-//! It assumes what the error of a score already assumes (normal means) and nothing more, and it admits that
-//! there is no bound when the baseline itself is not clearly different from zero. Adding relative errors in
-//! quadrature is the first-order approximation of it and was refused for that silence; pairing forks
-//! would leave two degrees of freedom and intervals wider than the effects.
+//! So both ends are positive, as every ratio of times and rates is; the value lies between them; and the ratio the other
+//! way round has the inverse interval. Fieller's interval was refused: with large errors it reaches below zero, or is
+//! bounded by nothing, and a reader can make nothing of either. Adding relative errors as `R * (1 ± e)` was refused for the
+//! same reason. Pairing forks would leave two degrees of freedom and intervals wider than the effects.
 
 use super::{CONFIDENCE, Summary, t_quantile};
 
@@ -20,7 +19,8 @@ use super::{CONFIDENCE, Summary, t_quantile};
 pub struct Ratio {
     /// Mean of the score divided by mean of the baseline.
     pub value: f64,
-    /// Lower end; NaN when unknown (two values or fewer on either side, or an undetermined baseline).
+    /// Lower end, above zero; NaN when unknown (two values or fewer on either side, a mean that is not above zero, or an
+    /// interval that no number can hold).
     pub low: f64,
     /// Upper end; NaN like `low`.
     pub high: f64,
@@ -30,37 +30,42 @@ impl Ratio {
     /// Divides `score` by `baseline`.
     pub fn of(score: &Summary, baseline: &Summary) -> Ratio {
         let value = score.mean / baseline.mean;
-        let unknown = Ratio { value, low: f64::NAN, high: f64::NAN };
-        if score.count <= 2 || baseline.count <= 2 || !value.is_finite() {
-            return unknown;
+        let is_rate = |mean: f64| mean > 0.0 && mean.is_finite();
+        if score.count <= 2 || baseline.count <= 2 || !is_rate(score.mean) || !is_rate(baseline.mean) {
+            return Ratio::unknown(value);
         }
-        let (v, w) = (score.variance_of_mean(), baseline.variance_of_mean());
-        let scaled = value * value * w;
-        if v + scaled == 0.0 {
-            return Ratio { value, low: value, high: value };
+        let relative = |summary: &Summary| summary.variance_of_mean() / summary.mean / summary.mean;
+        let (x, y) = (relative(score), relative(baseline));
+        if x + y == 0.0 {
+            return Ratio::within(value, 1.0);
         }
-        let freedom = (v + scaled).powi(2)
-            / (v * v / (score.count - 1) as f64 + scaled * scaled / (baseline.count - 1) as f64);
+        // Of shares of the sum, whose squares neither overflow nor vanish.
+        let (of_x, of_y) = (x / (x + y), y / (x + y));
+        let freedom =
+            1.0 / (of_x * of_x / (score.count - 1) as f64 + of_y * of_y / (baseline.count - 1) as f64);
         let t = t_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0, freedom);
-        let g = t * t * w / (baseline.mean * baseline.mean);
-        if g >= 1.0 {
-            return unknown;
-        }
-        let half = t / baseline.mean.abs() * (v + scaled - g * v).max(0.0).sqrt();
-        Ratio { value, low: (value - half) / (1.0 - g), high: (value + half) / (1.0 - g) }
+        Ratio::within(value, (t * (x + y).sqrt()).exp())
     }
 
-    /// The ratio the other way round. Of an interval that reaches zero the upper end is not bounded; the lower one of an interval
-    /// around it is not known.
+    /// A ratio whose interval is not known.
+    fn unknown(value: f64) -> Ratio {
+        Ratio { value, low: f64::NAN, high: f64::NAN }
+    }
+
+    /// The interval from `value / factor` to `value * factor`.
+    fn within(value: f64, factor: f64) -> Ratio {
+        let (low, high) = (value / factor, value * factor);
+        if low > 0.0 && high.is_finite() { Ratio { value, low, high } } else { Ratio::unknown(value) }
+    }
+
+    /// The ratio the other way round.
     pub fn inverse(&self) -> Ratio {
-        let high = if self.low > 0.0 || self.low.is_nan() { 1.0 / self.low } else { f64::INFINITY };
-        let low = if self.low >= 0.0 || self.low.is_nan() { 1.0 / self.high } else { f64::NAN };
-        Ratio { value: 1.0 / self.value, low, high }
+        Ratio { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
     }
 
-    /// Half the width of the interval; the interval is not quite symmetric about the value.
-    pub fn error(&self) -> f64 {
-        (self.high - self.low) / 2.0
+    /// The ratio times a number above zero that has no error.
+    pub fn scaled(&self, by: f64) -> Ratio {
+        Ratio { value: self.value * by, low: self.low * by, high: self.high * by }
     }
 }
 
@@ -70,20 +75,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_exact_baseline_only_scales_the_interval() {
+    fn an_exact_baseline_gives_the_relative_error_of_the_score() {
         let (score, baseline) = (Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]), Summary::of(&[2.0; 5]));
         let ratio = Ratio::of(&score, &baseline);
         assert_eq!(ratio.value, 1.5);
-        assert!((ratio.error() - score.error / 2.0).abs() < 1e-9, "{ratio:?}");
-    }
-
-    #[test]
-    fn what_may_be_zero_may_be_endless_the_other_way_round() {
-        let of = |low, high| Ratio { value: 0.5, low, high }.inverse();
-        assert_eq!((of(0.25, 1.0).low, of(0.25, 1.0).value, of(0.25, 1.0).high), (1.0, 2.0, 4.0));
-        assert_eq!((of(0.0, 1.0).low, of(0.0, 1.0).high), (1.0, f64::INFINITY));
-        assert!(of(-6.4, 7.6).low.is_nan() && of(-6.4, 7.6).high == f64::INFINITY);
-        assert!(of(f64::NAN, f64::NAN).low.is_nan() && of(f64::NAN, f64::NAN).high.is_nan());
+        let expected = (score.error / score.mean).exp();
+        assert!((ratio.high / ratio.value / expected - 1.0).abs() < 1e-9, "{ratio:?}");
+        assert!((ratio.value / ratio.low / expected - 1.0).abs() < 1e-9, "{ratio:?}");
     }
 
     #[test]
@@ -93,35 +91,60 @@ mod tests {
     }
 
     #[test]
-    fn a_baseline_about_zero_bounds_nothing() {
-        let ratio = Ratio::of(&Summary::of(&[3.0, 3.1, 3.2]), &Summary::of(&[-1.0, 0.1, 1.2]));
-        assert!(ratio.low.is_nan() && ratio.high.is_nan() && ratio.value.is_finite());
-        assert!(Ratio::of(&Summary::of(&[3.0; 3]), &Summary::of(&[0.0; 3])).low.is_nan());
-        assert!(Ratio::of(&Summary::of(&[3.0; 2]), &Summary::of(&[1.0; 3])).low.is_nan());
+    fn what_is_no_rate_or_too_few_has_no_interval() {
+        let some = Summary::of(&[3.0, 3.1, 3.2]);
+        for other in [vec![0.0; 3], vec![-1.0, -1.1, -1.2], vec![1.0; 2], vec![], vec![f64::INFINITY; 3]] {
+            for ratio in [Ratio::of(&some, &Summary::of(&other)), Ratio::of(&Summary::of(&other), &some)] {
+                assert!(ratio.low.is_nan() && ratio.high.is_nan(), "{other:?}: {ratio:?}");
+            }
+        }
+        let endless = Ratio::of(&some, &Summary::of(&[1e-300, 1e-300, 1.0, 1e-300]));
+        assert!(endless.low > 0.0 || endless.low.is_nan(), "{endless:?}");
     }
 
-    /// The defining property: the ends are the ratios r at which a - r b is t standard errors from zero.
     #[test]
-    fn the_ends_solve_the_defining_equation() {
-        let (a, b) = (Summary::of(&[10.0, 10.4, 10.9, 10.1]), Summary::of(&[5.0, 5.3, 4.9, 5.1]));
-        let ratio = Ratio::of(&a, &b);
-        let distance = |r: f64| {
-            (a.mean - r * b.mean).abs() / (a.variance_of_mean() + r * r * b.variance_of_mean()).sqrt()
-        };
-        assert!((distance(ratio.low) - distance(ratio.high)).abs() < 1e-9);
-        assert!(ratio.low < ratio.value && ratio.value < ratio.high);
+    fn an_interval_that_no_number_holds_is_unknown() {
+        let (tiny, huge) = (Summary::of(&[1e-300; 3]), Summary::of(&[1e300; 3]));
+        assert!(Ratio::of(&huge, &tiny).high.is_nan() && Ratio::of(&tiny, &huge).low.is_nan());
+    }
+
+    /// Errors that used to be told as "-13.3 to 74.2" and "1.24 ± 21.28".
+    #[test]
+    fn a_large_error_is_a_wide_interval_above_zero() {
+        let ratio = Ratio::of(&Summary::of(&[10.0, 1.0, 80.0]), &Summary::of(&[3.0, 9.0, 1.0]));
+        assert!(ratio.low > 0.0 && ratio.low < 1.0 && ratio.high > 74.2, "{ratio:?}");
+    }
+
+    fn summaries() -> impl Strategy<Value = Summary> {
+        prop::collection::vec(1e-3f64..1e6, 3..12).prop_map(|values| Summary::of(&values))
     }
 
     proptest! {
         #[test]
-        fn swapping_the_sides_inverts_the_interval(
-            a in prop::collection::vec(100.0f64..101.0, 3..12),
-            b in prop::collection::vec(50.0f64..50.5, 3..12),
-        ) {
-            let (a, b) = (Summary::of(&a), Summary::of(&b));
-            let (there, back) = (Ratio::of(&a, &b), Ratio::of(&b, &a));
-            prop_assert!((there.low * back.high - 1.0).abs() < 1e-9, "{:?} {:?}", there, back);
-            prop_assert!((there.high * back.low - 1.0).abs() < 1e-9);
+        fn the_interval_is_positive_and_holds_the_value(a in summaries(), b in summaries()) {
+            let ratio = Ratio::of(&a, &b);
+            if !ratio.low.is_nan() {
+                prop_assert!(0.0 < ratio.low && ratio.low <= ratio.value, "{:?}", ratio);
+                prop_assert!(ratio.value <= ratio.high && ratio.high.is_finite(), "{:?}", ratio);
+            }
+            prop_assert_eq!(ratio.low.is_nan(), ratio.high.is_nan());
+        }
+
+        #[test]
+        fn swapping_the_sides_inverts_the_interval(a in summaries(), b in summaries()) {
+            let (there, back) = (Ratio::of(&a, &b), Ratio::of(&b, &a).inverse());
+            let close = |x: f64, y: f64| (x.is_nan() && y.is_nan()) || (x / y - 1.0).abs() < 1e-9;
+            prop_assert!(close(there.low, back.low) && close(there.high, back.high), "{:?} {:?}", there, back);
+            prop_assert!(close(there.value, back.value));
+        }
+
+        #[test]
+        fn the_unit_does_not_matter(a in summaries(), b in summaries(), factor in 1e-6f64..1e6) {
+            let times = |one: &Summary| Summary { mean: one.mean * factor, deviation: one.deviation * factor, ..*one };
+            let (ratio, same) = (Ratio::of(&a, &b), Ratio::of(&times(&a), &times(&b)));
+            if !ratio.low.is_nan() {
+                prop_assert!((ratio.low / same.low - 1.0).abs() < 1e-9 && (ratio.high / same.high - 1.0).abs() < 1e-9);
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ impl Summary {
     fn collect(values: impl Iterator<Item = Weighted> + Clone) -> Summary {
         let (mut count, mut sum, mut min, mut max) = (0_u64, 0.0, f64::NAN, f64::NAN);
         for (value, times) in values.clone().filter(|&(_, times)| times > 0) {
-            count += times;
+            count = count.saturating_add(times);
             sum += value * times as f64;
             min = value.min(min);
             max = value.max(max);

@@ -1,4 +1,4 @@
-//! Runs that end early: by the user, or by a fork that dies.
+//! Runs that end early: by the user, by a signal for all of them, or by a fork that dies.
 
 use super::allotment;
 use serde_json::Value;
@@ -82,7 +82,7 @@ fn an_interrupted_run_keeps_and_marks_what_it_has() {
     assert!(entries.len() < 3);
     for entry in &entries[1..] {
         assert!(entry["secondaryMetrics"]["incomplete"]["score"].as_f64().unwrap() >= 1.0);
-        assert!(table.contains("iterations are missing"), "{table}");
+        assert!(table.contains("of 3 iterations "), "{table}");
     }
     let compared = allotment().arg("compare").args([&json, &json]).output().unwrap();
     let text = String::from_utf8(compared.stdout).unwrap();
@@ -92,19 +92,95 @@ fn an_interrupted_run_keeps_and_marks_what_it_has() {
     );
 }
 
+/// The fork of a run, which is the parent's only child.
+fn child_of(parent: u32) -> u32 {
+    let children = format!("/proc/{parent}/task/{parent}/children");
+    loop {
+        let text = fs::read_to_string(&children).unwrap();
+        if let Some(child) = text.split_whitespace().next() {
+            return child.parse().unwrap();
+        }
+    }
+}
+
+/// `timeout` signals its child, and then the group that the child is in: the second is the same request.
+#[test]
+fn a_run_that_timeout_ends_leaves_its_file_every_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = |index: u32| {
+        let json = directory.path().join(format!("{index}.json"));
+        let mut command = Command::new("timeout");
+        command.args(["4", env!("CARGO_BIN_EXE_allotment"), "run", "clock", "--threads=1", "--reads=64"]);
+        command.args([
+            "--mode=tsc",
+            "--forks=1",
+            "--warmup-iterations=0",
+            "--iterations=9999",
+            "--time=10ms",
+        ]);
+        command.arg("--json").arg(&json).env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        (json, child)
+    };
+    let started: Vec<_> = (0..10).map(start).collect();
+    for (json, child) in started {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(124), "that of timeout: {output:?}");
+        let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        assert_eq!(entries[0]["benchmark"], "clock.tsc");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("warning: interrupted: the results are partial"), "{told}");
+    }
+}
+
+/// As a terminal or the end of a session does it: each signal twice, to the run and to its fork.
+#[test]
+fn a_signal_for_all_processes_keeps_what_was_measured() {
+    for name in ["-INT", "-TERM", "-HUP"] {
+        let directory = tempfile::tempdir().unwrap();
+        let (code, table, told) = interrupted(directory.path(), "400ms", "tsc", |parent| {
+            let (parent, fork) = (parent.to_string(), child_of(parent).to_string());
+            let all = [name, &fork, &parent, &parent, &fork];
+            // The fork may have gone by the second time.
+            let _ = Command::new("kill").args(all).stderr(Stdio::null()).status().unwrap();
+        });
+        assert_eq!(code, Some(130), "{name}: {told}");
+        assert!(
+            table.contains("interrupted: partial results") && !table.contains("failed: "),
+            "{name}: {table}"
+        );
+        assert!(told.contains("warning: interrupted: the results are partial"), "{name}: {told}");
+        let left = table.matches("not measured: ").count();
+        let entries = marked(directory.path(), &format!("interrupted, {left} of 3 cases not measured"));
+        assert_eq!(entries[0]["benchmark"], "clock.empty", "{name}");
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_before_the_run_stays_ignored() {
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_allotment")])
+        .args(super::SHORT);
+    command.arg("--iterations=30").env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("clock.") {
+        line.clear();
+        assert!(errors.read_line(&mut line).unwrap() > 0, "no case ever began");
+    }
+    signal("-HUP", child.id());
+    while errors.read_line(&mut line).unwrap() > 0 {}
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{line}");
+}
+
 #[test]
 fn a_fork_that_dies_costs_its_own_case_only() {
     let directory = tempfile::tempdir().unwrap();
     let (code, table, errors) = interrupted(directory.path(), "400ms", "tsc", |parent| {
-        // The fork is the parent's only child.
-        let children = format!("/proc/{parent}/task/{parent}/children");
-        let child = loop {
-            let text = fs::read_to_string(&children).unwrap();
-            if let Some(child) = text.split_whitespace().next() {
-                break child.parse().unwrap();
-            }
-        };
-        signal("-KILL", child);
+        signal("-KILL", child_of(parent));
     });
     assert_eq!(code, Some(1), "{errors}");
     assert!(errors.contains("clock.tsc") && errors.contains("killed by signal 9"), "{errors}");

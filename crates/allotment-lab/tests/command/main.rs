@@ -1,6 +1,7 @@
 //! The built command, from the outside: what it prints, what it writes, how it fails.
 
 mod ends;
+mod limits;
 mod mistakes;
 mod runs;
 mod simulate;
@@ -90,6 +91,7 @@ fn help_and_version_are_no_errors() {
     assert!(stdout(&["--help"]).contains("Usage: allotment"));
     assert!(stdout(&["run", "--help"]).contains("--reads"));
     assert_eq!(stdout(&["--version"]).trim(), format!("allotment {}", env!("CARGO_PKG_VERSION")));
+    assert!(stdout(&["--help"]).contains("Exit codes:"));
     assert!(!stdout(&["--help"]).contains("fork"), "the command for forks is hidden");
 }
 

@@ -14,7 +14,7 @@ fn a_run_prints_a_table_and_writes_both_files() {
     assert!(output.status.success(), "{output:?}");
 
     let table = String::from_utf8(output.stdout).unwrap();
-    let setting = "# avgt: 1 forks x (1 warm-up x 5 ms + 3 measured x 10 ms)";
+    let setting = "# avgt: 1 fork x (1 warm-up x 5 ms + 3 measured x 10 ms)";
     assert!(table.starts_with(setting), "{table}");
     let titles = table.lines().find(|line| line.starts_with("Benchmark")).unwrap();
     let titles: Vec<&str> = titles.split_whitespace().collect();

@@ -177,7 +177,7 @@ fn what_does_not_work_is_refused_with_the_nearest_that_does() {
         ("--array --element 3", "1, 2, 4 or 8 bytes; 4 is the nearest"),
         ("--array --element 4 --length 262141", "--length 262140 is the nearest"),
         ("--array --length 18446744073709551615", "--length 131070 is the nearest"),
-        ("--array --length -1", "unexpected argument"),
+        ("--array --length -1", "write a number of elements"),
         ("--array --size 64", "cannot be used with"),
         ("--element 4", "--array"),
         ("--count 0", "1..=1024"),

@@ -2,6 +2,7 @@
 
 use super::questions::{Candidate, Program, Question};
 use crate::format::ScoreRow;
+use crate::format::phrase::{Effect, ratio_within};
 use crate::statistics::Ratio;
 
 /// The answer to a question.
@@ -25,11 +26,11 @@ struct Tried<'q> {
 
 impl Tried<'_> {
     fn harms(&self) -> bool {
-        self.ratios.iter().any(|(_, ratio)| ratio.high < 1.0)
+        self.ratios.iter().any(|(_, ratio)| Effect::of(ratio) == Effect::Below)
     }
 
     fn helps(&self) -> bool {
-        self.ratios.iter().any(|(_, ratio)| ratio.low > 1.0)
+        self.ratios.iter().any(|(_, ratio)| Effect::of(ratio) == Effect::Above)
     }
 
     /// The geometric mean of the gains.
@@ -41,12 +42,12 @@ impl Tried<'_> {
     /// A line for the value, and one for each program.
     fn describe(&self) -> Vec<String> {
         let of = |(program, ratio): &(&Program, Ratio)| {
-            let what = match (ratio.low > 1.0, ratio.high < 1.0) {
-                (true, _) => "helps",
-                (_, true) => "harms",
-                _ => "no difference",
+            let what = match Effect::of(ratio) {
+                Effect::Above => "helps",
+                Effect::Below => "harms",
+                Effect::None | Effect::Unknown => "no difference",
             };
-            format!("  {:.2} ± {:.2} {what:<13} {}", ratio.value, ratio.error(), program.label)
+            format!("  {:<22} {what:<13} {}", ratio_within(ratio, ""), program.label)
         };
         std::iter::once(self.candidate.label.clone()).chain(self.ratios.iter().map(of)).collect()
     }
@@ -175,7 +176,7 @@ mod tests {
         assert!(finding.answer.starts_with("a, 1.10 of default"), "{}", finding.answer);
         assert_eq!(
             finding.details[3..],
-            ["b", "  1.50 ± 0.00 helps         x", "  0.90 ± 0.00 harms         y"]
+            ["b", "  1.50 (1.50 to 1.50)    helps         x", "  0.90 (0.90 to 0.90)    harms         y"]
         );
     }
 

@@ -67,7 +67,7 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
     let printed = if outcome.interrupted { Ok(()) } else { print(&text) };
     warn(&outcome, &circumstances);
     written.transpose()?;
-    end(&outcome, printed)
+    end(&outcome, &[], printed)
 }
 
 /// A minute for some thirty cases.

@@ -5,6 +5,7 @@
 
 use crate::experiments::options::DEFAULTS;
 use crate::format::number::size;
+use crate::format::phrase::count;
 use crate::harness::{Case, JmhMode, TimeUnit};
 use allotment::memory::topology::Topology;
 use allotment::memory::{PrefetchSettings, PrefetchStyle, Processor};
@@ -130,7 +131,7 @@ fn of_options(about: &'static str, threads: usize, beside: &str, default: &str, 
         about,
         experiment: "options",
         programs: vec![Program {
-            label: format!("objects of 16 to 144 bytes, {threads} threads{beside}"),
+            label: format!("objects of 16 to 144 bytes, {}{beside}", count(threads, "thread")),
             threads,
             parameters: vec![("heap", (256_usize << 20).to_string())],
         }],

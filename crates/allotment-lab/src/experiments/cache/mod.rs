@@ -17,6 +17,7 @@ mod speed_up;
 mod verdict;
 
 use super::on_jvm;
+use crate::format::phrase::count;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, SecondaryValue, Thread,
@@ -147,8 +148,8 @@ impl Experiment for Cache {
         let total = set.saturating_mul(case.threads);
         if total > SMALL_TOTAL && total > free_memory() {
             return Some(format!(
-                "{} threads that walk {set} bytes each are more than there is memory free",
-                case.threads
+                "{} with {set} bytes each to walk: more than there is memory free",
+                count(case.threads, "thread")
             ));
         }
         None

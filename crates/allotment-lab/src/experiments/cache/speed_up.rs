@@ -53,8 +53,7 @@ pub(super) fn speed_ups(one: &Curve, many: &Curve, threads: usize) -> Vec<SpeedU
             Ratio::of(point_score, single)
         } else {
             // Each thread's time for an element: all are as fast together as their number over it.
-            let each = Ratio::of(single, point_score);
-            Ratio { value: each.value * factor, low: each.low * factor, high: each.high * factor }
+            Ratio::of(single, point_score).scaled(factor)
         };
         Some(SpeedUp { set: point.set, ratio })
     };
@@ -75,11 +74,16 @@ pub(super) fn shape(all: &[SpeedUp]) -> Shape {
         let shoulder = if from.ratio.value < to.ratio.value { from } else { to };
         let depth = shoulder.ratio.value - bottom.ratio.value;
         if deepest.is_none_or(|(known, _)| depth > known) {
-            let error = shoulder.ratio.error().hypot(bottom.ratio.error());
+            let error = half(shoulder.ratio).hypot(half(bottom.ratio));
             deepest = Some((depth, Shape::Valley { from, bottom, to, depth, error }));
         }
     }
     deepest.or(steepest).map_or(Shape::Level, |(_, shape)| shape)
+}
+
+/// Half the width of an interval. The depth of a valley is a difference: its error is on no logarithmic scale.
+fn half(ratio: Ratio) -> f64 {
+    (ratio.high - ratio.low) / 2.0
 }
 
 /// The best of some speed-ups that is above `bottom` by more than both intervals and what is noticeable.

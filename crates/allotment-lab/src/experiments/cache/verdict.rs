@@ -6,6 +6,7 @@
 use super::curve::{Curve, Knee, Point};
 use super::expected::Machine;
 use super::speed_up::{Shape, SpeedUp, shape, speed_ups};
+use crate::format::phrase::{count, factor, interval, ratio_within};
 use crate::format::{ScoreRow, number};
 
 /// The parameter that curves are drawn over.
@@ -27,8 +28,7 @@ pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
     for walk in walks(rows) {
         let one = walk.curves.iter().find(|(threads, _)| *threads == 1).map(|(_, curve)| curve);
         for (threads, curve) in walk.curves.iter().filter(|(_, curve)| curve.points.len() > 1) {
-            let plural = if *threads == 1 { "" } else { "s" };
-            let name = format!("{}, {threads} thread{plural}", walk.name);
+            let name = format!("{}, {}", walk.name, count(*threads, "thread"));
             lines.push(format!("{name}: {}", cost(curve, (*threads, walk.is_total), &walk.unit, machine)));
             if let Some(one) = one.filter(|_| *threads > 1) {
                 lines.extend(gain(&speed_ups(one, curve, *threads)).map(|text| format!("{name}: {text}")));
@@ -105,12 +105,11 @@ fn cost(curve: &Curve, threads: (usize, bool), unit: &str, machine: &Machine) ->
     }
     for knee in &knees {
         text += &format!(
-            "; from {} to {} the cost rises {:.2} times ({:.2} to {:.2}), to {} {unit}: {}",
+            "; from {} to {} the cost rises {} times ({}), to {} {unit}: {}",
             number::size(knee.from as u64),
             number::size(knee.to as u64),
-            knee.rise.value,
-            knee.rise.low,
-            knee.rise.high,
+            factor(knee.rise.value),
+            interval(&knee.rise),
             number::score(knee.after),
             causes(knee, threads, machine)
         );
@@ -153,17 +152,19 @@ fn gain(all: &[SpeedUp]) -> Option<String> {
             at(&to)
         ),
         Shape::Valley { from, bottom, to, depth, error } => format!(
-            "speed-up over one thread {}, falls to {} and recovers to {}: a valley, {depth:.2} ± {error:.2} deep",
+            "speed-up over one thread {}, falls to {} and recovers to {}: a valley, {depth:.2} deep ({:.2} to {:.2})",
             at(&from),
             at(&bottom),
-            at(&to)
+            at(&to),
+            depth - error,
+            depth + error
         ),
     })
 }
 
-/// `1.98 ± 0.02 at 256k`.
+/// `1.98 (1.96 to 2.00) at 256k`.
 fn at(one: &SpeedUp) -> String {
-    format!("{:.2} ± {:.2} at {}", one.ratio.value, one.ratio.error(), number::size(one.set as u64))
+    format!("{} at {}", ratio_within(&one.ratio, ""), number::size(one.set as u64))
 }
 
 #[cfg(test)]
@@ -204,8 +205,8 @@ mod tests {
              has 32m",
             "gather, 2 threads: 2.000 ns/op up to 16m; from 16m to 32m the cost rises 4.50 times (4.39 to 4.61), to 9.000 ns/op: L3 \
              has 16m for each thread",
-            "gather, 2 threads: speed-up over one thread 2.00 ± 0.05 at 8m, falls to 0.47 ± 0.01 at 32m and recovers to 2.02 \
-             ± 0.05 at 128m: a valley, 1.53 ± 0.05 deep",
+            "gather, 2 threads: speed-up over one thread 2.00 (1.95 to 2.05) at 8m, falls to 0.47 (0.46 to 0.48) at 32m and \
+             recovers to 2.02 (1.97 to 2.07) at 128m: a valley, 1.53 deep (1.48 to 1.58)",
         ];
         assert_eq!(verdicts(&all, &machine()), expected);
     }
@@ -218,7 +219,7 @@ mod tests {
         let expected = [
             "gather, order sequential, 1 thread: 1.000 ns/op up to 64m, no rise beyond the errors and a tenth",
             "gather, order sequential, 5 threads: 2.500 ns/op up to 64m, no rise beyond the errors and a tenth",
-            "gather, order sequential, 5 threads: speed-up over one thread at best 2.04 ± 0.05 at 64m; no valley: it falls \
+            "gather, order sequential, 5 threads: speed-up over one thread at best 2.04 (1.99 to 2.09) at 64m; no valley: it falls \
              nowhere beyond the errors",
         ];
         assert_eq!(verdicts(&all, &machine()), expected);
@@ -231,10 +232,9 @@ mod tests {
         all.extend(rows("chase", 2, "shuffled", &[(16, 20.0), (32, 90.0)]));
         let lines = verdicts(&all, &machine());
         assert!(
-            lines
-                .last()
-                .unwrap()
-                .ends_with("falls to 0.44 ± 0.01 at 32m; no valley: it does not recover beyond the errors"),
+            lines.last().unwrap().ends_with(
+                "falls to 0.44 (0.43 to 0.46) at 32m; no valley: it does not recover beyond the errors"
+            ),
             "{lines:?}"
         );
     }

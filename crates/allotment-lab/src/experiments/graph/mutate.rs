@@ -4,6 +4,7 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::super::memory::Advice;
 use super::super::together::{Member, Shot, Together};
 use super::load::Mix;
 use super::part::{Part, plan, table};
@@ -31,6 +32,9 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;
+    let advice = Advice::of(&heap, "a larger --factor or fewer threads fit");
+    let full =
+        Advice::of(&heap, "the heap is full before the first step: a larger --factor or fewer threads fit");
     let boards = Mutex::new(board::make(&heap, case.threads)?);
     bench.measure_within_with(&mut probe, |thread, play| {
         heap.attach(|mutator| {
@@ -38,13 +42,12 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
             let board = board.context("there is a root of the board for each thread")?;
             // Not the sequence that the part draws its steps from.
             let loads = plan(&mut Random::new(!(thread.index as u64)), mix, live / thread.count);
-            let full = "the heap is full before the first step: a larger --factor or fewer threads fit";
-            root!(mutator, table = table(mutator, loads.len()).context(full)?, board = board.get(mutator));
+            root!(mutator, table = full.on(table(mutator, loads.len()))?, board = board.get(mutator));
             let mut part = Part::new(table, board, thread.index, death);
-            part.fill(mutator, &loads).context(full)?;
+            full.on(part.fill(mutator, &loads))?;
             drop(loads);
             let operations = if is_shot { 1 } else { steps };
-            let worker = Mutating { mutator, part, steps, operations, outcome: Ok(()) };
+            let worker = Mutating { mutator, part, steps, operations, outcome: Ok(()), advice };
             if is_shot { play.play(Shot { worker, member: Member(&together) }) } else { play.play(worker) }
         })?
     })
@@ -58,6 +61,7 @@ struct Mutating<'a, 'm, 't> {
     /// What a batch counts for: a shot is one operation.
     operations: u64,
     outcome: Result<(), OutOfMemory>,
+    advice: Advice,
 }
 
 impl Worker for Mutating<'_, '_, '_> {
@@ -73,7 +77,7 @@ impl Worker for Mutating<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.clone().context("a larger --factor or fewer threads fit")?;
+        self.advice.on(self.outcome.clone())?;
         self.part.check(self.mutator)
     }
 

@@ -2,12 +2,13 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::super::memory::Advice;
 use super::super::together::{Member, Shot, Together};
 use super::heap_bytes;
 use super::node::{NewNode, Node, count, value};
 use crate::harness::{Bench, Case, Worker};
 use allotment::{LocalMut, Mutator, OutOfMemory, alloc, root};
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 /// Nodes between two looks at the harness.
 const STEPS: u64 = 256;
@@ -22,14 +23,17 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let bytes = heap_bytes(case)?;
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;
+    let advice = Advice::of(&heap, "a larger --factor or fewer --nodes fit");
+    let full = Advice::of(&heap, "the heap is full before the first step: a larger --factor fits");
     bench.measure_within_with(&mut probe, |thread, play| {
         heap.attach(|mutator| {
             let length = nodes / thread.count as u64;
             let first = alloc!(mutator, NewNode { next: None, key: 0, value: value(0) })?;
             root!(mutator, mut head = Some(first), mut tail = Some(first));
-            let mut queue = Queue { mutator, head, tail, length, steps, next_key: 1, outcome: Ok(()) };
+            let mut queue =
+                Queue { mutator, head, tail, length, steps, next_key: 1, outcome: Ok(()), advice };
             for _ in 1..length {
-                queue.append().context("the heap is full before the first step: a larger --factor fits")?;
+                full.on(queue.append())?;
             }
             if is_shot {
                 play.play(Shot { worker: queue, member: Member(&together) })
@@ -49,6 +53,7 @@ struct Queue<'a, 'm, 't> {
     steps: u64,
     next_key: u64,
     outcome: Result<(), OutOfMemory>,
+    advice: Advice,
 }
 
 impl Queue<'_, '_, '_> {
@@ -87,7 +92,7 @@ impl Worker for Queue<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.clone().context("a larger --factor or fewer --nodes fit")?;
+        self.advice.on(self.outcome.clone())?;
         let found = count(self.mutator, self.head.get(self.mutator));
         if found != Some(self.length) {
             bail!("the queue has {} nodes, and is found broken or with {found:?}", self.length);

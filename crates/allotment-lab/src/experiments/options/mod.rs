@@ -6,6 +6,7 @@
 //! of 256 until another takes its place. `allotment tune` measures with it.
 
 use super::heap_use::HeapUse;
+use super::memory::Advice;
 use super::saying::{all_against, ours};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
@@ -17,7 +18,6 @@ use allotment::heap::HeapBuilder;
 use allotment::mutator::{Mutator, OutOfMemory, RootHandle};
 use allotment::object::{Element, Shape, ShapeRef};
 use allotment::options::OptionError;
-use anyhow::Context;
 
 /// The experiment `options`.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +84,7 @@ impl Experiment for Options {
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         let (heap, mut probe) = HeapUse::of(builder(case)??)?;
+        let advice = Advice::of(&heap, "a larger --heap or fewer threads fit");
         let words = heap.register(Shape::array("words", 16, Element::Plain { bytes: 8 }))?;
         bench.measure_within_with(&mut probe, |thread, play| {
             heap.attach(|mutator| {
@@ -91,7 +92,7 @@ impl Experiment for Options {
                 let lengths = (0..SIZES).map(|_| random.below(17)).collect();
                 // SAFETY: null refers to nothing.
                 let ring = (0..RING).map(|_| unsafe { mutator.new_root(0) }).collect();
-                play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()) })
+                play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()), advice })
             })?
         })
     }
@@ -115,6 +116,7 @@ struct Mixed<'m, 't> {
     /// Objects made so far.
     made: usize,
     outcome: Result<(), OutOfMemory>,
+    advice: Advice,
 }
 
 impl Mixed<'_, '_> {
@@ -144,7 +146,7 @@ impl Worker for Mixed<'_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.clone().context("a larger --heap or fewer threads fit")
+        self.advice.on(self.outcome.clone())
     }
 
     fn idle(&mut self, wait: &mut dyn FnMut()) {

@@ -13,6 +13,7 @@ use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work}
 use super::memory;
 use super::on_jvm;
 use super::tlab::eden::{bytes_of_edens, calls, heap_of_edens};
+use crate::format::phrase::count;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
@@ -144,7 +145,7 @@ impl Experiment for Prefetch {
         }
         let sets = case.size("working-set").ok()?.saturating_mul(case.threads);
         let needed = bytes_of_edens(eden, case.threads).saturating_add(sets);
-        let what = format!("edens and working sets of {} threads", case.threads);
+        let what = format!("edens and working sets of {}", count(case.threads, "thread"));
         if let Err(why) = memory::fits(&what, needed, "a smaller --eden, --working-set or fewer --threads") {
             return Some(why);
         }

@@ -5,7 +5,7 @@
 //! grid of a hundred settings without any effect one in ten grids shows one.
 
 use crate::format::coordinates::value;
-use crate::format::phrase::Better;
+use crate::format::phrase::{Better, Effect, count, ratio_within};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::JVM;
 use crate::statistics::Ratio;
@@ -31,25 +31,24 @@ pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String
 }
 
 fn verdict(settings: &[(&ScoreRow, Ratio)]) -> String {
-    let name = |(row, ratio): &(&ScoreRow, Ratio)| {
-        format!("{:.2} ± {:.2} ({})", ratio.value, ratio.error(), setting(row))
-    };
-    let helping: Vec<_> = settings.iter().filter(|(_, ratio)| ratio.low > 1.0).collect();
-    let harming: Vec<_> = settings.iter().filter(|(_, ratio)| ratio.high < 1.0).collect();
+    let name =
+        |(row, ratio): &(&ScoreRow, Ratio)| format!("{} with {}", ratio_within(ratio, ""), setting(row));
+    let helping: Vec<_> = settings.iter().filter(|(_, ratio)| Effect::of(ratio) == Effect::Above).collect();
+    let harming: Vec<_> = settings.iter().filter(|(_, ratio)| Effect::of(ratio) == Effect::Below).collect();
     let best = helping.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value));
     let worst = harming.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value));
-    let all = settings.len();
+    let (one, all) = (settings.len() == 1, count(settings.len(), "setting"));
     match (best, worst) {
-        (None, None) if all == 1 => "no difference outside the error".into(),
-        (None, None) => format!("no difference outside the error, with any of {all} settings"),
+        (None, None) if one => "no difference outside the error".into(),
+        (None, None) => format!("no difference outside the error, with any of {all}"),
         (Some(best), None) => {
-            format!("helps with {} of {all} settings, at best {}", helping.len(), name(best))
+            format!("helps with {} of {all}, at best {}", helping.len(), name(best))
         }
         (None, Some(worst)) => {
-            format!("harms with {} of {all} settings, at worst {}", harming.len(), name(worst))
+            format!("harms with {} of {all}, at worst {}", harming.len(), name(worst))
         }
         (Some(best), Some(worst)) => format!(
-            "helps with {} of {all} settings, at best {}; harms with {}, at worst {}",
+            "helps with {} of {all}, at best {}; harms with {}, at worst {}",
             helping.len(),
             name(best),
             harming.len(),
@@ -69,7 +68,7 @@ fn program(row: &ScoreRow) -> String {
             _ => text += &format!(", {name} {label}"),
         }
     }
-    format!("{text}, {} thread{}", row.threads, if row.threads == 1 { "" } else { "s" })
+    format!("{text}, {}", count(row.threads, "thread"))
 }
 
 /// The prefetch, as people read it.
@@ -145,10 +144,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                "16 bytes, eden 256k, 1 thread: harms with 1 of 2 settings, at worst 0.80 ± 0.10 (style 1, \
-                 distance 256, lines 1, step 64, w)",
-                "64 bytes, eden 256k, 1 thread: helps with 2 of 2 settings, at best 1.50 ± 0.10 (style 3, \
-                 distance 256, lines 1, step 64, w)",
+                "16 bytes, eden 256k, 1 thread: harms with 1 of 2 settings, at worst 0.80 (0.70 to 0.90) with style 1, \
+                 distance 256, lines 1, step 64, w",
+                "64 bytes, eden 256k, 1 thread: helps with 2 of 2 settings, at best 1.50 (1.40 to 1.60) with style 3, \
+                 distance 256, lines 1, step 64, w",
                 "144 bytes, eden 256k, 1 thread: no difference outside the error",
             ]
         );

@@ -3,6 +3,7 @@
 use super::operation::OPERATION_BYTES;
 use crate::experiments::collectors::heap_of;
 use crate::experiments::memory;
+use crate::format::phrase::count;
 use crate::harness::{Case, ParameterError, too_many_threads};
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
@@ -90,7 +91,8 @@ impl HeapPlan {
     /// Says how much is needed and how much there is; or what the option says.
     pub(super) fn fits(&self) -> Result<(), String> {
         let thread = STACK + self.operations * size_of::<Duration>();
-        let what = format!("{} mutators with {} operations each", self.mutators, self.operations);
+        let what =
+            format!("{} with {} each", count(self.mutators, "mutator"), count(self.operations, "operation"));
         let needed = self.heap.saturating_add(self.mutators * thread);
         memory::fits(&what, needed, "a smaller --heap, fewer --mutators or --operations")?;
         // Without the collector: one that this build does not have is for its case to say.

@@ -86,7 +86,7 @@ impl Storm {
             self.times.extend(times);
         }
         if self.times.len() < count {
-            bail!("{} of {count} mutators never began", count - self.times.len());
+            bail!("of {count} mutators {} never began", count - self.times.len());
         }
         Ok(())
     }

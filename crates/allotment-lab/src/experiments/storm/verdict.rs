@@ -2,6 +2,7 @@
 
 use crate::experiments::saying::{ours, place};
 use crate::format::coordinates::value;
+use crate::format::phrase::{count, range};
 use crate::format::{Metric, ScoreRow};
 
 /// A line for each storm.
@@ -15,9 +16,11 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
         let found = row.secondary.iter().find(|metric| metric.label == label)?;
         Some(found.score()).filter(|score| score.is_finite())
     };
-    let waited = metric("first.over-1ms")?;
+    let waited = waiting(row)?;
     let (_, mutators) = value(row, "mutators")?;
-    let mut text = format!("{waited:.1} of {mutators} threads waited over 1 ms in their first operation");
+    let threads =
+        mutators.parse().map_or_else(|_| format!("{mutators} threads"), |number| count(number, "thread"));
+    let mut text = format!("{waited} of {threads} waited over 1 ms in the first operation");
     if let Some(waste) = metric("first-gc.waste") {
         text += &format!("; {waste:.1} % of what was handed out was unused at the first collection");
     }
@@ -25,8 +28,11 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
         text += &format!("; the longest operation took {:.1} ms", longest / 1e3);
         let of_storm = |label| of_storm(row, label, storm);
         if let Some((queued, ran)) = of_storm("op.max.queued").zip(of_storm("op.max.ran")) {
-            text +=
-                &format!(", {:.1} of them in the queue for a CPU and {:.1} on one", queued / 1e3, ran / 1e3);
+            text += &format!(
+                ", {:.1} ms of them in the queue for a CPU and {:.1} ms on one",
+                queued / 1e3,
+                ran / 1e3
+            );
         }
         if let Some(pause) = of_storm("pause.max") {
             text += &format!(", in a storm whose longest pause took {pause:.1} ms");
@@ -37,6 +43,21 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
     }
     let place = place(row, rows, &["mutators"]);
     Some(if place.is_empty() { format!("{text}.") } else { format!("{place}: {text}.") })
+}
+
+/// How many threads waited: whole ones, from the storm with the fewest to that with the most.
+fn waiting(row: &ScoreRow) -> Option<String> {
+    const LABEL: &str = "first.over-1ms";
+    let score = row.secondary.iter().find(|metric| metric.label == LABEL)?.score();
+    let (fewest, most) = range(storms(row, LABEL)?.into_iter());
+    // A file may have the mean alone.
+    let (fewest, most) = if fewest.is_finite() { (fewest, most) } else { (score.floor(), score.ceil()) };
+    Some(match (fewest.round(), most.round()) {
+        (_, most) if !most.is_finite() => return None,
+        (_, 0.0) => "none".into(),
+        (fewest, most) if fewest == most => format!("{most}"),
+        (fewest, most) => format!("{fewest} to {most}"),
+    })
 }
 
 /// The longest operation of all storms, in us, and the number of its storm.
@@ -75,16 +96,23 @@ mod tests {
             examples::metric("op.max.ran", "us", Combine::Maximum, &[&[800.0], &[400.0]]),
             examples::metric("pause.max", "ms", Combine::Maximum, &[&[8.0], &[7.0]]),
         ];
-        let expected = "3.0 of 500 threads waited over 1 ms in their first operation; 12.0 % of what was handed \
-                        out was unused at the first collection; the longest operation took 15.0 ms, 6.0 of them \
-                        in the queue for a CPU and 0.4 on one, in a storm whose longest pause took 7.0 ms";
+        let expected = "2 to 4 of 500 threads waited over 1 ms in the first operation; 12.0 % of what was handed \
+                        out was unused at the first collection; the longest operation took 15.0 ms, 6.0 ms of \
+                        them in the queue for a CPU and 0.4 ms on one, in a storm whose longest pause took 7.0 ms";
         assert_eq!(verdicts(&[storm.clone()]), [format!("{expected}.")]);
         storm.secondary.push(examples::metric("stolen", "ms", Combine::Average, &[&[0.0], &[20.0]]));
         let taken = format!("{expected}; the hypervisor took 20 ms of that storm's CPU time.");
         assert_eq!(verdicts(&[storm.clone()]), [taken]);
+        for (values, expected) in
+            [([0.0, 0.0], "none of 500"), ([1.0, 1.0], "1 of 500"), ([0.0, 1.0], "0 to 1 of 500")]
+        {
+            let mut other = storm.clone();
+            other.secondary[0] = examples::metric("first.over-1ms", "threads", Combine::Average, &[&values]);
+            assert!(verdicts(&[other])[0].starts_with(&format!("{expected} threads waited")), "{values:?}");
+        }
         // A storm without a collection has no pause: whose the others are nobody can tell.
         storm.secondary[5] = examples::metric("pause.max", "ms", Combine::Maximum, &[&[], &[7.0]]);
         storm.secondary.truncate(6);
-        assert!(verdicts(&[storm])[0].ends_with("0.4 on one."));
+        assert!(verdicts(&[storm])[0].ends_with("0.4 ms on one."));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::buffers::{region_bytes, tlab_size};
 use super::super::memory;
+use crate::format::phrase::count;
 use crate::harness::Case;
 use allotment::memory::topology::Topology;
 use allotment::region::MAX_HEAP_BYTES;
@@ -77,7 +78,11 @@ impl HeapPlan {
     /// # Errors
     /// Says how much they need and how much there is.
     pub(super) fn fits(&self) -> Result<(), String> {
-        let what = format!("{} objects on {} threads, heap and arrays,", self.objects, self.threads);
+        let what = format!(
+            "{} on {}, heap and arrays,",
+            count(self.objects, "object"),
+            count(self.threads, "thread")
+        );
         memory::fits(&what, self.needed(), "fewer --objects")
     }
 

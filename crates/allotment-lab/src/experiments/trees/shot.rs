@@ -5,11 +5,12 @@
 
 use super::super::collectors::{by_workers, heap_of};
 use super::super::heap_use::HeapUse;
+use super::super::memory::Advice;
 use super::node::{Node, count, nodes};
 use super::tree;
 use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Worker, keep};
 use allotment::{Gc, Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 /// Levels that the tree which lives on has more than the others.
 const LIVING_LEVELS: u64 = 2;
@@ -38,27 +39,26 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")?, top_down, bottom_up };
     let heap = heap_of(case.text("collector")?, case.size("heap")?)?;
     let (heap, mut probe) = HeapUse::of(by_workers(heap, case.count("workers")?)?)?;
+    let advice = Advice::of(&heap, "a larger --heap, fewer threads or a smaller --depth fit");
+    let full = Advice::of(&heap, "the heap is full before the first shot: a larger --heap fits");
     bench.measure_within_with(&mut probe, |thread, play| {
         heap.attach(|mutator| {
-            if thread.index == 0 {
-                beside_what_lives(mutator, work, play)
-            } else {
-                play.play(Worked::new(mutator, work))
-            }
+            let worked = Worked { mutator, work, advice, living: None, outcome: Ok(()) };
+            if thread.index == 0 { beside_what_lives(worked, full, play) } else { play.play(worked) }
         })?
     })
 }
 
 /// The first thread's scene.
-fn beside_what_lives(mutator: &mut Mutator<'_>, work: Work, play: Play<'_>) -> anyhow::Result<()> {
-    let full = "the heap is full before the first shot";
-    root!(mutator, tree = tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS).context(full)?);
-    root!(mutator, numbers = alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)).context(full)?);
+fn beside_what_lives(worked: Worked<'_, '_, '_>, full: Advice, play: Play<'_>) -> anyhow::Result<()> {
+    let Worked { mutator, work, advice, .. } = worked;
+    root!(mutator, tree = full.on(tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS))?);
+    root!(mutator, numbers = full.on(alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)))?);
     let array = numbers.get(mutator);
     for index in 0..NUMBERS {
         array.at(index).set(number(index));
     }
-    play.play(Worked { living: Some(Living { tree, numbers }), ..Worked::new(mutator, work) })
+    play.play(Worked { mutator, work, advice, living: Some(Living { tree, numbers }), outcome: Ok(()) })
 }
 
 fn number(index: usize) -> f64 {
@@ -74,15 +74,12 @@ struct Living<'a> {
 struct Worked<'a, 'm, 't> {
     mutator: &'m mut Mutator<'t>,
     work: Work,
+    advice: Advice,
     living: Option<Living<'a>>,
     outcome: Result<(), OutOfMemory>,
 }
 
-impl<'m, 't> Worked<'_, 'm, 't> {
-    fn new(mutator: &'m mut Mutator<'t>, work: Work) -> Self {
-        Worked { mutator, work, living: None, outcome: Ok(()) }
-    }
-
+impl Worked<'_, '_, '_> {
     fn rounds(&mut self) -> Result<(), OutOfMemory> {
         for _ in 0..self.work.rounds {
             keep((self.work.top_down)(self.mutator, self.work.depth)?.as_ref());
@@ -100,7 +97,7 @@ impl Worker for Worked<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.outcome.clone().context("a larger --heap, fewer threads or a smaller --depth fit")?;
+        self.advice.on(self.outcome.clone())?;
         let Some(Living { tree, numbers }) = &self.living else { return Ok(()) };
         let (found, made) =
             (count(self.mutator, tree.get(self.mutator)), nodes(self.work.depth + LIVING_LEVELS));

@@ -51,6 +51,22 @@ pub enum ReadError {
     },
 }
 
+/// Reads all rows of a file that is given as it lies on the disk: a pure function, for whoever has bytes and no file.
+///
+/// # Errors
+/// As [`read_json`]; the bytes are no text.
+pub fn read_json_bytes(bytes: &[u8]) -> Result<Vec<Entry>, ReadError> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => read_json(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        Err(error) => {
+            let before = &bytes[..error.valid_up_to()];
+            let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+            Err(ReadError::Foreign { line, column, what: "no UTF-8 text".into() })
+        }
+    }
+}
+
 /// Reads all rows of a file.
 ///
 /// # Errors
@@ -231,6 +247,15 @@ mod tests {
         assert_eq!(entry.row.secondary[2].error(), 1.5, "what the file says, where its values do not");
         let bare = entry.row.secondary[3].summary();
         assert!((bare.deviation - 12.924 * 3f64.sqrt() / 31.599).abs() < 1e-3, "{bare:?}");
+    }
+
+    #[test]
+    fn bytes_are_read_as_text_is() {
+        let text = written(&examples::report());
+        assert_eq!(read_json_bytes(text.as_bytes()), read_json(&text));
+        assert_eq!(read_json_bytes(format!("\u{feff}{text}").as_bytes()), read_json(&text));
+        let error = read_json_bytes(b"[\n  \xff]").unwrap_err().to_string();
+        assert!(error.starts_with("line 2, column 3: no UTF-8 text"), "{error}");
     }
 
     #[test]

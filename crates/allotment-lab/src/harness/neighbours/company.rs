@@ -3,7 +3,7 @@
 use super::Neighbours;
 use super::process::{NeighbourMessage, NeighbourOrder};
 use crate::harness::Interrupt;
-use crate::harness::fork_process::read_lines;
+use crate::harness::fork_process::{NO_LISTENER, read_lines};
 use crate::jvm::process::GLANCE;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -51,7 +51,16 @@ impl Company {
         let mut child = command
             .spawn()
             .map_err(|error| failed(format!("cannot start {}: {error}", command.get_program().display())))?;
-        let (input, lines) = (child.stdin.take(), read_lines(&mut child));
+        let input = child.stdin.take();
+        let lines = match read_lines(&mut child) {
+            Ok(lines) => lines,
+            Err(error) => {
+                // It must not be left behind; why it is of no use is the error to tell.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(failed(format!("{NO_LISTENER}: {error}")));
+            }
+        };
         let mut company = Company { child, input, lines };
         let order = NeighbourOrder { neighbours, cpus, parent: std::process::id() };
         let order = serde_json::to_string(&order).map_err(|error| failed(error.to_string()))? + "\n";

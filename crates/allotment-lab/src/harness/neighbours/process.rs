@@ -69,7 +69,8 @@ pub fn run_neighbours(mut input: impl BufRead, mut output: impl Write) -> anyhow
                 walk(index, order, stop, || tell(true)).inspect_err(|_| tell(false))
             };
             let thread = thread::Builder::new().name(format!("neighbour {index}"));
-            threads.push(thread.spawn_scoped(scope, body).context("cannot start a thread")?);
+            let of = || format!("cannot start thread {} of {}", index + 1, order.neighbours.threads);
+            threads.push(thread.spawn_scoped(scope, body).with_context(of)?);
         }
         drop(sender);
         // Who cannot walk says why when it is joined.

@@ -1,6 +1,7 @@
 //! What neighbours do to the scores, in words.
 
 use super::{NEIGHBOURS, NONE};
+use crate::format::phrase::{Effect, count, ratio_within};
 use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
 
@@ -27,17 +28,17 @@ fn slowdown(row: &ScoreRow, ratio: &Ratio) -> Ratio {
 }
 
 fn verdict(rows: &[(&ScoreRow, Ratio)]) -> String {
-    let slower = rows.iter().filter(|(_, ratio)| ratio.low > 1.0);
-    let faster = rows.iter().filter(|(_, ratio)| ratio.high < 1.0).count();
+    let slower = rows.iter().filter(|(_, ratio)| Effect::of(ratio) == Effect::Above);
+    let faster = rows.iter().filter(|(_, ratio)| Effect::of(ratio) == Effect::Below).count();
     let worst = slower.clone().max_by(|a, b| a.1.value.total_cmp(&b.1.value));
     let all = rows.len();
     let mut text = match worst {
         None => format!("no row of {all} is slower beyond the error"),
         Some((row, ratio)) => format!(
-            "{} of {all} rows slower beyond the error, at worst {:.2} ± {:.2} times: {}",
+            "{} of {} slower beyond the error, at worst {} times: {}",
             slower.count(),
-            ratio.value,
-            ratio.error(),
+            count(all, "row"),
+            ratio_within(ratio, ""),
             row.full_name()
         ),
     };
@@ -75,13 +76,13 @@ mod tests {
             ratio(1.4, 1.5, 1.6),
             ratio(0.7, 0.8, 0.9),
             ratio(0.45, 0.5, 0.55),
-            ratio(0.9, 1.0, f64::NAN),
+            ratio(f64::NAN, 1.0, f64::NAN),
         ];
         let comparison = Comparison { baseline: "neighbours=none".into(), ratios };
         assert_eq!(
             verdicts(&rows, &comparison),
             [
-                "beside neighbours 2:64m:random: 2 of 4 rows slower beyond the error, at worst 2.00 ± 0.20 times: \
+                "beside neighbours 2:64m:random: 2 of 4 rows slower beyond the error, at worst 2.00 (1.82 to 2.22) times: \
                  alloc.tlab (neighbours = 2:64m:random, threads = 4, thrpt); 1 faster",
                 "beside neighbours 1:128:random: no row of 1 is slower beyond the error",
             ]

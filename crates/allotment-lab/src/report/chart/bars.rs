@@ -18,7 +18,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let log = chart.y.scale == Scale::Log;
     let range = Range::of(&chart.y.scale, chart.extent().into_iter());
     let range = if log { range.rounded() } else { range };
-    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.label));
+    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.title()));
     let mut y = top + LINE + 4.0;
     // A group for each series, wherever its bars lie.
     let mut groups: Vec<String> = chart.series.iter().map(start).collect();

@@ -41,7 +41,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let ticks: Vec<(f64, String)> = y.ticks().into_iter().map(|tick| (tick, short(tick))).collect();
     let widest = ticks.iter().map(|(_, text)| width(text)).fold(0.0, f64::max);
     let plane = Plane { x, y, left: widest + 6.0, right: WIDTH - 2.0, top: top + LINE + 6.0 };
-    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.label));
+    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.title()));
     for (tick, text) in &ticks {
         let at = plane.y(*tick);
         let _ = write!(
@@ -61,7 +61,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
         (plane.left + plane.right) / 2.0,
         bottom + 2.0 * LINE + 4.0,
-        escape(&chart.x.label)
+        escape(&chart.x.title())
     );
     for one in &chart.series {
         series(out, one, &plane);

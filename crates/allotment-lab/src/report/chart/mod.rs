@@ -87,6 +87,17 @@ pub struct Point {
     pub label: String,
 }
 
+impl Axis {
+    /// The label, with the word that tells equal distances from equal factors: charts of both kinds stand side by side.
+    pub(super) fn title(&self) -> String {
+        match self.scale {
+            Scale::Log if self.label.is_empty() => "logarithmic".into(),
+            Scale::Log => format!("{}, logarithmic", self.label),
+            Scale::Linear | Scale::Words(_) => self.label.clone(),
+        }
+    }
+}
+
 impl Chart {
     /// What the axis of scores must show: the scores, and of their intervals as much as leaves the scores most of the
     /// room. An interval can be many times as long as all scores are high; then its end is not in the chart.

@@ -155,6 +155,21 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_logarithmic_axis_says_so_and_no_other_does() {
+        let words = || Scale::Words(vec!["a".into(), "b".into(), "c".into()]);
+        for (x, y, expected) in [
+            (Scale::Linear, Scale::Linear, [false, false]),
+            (Scale::Log, Scale::Linear, [true, false]),
+            (Scale::Linear, Scale::Log, [false, true]),
+            (words(), Scale::Log, [false, true]),
+        ] {
+            let text = svg(&chart(x, y));
+            let found = [">threads, logarithmic</text>", ">ops/us, logarithmic</text>"];
+            assert_eq!(found.map(|title| text.contains(title)), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn a_score_that_holds_everywhere_is_a_line_across() {
         let mut chart = chart(Scale::Linear, Scale::Linear);
         chart.series[1].points = vec![point(f64::NAN, 5.0)];

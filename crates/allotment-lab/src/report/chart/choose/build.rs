@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 fn point(scored: &Scored<'_>, x: f64) -> Point {
     let row = scored.row;
-    let ratio = scored.ratio.map(|ratio| format!(" · {}×", phrase::factor(ratio.value)));
+    let ratio = scored.ratio.map(|ratio| format!(" · {}", phrase::ratio_within(&ratio, "×")));
     Point {
         x,
         y: scored.score,

@@ -1,0 +1,114 @@
+//! `--baseline`: what each experiment's rows are compared with, and whether the run has such a row.
+//!
+//! As with every choice of the grid: it may concern only some of the experiments, which leaves the others with their own
+//! baseline, but it must concern one of the cases. A baseline that no row has would be compared with nothing, and the
+//! column that was asked for would silently be missing.
+
+use super::{Failure, RunArguments};
+use crate::format::suggest::did_you_mean;
+use crate::harness::neighbours::{NEIGHBOURS, NONE};
+use crate::harness::{Baseline, Case, Experiment, JVM, label};
+
+/// What says that nothing is to be compared.
+const NOTHING: &str = "none";
+
+/// For each experiment its baseline.
+///
+/// # Errors
+/// [`Failure::Usage`] for a baseline that is not of the form WHAT=VALUE, names nothing that a chosen experiment has, is
+/// not a value of its axis, or is one that no case has. Which JVMs there are is not known yet.
+pub(super) fn baselines(
+    arguments: &RunArguments,
+    chosen: &[&dyn Experiment],
+    cases: &[Case],
+) -> Result<Vec<Option<Baseline>>, Failure> {
+    let own = |experiment: &&dyn Experiment| {
+        let alone = arguments.neighbours.map(|_| Baseline::axis(NEIGHBOURS, NONE));
+        alone.or_else(|| experiment.baseline())
+    };
+    let Some(text) = arguments.baseline.as_deref() else { return Ok(chosen.iter().map(own).collect()) };
+    if text == NOTHING {
+        return Ok(vec![None; chosen.len()]);
+    }
+    let asked: Vec<Result<Baseline, String>> =
+        chosen.iter().map(|experiment| asked_of(arguments, text, *experiment)).collect();
+    let is_held =
+        |baseline: &Baseline| baseline.coordinate == JVM || cases.iter().any(|case| baseline.is_of(case));
+    if !asked.iter().flatten().any(is_held) {
+        let wrong = match asked.iter().flatten().next() {
+            Some(baseline) => Err(nobody_has(baseline, text, chosen, cases)),
+            None => {
+                asked.into_iter().next().unwrap_or_else(|| Err("no experiment is chosen".into())).map(|_| ())
+            }
+        };
+        return wrong.map(|()| Vec::new()).map_err(Failure::Usage);
+    }
+    let of = |(experiment, asked): (&&dyn Experiment, Result<Baseline, String>)| {
+        let held = |baseline: &Baseline| {
+            let is_own = |case: &&Case| case.experiment == experiment.name();
+            baseline.coordinate == JVM || cases.iter().filter(is_own).any(|case| baseline.is_of(case))
+        };
+        asked.ok().filter(held).or_else(|| own(experiment))
+    };
+    Ok(chosen.iter().zip(asked).map(of).collect())
+}
+
+/// The baseline that a text asks an experiment for.
+fn asked_of(arguments: &RunArguments, text: &str, experiment: &dyn Experiment) -> Result<Baseline, String> {
+    let wrong = |what: String| format!("--baseline `{text}`: {what}");
+    let Some((coordinate, value)) = text.split_once('=') else {
+        return Err(wrong("write mode=NAME, threads=N, PARAMETER=VALUE or none".into()));
+    };
+    let (coordinate, value) = (coordinate.trim(), value.trim());
+    if let Some(axis) = experiment.axes().iter().find(|axis| axis.name == coordinate) {
+        return Ok(Baseline::axis(coordinate, &axis.canonical(value).map_err(wrong)?));
+    }
+    match coordinate {
+        "mode" => Ok(Baseline::mode(value)),
+        "threads" => match value.parse::<usize>() {
+            Ok(threads) => Ok(Baseline::axis(coordinate, &threads.to_string())),
+            Err(_) => Err(wrong(format!("`{value}` is not a number of threads"))),
+        },
+        JVM if arguments.jvm.jvm != ["none"] => Ok(Baseline::axis(JVM, value)),
+        JVM => Err(wrong("no JVM measures in this run; --jvm asks for them".into())),
+        NEIGHBOURS if value == NONE => Ok(Baseline::axis(NEIGHBOURS, NONE)),
+        NEIGHBOURS => {
+            let neighbours: crate::harness::Neighbours = value.parse().map_err(wrong)?;
+            Ok(Baseline::axis(NEIGHBOURS, &neighbours.to_string()))
+        }
+        other => {
+            let mut names = vec!["mode", "threads"];
+            names.extend(experiment.axes().iter().map(|axis| axis.name));
+            let meant = did_you_mean(other, names.iter().copied());
+            Err(wrong(format!("{meant}{} can be compared by {}", experiment.name(), names.join(", "))))
+        }
+    }
+}
+
+/// That no case has a baseline, and what the cases do have there.
+fn nobody_has(baseline: &Baseline, text: &str, chosen: &[&dyn Experiment], cases: &[Case]) -> String {
+    let coordinate = baseline.coordinate.as_str();
+    let mut there: Vec<String> = Vec::new();
+    for case in cases {
+        let value = match coordinate {
+            "mode" => Some(case.mode.clone()),
+            "threads" => Some(case.threads.to_string()),
+            name => case.params.iter().find(|(known, _)| known == name).map(|(_, value)| {
+                let own = chosen.iter().find(|experiment| experiment.name() == case.experiment);
+                label(own.map_or(&[], |experiment| experiment.axes()), name, value)
+            }),
+        };
+        there.extend(value.filter(|value| !there.contains(value)).into_iter().collect::<Vec<_>>());
+    }
+    match there.as_slice() {
+        [] => format!("--baseline `{text}`: no case of this run has {coordinate}"),
+        there => {
+            let written = text.split_once('=').map_or(text, |(_, value)| value);
+            let meant = did_you_mean(written, there.iter().map(String::as_str));
+            format!(
+                "--baseline `{text}`: no case of this run has that; {meant}{coordinate} is {}",
+                there.join(", ")
+            )
+        }
+    }
+}
