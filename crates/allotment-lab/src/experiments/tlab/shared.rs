@@ -7,6 +7,7 @@
 
 use super::eden::MIN_HEAP;
 use super::library::{Plain, site};
+use super::pointer::ATTEMPTS;
 use super::widest::widest;
 use crate::experiments::buffers::{region_bytes, tlab_size};
 use crate::harness::{Bench, Case, Iteration, ParameterError, Probe, SecondaryValue, Worker};
@@ -45,8 +46,8 @@ impl HeapPlan {
         let mut bytes = eden.saturating_mul(case.threads).max(MIN_HEAP);
         let mut attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
         let options = match case.mode.as_str() {
-            "cas" => "-UseTLAB".to_string(),
-            "lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
+            "no-tlab" => "-UseTLAB".to_string(),
+            "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
             _ => {
                 let refill = case.text("refill").map_err(wrong)?;
                 let (tlab, object) = (case.size("tlab").map_err(wrong)?, case.size("size").map_err(wrong)?);
@@ -139,7 +140,7 @@ impl Probe for Statistics<'_> {
         let attempts = of.compare_exchange_attempts as f64 / of.compare_exchange_successes as f64;
         let mut values = Vec::new();
         if self.contended {
-            values.push(SecondaryValue::average("cas.attempts", "#/success", attempts));
+            values.push(SecondaryValue::average(ATTEMPTS, "#/success", attempts));
         }
         if of.refills > 0 {
             let gibibytes = of.allocated as f64 / (1 << 30) as f64;
@@ -150,7 +151,7 @@ impl Probe for Statistics<'_> {
     }
 }
 
-/// Modes `shared`, `cas` and `lock`.
+/// Modes `shared`, `no-tlab` and `no-tlab-lock`.
 pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let plan = HeapPlan::of(case).map_err(anyhow::Error::msg)?;
     let heap = plan.builder()?.build()?;
