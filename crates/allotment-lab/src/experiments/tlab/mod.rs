@@ -72,7 +72,10 @@ impl Experiment for Tlab {
             mode("burst", "library: the same with top and limit in registers"),
             mode("emitted", "library: machine code made at run time, the sequence of allotment-jit, in line"),
             mode("stub", "library: the same as a function that is called for each object"),
-            mode("called", "by hand: `bare` as a function that is called for each object, the limit of `stub`"),
+            mode(
+                "called",
+                "by hand: `bare` as a function that is called for each object, the limit of `stub`",
+            ),
             mode("bare", "by hand: a bump loop over the same memory, the limit of `tlab`"),
             mode("memset", "by hand: the same bytes zeroed at once, the limit of memory"),
             mode("shared", "library: buffers out of regions that threads share, the heap reset when full"),
@@ -80,7 +83,10 @@ impl Experiment for Tlab {
             mode("cas", "by hand, no buffers: compare-and-swap on one pointer for each object"),
             mode("fetch-add", "by hand, no buffers: fetch-and-add on one pointer for each object"),
             mode("lock", "by hand, no buffers: a mutex around one pointer for each object"),
-            mode("no-tlab", "library, no buffers: each object from a region that threads share (UseTLAB=false)"),
+            mode(
+                "no-tlab",
+                "library, no buffers: each object from a region that threads share (UseTLAB=false)",
+            ),
             mode("no-tlab-lock", "library, no buffers: the same under one lock (RefillStrategy=lock)"),
             mode("malloc", "the system's malloc and free over a ring of 1,024 live objects"),
             #[cfg(feature = "peers")]
