@@ -17,7 +17,7 @@ static long work(void *state) {
     for (; made < 4000; made += 2)
         for (int twice = 0; twice < 2; twice++) {
             uintptr_t p = *(volatile uintptr_t *)&b->top, top = p + SIZE;
-            if (top > *(volatile uintptr_t *)&b->limit) { p = b->base; top = p + SIZE; }
+            if (SELDOM(top > *(volatile uintptr_t *)&b->limit)) { p = b->base; top = p + SIZE; }
             *(volatile uintptr_t *)&b->top = top;
             object((char *)p, SIZE);
         }

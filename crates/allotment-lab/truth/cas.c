@@ -28,11 +28,11 @@ static long work(void *state) {
     again:
         p = atomic_load_explicit(&shared.top, memory_order_relaxed);
         top = p + SIZE;
-        if (top > limit) {
+        if (SELDOM(top > limit)) {
             atomic_compare_exchange_strong(&shared.top, &p, shared.base);
             goto again;
         }
-        if (!atomic_compare_exchange_strong(&shared.top, &p, top)) goto again;
+        if (SELDOM(!atomic_compare_exchange_strong(&shared.top, &p, top))) goto again;
         object((char *)p, SIZE);
     }
     return 2000;

@@ -24,7 +24,7 @@ static long work(void *state) {
     (void)state;
     for (int i = 0; i < 2000; i++) {
         uintptr_t p = atomic_fetch_add(&shared.top, SIZE);
-        if (p >= *(volatile uintptr_t *)&shared.limit) {
+        if (SELDOM(p >= *(volatile uintptr_t *)&shared.limit)) {
             p = shared.base;
             shared.top = p + SIZE;
         }

@@ -38,11 +38,11 @@ static long work(void *state) {
     (void)state;
     for (int i = 0; i < 2000; i++) {
         int is = 0;
-        if (!atomic_compare_exchange_strong(&shared.word, &is, 1)) wait_for_it();
+        if (SELDOM(!atomic_compare_exchange_strong(&shared.word, &is, 1))) wait_for_it();
         uintptr_t p = shared.top;
-        if (p + SIZE > shared.limit) p = shared.base;
+        if (SELDOM(p + SIZE > shared.limit)) p = shared.base;
         shared.top = p + SIZE;
-        if (atomic_exchange(&shared.word, 0) == 2) syscall(SYS_futex, &shared.word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+        if (SELDOM(atomic_exchange(&shared.word, 0) == 2)) syscall(SYS_futex, &shared.word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
         object((char *)p, SIZE);
     }
     return 2000;

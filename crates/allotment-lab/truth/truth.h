@@ -1,9 +1,11 @@
 /* What the programs here have in common: threads that work side by side, and a line with how fast they were.
  *
  * A program defines `prepare`, called on each thread once, and `work`, which does some thousand operations and returns
- * how many. Usage: PROGRAM THREADS MILLISECONDS NUMBER.. ; prints operations per microsecond, summed over the threads,
- * and nanoseconds per operation, the mean over the threads. Nothing here is taken from the lab, which has the same
- * question and another answer: that is the point. */
+ * how many. Usage: PROGRAM THREADS MICROSECONDS WINDOWS NUMBER.. ; measures so many windows of so many microseconds, and
+ * prints operations per microsecond, summed over the threads, and nanoseconds per operation, the mean over the threads. Of
+ * one thread the best window counts, since whatever disturbs it makes it slower; of several the middle one, since a thread
+ * is faster while another is not there. Nothing here is taken from the lab, which has the same question and another
+ * answer: that is the point. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -14,11 +16,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <x86intrin.h>
 
 static void *prepare(long thread);
 static long work(void *state);
 
-static long threads, milliseconds, number[8];
+/* What seldom happens, for the compiler to put aside. */
+#define SELDOM(condition) __builtin_expect(!!(condition), 0)
+
+static long threads, microseconds, windows, number[8];
 static atomic_long warm, finished;
 static double rates[64];
 
@@ -39,10 +45,11 @@ __attribute__((unused)) static void *memory(size_t bytes, int huge) {
     return p;
 }
 
-/* An object's first word and zeroes for the rest; the compiler believes that somebody reads it. */
+/* An object's first word and zeroes for the rest, in as few stores as there may be; the compiler believes that somebody
+ * reads it. */
 __attribute__((unused)) static inline void object(char *p, size_t bytes) {
-    *(uint64_t *)p = 256;
-    memset(p + 8, 0, bytes - 8);
+    _mm_storeu_si128((__m128i *)p, _mm_set_epi64x(0, 256));
+    memset(p + 16, 0, bytes - 16);
     __asm__ volatile("" : : "r"(p) : "memory");
 }
 
@@ -58,16 +65,26 @@ static void pin(long thread) {
     }
 }
 
-/* Warms up for a third of the time, waits for the others at work, measures, and works on until all have measured. */
+static int by_size(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* Warms up, waits for the others at work, measures, and works on until all have measured. */
 static void *run(void *argument) {
     long thread = (long)argument, done = 0;
     pin(thread);
     void *state = prepare(thread);
-    for (double end = now() + milliseconds / 3e3; now() < end;) work(state);
+    double *found = calloc(windows, sizeof *found);
+    for (double end = now() + microseconds * windows / 3e6; now() < end;) work(state);
     for (warm++; warm < threads;) work(state);
-    double start = now(), time;
-    do done += work(state); while ((time = now() - start) < milliseconds * 1e-3);
-    rates[thread] = done / time * 1e-6;
+    for (long window = 0; window < windows; window++, done = 0) {
+        double start = now(), time;
+        do done += work(state); while ((time = now() - start) < microseconds * 1e-6);
+        found[window] = done / time * 1e-6;
+    }
+    qsort(found, windows, sizeof *found, by_size);
+    rates[thread] = found[threads == 1 ? windows - 1 : windows / 2];
     for (finished++; finished < threads;) work(state);
     return 0;
 }
@@ -75,9 +92,13 @@ static void *run(void *argument) {
 int main(int count, char **values) {
     pthread_t ids[64];
     threads = count > 1 ? atol(values[1]) : 1;
-    milliseconds = count > 2 ? atol(values[2]) : 300;
-    for (int i = 3; i < count && i < 11; i++) number[i - 3] = atol(values[i]);
-    if (threads < 1 || threads > 64 || milliseconds < 1) { fputs("THREADS MILLISECONDS NUMBER..\n", stderr); return 2; }
+    microseconds = count > 2 ? atol(values[2]) : 5000;
+    windows = count > 3 ? atol(values[3]) : 60;
+    for (int i = 4; i < count && i < 12; i++) number[i - 4] = atol(values[i]);
+    if (threads < 1 || threads > 64 || microseconds < 1 || windows < 1) {
+        fputs("THREADS MICROSECONDS WINDOWS NUMBER..\n", stderr);
+        return 2;
+    }
     for (long i = 0; i < threads; i++) if (pthread_create(&ids[i], 0, run, (void *)i)) { perror("pthread_create"); return 1; }
     double sum = 0, mean = 0;
     for (long i = 0; i < threads; i++) {

@@ -57,7 +57,8 @@ pub struct TruthArguments {
 #[derive(Clone, Copy)]
 struct Turn {
     warmup: Duration,
-    iterations: u32,
+    /// Of one thread the best of them counts, of several the middle one.
+    windows: u32,
     time: Duration,
 }
 
@@ -65,9 +66,9 @@ impl Turn {
     fn of(quick: bool) -> Turn {
         let milliseconds = Duration::from_millis;
         if quick {
-            Turn { warmup: milliseconds(40), iterations: 2, time: milliseconds(40) }
+            Turn { warmup: milliseconds(30), windows: 20, time: milliseconds(3) }
         } else {
-            Turn { warmup: milliseconds(100), iterations: 3, time: milliseconds(100) }
+            Turn { warmup: milliseconds(100), windows: 50, time: milliseconds(5) }
         }
     }
 
@@ -76,7 +77,7 @@ impl Turn {
             forks: Some(1),
             warmup_iterations: Some(1),
             warmup_time: Some(self.warmup),
-            iterations: Some(self.iterations),
+            iterations: Some(self.windows),
             time: Some(self.time),
             ..Settings::default()
         }
@@ -220,14 +221,16 @@ impl Measuring<'_> {
         if let Some(failure) = outcome.failures.first() {
             return Err(Failure::Failed(failure.clone()));
         }
-        let score = outcome.rows.first().map(|row| row.primary.score());
+        let windows = outcome.rows.first().map(|row| row.primary.pooled_values());
+        let score = windows.and_then(|windows| chosen_window(&one.case, windows));
         score.ok_or_else(|| Failure::Failed(format!("{} has no score", one.row.label())))
     }
 
     /// The same of the program, in the unit of the lab's.
     fn c(&self, one: &Checked) -> Result<f64, Failure> {
-        let time = self.turn.time * self.turn.iterations;
-        let said = program::run(&one.program, one.row.threads(), time, &one.numbers, self.interrupt);
+        let Turn { time, windows, .. } = self.turn;
+        let threads = one.row.threads();
+        let said = program::run(&one.program, threads, time, windows, &one.numbers, self.interrupt);
         match said {
             Err(_) if self.interrupt.requested() => Err(Failure::Interrupted),
             Err(error) => Err(error.into()),
@@ -235,6 +238,18 @@ impl Measuring<'_> {
             Ok(said) => Ok(said.nanoseconds),
         }
     }
+}
+
+/// The window that counts: of one thread the best, since whatever disturbs it makes it slower; of several the middle one, since a
+/// thread is faster while another is not there.
+fn chosen_window(case: &Case, mut windows: Vec<f64>) -> Option<f64> {
+    windows.sort_by(f64::total_cmp);
+    let index = match (case.threads, case.jmh_mode) {
+        (1, JmhMode::Throughput) => windows.len().checked_sub(1)?,
+        (1, _) => 0,
+        _ => windows.len() / 2,
+    };
+    windows.get(index).copied()
 }
 
 /// The unit of a row's scores.
@@ -372,6 +387,18 @@ mod tests {
         let json = serde_json::to_value(Found::of(&found, "cc 1", &[])).unwrap();
         assert_eq!(json["rows"][0]["differs"], true);
         assert_eq!(json["rows"][1]["unit"], "ns/op");
+    }
+
+    #[test]
+    fn of_one_thread_the_best_window_counts_and_of_several_the_middle_one() {
+        for (benchmark, threads, expected) in
+            [("tlab.cas", 1, 9.0), ("tlab.cas", 2, 5.0), ("clock.tsc", 1, 1.0)]
+        {
+            let row = ROWS.iter().find(|row| row.benchmark() == benchmark && row.threads() == threads);
+            let case = row.unwrap().case(experiments::all(), 2).unwrap();
+            assert_eq!(chosen_window(&case, vec![5.0, 9.0, 1.0]), Some(expected), "{benchmark} {threads}");
+            assert_eq!(chosen_window(&case, vec![]), None);
+        }
     }
 
     #[test]

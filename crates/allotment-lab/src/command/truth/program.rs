@@ -80,7 +80,7 @@ pub(super) struct Said {
     pub(super) nanoseconds: f64,
 }
 
-/// Runs a program for `time`, or until the user interrupts.
+/// Runs a program for so many windows of `time`, or until the user interrupts.
 ///
 /// # Errors
 /// It fails, says something else, or does not end.
@@ -88,6 +88,7 @@ pub(super) fn run(
     program: &Path,
     threads: usize,
     time: Duration,
+    windows: u32,
     numbers: &[usize],
     interrupt: &Interrupt,
 ) -> anyhow::Result<Said> {
@@ -96,7 +97,8 @@ pub(super) fn run(
     let name = program.file_name().map_or_else(|| "program".into(), OsStr::to_string_lossy).into_owned();
     let mut child = Command::new(program)
         .arg(threads.to_string())
-        .arg(time.as_millis().max(1).to_string())
+        .arg(time.as_micros().max(1).to_string())
+        .arg(windows.to_string())
         .args(numbers.iter().map(ToString::to_string))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -106,7 +108,7 @@ pub(super) fn run(
     let start = Instant::now();
     // It prints a line of a few bytes, which the pipe holds: nobody has to read meanwhile.
     while child.try_wait().with_context(|| format!("cannot wait for {name}"))?.is_none() {
-        let late = start.elapsed() > PATIENCE + 4 * time;
+        let late = start.elapsed() > PATIENCE + 4 * windows * time;
         if late || interrupt.requested() {
             let _ = child.kill();
             let _ = child.wait();
@@ -163,7 +165,7 @@ mod tests {
         assert!(error.contains("does not build wrong.c") && error.contains("nothing"), "{error}");
         let source = Source { name: "fails", text: "int main(void) { return 3; }" };
         let program = builder.build(&source, 16).unwrap();
-        let error = run(&program, 1, Duration::from_millis(1), &[], &Interrupt::never()).unwrap_err();
+        let error = run(&program, 1, Duration::from_millis(1), 1, &[], &Interrupt::never()).unwrap_err();
         assert!(error.to_string().contains("fails-16 failed"), "{error}");
     }
 
@@ -180,8 +182,9 @@ mod tests {
             if let Some(bytes) = numbers.first_mut().filter(|bytes| **bytes > 3) {
                 *bytes = (*bytes).min(1 << 20);
             }
-            let said = run(&program, row.threads(), Duration::from_millis(1), &numbers, &Interrupt::never())
-                .unwrap();
+            let said =
+                run(&program, row.threads(), Duration::from_millis(1), 3, &numbers, &Interrupt::never())
+                    .unwrap();
             // One figure is the inverse of the other where one thread measures.
             let product = said.rate * said.nanoseconds / 1e3;
             assert!(row.threads() > 1 || (product - 1.0).abs() < 0.01, "{said:?}");
