@@ -49,7 +49,7 @@ const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare",
 const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub"];
 
 /// Modes in which all threads take from the same regions.
-const SHARING: &[&str] = &["shared", "no-tlab", "no-tlab-lock"];
+const SHARING: &[&str] = &["shared", "no-tlab", "no-tlab-emitted", "no-tlab-lock"];
 
 /// Modes written by hand, without anything of the library: see [`pointer`] and [`limits`].
 const BY_HAND: &[&str] = &["called", "bare", "memset", "cas", "fetch-add", "lock"];
@@ -86,6 +86,10 @@ impl Experiment for Tlab {
             mode(
                 "no-tlab",
                 "library, no buffers: each object from a region that threads share (UseTLAB=false)",
+            ),
+            mode(
+                "no-tlab-emitted",
+                "library, no buffers: the same in machine code made at run time, in line",
             ),
             mode("no-tlab-lock", "library, no buffers: the same under one lock (RefillStrategy=lock)"),
             mode("malloc", "the system's malloc and free over a ring of 1,024 live objects"),

@@ -20,6 +20,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
         scaling(&rows, "tlab"),
         pair("tlab", "bare"),
         pair("no-tlab", "cas"),
+        pair("no-tlab-emitted", "cas"),
         pair("no-tlab-lock", "lock"),
         pair("shared", "tlab"),
         pair("collected", "shared"),
