@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => command::report(&arguments, experiments),
         Command::Compare(arguments) => command::compare_files(&arguments),
         Command::Tune(arguments) => command::tune(&arguments, experiments),
+        Command::Truth(arguments) => command::truth(&arguments, experiments),
         Command::Machine => command::machine(),
         Command::Counters => command::counters(),
         Command::Options => command::options(),

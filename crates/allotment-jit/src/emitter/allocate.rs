@@ -18,7 +18,7 @@
 
 use super::initialise::Plan;
 use super::slow::{Call, back_to};
-use super::{Emitter, Site, general, initialise, prefetch};
+use super::{Emitter, Site, general, initialise, past_buffers, prefetch};
 use crate::EmitError;
 use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, always_whole, fold, longest_inline};
 use crate::assembly::Assembly;
@@ -26,7 +26,7 @@ use crate::sequence::{Part, Sequence, Target};
 use allotment::memory::PrefetchStyle;
 use allotment::mutator::Hot;
 use iced_x86::Register;
-use iced_x86::code_asm::qword_ptr;
+use iced_x86::code_asm::{AsmRegister64, CodeAssembler, qword_ptr};
 
 /// The sequence of a site; with `stub` a function that ends behind it, also where there is no room.
 pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result<Sequence, EmitError> {
@@ -43,12 +43,15 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     site.slow.check(&parts)?;
     let mut assembly = Assembly::new()?;
     let (slow, made) = (assembly.mark(), assembly.mark());
-    bump(&mut assembly, site, &first, total, slow)?;
+    // Where there is no buffer, and where memory from past it goes on.
+    let (past, taken) = (assembly.mark(), assembly.mark());
+    bump(&mut assembly, site, &first, total, slow, past)?;
     prefetch::emit(emitter, &mut assembly, site, total)?;
     let (object, top, mutator) =
         (general(registers.object)?, general(registers.top)?, general(registers.mutator)?);
     assembly.hot("the new top").mov(qword_ptr(mutator + Hot::TOP_OFFSET), top)?;
     let plan = Plan { site, avx2: emitter.processor.avx2 };
+    assembly.set(Part::Hot, taken);
     // Memory from a slow path is zero already where the size is not known here: it is not zeroed again.
     initialise::run_time_body(&mut assembly, &plan, &first)?;
     assembly.set(Part::Hot, made);
@@ -61,6 +64,8 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
         assembly.hot("the object is the result").ret()?;
     }
 
+    assembly.set(Part::Cold, past);
+    let bumps_past = emitter.past_buffers && past_buffers::emit(&mut assembly, site, &first, total, taken)?;
     assembly.set(Part::Cold, slow);
     call(&mut assembly, site, &first, total)?;
     let no_room = if stub { assembly.refer_to(done) } else { assembly.outside(Target::OutOfMemory) };
@@ -69,20 +74,22 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     cold.je(no_room)?;
     back_to(&mut assembly, made)?;
     let mut sequence = assembly.finish(Some(registers.object), offsets)?;
-    // Written out of line, where the watermark goes on: that is no slow path.
-    if emitter.prefetch.style == PrefetchStyle::Watermark && !sequence.clobbers.contains(&registers.scratch) {
+    // Written out of line, where the watermark goes on or there is no buffer: that is no slow path.
+    let out_of_line = emitter.prefetch.style == PrefetchStyle::Watermark || bumps_past;
+    if out_of_line && !sequence.clobbers.contains(&registers.scratch) {
         sequence.clobbers.push(registers.scratch);
     }
     Ok(sequence)
 }
 
-/// Loads the top, adds, compares.
+/// Loads the top, adds, compares; to `slow` with what is too large, to `past` with what the limit forbids.
 fn bump(
     assembly: &mut Assembly,
     site: &Site<'_>,
     first: &Allocation,
     total: Option<usize>,
     slow: crate::assembly::Mark,
+    past: crate::assembly::Mark,
 ) -> Result<(), EmitError> {
     let registers = &site.registers;
     let (object, top, mutator) =
@@ -103,26 +110,37 @@ fn bump(
         }
     }
     assembly.hot("the old top: the object's address").mov(object, qword_ptr(mutator + Hot::TOP_OFFSET))?;
-    let hot = assembly.hot("the new top");
+    new_top(assembly.hot("the new top"), top, object, first, total)?;
+    let limit =
+        if site.initialise == Initialise::Ahead { Hot::ZEROED_LIMIT_OFFSET } else { Hot::LIMIT_OFFSET };
+    let to_past = assembly.refer_to(past);
+    let hot = assembly.hot("beyond the limit?");
+    hot.cmp(top, qword_ptr(mutator + limit))?;
+    hot.ja(to_past)?;
+    Ok(())
+}
+
+/// Makes `top` the address behind an object at `object`.
+pub(super) fn new_top(
+    assembler: &mut CodeAssembler,
+    top: AsmRegister64,
+    object: AsmRegister64,
+    first: &Allocation,
+    total: Option<usize>,
+) -> Result<(), EmitError> {
     match first.size {
-        Size::Constant { bytes, .. } => hot.lea(top, qword_ptr(object + total.unwrap_or(bytes)))?,
-        Size::Bytes { place: register } => hot.lea(top, qword_ptr(object + general(register)?))?,
+        Size::Constant { bytes, .. } => assembler.lea(top, qword_ptr(object + total.unwrap_or(bytes)))?,
+        Size::Bytes { place: register } => assembler.lea(top, qword_ptr(object + general(register)?))?,
         Size::Length { place: register, fixed_bytes, element_bytes } => {
             let length = general(register)?;
             let whole = always_whole(fixed_bytes, element_bytes);
             let fixed = fixed_bytes + if whole { 0 } else { 7 };
-            hot.lea(top, qword_ptr(object + length * element_bytes as u32 + fixed))?;
+            assembler.lea(top, qword_ptr(object + length * element_bytes as u32 + fixed))?;
             if !whole {
-                hot.and(top, -8)?;
+                assembler.and(top, -8)?;
             }
         }
     }
-    let limit =
-        if site.initialise == Initialise::Ahead { Hot::ZEROED_LIMIT_OFFSET } else { Hot::LIMIT_OFFSET };
-    let to_slow = assembly.refer_to(slow);
-    let hot = assembly.hot("beyond the limit?");
-    hot.cmp(top, qword_ptr(mutator + limit))?;
-    hot.ja(to_slow)?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@
 mod allocate;
 mod barriers;
 mod initialise;
+mod past_buffers;
 mod prefetch;
 mod slow;
 
@@ -26,6 +27,7 @@ use iced_x86::{Register, code_asm::AsmRegisterXmm, code_asm::get_xmm};
 pub struct Emitter {
     processor: Processor,
     prefetch: PrefetchSettings,
+    past_buffers: bool,
 }
 
 /// A place that allocates: what, how, and where the compiler keeps things.
@@ -48,10 +50,18 @@ impl Emitter {
     /// [`EmitError::Prefetch`]: settings outside HotSpot's ranges, or that the processor cannot follow.
     pub fn new(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
         prefetch.check(&processor)?;
-        Ok(Emitter { processor, prefetch: prefetch.normalized() })
+        Ok(Emitter { processor, prefetch: prefetch.normalized(), past_buffers: false })
     }
 
-    /// An emitter for this machine and for what the heap's `AllocatePrefetch` options say.
+    /// The same emitter, whose allocations go past buffers without a call, or not: for a heap without them (`UseTLAB=false`).
+    /// Where a thread has no buffer they take memory by compare-and-swap from a region that all threads share. The code is right
+    /// for any heap, and some 60 bytes longer out of line.
+    #[must_use]
+    pub fn past_buffers(self, past_buffers: bool) -> Emitter {
+        Emitter { past_buffers, ..self }
+    }
+
+    /// An emitter for this machine, and for what the heap's options `AllocatePrefetch` and `UseTLAB` say.
     ///
     /// ```
     /// use allotment::{Heap, mutator::Hot, object::Shape};
@@ -78,7 +88,11 @@ impl Emitter {
     /// ```
     pub fn for_heap(heap: &Heap) -> Emitter {
         // The heap's own settings were checked when it was made.
-        Emitter { processor: Processor::detect(), prefetch: heap.prefetch_settings() }
+        Emitter {
+            processor: Processor::detect(),
+            prefetch: heap.prefetch_settings(),
+            past_buffers: !heap.has_buffers(),
+        }
     }
 
     /// An emitter for settings that need not be within HotSpot's ranges, to measure what is beyond them: any distance and
@@ -103,7 +117,7 @@ impl Emitter {
             return Err(PrefetchError::Step { step, nearest }.into());
         }
         within.check(&processor)?;
-        Ok(Emitter { processor, prefetch: prefetch.normalized() })
+        Ok(Emitter { processor, prefetch: prefetch.normalized(), past_buffers: false })
     }
 
     /// The settings it prefetches by.

@@ -19,8 +19,9 @@ pub(crate) struct Emitted<'p> {
     code: Code,
     functions: Vec<(FunctionId, Sequence)>,
     runs: u64,
-    /// How often the fast path was taken, and how often there was no room.
+    /// How often the fast path was taken, how often that past buffers, and how often there was no room.
     pub(crate) fast: usize,
+    pub(crate) past: usize,
     pub(crate) no_room: usize,
 }
 
@@ -45,6 +46,7 @@ impl Function {
         let instruction = if here.prefetchw { self.settings.instruction } else { PrefetchInstruction::T0 };
         let settings = PrefetchSettings { instruction, ..self.settings };
         let emitter = Emitter::new(Processor { avx2: here.avx2 && self.avx2, ..here }, settings).unwrap();
+        let emitter = emitter.past_buffers(self.past_buffers);
         if self.is_stub() {
             return emitter.stub(allocations[0], self.initialise).unwrap();
         }
@@ -52,6 +54,32 @@ impl Function {
         let slow = SlowCall { preserve: &preserve, misaligned: self.assignment.misaligned };
         let (initialise, registers) = (self.initialise, self.assignment.registers());
         emitter.allocate(&Site { allocations: &allocations, initialise, registers, slow }).unwrap()
+    }
+}
+
+impl Function {
+    /// Whether an allocation of `bytes` goes past buffers without a call.
+    fn goes_past(&self, hot: *const Hot, bytes: usize) -> bool {
+        let registers = self.assignment.registers();
+        let has_input = !matches!(self.what, What::Constant(_));
+        let taken =
+            registers.mutator == Register::RAX || has_input && self.assignment.input() == Register::RAX;
+        let region = word(hot, Hot::REGION_OFFSET);
+        let requested = word(hot, Hot::REQUESTED_OFFSET) as u32;
+        if !self.past_buffers
+            || self.initialise == Initialise::Ahead
+            || bytes > MAX_INLINE_BYTES
+            || (taken && !self.is_stub())
+            || region == 0
+            || requested != 0
+        {
+            return false;
+        }
+        // SAFETY: the address of a region, which has two words.
+        let of_region = |offset: usize| unsafe {
+            std::ptr::with_exposed_provenance::<usize>(region + offset).read_volatile()
+        };
+        of_region(Hot::REGION_TOP_OFFSET) + bytes <= of_region(Hot::REGION_END_OFFSET)
     }
 }
 
@@ -68,7 +96,7 @@ impl<'p> Emitted<'p> {
             functions.push((buffer.add(format!("allocate{index}"), whole), sequence));
         }
         let code = buffer.finish(targets(0)).unwrap();
-        Emitted { program, kit, code, functions, runs: 0, fast: 0, no_room: 0 }
+        Emitted { program, kit, code, functions, runs: 0, fast: 0, past: 0, no_room: 0 }
     }
 
     /// What the function is given in its register.
@@ -141,12 +169,19 @@ impl Way for Emitted<'_> {
         };
         let top = word(hot, Hot::TOP_OFFSET).saturating_add(bytes);
         let fast = bytes <= MAX_INLINE_BYTES && top <= word(hot, limit);
+        let past = !fast && function.goes_past(hot, bytes);
+        let taken = word(hot, Hot::REGION_OBJECTS_OFFSET);
         let watermark = word(hot, Hot::WATERMARK_OFFSET);
         let object = match function.is_stub() {
             true => self.stub(hot, self.functions[index].0, argument),
-            false => self.pasted(hot, function, index, argument, fast),
+            // Where no function is called no register is changed but the clobbers.
+            false => self.pasted(hot, function, index, argument, fast || past),
         };
         self.check_watermark(function, hot, watermark, fast.then_some(top), object);
+        if past {
+            assert_eq!(word(hot, Hot::REGION_OBJECTS_OFFSET), taken + 1);
+            self.past += 1;
+        }
         (self.fast, self.no_room) = (self.fast + usize::from(fast), self.no_room + usize::from(object == 0));
         NonNull::new(std::ptr::with_exposed_provenance_mut(object))
     }

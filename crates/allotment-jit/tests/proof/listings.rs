@@ -72,6 +72,16 @@ fn pasted(emitter: &Emitter, allocations: &[Allocation], initialise: Initialise)
 }
 
 #[test]
+fn past_buffers_the_cold_part_bumps_a_region_of_all_threads() {
+    let emitter = emitter(0, true).past_buffers(true);
+    check("past_buffers_stub_16", &emitter.stub(object(16), Initialise::PerObject).unwrap());
+    let registers = Registers { object: Register::RBX, ..PASTED };
+    let slow = SlowCall { preserve: &[Register::RSI], misaligned: false };
+    let site = Site { allocations: &[object(64)], initialise: Initialise::ByCaller, registers, slow };
+    check("past_buffers_pasted_64", &emitter.allocate(&site).unwrap());
+}
+
+#[test]
 fn objects() {
     for (vectors, avx2) in [("avx2", true), ("sse", false)] {
         for bytes in [16, 48, 64, 144, 1000] {

@@ -59,6 +59,8 @@ pub(crate) struct Function {
     pub(crate) assignment: Assignment,
     /// A stub to call, where it may be one: not for several objects.
     pub(crate) stub: bool,
+    /// Whether it goes past buffers in line, where a thread has none.
+    pub(crate) past_buffers: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -13,7 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Options under which what is rare is common. Regions have 256 KiB, but for the last.
 const BUFFERS: &[&str] = &[
     "TLABDecayTime=1",
+    // More than once: what is emitted for it has more ways to go.
     "-UseTLAB",
+    "-UseTLAB",
+    "-UseTLAB",
+    "-UseTLAB,RefillStrategy=lock",
     "RefillStrategy=lock,MinTLABSize=256,TLABSize=512,TLABDecayTime=1000000000",
     "MinTLABSize=64,TLABSize=64,MaxTLABSize=512,TLABDecayTime=3",
     "MinTLABSize=128,TLABSize=512,ZeroWindowSize=64,TLABDecayTime=1000000000",
@@ -72,15 +76,16 @@ fn what(fixed: usize) -> impl Strategy<Value = What> {
 }
 
 fn function(fixed: usize) -> impl Strategy<Value = Function> {
-    let flags = (any::<bool>(), prop::bool::weighted(0.3));
+    let flags = (any::<bool>(), prop::bool::weighted(0.3), prop::bool::weighted(0.8));
     (what(fixed), initialise(), settings(), assignment(), flags).prop_map(
-        |(what, initialise, settings, assignment, (avx2, stub))| Function {
+        |(what, initialise, settings, assignment, (avx2, stub, past_buffers))| Function {
             what,
             initialise,
             settings,
             avx2,
             assignment,
             stub,
+            past_buffers,
         },
     )
 }
@@ -144,15 +149,15 @@ impl Program {
     }
 }
 
-/// Of all programs: allocations, those on the fast path, those that failed.
-static TAKEN: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+/// Of all programs: allocations, those on the fast path, those past buffers in line, those that failed.
+static TAKEN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
 /// Runs the program in both ways; what each saw.
 fn both(program: &Program) -> [Outcome; 2] {
     let (heap, kit) = program.heap();
     let mut way = Emitted::new(program, kit.clone());
     let emitted = program.run(&heap, &kit, &mut way);
-    for (taken, now) in TAKEN.iter().zip([emitted.seen.len(), way.fast, way.no_room]) {
+    for (taken, now) in TAKEN.iter().zip([emitted.seen.len(), way.fast, way.past, way.no_room]) {
         taken.fetch_add(now, Ordering::Relaxed);
     }
     let (heap, kit) = program.heap();
@@ -176,12 +181,15 @@ fn emitted_code_and_the_library_leave_the_same_heap() {
         compare(&program);
     });
     // The programs are of no use where they take one way only.
-    let [all, fast, no_room] = TAKEN.each_ref().map(|taken| taken.load(Ordering::Relaxed));
-    assert!(fast > all / 10 && fast < all && no_room > 0, "{fast} of {all} fast, {no_room} without room");
+    let [all, fast, past, no_room] = TAKEN.each_ref().map(|taken| taken.load(Ordering::Relaxed));
+    assert!(
+        fast > all / 10 && fast < all && past > all / 100 && no_room > 0,
+        "{fast} of {all} fast, {past} past buffers, {no_room} without room"
+    );
 }
 
 /// The layout that the tests read.
 #[test]
 fn the_layout_is_the_one_of_this_version() {
-    assert_eq!(Hot::VERSION, 3);
+    assert_eq!(Hot::VERSION, 4);
 }

@@ -42,13 +42,13 @@ struct Functions {
 }
 
 impl Functions {
-    fn new(node: ShapeRef, bytes: ShapeRef) -> Functions {
+    fn new(node: ShapeRef, bytes: ShapeRef, past_buffers: bool) -> Functions {
         let (assignment, mut buffer) = (Assignment::plain(), CodeBuffer::default());
         let (mut nodes, mut arrays) = (Vec::new(), Vec::new());
         for style in (0..4).filter_map(PrefetchStyle::from_number) {
             let settings =
                 PrefetchSettings { style, instruction: PrefetchInstruction::T0, ..PrefetchSettings::OFF };
-            let emitter = Emitter::new(Processor::detect(), settings).unwrap();
+            let emitter = Emitter::new(Processor::detect(), settings).unwrap().past_buffers(past_buffers);
             for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
                 let stub = emitter.stub(Allocation::object(node).unwrap(), initialise).unwrap();
                 nodes.push(buffer.add("new_node", stub));
@@ -165,13 +165,24 @@ impl Work<'_> {
 
 #[test]
 fn threads_and_collections() {
-    let heap = heap(
-        "Collector=parallel,+VerifyAfterGC,NewSize=512k,MaxNewSize=512k,ParallelGCThreads=2,+ZealPoison",
-    );
+    work_and_collect(HEAP, false);
+}
+
+/// Without buffers: all threads bump the same regions, which collections take away and give to others.
+#[test]
+fn threads_without_buffers_and_collections() {
+    work_and_collect(&format!("{HEAP},-UseTLAB"), true);
+}
+
+const HEAP: &str =
+    "Collector=parallel,+VerifyAfterGC,NewSize=512k,MaxNewSize=512k,ParallelGCThreads=2,+ZealPoison";
+
+fn work_and_collect(options: &str, past_buffers: bool) {
+    let heap = heap(options);
     let node = heap.register(Shape::fixed("Node", 24).slot("next", 8, SlotKind::Strong)).unwrap();
     let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).unwrap();
     let table = heap.register(Shape::array("Table", 16, Element::Reference(SlotKind::Strong))).unwrap();
-    let functions = Functions::new(node, bytes);
+    let functions = Functions::new(node, bytes, past_buffers);
     let tables: Arc<Vec<AtomicU64>> = Arc::new((0..THREADS).map(|_| AtomicU64::new(0)).collect());
     let provider = heap.add_root_provider(Box::new(Tables(tables.clone())));
     std::thread::scope(|scope| {

@@ -3,6 +3,7 @@
 use super::failure::EXIT_CODES;
 use super::{
     AsmArguments, CompareArguments, Failure, ReportArguments, RunArguments, Simulation, TlabLogArguments,
+    TruthArguments,
 };
 use crate::harness::{Experiment, Kind};
 use clap::error::ErrorKind;
@@ -23,6 +24,8 @@ pub enum Command {
     Compare(CompareArguments),
     /// Recommend options for this machine.
     Tune(TuneArguments),
+    /// Check rows against programs in C.
+    Truth(TruthArguments),
     /// What machine this is.
     Machine,
     /// What can be counted on it.
@@ -62,6 +65,8 @@ enum Verb {
     Compare(CompareArguments),
     /// Measure for a minute, and recommend options for this machine.
     Tune(TuneArguments),
+    /// Check the rows that others are divided by against programs in C.
+    Truth(TruthArguments),
     /// Describe this machine: caches, pages, clock, counters, limits.
     Machine,
     /// List what can be counted here: events by name and code, and why others cannot.
@@ -120,6 +125,7 @@ pub fn parse(
         Verb::Report(arguments) => Ok(Command::Report(arguments)),
         Verb::Compare(arguments) => Ok(Command::Compare(arguments)),
         Verb::Tune(arguments) => Ok(Command::Tune(arguments)),
+        Verb::Truth(arguments) => Ok(Command::Truth(arguments)),
         Verb::Machine => Ok(Command::Machine),
         Verb::Counters => Ok(Command::Counters),
         Verb::Options => Ok(Command::Options),
@@ -254,7 +260,7 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
             Err(Failure::Usage("no simulation given; write allotment simulate coherence".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, report, compare, tune, machine, counters, options, asm, tlab-log or simulate"
+            "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log or simulate"
                 .into(),
         )),
         _ => {

@@ -17,6 +17,7 @@ mod run_arguments;
 mod show;
 mod simulate;
 mod tlab_log;
+mod truth;
 mod tune;
 
 pub use arguments::{Command, TuneArguments, parse};
@@ -30,4 +31,5 @@ pub use run_arguments::RunArguments;
 pub use show::{fork, list, machine, neighbour, options, print};
 pub use simulate::{CoherenceArguments, Simulation, simulate};
 pub use tlab_log::{TlabLogArguments, tell_tlab_log, tlab_log};
+pub use truth::{TruthArguments, truth};
 pub use tune::tune;

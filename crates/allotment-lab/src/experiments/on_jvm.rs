@@ -34,10 +34,10 @@ fn prefetching(case: &Case, workload: Workload) -> Result<Workload, ParameterErr
     Ok(if refused { workload.flag("-XX:AllocatePrefetchStyle=0") } else { workload })
 }
 
-/// Beside the modes `tlab`, `cas` and `collected` of `tlab`; the last is in a heap as small as ours, of at least `least_heap` bytes.
+/// Beside the modes `tlab`, `no-tlab` and `collected` of `tlab`; the last is in a heap as small as ours, of at least `least_heap` bytes.
 pub(super) fn tlab(case: &Case, least_heap: usize) -> Counterpart {
     Ok(match case.mode.as_str() {
-        "cas" => Some(allocation(case)?.without_buffers()),
+        "no-tlab" => Some(allocation(case)?.without_buffers()),
         "tlab" => {
             let mut workload = prefetching(case, allocation(case)?)?;
             if case.text("zeroing")? == "ahead" {
@@ -91,7 +91,7 @@ pub(super) fn prefetch(case: &Case, instructions: &[&str]) -> Counterpart {
     Ok(Some(flags.into_iter().fold(workload, Workload::flag)))
 }
 
-/// Beside the modes `fixed` and `cas` of `tlab-size`, where the heap's pages are there before the shot: a JVM gives none
+/// Beside the modes `fixed` and `no-tlab` of `tlab-size`, where the heap's pages are there before the shot: a JVM gives none
 /// back between two shots.
 pub(super) fn tlab_size(case: &Case) -> Counterpart {
     /// What a buffer keeps at its end for prefetch, and for a filler.
@@ -107,7 +107,7 @@ pub(super) fn tlab_size(case: &Case) -> Counterpart {
     let (objects, bytes) = (case.size("objects")?, case.size("size")?);
     let tlab = match case.mode.as_str() {
         "fixed" => Some(case.size("tlab")?.saturating_sub(bytes)),
-        "cas" => None,
+        "no-tlab" => None,
         _ => return Ok(None),
     };
     if !case.switch("pretouch")? || tlab.is_some_and(|tlab| tlab <= RESERVED + bytes) {
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(tlab(&[("prefetch", "none")]), format!("{allocation} -XX:AllocatePrefetchStyle=0"));
         assert_eq!(tlab(&[("prefetch", "by-size")]), allocation);
         assert_eq!(tlab(&[("zeroing", "ahead")]), format!("{allocation} -XX:+ZeroTLAB"));
-        assert_eq!(of("tlab", "cas", &[]).unwrap(), format!("{allocation} -XX:-UseTLAB"));
+        assert_eq!(of("tlab", "no-tlab", &[]).unwrap(), format!("{allocation} -XX:-UseTLAB"));
         assert!(tlab(&[("eden", "1g")]).contains("-Xmn1280m"));
         assert_eq!(of("prefetch", "none", &[]).unwrap(), format!("{allocation} -XX:AllocatePrefetchStyle=0"));
         let ahead = of("prefetch", "ahead", &[("instr", "w"), ("size", "144"), ("style", "3")]).unwrap();
@@ -300,8 +300,8 @@ mod tests {
             let buffers = objects.div_ceil((bytes - 592) / 16 - 1);
             assert!(young * 8 / 10 * (1 << 20) > buffers * bytes, "{text}");
         }
-        assert!(of("tlab-size", "cas", &[]).unwrap().ends_with("-XX:-UseTLAB"));
-        assert_eq!(of("tlab-size", "cas", &[("pretouch", "off")]), None);
+        assert!(of("tlab-size", "no-tlab", &[]).unwrap().ends_with("-XX:-UseTLAB"));
+        assert_eq!(of("tlab-size", "no-tlab", &[("pretouch", "off")]), None);
     }
 
     #[test]
@@ -309,6 +309,8 @@ mod tests {
         for (experiment, mode, values) in [
             ("tlab", "bare", &[][..]),
             ("tlab", "burst", &[]),
+            ("tlab", "cas", &[]),
+            ("tlab", "lock", &[]),
             ("prefetch", "ahead", &[("distance", "768")]),
             ("prefetch", "none", &[("work", "50")]),
             ("prefetch", "none", &[("working-set", "1m")]),
@@ -334,7 +336,7 @@ mod tests {
         let jvms = [jvm(25, "parallel")];
         let (found, told) = jvm_cases(all(), &cases, &jvms, &Settings::default(), 1 << 20);
         assert!(found.is_empty());
-        for benchmark in ["tlab.tlab", "tlab-size.cas", "trees.build", "lists.forced", "graph.mutate"] {
+        for benchmark in ["tlab.tlab", "tlab-size.no-tlab", "trees.build", "lists.forced", "graph.mutate"] {
             let start = format!("{benchmark} on 25-parallel left out: its heap");
             assert!(told.iter().any(|line| line.starts_with(&start)), "{benchmark}: {told:?}");
         }

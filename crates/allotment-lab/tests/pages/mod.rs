@@ -45,12 +45,12 @@ pub(crate) fn row(
 /// All of them.
 pub(crate) fn rows() -> Vec<ScoreRow> {
     let mut rows = Vec::new();
-    let modes = ["tlab", "burst", "emitted", "stub", "called", "bare", "memset", "shared", "cas", "lock"];
+    let modes = ["tlab", "burst", "emitted", "stub", "called", "bare", "memset", "shared", "cas", "no-tlab"];
     for (place, mode) in modes.iter().enumerate() {
         for size in ["16", "48", "144"] {
             for threads in [1, 2, 4] {
                 let score = 400.0 / (place + 1) as f64 * threads as f64;
-                let spread = if *mode == "lock" { 1.5 } else { 0.01 };
+                let spread = if *mode == "no-tlab" { 1.5 } else { 0.01 };
                 rows.push(row(&format!("tlab.{mode}"), threads, &[("size", size)], "ops/us", score, spread));
             }
         }

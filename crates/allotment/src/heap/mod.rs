@@ -252,6 +252,12 @@ impl Heap {
     pub fn prefetch_settings(&self) -> PrefetchSettings {
         prefetch::settings(self.options.values())
     }
+
+    /// Whether threads have buffers (`UseTLAB`). Generated code asks: without, it takes memory from a region that all threads
+    /// share.
+    pub fn has_buffers(&self) -> bool {
+        self.options.values().use_tlab
+    }
 }
 
 impl fmt::Debug for Heap {

@@ -266,7 +266,10 @@ impl State {
         let lane = if zeroed { Err(NoLane::Closed) } else { self.lengthen_in_lane(bytes) };
         match lane {
             Ok(start) => Some(start),
-            Err(why) => self.memory_past_lane(bytes, zeroed, why),
+            Err(why) => match self.bump_pointer(bytes, zeroed) {
+                Some(start) => Some(start),
+                None => self.memory_past_lane(bytes, zeroed, why),
+            },
         }
     }
 

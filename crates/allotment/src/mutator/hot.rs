@@ -1,7 +1,7 @@
 //! The hot part: what generated code and the Rust fast path read and write.
 //!
-//! The first 128 bytes of a mutator's state, two cache lines of their own, with fixed offsets that a JIT
-//! may build into its code. The fast path's is the first line. Version 3.
+//! The first 256 bytes of a mutator's state, cache lines of their own, with fixed offsets that a JIT may build into its
+//! code. The fast path's is the first line; the third is that of a thread without buffers. Version 4.
 //!
 //! ```text
 //! start <= top <= end                       buffer
@@ -12,7 +12,8 @@
 
 use super::lane::Lane;
 use super::limit::Limit;
-use crate::region::{CARD_SHIFT, DIRTY};
+use super::pointer::Pointer;
+use crate::region::{CARD_SHIFT, DIRTY, Region};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -51,11 +52,13 @@ pub struct Hot {
     frame: AtomicUsize,
     /// How the buffer becomes longer. Closed with each buffer.
     pub(super) lane: Lane,
+    /// Where objects come from without a buffer (`UseTLAB=false`).
+    pub(super) pointer: Pointer,
 }
 
 impl Hot {
     /// Version of the layout; changes with any offset.
-    pub const VERSION: u32 = 3;
+    pub const VERSION: u32 = 4;
     /// Offset in bytes of `top`, the address of the next free byte.
     pub const TOP_OFFSET: usize = 0;
     /// Offset in bytes of the limit for memory that need not be zero.
@@ -75,6 +78,20 @@ impl Hot {
     pub const REQUESTED_OFFSET: usize = 24;
     /// Offset in bytes of the address of the [`GeneratedFrame`](super::GeneratedFrame) that called the heap last.
     pub const FRAME_OFFSET: usize = 88;
+    /// Offset in bytes of the address of the region that a thread without buffers takes objects from, or 0: then the slow path
+    /// has to find one. The region's top is at [`REGION_TOP_OFFSET`](Self::REGION_TOP_OFFSET) from it, its end at
+    /// [`REGION_END_OFFSET`](Self::REGION_END_OFFSET). Not to be kept over a call of the heap.
+    pub const REGION_OFFSET: usize = 128;
+    /// Offset in bytes of the number of objects that were taken from such a region, which who takes one adds to.
+    pub const REGION_OBJECTS_OFFSET: usize = 136;
+    /// Offset in bytes of the number of their bytes.
+    pub const REGION_BYTES_OFFSET: usize = 144;
+    /// Offset in bytes of the number of compare-and-swaps on a region's top that failed.
+    pub const REGION_FAILURES_OFFSET: usize = 152;
+    /// From a region's address, the offset in bytes of the address of its next free byte. It is moved by compare-and-swap.
+    pub const REGION_TOP_OFFSET: usize = Region::TOP_OFFSET;
+    /// From a region's address, the offset in bytes of the address behind its last byte. Never changes.
+    pub const REGION_END_OFFSET: usize = Region::END_OFFSET;
     /// The number of a slot's card is the slot's address shifted right by so many bits.
     pub const CARD_SHIFT: u32 = CARD_SHIFT;
     /// The byte that the barrier stores.
@@ -94,6 +111,7 @@ impl Hot {
             clean: Cell::new(0),
             frame: AtomicUsize::new(0),
             lane: Lane::new(),
+            pointer: Pointer::new(),
         }
     }
 
@@ -206,6 +224,7 @@ impl Hot {
     /// No buffer. The caller arms with zeroes.
     pub(super) fn clear(&self) {
         self.lane.close();
+        self.pointer.close();
         self.start.store(0, Ordering::Relaxed);
         self.top.store(0, Ordering::Relaxed);
         self.end.set(0);
@@ -255,5 +274,9 @@ const _: () = {
     assert!(std::mem::offset_of!(Hot, cards) == Hot::CARDS_OFFSET);
     assert!(std::mem::offset_of!(Hot, cards) + 8 <= 64, "the fast path has one line");
     assert!(std::mem::offset_of!(Hot, frame) == Hot::FRAME_OFFSET);
-    assert!(size_of::<Hot>() == 128);
+    assert!(std::mem::offset_of!(Hot, pointer) == Hot::REGION_OFFSET);
+    assert!(Hot::REGION_OFFSET + Pointer::OBJECTS_OFFSET == Hot::REGION_OBJECTS_OFFSET);
+    assert!(Hot::REGION_OFFSET + Pointer::BYTES_OFFSET == Hot::REGION_BYTES_OFFSET);
+    assert!(Hot::REGION_OFFSET + Pointer::FAILURES_OFFSET == Hot::REGION_FAILURES_OFFSET);
+    assert!(size_of::<Hot>() == 256);
 };

@@ -71,6 +71,7 @@ mod limit;
 mod make_room;
 mod out_of_memory;
 mod outside;
+mod pointer;
 mod prefetch;
 mod private;
 mod recycle;

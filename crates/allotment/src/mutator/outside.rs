@@ -1,11 +1,14 @@
 //! Objects outside buffers: too large for one, or arriving when theirs is worth keeping.
 //!
-//! Without buffers at all (`UseTLAB=false`) every object comes this way: one compare-and-swap on a
-//! pointer that all threads share, which is what buffers are measured against.
+//! Without buffers at all (`UseTLAB=false`) the first object since a safepoint or in a region comes this way, and opens the
+//! [pointer](super::pointer) for those that follow, which are a compare-and-swap each.
 
+use super::initialise::zero;
 use super::refill::Block;
 use super::state::State;
+use super::stopping::is_stopping_that;
 use crate::region::{Attempts, Carve};
+use std::ptr::NonNull;
 
 impl State {
     /// Memory of exactly `bytes` from a shared region, from the thread's own, or a run of regions.
@@ -25,7 +28,9 @@ impl State {
             let mut attempts = Attempts::default();
             let carve = shared.free.allocate(shared.home(), bytes, bytes, &mut attempts);
             self.counters.compare_exchange(attempts.tried, attempts.won > 0);
-            carve?
+            let carve = carve?;
+            self.open_pointer(carve.start);
+            carve
         };
         drop(owned);
         self.counters.outside(bytes);
@@ -36,5 +41,35 @@ impl State {
         // A spare may be larger than what was asked for.
         self.shared.cover_rest(start + bytes, carve.end);
         Some(Block { start, end: start + bytes, clean: dirty.clamp(start, start + bytes) })
+    }
+
+    /// Memory of `bytes` for one object where the thread has no buffers, taken from the region that the pointer names. `zeroed`
+    /// as for [`memory_past_limit`](Self::memory_past_limit). `None`: that is for the slow path to say.
+    #[inline(always)]
+    pub(super) fn bump_pointer(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+        // The limit is 0 without a buffer: a request has to be looked at.
+        if self.hot.limit.pending() {
+            return None;
+        }
+        let (start, clean) = self.hot.pointer.bump(bytes)?;
+        if zeroed {
+            // SAFETY: the block is this thread's.
+            unsafe { zero(start, clean) };
+        }
+        NonNull::new(start as *mut u8)
+    }
+
+    /// Lets the next objects come from the region of `start`, where a thread takes all of them so.
+    fn open_pointer(&self, start: usize) {
+        let shared = &*self.shared;
+        if shared.use_tlab || self.zeal.is_on() || self.sampling.is_on() {
+            return;
+        }
+        // In the stopped world regions may still be given up behind an allocation of the stopper's.
+        if !is_stopping_that(&shared.registry)
+            && let Some(region) = shared.free.swapped(start)
+        {
+            self.hot.pointer.open(region);
+        }
     }
 }

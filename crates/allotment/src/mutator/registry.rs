@@ -164,7 +164,7 @@ impl Registry {
 
     /// A thread leaves: what it did stays counted.
     fn count_out(&self, ledger: &mut Ledger, state: &State) {
-        let counts = state.counters.read();
+        let counts = state.statistics();
         ledger.left.add(&counts);
         ledger.left_in_cycle.add(&counts.since(&state.counted.get()));
         self.count.fetch_sub(1, Ordering::Relaxed);
@@ -316,7 +316,7 @@ impl Registry {
 fn end_count(inner: &mut Inner<Attached, Ledger>) -> Totals {
     let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
     for state in inner.threads.iter().map(Attached::state) {
-        let now = state.counters.read();
+        let now = state.statistics();
         let in_cycle = now.since(&state.counted.replace(now));
         state.owned.borrow_mut().allocated_in_cycle = in_cycle.allocated_in_all();
         cycle.add(&in_cycle);
@@ -332,7 +332,7 @@ fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &Totals, used: usize, c
 
 fn totals(inner: &Inner<Attached, Ledger>) -> Totals {
     let mut totals = inner.data.left;
-    inner.threads.iter().for_each(|thread| totals.add(&thread.state().counters.read()));
+    inner.threads.iter().for_each(|thread| totals.add(&thread.state().statistics()));
     totals
 }
 

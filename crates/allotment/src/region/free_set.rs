@@ -21,7 +21,7 @@ use super::bitmap::Bitmap;
 use super::carve::{Attempts, Carve};
 use super::quarantine::{Disposal, Quarantine};
 use super::spares::Spares;
-use super::table::{RegionTable, State};
+use super::table::{Region, RegionTable, State};
 use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
@@ -356,6 +356,12 @@ impl<B: Backing> FreeSet<B> {
                 Err(now) => top = now,
             }
         }
+    }
+
+    /// The region of `address`, if it is shared and threads take from it by compare-and-swap alone.
+    pub(crate) fn swapped(&self, address: usize) -> Option<&Region> {
+        let region = self.table.get(self.table.index_of(address));
+        (self.mode == RefillMode::CompareAndSwap && region.state() == State::Shared).then_some(region)
     }
 
     /// Takes a spare tail of at least `min` bytes that a detached thread left on this core.

@@ -56,12 +56,15 @@ impl State {
     }
 }
 
-/// One region. Alone on its cache lines: threads of several cores bump `top` of theirs.
-#[repr(align(128))]
+/// One region. Alone on its cache lines: threads of several cores bump `top` of theirs. Generated code finds top and end by
+/// their offsets.
+#[repr(C, align(128))]
 pub(crate) struct Region {
     /// Address of the next free byte. Shared: compare-and-swap by any mutator. Exclusive: stored by its
     /// owner. Humongous: the end of the object's part in it. Relaxed; ordered by how the region was obtained.
     top: AtomicUsize,
+    /// Address behind the last byte. Never changes. Beside the top, which who looks here loads as well.
+    end: usize,
     /// Memory from here to the end of the region is zero; below it may be anything. Raised by whoever
     /// owns the region when it is given up. Relaxed, as `top`.
     dirty: AtomicUsize,
@@ -83,6 +86,15 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// Offset in bytes of the top.
+    pub(crate) const TOP_OFFSET: usize = std::mem::offset_of!(Region, top);
+    /// Offset in bytes of the end.
+    pub(crate) const END_OFFSET: usize = std::mem::offset_of!(Region, end);
+
+    pub(crate) fn end(&self) -> usize {
+        self.end
+    }
+
     pub(crate) fn top(&self) -> usize {
         self.top.load(Ordering::Relaxed)
     }
@@ -193,6 +205,7 @@ impl RegionTable {
                 let bottom = base + (index << geometry.region_shift);
                 Region {
                     top: AtomicUsize::new(bottom),
+                    end: bottom + (1 << geometry.region_shift),
                     dirty: AtomicUsize::new(bottom),
                     state: AtomicU8::new(State::Uncommitted as u8),
                     home: AtomicU16::new(0),

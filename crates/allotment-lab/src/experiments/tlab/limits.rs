@@ -1,11 +1,10 @@
-//! What no heap can beat: a bump loop written by hand, and memset. And the shared pointer written by hand.
+//! What no heap can beat: a bump loop written by hand, and memset.
 
 use super::eden::{Eden, HEADER, calls};
 use super::widest::{Loop, Only, widest};
 use crate::harness::{Bench, Case, Worker, keep};
 use allotment::memory::write_word_and_zeroes;
 use allotment::mutator::Prefetch;
-use crossbeam_utils::CachePadded;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # Safety
 /// - `[address, address + BYTES)` is the caller's, and `address` a multiple of 8.
 #[inline(always)]
-unsafe fn write_object<const BYTES: usize>(address: usize) {
+pub(super) unsafe fn write_object<const BYTES: usize>(address: usize) {
     // SAFETY: the caller's predicate.
     unsafe { write_word_and_zeroes(address as *mut u8, HEADER, BYTES) };
     keep(address as *const u8);
@@ -165,47 +164,4 @@ pub(super) fn memset<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> 
         let objects = 2 * pairs;
         Ok(Memset { at: 0, bytes: objects * BYTES, calls, objects: objects as u64, eden: Eden::new(bytes)? })
     })
-}
-
-struct FetchAdd<'a, const BYTES: usize> {
-    /// Bytes taken so far; past the end when the eden is full.
-    taken: &'a AtomicUsize,
-    base: usize,
-    limit: usize,
-    objects: usize,
-}
-
-impl<const BYTES: usize> Loop<&FetchAdd<'_, BYTES>> for Only {
-    #[inline(always)]
-    fn run(&self, shared: &FetchAdd<'_, BYTES>) -> u64 {
-        for _ in 0..shared.objects {
-            let mut taken = shared.taken.fetch_add(BYTES, Ordering::Relaxed);
-            if taken >= shared.limit {
-                // Whoever notices starts over; one object may be given out twice, which nobody looks at.
-                shared.taken.store(BYTES, Ordering::Relaxed);
-                taken = 0;
-            }
-            // SAFETY: below the limit, so in the eden; its bytes are written by nobody who reads them.
-            unsafe { write_object::<BYTES>(shared.base + taken) };
-        }
-        shared.objects as u64
-    }
-}
-
-impl<const BYTES: usize> Worker for FetchAdd<'_, BYTES> {
-    #[inline]
-    fn batch(&mut self) -> u64 {
-        widest(&Only, &*self)
-    }
-}
-
-/// Mode `fetch-add`.
-pub(super) fn fetch_add<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let bytes = case.size("eden")? * case.threads;
-    let eden = Eden::new(bytes)?;
-    let taken = CachePadded::new(AtomicUsize::new(0));
-    let (pairs, calls) = calls(BYTES, bytes);
-    let objects = 2 * pairs;
-    let limit = objects * calls * BYTES;
-    bench.measure(|_| Ok(FetchAdd::<BYTES> { taken: &taken, base: eden.base(), limit, objects }))
 }

@@ -6,8 +6,10 @@
 //! the result.
 //!
 //! The modes that use the library in a private eden recycle it with marks; those in which threads share
-//! regions fill the heap and reset it ([`shared`]), or have it collected ([`collected`]). The limits, `bare` and `memset`, use memory from the
-//! same place as the heap does, so that pages are alike.
+//! regions fill the heap and reset it ([`shared`]), or have it collected ([`collected`]). What is written by hand, the limits
+//! `bare` and `memset` and the pointers that threads share ([`pointer`]), uses memory from the same place as the heap does, so
+//! that pages are alike. A ratio of a row by hand to one of the library says what both the idea and the library cost; the
+//! verdicts compare like with like first, and say which rows are of which kind.
 
 mod collected;
 pub(super) mod eden;
@@ -15,6 +17,7 @@ mod emitted;
 mod library;
 mod limits;
 mod malloc;
+mod pointer;
 mod shared;
 mod verdict;
 mod widest;
@@ -46,7 +49,10 @@ const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare",
 const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub"];
 
 /// Modes in which all threads take from the same regions.
-const SHARING: &[&str] = &["shared", "cas", "lock"];
+const SHARING: &[&str] = &["shared", "no-tlab", "no-tlab-emitted", "no-tlab-lock"];
+
+/// Modes written by hand, without anything of the library: see [`pointer`] and [`limits`].
+const BY_HAND: &[&str] = &["called", "bare", "memset", "cas", "fetch-add", "lock"];
 
 /// Modes in which an allocator reuses what is freed.
 const RINGS: &[&str] = &["malloc", "mimalloc", "jemalloc"];
@@ -62,18 +68,30 @@ impl Experiment for Tlab {
 
     fn modes(&self) -> &'static [Mode] {
         const MODES: &[Mode] = &[
-            mode("tlab", "the library: each thread bumps in its own buffer"),
-            mode("burst", "the same with top and limit in registers"),
-            mode("emitted", "machine code made at run time: the sequence of allotment-jit, in line"),
-            mode("stub", "the same as a function that is called for each object"),
-            mode("called", "`bare` as a function that is called for each object: the limit of `stub`"),
-            mode("bare", "a hand-written bump loop over the same memory: the limit of `tlab`"),
-            mode("memset", "the same bytes zeroed at once: the limit of memory"),
-            mode("shared", "buffers out of regions that threads share, the heap reset when full"),
-            mode("collected", "the same, the heap collected when full"),
-            mode("cas", "no buffers: compare-and-swap on one pointer for each object (UseTLAB=false)"),
-            mode("fetch-add", "no buffers: fetch-and-add on one pointer, hand-written"),
-            mode("lock", "no buffers: one lock around the pointer (RefillStrategy=lock)"),
+            mode("tlab", "library: each thread bumps in its own buffer"),
+            mode("burst", "library: the same with top and limit in registers"),
+            mode("emitted", "library: machine code made at run time, the sequence of allotment-jit, in line"),
+            mode("stub", "library: the same as a function that is called for each object"),
+            mode(
+                "called",
+                "by hand: `bare` as a function that is called for each object, the limit of `stub`",
+            ),
+            mode("bare", "by hand: a bump loop over the same memory, the limit of `tlab`"),
+            mode("memset", "by hand: the same bytes zeroed at once, the limit of memory"),
+            mode("shared", "library: buffers out of regions that threads share, the heap reset when full"),
+            mode("collected", "library: the same, the heap collected when full"),
+            mode("cas", "by hand, no buffers: compare-and-swap on one pointer for each object"),
+            mode("fetch-add", "by hand, no buffers: fetch-and-add on one pointer for each object"),
+            mode("lock", "by hand, no buffers: a mutex around one pointer for each object"),
+            mode(
+                "no-tlab",
+                "library, no buffers: each object from a region that threads share (UseTLAB=false)",
+            ),
+            mode(
+                "no-tlab-emitted",
+                "library, no buffers: the same in machine code made at run time, in line",
+            ),
+            mode("no-tlab-lock", "library, no buffers: the same under one lock (RefillStrategy=lock)"),
             mode("malloc", "the system's malloc and free over a ring of 1,024 live objects"),
             #[cfg(feature = "peers")]
             mode("mimalloc", "mimalloc over the same ring"),
@@ -182,7 +200,7 @@ impl WithSize for Tlab {
             "bare" if prefetches(case)? => limits::bare::<BYTES, BySize>(case, bench),
             "bare" => limits::bare::<BYTES, NoPrefetch>(case, bench),
             "memset" => limits::memset::<BYTES>(case, bench),
-            "fetch-add" => limits::fetch_add::<BYTES>(case, bench),
+            "cas" | "fetch-add" | "lock" => pointer::run::<BYTES>(case, bench),
             "shared" if prefetches(case)? => shared::run::<BYTES, BySize>(case, bench),
             // One pointer for all is beyond the fast path, which alone prefetches.
             mode if SHARING.contains(&mode) => shared::run::<BYTES, NoPrefetch>(case, bench),

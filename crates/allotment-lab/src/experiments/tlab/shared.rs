@@ -5,17 +5,22 @@
 //! again by the cores that wrote it last. That is a stop-the-world collection that finds nothing alive. A
 //! barrier would be simpler, and would hang when a thread leaves the measured window before the others.
 
+use super::super::emitted::{Between, EmittedLoop, Form, Work};
 use super::eden::MIN_HEAP;
 use super::library::{Plain, site};
+use super::pointer::ATTEMPTS;
 use super::widest::widest;
 use crate::experiments::buffers::{region_bytes, tlab_size};
 use crate::harness::{Bench, Case, Iteration, ParameterError, Probe, SecondaryValue, Worker};
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
-use allotment::mutator::{PerObject, Prefetch, Site};
+use allotment::memory::{PrefetchSettings, Processor};
+use allotment::mutator::{Mutator, PerObject, Prefetch};
+use allotment::object::Shape;
 use allotment::options::{CollectorKind, OptionError};
 use allotment::region::MIN_REGIONS;
 use allotment::tlab::statistics::TlabStatistics;
+use allotment_jit::{Allocation, Emitter, Initialise};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes a thread allocates between attaching and detaching, with and without buffers: enough that
@@ -45,8 +50,8 @@ impl HeapPlan {
         let mut bytes = eden.saturating_mul(case.threads).max(MIN_HEAP);
         let mut attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
         let options = match case.mode.as_str() {
-            "cas" => "-UseTLAB".to_string(),
-            "lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
+            "no-tlab" | "no-tlab-emitted" => "-UseTLAB".to_string(),
+            "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
             _ => {
                 let refill = case.text("refill").map_err(wrong)?;
                 let (tlab, object) = (case.size("tlab").map_err(wrong)?, case.size("size").map_err(wrong)?);
@@ -68,6 +73,11 @@ impl HeapPlan {
         Ok(HeapPlan { bytes, options, attached: attached.min(bytes / case.threads) })
     }
 
+    /// Pairs of objects that a thread allocates while it is attached.
+    fn pairs(&self, bytes: usize) -> usize {
+        (self.attached / (2 * bytes)).max(1)
+    }
+
     /// What the heap is built with.
     ///
     /// # Errors
@@ -78,20 +88,61 @@ impl HeapPlan {
     }
 }
 
-struct Shared<'a, const BYTES: usize, P: Prefetch> {
+/// What a thread does while it is attached.
+trait Body {
+    /// Pairs of objects that it allocates, if there is room.
+    fn pairs(&self) -> usize;
+
+    /// Allocates them; how many objects there was room for.
+    fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64;
+}
+
+impl<const BYTES: usize, P: Prefetch> Body for Plain<BYTES, PerObject, P> {
+    fn pairs(&self) -> usize {
+        self.pairs
+    }
+
+    #[inline(always)]
+    fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64 {
+        widest(&*self, mutator)
+    }
+}
+
+/// Machine code made at run time.
+struct Emitted<'a> {
+    code: &'a EmittedLoop,
+    work: Work,
+    pairs: usize,
+}
+
+impl Body for Emitted<'_> {
+    fn pairs(&self) -> usize {
+        self.pairs
+    }
+
+    #[inline(always)]
+    fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64 {
+        // SAFETY: this thread's mutator; nobody uses the objects, nor holds a reference.
+        let left = unsafe { self.code.run(mutator.hot(), self.pairs as u64, &mut self.work) };
+        2 * (self.pairs as u64 - left)
+    }
+}
+
+struct Shared<'a, B> {
     heap: &'a Heap,
-    body: Plain<BYTES, PerObject, P>,
+    body: B,
     resets: &'a AtomicU64,
 }
 
-impl<const BYTES: usize, P: Prefetch> Worker for Shared<'_, BYTES, P> {
+impl<B: Body> Worker for Shared<'_, B> {
     #[inline]
     fn batch(&mut self) -> u64 {
         loop {
             let resets = self.resets.load(Ordering::Acquire);
             // No object is used after the thread has detached.
-            let allocated = self.heap.attach(|mutator| widest(&self.body, mutator)).unwrap_or(0);
-            if allocated < 2 * self.body.pairs as u64 {
+            let body = &mut self.body;
+            let allocated = self.heap.attach(|mutator| body.allocate(mutator)).unwrap_or(0);
+            if allocated < 2 * self.body.pairs() as u64 {
                 self.reset(resets);
             }
             // A thread that found the heap full has done nothing yet.
@@ -102,12 +153,7 @@ impl<const BYTES: usize, P: Prefetch> Worker for Shared<'_, BYTES, P> {
     }
 }
 
-impl<'a, const BYTES: usize, P: Prefetch> Shared<'a, BYTES, P> {
-    fn new(plan: &HeapPlan, heap: &'a Heap, site: Site<BYTES, PerObject, P>, resets: &'a AtomicU64) -> Self {
-        let pairs = (plan.attached / (2 * BYTES)).max(1);
-        Shared { heap, body: Plain { site, pairs }, resets }
-    }
-
+impl<B> Shared<'_, B> {
     /// Resets the heap, unless another thread has done so since `seen`.
     #[cold]
     fn reset(&self, seen: u64) {
@@ -139,7 +185,7 @@ impl Probe for Statistics<'_> {
         let attempts = of.compare_exchange_attempts as f64 / of.compare_exchange_successes as f64;
         let mut values = Vec::new();
         if self.contended {
-            values.push(SecondaryValue::average("cas.attempts", "#/success", attempts));
+            values.push(SecondaryValue::average(ATTEMPTS, "#/success", attempts));
         }
         if of.refills > 0 {
             let gibibytes = of.allocated as f64 / (1 << 30) as f64;
@@ -150,15 +196,27 @@ impl Probe for Statistics<'_> {
     }
 }
 
-/// Modes `shared`, `cas` and `lock`.
+/// Modes `shared`, `no-tlab`, `no-tlab-emitted` and `no-tlab-lock`.
 pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let plan = HeapPlan::of(case).map_err(anyhow::Error::msg)?;
     let heap = plan.builder()?.build()?;
-    let site = site::<BYTES, PerObject, P>(&heap)?;
+    let pairs = plan.pairs(BYTES);
     let resets = AtomicU64::new(0);
     let contended = !plan.options.contains("RefillStrategy=lock");
     let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended };
-    bench.measure_with(&mut probe, |_| Ok(Shared::<BYTES, P>::new(&plan, &heap, site, &resets)))
+    if case.mode == "no-tlab-emitted" {
+        let object = Allocation::object(heap.register(Shape::fixed("object", BYTES))?)?;
+        // As without buffers nothing is prefetched in the compiled loop either.
+        let emitter = Emitter::new(Processor::detect(), PrefetchSettings::OFF)?.past_buffers(true);
+        let code =
+            EmittedLoop::new(&emitter, object, Initialise::PerObject, Form::Pasted, Between::default())?;
+        let body = || Emitted { code: &code, work: Work::new(0), pairs };
+        return bench.measure_with(&mut probe, |_| Ok(Shared { heap: &heap, body: body(), resets: &resets }));
+    }
+    let site = site::<BYTES, PerObject, P>(&heap)?;
+    bench.measure_with(&mut probe, |_| {
+        Ok(Shared { heap: &heap, body: Plain { site, pairs }, resets: &resets })
+    })
 }
 
 #[cfg(test)]
@@ -191,8 +249,9 @@ mod tests {
         for tlab in [1 << 10, 64 << 10, 256 << 10, 1 << 20, 8 << 20] {
             let plan = plan(4 << 20, tlab, 1);
             let heap = plan.builder().unwrap().build().unwrap();
-            let (site, resets) = (site(&heap).unwrap(), AtomicU64::new(0));
-            let mut worker = Shared::<64, NoPrefetch>::new(&plan, &heap, site, &resets);
+            let (site, resets) = (site::<64, _, NoPrefetch>(&heap).unwrap(), AtomicU64::new(0));
+            let body = Plain { site, pairs: plan.pairs(64) };
+            let mut worker = Shared { heap: &heap, body, resets: &resets };
             let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended: true };
             probe.before();
             while resets.load(Ordering::Relaxed) < 2 {

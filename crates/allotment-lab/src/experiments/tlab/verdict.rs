@@ -1,26 +1,51 @@
 //! What the rows say of buffers: what they buy with and without contention, and what they cost.
 
+use super::{BY_HAND, RINGS};
 use crate::experiments::saying::{contrast, ours, scaling};
 use crate::format::ScoreRow;
-use crate::format::coordinates::THREADS;
+use crate::format::coordinates::{THREADS, mode};
 
-/// Buffers against pointers that threads share, first for each number of threads, then across them; then against
-/// the limit.
+/// Buffers against pointers that threads share: by hand against by hand, then the library against itself. Then across
+/// numbers of threads, then against the limit. Last, which rows are of which kind.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let pair = |one: &str, other: &str| contrast(&rows, "mode", one, other, THREADS);
     let pairs = [
+        pair("bare", "cas"),
+        pair("tlab", "no-tlab"),
         pair("tlab", "cas"),
-        pair("shared", "cas"),
+        pair("shared", "no-tlab"),
         scaling(&rows, "cas"),
+        scaling(&rows, "no-tlab"),
         scaling(&rows, "tlab"),
         pair("tlab", "bare"),
+        pair("no-tlab", "cas"),
+        pair("no-tlab-emitted", "cas"),
+        pair("no-tlab-lock", "lock"),
         pair("shared", "tlab"),
         pair("collected", "shared"),
+        pair("fetch-add", "cas"),
         pair("lock", "cas"),
         pair("malloc", "tlab"),
     ];
-    pairs.into_iter().flatten().collect()
+    pairs.into_iter().flatten().chain(kinds(&rows)).collect()
+}
+
+/// `Written by hand: bare, cas. The library: tlab.` if there are rows of both kinds.
+fn kinds(rows: &[ScoreRow]) -> Option<String> {
+    let (mut by_hand, mut library) = (Vec::new(), Vec::new());
+    for mode in rows.iter().map(mode) {
+        let kind = match mode {
+            mode if BY_HAND.contains(&mode) => &mut by_hand,
+            mode if RINGS.contains(&mode) || mode == "bumpalo" => continue,
+            _ => &mut library,
+        };
+        if !kind.contains(&mode) {
+            kind.push(mode);
+        }
+    }
+    let both = !by_hand.is_empty() && !library.is_empty();
+    both.then(|| format!("Written by hand: {}. The library: {}.", by_hand.join(", "), library.join(", ")))
 }
 
 #[cfg(test)]
@@ -28,16 +53,45 @@ mod tests {
     use super::*;
     use crate::experiments::saying::tests::row;
 
+    fn of(mode: &str, threads: usize, score: f64) -> ScoreRow {
+        row(&format!("tlab.{mode}"), threads, &[("size", "16")], "ops/us", score)
+    }
+
     #[test]
     fn contention_is_said() {
-        let of = |mode: &str, threads, score| {
-            row(&format!("tlab.{mode}"), threads, &[("size", "16")], "ops/us", score)
-        };
-        let rows = [of("tlab", 1, 100.0), of("tlab", 4, 390.0), of("cas", 1, 50.0), of("cas", 4, 20.0)];
+        let rows = [of("bare", 1, 100.0), of("bare", 4, 390.0), of("cas", 1, 50.0), of("cas", 4, 20.0)];
         let said = verdicts(&rows);
-        assert_eq!(said.len(), 3, "{said:?}");
-        assert!(said[0].starts_with("tlab against cas, 1 thread: 2.00 times as fast (1."), "{said:?}");
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("bare against cas, 1 thread: 2.00 times as fast (1."), "{said:?}");
         assert!(said[1].starts_with("cas, 4 threads against 1 thread: 0.40 times as fast"), "{said:?}");
-        assert!(said[2].starts_with("tlab, 4 threads against 1 thread: 3.90 times as fast"), "{said:?}");
+    }
+
+    #[test]
+    fn like_is_compared_with_like_and_kinds_are_named() {
+        let rows = [
+            of("tlab", 1, 100.0),
+            of("bare", 1, 120.0),
+            of("cas", 1, 20.0),
+            of("no-tlab", 1, 10.0),
+            of("lock", 1, 8.0),
+            of("no-tlab-lock", 1, 4.0),
+            of("malloc", 1, 50.0),
+        ];
+        let said = verdicts(&rows);
+        let starts = [
+            "bare against cas: 6.00",
+            "tlab against no-tlab: 10.0",
+            "tlab against cas: 5.00",
+            "tlab against bare: 0.83",
+            "no-tlab against cas: 0.50",
+            "no-tlab-lock against lock: 0.50",
+            "lock against cas: 0.40",
+            "malloc against tlab: 0.50",
+            "Written by hand: bare, cas, lock. The library: tlab, no-tlab, no-tlab-lock.",
+        ];
+        assert_eq!(said.len(), starts.len(), "{said:#?}");
+        for (sentence, start) in said.iter().zip(starts) {
+            assert!(sentence.starts_with(start), "{sentence}: {start}");
+        }
     }
 }

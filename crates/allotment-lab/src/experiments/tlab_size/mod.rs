@@ -48,8 +48,8 @@ impl Experiment for TlabSize {
             mode("fixed", "every buffer has the size --tlab (-ResizeTLAB)"),
             mode("elastic", "buffers grow by a tenth per refill (TLABPolicy=epsilon)"),
             mode("adaptive", "buffers grow with use, within a budget (TLABPolicy=adaptive)"),
-            mode("cas", "no buffers: compare-and-swap on one pointer for each object (UseTLAB=false)"),
-            mode("lock", "no buffers: one lock around the pointer (RefillStrategy=lock)"),
+            mode("no-tlab", "no buffers: each object from a region that threads share (UseTLAB=false)"),
+            mode("no-tlab-lock", "no buffers: the same under one lock (RefillStrategy=lock)"),
         ];
         MODES
     }

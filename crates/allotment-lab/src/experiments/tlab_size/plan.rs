@@ -44,8 +44,8 @@ impl HeapPlan {
             "fixed" => format!("TLABSize={0},MinTLABSize={0},-ResizeTLAB", tlab_size(tlab, bytes)?),
             "elastic" => "TLABPolicy=epsilon".into(),
             "adaptive" => "TLABPolicy=adaptive".into(),
-            "cas" => "-UseTLAB".into(),
-            "lock" => "-UseTLAB,RefillStrategy=lock".into(),
+            "no-tlab" => "-UseTLAB".into(),
+            "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".into(),
             other => return Err(format!("there is no mode `{other}`")),
         };
         if objects == 0 {
@@ -69,7 +69,7 @@ impl HeapPlan {
             String::new()
         };
         let options = format!("MaxHeapSize={heap},RegionSize={region},{policy}{touched}");
-        let compares_and_swaps = case.mode != "lock";
+        let compares_and_swaps = case.mode != "no-tlab-lock";
         Ok(HeapPlan { objects, threads: case.threads, heap, region, options, compares_and_swaps })
     }
 
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_heap_takes_the_options_as_planned() {
-        for mode in ["fixed", "elastic", "adaptive", "cas", "lock"] {
+        for mode in ["fixed", "elastic", "adaptive", "no-tlab", "no-tlab-lock"] {
             for tlab in [1 << 10, 4 << 20, 32 << 20] {
                 let plan = HeapPlan::of(&case(mode, 100_000, tlab, "off")).unwrap();
                 let heap = Heap::builder().options(&plan.options).unwrap().build().unwrap();
@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn memory_is_counted_with_the_arrays() {
-        let plan = HeapPlan::of(&case("cas", 1_000_000, 0, "on")).unwrap();
+        let plan = HeapPlan::of(&case("no-tlab", 1_000_000, 0, "on")).unwrap();
         assert_eq!(plan.needed(), plan.heap + 2 * 8_000_000);
         assert!(plan.heap > 32_000_000 && plan.options.contains("+AlwaysPreTouch"));
         assert_eq!(plan.fits(), Ok(()));
-        let many = HeapPlan::of(&case("cas", 500_000_000_000, 0, "on")).unwrap();
+        let many = HeapPlan::of(&case("no-tlab", 500_000_000_000, 0, "on")).unwrap();
         let error = many.fits().unwrap_err();
         assert!(
             error.contains("500000000000 objects on 2 threads, heap and arrays, need")

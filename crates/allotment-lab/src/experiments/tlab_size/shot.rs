@@ -211,8 +211,8 @@ mod tests {
 
         let labels: Vec<&str> = values.iter().map(|value| value.label.as_str()).collect();
         let expected: &[&str] = match mode {
-            "cas" => &["alloc.rate", "cas.attempts"],
-            "lock" => &["alloc.rate"],
+            "no-tlab" => &["alloc.rate", "cas.attempts"],
+            "no-tlab-lock" => &["alloc.rate"],
             _ => &["alloc.rate", "refills", "waste", "cas.attempts"],
         };
         assert_eq!(labels, expected, "{mode} {tlab} {BYTES}");
@@ -230,7 +230,7 @@ mod tests {
         }
         check::<48>("fixed", 1 << 10, 70_000);
         check::<4096>("fixed", 100_000, 1_000);
-        for mode in ["elastic", "adaptive", "cas", "lock"] {
+        for mode in ["elastic", "adaptive", "no-tlab", "no-tlab-lock"] {
             check::<16>(mode, 0, 200_000);
             check::<4096>(mode, 0, 4_000);
         }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn no_shot_without_a_heap() {
-        let range = Range::<16, BySize> { plan: plan("cas", 0, 10, 16), fresh: RwLock::default() };
+        let range = Range::<16, BySize> { plan: plan("no-tlab", 0, 10, 16), fresh: RwLock::default() };
         let mut filler = Filler::new(&range, &Thread { index: 1, count: 2, cpu: None }).unwrap();
         filler.prepare().unwrap();
         assert_eq!(filler.batch(), 0);

@@ -25,7 +25,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
         said.extend(enough(&own).map(|text| format!("{before}{text}")));
     }
     said.extend(contrast(&rows, "mode", "elastic", "adaptive", THREADS));
-    said.extend(contrast(&rows, "mode", "cas", "adaptive", THREADS));
+    said.extend(contrast(&rows, "mode", "no-tlab", "adaptive", THREADS));
     said
 }
 

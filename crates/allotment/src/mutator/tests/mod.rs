@@ -12,6 +12,7 @@ mod kit;
 mod lane;
 mod make_room;
 mod model;
+mod pointer;
 mod properties;
 mod recycle;
 mod roots;

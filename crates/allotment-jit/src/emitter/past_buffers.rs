@@ -1,0 +1,169 @@
+//! The allocation past buffers: a compare-and-swap on the top of a region that all threads share.
+//!
+//! ```text
+//!        mov   region, [mutator + REGION]       none: call the heap
+//!        cmp   [mutator + REQUESTED], 0         a stop: call the heap
+//!        mov   rax, [region + TOP]
+//! again: lea   top, [rax + BYTES]
+//!        cmp   top, [region + END]              full: call the heap
+//!        lock cmpxchg [region + TOP], top
+//!        jne   failed                           counts, and goes on with `again`
+//!        add   [mutator + BYTES_TAKEN], BYTES
+//!        inc   [mutator + OBJECTS_TAKEN]
+//!        jmp   back in line
+//! ```
+//!
+//! What HotSpot's compiled code had in line for `-UseTLAB` up to JDK 19. Here it stands out of line, between the compare that
+//! fails where there is no buffer and the call: so the sequence in line is the same for all heaps, and a heap with buffers, whose
+//! threads have no such region, goes on to the call. The region may have been replaced since the thread was told of it. It
+//! is a shared one then still, until the thread comes to a safepoint, and nothing here is kept over a call.
+//!
+//! The instruction wants the old top in `rax`. Where that is none of the sequence's registers its value waits in the object's.
+//! Where it is the mutator or the size there is no such code, nor where the memory has to be zeroed ahead: the call does it.
+
+use super::allocate::new_top;
+use super::slow::back_to;
+use super::{Site, general};
+use crate::EmitError;
+use crate::allocation::{Allocation, Initialise};
+use crate::assembly::{Assembly, Mark};
+use crate::registers::Registers;
+use allotment::mutator::Hot;
+use iced_x86::Register;
+use iced_x86::code_asm::registers::gpr64::rax;
+use iced_x86::code_asm::{dword_ptr, qword_ptr};
+
+/// Which register plays which part beside `rax`, the old top.
+struct Parts {
+    region: Register,
+    new_top: Register,
+    /// Whether the value of `rax` is the program's, and waits in the object's register.
+    keeps_rax: bool,
+}
+
+/// The parts, if there are registers for them.
+fn parts(registers: &Registers, input: Option<Register>) -> Option<Parts> {
+    let Registers { mutator, object, top, scratch, .. } = *registers;
+    let taken = mutator == Register::RAX || input == Some(Register::RAX);
+    let (region, new_top) = match Register::RAX {
+        _ if taken => return None,
+        old if old == top => (scratch, object),
+        old if old == scratch => (object, top),
+        _ => (scratch, top),
+    };
+    let keeps_rax = ![object, top, scratch].contains(&Register::RAX);
+    Some(Parts { region, new_top, keeps_rax })
+}
+
+/// Emits it to the cold part, in front of the call; `made` is where the sequence goes on in line. Whether there is such code.
+pub(super) fn emit(
+    assembly: &mut Assembly,
+    site: &Site<'_>,
+    first: &Allocation,
+    total: Option<usize>,
+    made: Mark,
+) -> Result<bool, EmitError> {
+    if site.initialise == Initialise::Ahead {
+        return Ok(false);
+    }
+    let input = first.input().map(|(_, register)| register);
+    let Some(parts) = parts(&site.registers, input) else { return Ok(false) };
+    let (mutator, object) = (general(site.registers.mutator)?, general(site.registers.object)?);
+    let (region, new) = (general(parts.region)?, general(parts.new_top)?);
+    let cold = assembly.cold("a region of all threads, without buffers?");
+    let (mut call, mut full, mut again, mut failed) =
+        (cold.create_label(), cold.create_label(), cold.create_label(), cold.create_label());
+    cold.mov(region, qword_ptr(mutator + Hot::REGION_OFFSET))?;
+    cold.test(region, region)?;
+    cold.je(call)?;
+    let cold = assembly.cold("a stop is requested?");
+    cold.cmp(dword_ptr(mutator + Hot::REQUESTED_OFFSET), 0_i32)?;
+    cold.jne(call)?;
+    if parts.keeps_rax {
+        assembly.cold("the program's, while rax is wanted").mov(object, rax)?;
+    }
+    assembly.cold("the region's top").mov(rax, qword_ptr(region + Hot::REGION_TOP_OFFSET))?;
+    let cold = assembly.cold("the region's new top");
+    cold.set_label(&mut again)?;
+    new_top(cold, new, rax, first, total)?;
+    let cold = assembly.cold("beyond its end?");
+    cold.cmp(new, qword_ptr(region + Hot::REGION_END_OFFSET))?;
+    cold.ja(if parts.keeps_rax { full } else { call })?;
+    let cold = assembly.cold("if nobody moved it");
+    cold.lock().cmpxchg(qword_ptr(region + Hot::REGION_TOP_OFFSET), new)?;
+    cold.jne(failed)?;
+    let cold = assembly.cold("counted");
+    match total.or(first.bytes()) {
+        Some(bytes) => cold.add(qword_ptr(mutator + Hot::REGION_BYTES_OFFSET), bytes as i32)?,
+        None => {
+            cold.mov(region, new)?;
+            cold.sub(region, rax)?;
+            cold.add(qword_ptr(mutator + Hot::REGION_BYTES_OFFSET), region)?;
+        }
+    }
+    cold.inc(qword_ptr(mutator + Hot::REGION_OBJECTS_OFFSET))?;
+    let Registers { object: object_in, top, .. } = site.registers;
+    if parts.keeps_rax || top == Register::RAX {
+        assembly.cold("the object, and what was in rax or belongs there").xchg(object, rax)?;
+    } else if object_in != Register::RAX {
+        assembly.cold("the object").mov(object, rax)?;
+    }
+    back_to(assembly, made)?;
+    let cold = assembly.cold("another thread was quicker");
+    cold.set_label(&mut failed)?;
+    cold.inc(qword_ptr(mutator + Hot::REGION_FAILURES_OFFSET))?;
+    cold.jmp(again)?;
+    if parts.keeps_rax {
+        let cold = assembly.cold("no room in the region");
+        cold.set_label(&mut full)?;
+        cold.mov(rax, object)?;
+    }
+    let cold = assembly.cold("the heap finds another");
+    // A label needs an instruction behind it: the first one of the call.
+    cold.set_label(&mut call)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_register_has_two_parts() {
+        let general =
+            [Register::RAX, Register::RCX, Register::RDX, Register::RBX, Register::RSI, Register::R8];
+        let mut found = [0_usize; 3];
+        for mutator in general {
+            for object in general {
+                for top in general {
+                    for scratch in general {
+                        let registers = Registers { mutator, object, top, scratch, ..Registers::C };
+                        if registers.check(&[]).is_err() {
+                            continue;
+                        }
+                        for input in [None, Some(Register::RAX)] {
+                            let Some(parts) = parts(&registers, input) else {
+                                assert!(mutator == Register::RAX || input.is_some());
+                                found[0] += 1;
+                                continue;
+                            };
+                            let own = [object, top, scratch];
+                            assert!(own.contains(&parts.region) && own.contains(&parts.new_top));
+                            let used = [parts.region, parts.new_top, Register::RAX, mutator];
+                            for (index, one) in used.iter().enumerate() {
+                                assert!(!used[..index].contains(one), "{registers:?}");
+                            }
+                            assert_eq!(parts.keeps_rax, !own.contains(&Register::RAX));
+                            if parts.keeps_rax {
+                                // The program's value waits there.
+                                assert!(parts.region != object && parts.new_top != object);
+                            }
+                            found[1 + usize::from(parts.keeps_rax)] += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(found.iter().all(|count| *count > 0), "{found:?}");
+    }
+}

@@ -1,0 +1,416 @@
+//! `allotment truth`: whether the rows that other figures are divided by say what they claim.
+//!
+//! A ratio is as good as what it is divided by. If a loop that stands for "one compare-and-swap" does more than that, every
+//! figure beside it flatters. So each such row has a program in C of some 40 lines (`truth/*.c`) that shares no code with the
+//! lab, and both are run by turns. Where they differ by more than a fifth one of them measures something else than it says,
+//! and the command fails. Refused: to keep figures of an earlier run for comparison, which say more of the machine and the
+//! hour.
+
+mod program;
+mod rows;
+mod verdict;
+
+use super::measuring::{say, usable_cpus};
+use super::{Failure, print};
+use crate::format::{OutputFile, number};
+use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
+use crate::machine::Machine;
+use allotment::memory::topology::Topology;
+use anyhow::Context;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use program::Builder;
+use rows::{ROWS, Row};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+use verdict::Ratios;
+
+/// The arguments of `allotment truth`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TruthArguments {
+    /// Only these rows, such as `tlab.cas`; all of them unless told.
+    #[arg(value_name = "ROW")]
+    pub rows: Vec<String>,
+
+    /// Shorter and fewer turns, for a first look.
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Rounds in which each row is measured both ways [default: 7, quick 3]. Rows that differ get as many again.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+
+    /// The C compiler.
+    #[arg(long, value_name = "PATH", default_value = "cc")]
+    pub cc: PathBuf,
+
+    /// Write what was found as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// No progress on standard error.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// How a round measures.
+#[derive(Clone, Copy)]
+struct Turn {
+    warmup: Duration,
+    /// Of one thread the best of them counts, of several the middle one.
+    windows: u32,
+    time: Duration,
+}
+
+impl Turn {
+    fn of(quick: bool) -> Turn {
+        let milliseconds = Duration::from_millis;
+        if quick {
+            Turn { warmup: milliseconds(30), windows: 20, time: milliseconds(3) }
+        } else {
+            Turn { warmup: milliseconds(100), windows: 50, time: milliseconds(5) }
+        }
+    }
+
+    fn settings(self) -> Settings {
+        Settings {
+            forks: Some(1),
+            warmup_iterations: Some(1),
+            warmup_time: Some(self.warmup),
+            iterations: Some(self.windows),
+            time: Some(self.time),
+            ..Settings::default()
+        }
+    }
+}
+
+/// A row on this machine, and what was found.
+struct Checked {
+    row: &'static Row,
+    case: Case,
+    program: PathBuf,
+    numbers: Vec<usize>,
+    ratios: Ratios,
+    /// Scores of the rounds, the lab's and the program's.
+    lab: Vec<f64>,
+    c: Vec<f64>,
+}
+
+/// Measures all rows both ways, and says which differ.
+///
+/// # Errors
+/// [`Failure::Usage`] for a row that is not there; [`Failure::Failed`] if there is no C compiler, if something could not be
+/// measured, and if rows differ by more than a fifth; [`Failure::Interrupted`].
+pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+    let chosen = chosen(&arguments.rows)?;
+    let topology = Topology::detect();
+    let cpus = usable_cpus(&topology);
+    let file = arguments.json.as_deref().map(OutputFile::open).transpose();
+    let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
+    let (builder, compiler) = Builder::new(&arguments.cc)?;
+    let interrupt = Interrupt::install()?;
+    let mut checked = Vec::new();
+    for row in chosen {
+        if row.threads() > cpus.1 {
+            say(arguments.quiet, &format!("{} left out: there is one CPU", row.label()));
+            continue;
+        }
+        match row.case(experiments, cpus.1) {
+            Err(why) => say(arguments.quiet, &format!("{} left out: {why}", row.label())),
+            Ok(case) => checked.push(Checked {
+                row,
+                program: builder.build(row.source, row.object_bytes())?,
+                numbers: row.numbers(&case)?,
+                case,
+                ratios: Ratios::default(),
+                lab: vec![],
+                c: vec![],
+            }),
+        }
+    }
+    if checked.is_empty() {
+        return Err(Failure::Failed("no row can be checked on this machine".into()));
+    }
+    let rounds = arguments.rounds.unwrap_or(if arguments.quick { 3 } else { 7 });
+    let measuring =
+        Measuring { experiments, turn: Turn::of(arguments.quick), cpus: &cpus.0, interrupt: &interrupt };
+    for round in 1..=rounds {
+        say(arguments.quiet, &format!("round {round} of {rounds}, {} rows", checked.len()));
+        checked.iter_mut().try_for_each(|one| measuring.round(one))?;
+    }
+    let doubtful = checked.iter().filter(|one| one.ratios.differ()).count();
+    if doubtful > 0 {
+        say(arguments.quiet, &format!("{doubtful} rows differ; {rounds} more rounds of these"));
+    }
+    // A look at all rounds again, so that a neighbour who came and went does not decide.
+    for one in checked.iter_mut().filter(|one| one.ratios.differ()) {
+        (0..rounds).try_for_each(|_| measuring.round(one))?;
+    }
+    let written = file.map(|file| -> anyhow::Result<()> {
+        let machine = Machine::detect(&topology).pairs();
+        let found = Found::of(&checked, &compiler, &machine);
+        Ok(file.write(&serde_json::to_vec_pretty(&found)?)?)
+    });
+    print(&text(&checked, &compiler))?;
+    written.transpose()?;
+    match told(&checked) {
+        None => Ok(()),
+        Some(text) => Err(Failure::Failed(text)),
+    }
+}
+
+/// The rows of these names, or all.
+fn chosen(names: &[String]) -> Result<Vec<&'static Row>, Failure> {
+    let known = |name: &str| ROWS.iter().any(|row| row.benchmark() == name);
+    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+        let all = ROWS.iter().map(Row::benchmark);
+        let nearest = all.map(|name| (strsim::damerau_levenshtein(&name, unknown), name)).min();
+        let hint = match nearest {
+            Some((distance, name)) if distance <= name.len() / 2 => format!("did you mean `{name}`?"),
+            _ => {
+                let mut all: Vec<String> = ROWS.iter().map(Row::benchmark).collect();
+                all.dedup();
+                format!("the rows are {}", all.join(", "))
+            }
+        };
+        return Err(Failure::Usage(format!("no program in C stands beside a row `{unknown}`; {hint}")));
+    }
+    Ok(ROWS.iter().filter(|row| names.is_empty() || names.contains(&row.benchmark())).collect())
+}
+
+/// What every round needs.
+struct Measuring<'a> {
+    experiments: &'a [&'a dyn Experiment],
+    turn: Turn,
+    cpus: &'a [usize],
+    interrupt: &'a Interrupt,
+}
+
+impl Measuring<'_> {
+    /// Measures a row both ways; who begins changes from round to round.
+    fn round(&self, one: &mut Checked) -> Result<(), Failure> {
+        let (lab, c) = if one.ratios.rounds() % 2 == 0 {
+            let lab = self.lab(one)?;
+            (lab, self.c(one)?)
+        } else {
+            let c = self.c(one)?;
+            (self.lab(one)?, c)
+        };
+        one.lab.push(lab);
+        one.c.push(c);
+        one.ratios.push(lab / c);
+        Ok(())
+    }
+
+    /// The score of one process of the lab, as `allotment run` measures it.
+    fn lab(&self, one: &Checked) -> Result<f64, Failure> {
+        let outcome = run(&Run {
+            program: std::env::current_exe().context("cannot find this program's own file")?,
+            experiments: self.experiments,
+            cases: std::slice::from_ref(&one.case),
+            on_jvms: &OnJvms::default(),
+            settings: &self.turn.settings(),
+            timeout: Duration::from_secs(60),
+            cpus: self.cpus,
+            quiet: true,
+            interrupt: self.interrupt,
+        });
+        if outcome.interrupted || self.interrupt.requested() {
+            return Err(Failure::Interrupted);
+        }
+        if let Some(failure) = outcome.failures.first() {
+            return Err(Failure::Failed(failure.clone()));
+        }
+        let windows = outcome.rows.first().map(|row| row.primary.pooled_values());
+        let score = windows.and_then(|windows| chosen_window(&one.case, windows));
+        score.ok_or_else(|| Failure::Failed(format!("{} has no score", one.row.label())))
+    }
+
+    /// The same of the program, in the unit of the lab's.
+    fn c(&self, one: &Checked) -> Result<f64, Failure> {
+        let Turn { time, windows, .. } = self.turn;
+        let threads = one.row.threads();
+        let said = program::run(&one.program, threads, time, windows, &one.numbers, self.interrupt);
+        match said {
+            Err(_) if self.interrupt.requested() => Err(Failure::Interrupted),
+            Err(error) => Err(error.into()),
+            Ok(said) if one.case.jmh_mode == JmhMode::Throughput => Ok(said.rate),
+            Ok(said) => Ok(said.nanoseconds),
+        }
+    }
+}
+
+/// The window that counts: of one thread the best, since whatever disturbs it makes it slower; of several the middle one, since a
+/// thread is faster while another is not there.
+fn chosen_window(case: &Case, mut windows: Vec<f64>) -> Option<f64> {
+    windows.sort_by(f64::total_cmp);
+    let index = match (case.threads, case.jmh_mode) {
+        (1, JmhMode::Throughput) => windows.len().checked_sub(1)?,
+        (1, _) => 0,
+        _ => windows.len() / 2,
+    };
+    windows.get(index).copied()
+}
+
+/// The unit of a row's scores.
+fn unit(case: &Case) -> &'static str {
+    if case.jmh_mode == JmhMode::Throughput { "ops/us" } else { "ns/op" }
+}
+
+/// The middle of some scores.
+fn median(scores: &[f64]) -> f64 {
+    let mut all = Ratios::default();
+    scores.iter().for_each(|&score| all.push(score));
+    all.median().unwrap_or(f64::NAN)
+}
+
+/// A row for each, and what to make of it.
+fn text(checked: &[Checked], compiler: &str) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.set_header(["Row", "Lab", "C", "Units", "Lab/C", "Rounds from", "to", "of", "Verdict"]);
+    for one in checked {
+        let ratio = |found: Option<f64>| found.map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        let range = one.ratios.range();
+        table.add_row([
+            one.row.label(),
+            number::score(median(&one.lab)),
+            number::score(median(&one.c)),
+            unit(&one.case).into(),
+            ratio(one.ratios.median()),
+            ratio(range.map(|(least, _)| least)),
+            ratio(range.map(|(_, most)| most)),
+            one.ratios.rounds().to_string(),
+            if one.ratios.differ() { "DIFFERS".into() } else { "agrees".to_string() },
+        ]);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        let left = index == 0 || index == 3 || index == 8;
+        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    let rows: String = table.lines().map(|line| line.trim_end().to_string() + "\n").collect();
+    format!("programs in C built by {compiler}\n\n{rows}")
+}
+
+/// What is wrong, if anything is.
+fn told(checked: &[Checked]) -> Option<String> {
+    let differ: Vec<String> = checked
+        .iter()
+        .filter(|one| one.ratios.differ())
+        .map(|one| format!("{} ({:.2})", one.row.label(), one.ratios.median().unwrap_or(f64::NAN)))
+        .collect();
+    (!differ.is_empty()).then(|| {
+        format!(
+            "{} of {} rows differ from their program in C by more than a fifth: {}; measure again on a quiet machine, and do \
+             not quote what is divided by them",
+            differ.len(),
+            checked.len(),
+            differ.join("; ")
+        )
+    })
+}
+
+/// What is written as JSON.
+#[derive(Serialize)]
+struct Found<'a> {
+    compiler: &'a str,
+    machine: &'a [String],
+    rows: Vec<FoundRow>,
+}
+
+#[derive(Serialize)]
+struct FoundRow {
+    benchmark: String,
+    label: String,
+    threads: usize,
+    params: Vec<(String, String)>,
+    unit: &'static str,
+    lab: Vec<f64>,
+    c: Vec<f64>,
+    ratio: Option<f64>,
+    differs: bool,
+}
+
+impl<'a> Found<'a> {
+    fn of(checked: &[Checked], compiler: &'a str, machine: &'a [String]) -> Found<'a> {
+        let row = |one: &Checked| FoundRow {
+            benchmark: one.row.benchmark(),
+            label: one.row.label(),
+            threads: one.row.threads(),
+            params: one.case.params.clone(),
+            unit: unit(&one.case),
+            lab: one.lab.clone(),
+            c: one.c.clone(),
+            ratio: one.ratios.median(),
+            differs: one.ratios.differ(),
+        };
+        Found { compiler, machine, rows: checked.iter().map(row).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments;
+
+    fn checked(row: &'static Row, rounds: &[(f64, f64)]) -> Checked {
+        let case = row.case(experiments::all(), 2).unwrap();
+        let mut ratios = Ratios::default();
+        rounds.iter().for_each(|(lab, c)| ratios.push(lab / c));
+        let (lab, c) = rounds.iter().copied().unzip();
+        Checked { row, case, program: PathBuf::new(), numbers: vec![], ratios, lab, c }
+    }
+
+    fn named(benchmark: &str) -> &'static Row {
+        ROWS.iter().find(|row| row.benchmark() == benchmark).unwrap()
+    }
+
+    #[test]
+    fn a_row_that_measures_more_than_it_says_is_told_of() {
+        // The library's path without buffers as it was once taken for the sequence.
+        let found = [
+            checked(named("tlab.cas"), &[(60.0, 289.0), (55.0, 285.0), (67.0, 280.0)]),
+            checked(named("clock.monotonic"), &[(25.0, 24.0)]),
+        ];
+        let table = text(&found, "cc 1");
+        assert!(table.starts_with("programs in C built by cc 1\n\nRow "), "{table}");
+        let lines: Vec<&str> = table.lines().skip(3).collect();
+        assert!(lines[0].contains("ops/us") && lines[0].ends_with("DIFFERS"), "{table}");
+        assert!(lines[1].contains("ns/op") && lines[1].ends_with("agrees"), "{table}");
+        let told = told(&found).unwrap();
+        assert!(
+            told.starts_with("1 of 2 rows differ") && told.contains("tlab.cas, 16 bytes, 1 thread (0.21)"),
+            "{told}"
+        );
+        assert_eq!(super::told(&found[1..]), None);
+        let json = serde_json::to_value(Found::of(&found, "cc 1", &[])).unwrap();
+        assert_eq!(json["rows"][0]["differs"], true);
+        assert_eq!(json["rows"][1]["unit"], "ns/op");
+    }
+
+    #[test]
+    fn of_one_thread_the_best_window_counts_and_of_several_the_middle_one() {
+        for (benchmark, threads, expected) in
+            [("tlab.cas", 1, 9.0), ("tlab.cas", 2, 5.0), ("clock.tsc", 1, 1.0)]
+        {
+            let row = ROWS.iter().find(|row| row.benchmark() == benchmark && row.threads() == threads);
+            let case = row.unwrap().case(experiments::all(), 2).unwrap();
+            assert_eq!(chosen_window(&case, vec![5.0, 9.0, 1.0]), Some(expected), "{benchmark} {threads}");
+            assert_eq!(chosen_window(&case, vec![]), None);
+        }
+    }
+
+    #[test]
+    fn rows_are_chosen_by_name() {
+        let of = |names: &[&str]| chosen(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        assert_eq!(of(&[]).unwrap().len(), ROWS.len());
+        assert_eq!(of(&["tlab.bare"]).unwrap().len(), 2);
+        for (wrong, hint) in
+            [("tlab.csa", "did you mean `tlab.cas`?"), ("everything", "the rows are tlab.bare, ")]
+        {
+            let Err(Failure::Usage(text)) = of(&[wrong]) else { panic!("{wrong}") };
+            assert!(text.contains(hint), "{text}");
+        }
+    }
+}

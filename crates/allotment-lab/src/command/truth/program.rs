@@ -1,0 +1,193 @@
+//! The programs in C: built by the system's compiler, once for each source and size of an object, and run.
+//!
+//! They are built where they run, as the lab is, and not shipped: a compiler at hand is what lets a reader change them and
+//! look again. The flags are those that the lab's loops have: stores of 32 bytes where the processor has AVX2 and objects are
+//! written, baseline x86-64 where memory is only read.
+
+use super::rows::Source;
+use crate::harness::Interrupt;
+use anyhow::{Context, bail, ensure};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// What the programs have in common.
+const HEADER: &str = include_str!("../../../truth/truth.h");
+
+/// A compiler, and a folder for what it makes.
+pub(super) struct Builder {
+    compiler: PathBuf,
+    folder: TempDir,
+}
+
+impl Builder {
+    /// A builder, and the compiler's first line about itself.
+    ///
+    /// # Errors
+    /// There is no such compiler, or no place for programs.
+    pub(super) fn new(compiler: &Path) -> anyhow::Result<(Builder, String)> {
+        let shown = compiler.display();
+        let told = Command::new(compiler).arg("--version").stdin(Stdio::null()).output();
+        let told = told.with_context(|| {
+            format!(
+                "cannot start the C compiler `{shown}`: install one (cc, gcc or clang), or name one with --cc PATH; \
+                 without it no row can be checked"
+            )
+        })?;
+        ensure!(told.status.success(), "`{shown} --version` failed: {} is no C compiler", shown);
+        let line = String::from_utf8_lossy(&told.stdout).lines().next().unwrap_or_default().to_string();
+        let folder = tempfile::Builder::new().prefix("allotment-truth-").tempdir();
+        let folder = folder.context("no place for the programs in C")?;
+        fs::write(folder.path().join("truth.h"), HEADER).context("cannot write a program in C")?;
+        Ok((Builder { compiler: compiler.into(), folder }, line))
+    }
+
+    /// Builds a source for objects of so many bytes.
+    ///
+    /// # Errors
+    /// The compiler refuses it; its first words are told.
+    pub(super) fn build(&self, source: &Source, object_bytes: usize) -> anyhow::Result<PathBuf> {
+        let name = format!("{}-{object_bytes}", source.name);
+        let program = self.folder.path().join(&name);
+        if program.exists() {
+            return Ok(program);
+        }
+        let text = self.folder.path().join(format!("{}.c", source.name));
+        fs::write(&text, source.text).context("cannot write a program in C")?;
+        let mut command = Command::new(&self.compiler);
+        command.args(["-std=gnu11", "-O2", "-pthread"]).arg(format!("-DSIZE={object_bytes}"));
+        if object_bytes > 0 && is_x86_feature_detected!("avx2") {
+            command.arg("-mavx2");
+        }
+        command.arg("-o").arg(&program).arg(&text).stdin(Stdio::null());
+        let done = command.output().with_context(|| format!("cannot start {}", self.compiler.display()))?;
+        if !done.status.success() {
+            let told = String::from_utf8_lossy(&done.stderr);
+            let first: Vec<&str> = told.lines().filter(|line| line.contains("error")).take(2).collect();
+            bail!("{} does not build {}.c: {}", self.compiler.display(), source.name, first.join(" | "));
+        }
+        Ok(program)
+    }
+}
+
+/// What a program said: operations per microsecond of all threads, and nanoseconds per operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Said {
+    pub(super) rate: f64,
+    pub(super) nanoseconds: f64,
+}
+
+/// Runs a program for so many windows of `time`, or until the user interrupts.
+///
+/// # Errors
+/// It fails, says something else, or does not end.
+pub(super) fn run(
+    program: &Path,
+    threads: usize,
+    time: Duration,
+    windows: u32,
+    numbers: &[usize],
+    interrupt: &Interrupt,
+) -> anyhow::Result<Said> {
+    /// For what it prepares, on a machine that is busy.
+    const PATIENCE: Duration = Duration::from_secs(120);
+    let name = program.file_name().map_or_else(|| "program".into(), OsStr::to_string_lossy).into_owned();
+    let mut child = Command::new(program)
+        .arg(threads.to_string())
+        .arg(time.as_micros().max(1).to_string())
+        .arg(windows.to_string())
+        .args(numbers.iter().map(ToString::to_string))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {name}"))?;
+    let start = Instant::now();
+    // It prints a line of a few bytes, which the pipe holds: nobody has to read meanwhile.
+    while child.try_wait().with_context(|| format!("cannot wait for {name}"))?.is_none() {
+        let late = start.elapsed() > PATIENCE + 4 * windows * time;
+        if late || interrupt.requested() {
+            let _ = child.kill();
+            let _ = child.wait();
+            ensure!(!late, "{name} did not end");
+            bail!("interrupted");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let output = child.wait_with_output().with_context(|| format!("cannot read what {name} says"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        bail!("{name} failed, {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    said(&text).with_context(|| format!("{name} said `{}`, which is no result", text.trim().escape_debug()))
+}
+
+/// Two numbers, above zero.
+fn said(text: &str) -> Option<Said> {
+    let mut numbers = text.split_whitespace().map(|word| word.parse::<f64>().ok());
+    let (rate, nanoseconds) = (numbers.next()??, numbers.next()??);
+    let sound = numbers.next().is_none() && [rate, nanoseconds].iter().all(|n| n.is_finite() && *n > 0.0);
+    sound.then_some(Said { rate, nanoseconds })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::ROWS;
+    use super::*;
+    use crate::experiments;
+
+    #[test]
+    fn only_two_numbers_are_a_result() {
+        assert_eq!(said("2.5 400.0\n"), Some(Said { rate: 2.5, nanoseconds: 400.0 }));
+        for wrong in ["", "2.5", "2.5 x", "2.5 1 1", "0 1", "inf 1", "nan 1", "-1 1"] {
+            assert_eq!(said(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_compiler_that_is_none_is_told_of() {
+        for (compiler, told) in
+            [("/no/such/cc", "install one (cc, gcc or clang)"), ("false", "is no C compiler")]
+        {
+            let Err(error) = Builder::new(Path::new(compiler)) else { panic!("{compiler}") };
+            assert!(format!("{error:#}").contains(told), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn what_a_compiler_refuses_is_told_with_its_words() {
+        let Ok((builder, _)) = Builder::new(Path::new("cc")) else { return };
+        let source = Source { name: "wrong", text: "int main(void) { return nothing; }" };
+        let error = builder.build(&source, 16).unwrap_err().to_string();
+        assert!(error.contains("does not build wrong.c") && error.contains("nothing"), "{error}");
+        let source = Source { name: "fails", text: "int main(void) { return 3; }" };
+        let program = builder.build(&source, 16).unwrap();
+        let error = run(&program, 1, Duration::from_millis(1), 1, &[], &Interrupt::never()).unwrap_err();
+        assert!(error.to_string().contains("fails-16 failed"), "{error}");
+    }
+
+    /// Every program is built, and does what it says on as many threads as its row has. Small memory: what it holds is not
+    /// the question here.
+    #[test]
+    fn every_program_runs() {
+        let Ok((builder, version)) = Builder::new(Path::new("cc")) else { return };
+        assert!(!version.is_empty());
+        for row in ROWS {
+            let case = row.case(experiments::all(), 2).unwrap();
+            let program = builder.build(row.source, row.object_bytes()).unwrap();
+            let mut numbers = row.numbers(&case).unwrap();
+            if let Some(bytes) = numbers.first_mut().filter(|bytes| **bytes > 3) {
+                *bytes = (*bytes).min(1 << 20);
+            }
+            let said =
+                run(&program, row.threads(), Duration::from_millis(1), 3, &numbers, &Interrupt::never())
+                    .unwrap();
+            // One figure is the inverse of the other where one thread measures.
+            let product = said.rate * said.nanoseconds / 1e3;
+            assert!(row.threads() > 1 || (product - 1.0).abs() < 0.01, "{said:?}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/* Reads a clock. Numbers: which: 0 the time stamp counter, 1 the clock of the last tick, 2 the monotonic clock. */
+#include "truth.h"
+
+static void *prepare(long thread) {
+    (void)thread;
+    return 0;
+}
+
+static long work(void *state) {
+    (void)state;
+    clockid_t id = number[0] == 1 ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC;
+    for (int i = 0; i < 1000; i++) {
+        struct timespec t;
+        uint64_t ticks = 0;
+        if (number[0] == 0) ticks = __builtin_ia32_rdtsc();
+        else clock_gettime(id, &t), ticks = t.tv_nsec;
+        __asm__ volatile("" : : "r"(ticks));
+    }
+    return 1000;
+}
