@@ -4,6 +4,7 @@ mod ends;
 mod mistakes;
 mod runs;
 mod simulate;
+mod truth;
 
 use std::process::{Command, Output, Stdio};
 
