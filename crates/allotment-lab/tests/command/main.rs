@@ -5,6 +5,7 @@ mod limits;
 mod mistakes;
 mod runs;
 mod simulate;
+mod truth;
 
 use std::process::{Command, Output, Stdio};
 
