@@ -35,7 +35,7 @@ fn a_child_collects_with_threads_of_its_own() {
 fn a_child_collects_in_each_mode_of_zeal() {
     alone("a_child_collects_in_each_mode_of_zeal", || {
         for options in
-            ["ZealInterval=5000,+ZealMove,+ZealPoison", "+VerifyAfterGC,+VerifyBeforeGC,+ZealProtect"]
+            ["ZealInterval=20000,+ZealMove,+ZealPoison", "+VerifyAfterGC,+VerifyBeforeGC,+ZealProtect"]
         {
             let heap = heap(options);
             work(&heap);
@@ -105,7 +105,7 @@ fn a_child_has_a_thread_of_its_own_that_collects_when_idle() {
 #[test]
 fn the_mutator_of_the_thread_that_forks_lives_on_in_both() {
     alone("the_mutator_of_the_thread_that_forks_lives_on_in_both", || {
-        for options in ["", "Collector=mark-compact", "Collector=epsilon", "ZealInterval=3000"] {
+        for options in ["", "Collector=mark-compact", "Collector=epsilon", "ZealInterval=30000"] {
             let heap = heap(options);
             work(&heap);
             heap.attach(|mu| {

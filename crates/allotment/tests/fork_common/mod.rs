@@ -23,7 +23,7 @@ unsafe extern "C" {
 pub(crate) const CHILD: &str = "ALLOTMENT_TEST_CHILD";
 
 /// Seconds until something hangs, and not just waits for a CPU.
-pub(crate) const HANGS: u32 = 60;
+pub(crate) const HANGS: u32 = 120;
 
 /// What a process that aborts dies of.
 pub(crate) const ABORT: i32 = 6;
