@@ -322,6 +322,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no loader")]
     fn notes_name_every_type_of_this_copy_and_of_no_other() {
         pair();
         let mut found = Vec::new();
