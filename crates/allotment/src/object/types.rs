@@ -225,8 +225,8 @@ macro_rules! type_shape {
     ($shape:expr) => {{
         static TYPE: $crate::object::TypeShape = $crate::object::TypeShape::new($shape, &TYPE, &START);
         extern "C" fn start() {
-            // SAFETY: no instruction; the sections have the form that `object/loaded.rs` reads, and name a `TypeShape`.
             #[cfg(not(miri))]
+            // SAFETY: no instruction; the sections have the form that `object/loaded.rs` reads, and name a `TypeShape`.
             unsafe {
                 $crate::rt::core::arch::asm!(
                     ".pushsection .data.rel.allotment, \"aw\"",
