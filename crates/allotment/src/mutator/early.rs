@@ -6,7 +6,7 @@
 //! walked.
 
 use super::shared::Shared;
-use crate::object::{Header, Kind, size_of_object};
+use crate::object::{Header, Kind, MIN_OBJECT_BYTES, size_of_object};
 use crate::region::State;
 use std::collections::HashMap;
 
@@ -42,13 +42,14 @@ impl Shared {
             }
             let bytes = match header.kind() {
                 Kind::Filler(bytes) => bytes,
-                Kind::Object(id) => match self.shapes.get(id) {
-                    // SAFETY: no object is smaller than the two words that are read of it.
-                    Some(shape) if end - address >= 2 * size_of::<u64>() => unsafe {
-                        size_of_object(address, shape)
-                    },
-                    _ => return,
-                },
+                Kind::Object(id) => {
+                    let Some(shape) = self.shapes.get(id).filter(|_| end - address >= MIN_OBJECT_BYTES)
+                    else {
+                        return;
+                    };
+                    // SAFETY: the smallest object fits, so its length field is inside the range.
+                    unsafe { size_of_object(address, shape) }
+                }
                 Kind::Forwarded(_) | Kind::Invalid => return,
             };
             if bytes > end - address {

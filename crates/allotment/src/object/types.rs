@@ -225,8 +225,8 @@ macro_rules! type_shape {
     ($shape:expr) => {{
         static TYPE: $crate::object::TypeShape = $crate::object::TypeShape::new($shape, &TYPE, &START);
         extern "C" fn start() {
-            // SAFETY: no instruction; the sections have the form that `object/loaded.rs` reads, and name a `TypeShape`.
             #[cfg(not(miri))]
+            // SAFETY: no instruction; the sections have the form that `object/loaded.rs` reads, and name a `TypeShape`.
             unsafe {
                 $crate::rt::core::arch::asm!(
                     ".pushsection .data.rel.allotment, \"aw\"",
@@ -322,6 +322,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no loader")]
     fn notes_name_every_type_of_this_copy_and_of_no_other() {
         pair();
         let mut found = Vec::new();
