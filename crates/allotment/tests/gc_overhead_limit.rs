@@ -26,7 +26,8 @@ fn heap(collector: &str, workers: usize, options: &str) -> Heap {
     Heap::builder().max_heap_size(HEAP).options(&options).expect("options").build().expect("a heap")
 }
 
-/// Allocates nodes that nobody keeps until there is no memory, or so many; the error, and the collections it took.
+/// Allocates nodes that nobody keeps until there is no memory, or so many; the error, and the
+/// collections it took.
 fn waste(heap: &Heap, mu: &mut Mutator<'_>, most: usize) -> (Option<OutOfMemory>, u64) {
     let before = heap.collections().count;
     let error = (0..most).find_map(|_| alloc!(mu, node(None)).err());

@@ -1,8 +1,12 @@
-//! The limit on what collections cost, of one heap: what its collector tells [`OverheadLimit`], and what others ask.
+//! The limit on what collections cost, of one heap: what its collector tells [`OverheadLimit`], and
+//! what others ask.
 //!
-//! The rule is numbers only, in [`sizing::overhead`](super::sizing). Here they are taken from the heap: the time since the last
-//! collection, and what is free. The time until the last thread has stopped counts as time in which threads run: that one did. Each collector has one of these beside its own state, with a lock of its own, since the embedder's
-//! hook resets it while threads run.
+//! The rule is numbers only, in [`sizing::overhead`](super::sizing). Here they are taken from the
+//! heap: the time since the last collection, and what is free. The time until the last thread has
+//! stopped counts as time in which threads run, for that one did.
+//!
+//! Each collector has one of these beside its own state. It has a lock of its own, because the
+//! embedder's hook resets it while threads run.
 
 use super::sizing::{Effort, Need, OverheadLimit, OverheadSettings, Scope};
 use crate::mutator::{Cause, GcOverhead};
@@ -53,12 +57,14 @@ impl Overhead {
         }
     }
 
-    /// Whether a full collection for this cause may be the one that decides. It must free all that it can.
+    /// Whether a full collection for this cause may be the one that decides. It must free all that
+    /// it can.
     pub(crate) fn is_near(&self, cause: Cause) -> bool {
         cause == Cause::AllocationFailure && self.lock().is_some_and(|inner| inner.limit.is_near())
     }
 
-    /// Takes in a collection that began when the heap had this age, and took so long. In the stopped world.
+    /// Takes in a collection that began when the heap had this age, and took so long. In the
+    /// stopped world.
     pub(crate) fn after(
         &self,
         free: &FreeSet<impl Backing>,
@@ -107,8 +113,8 @@ impl Overhead {
 }
 
 impl Inner {
-    /// Bytes that are free, of so many. Rests of regions count only if little else is free: to find them takes a look at each
-    /// region in use.
+    /// Bytes that are free, of so many. Rests of regions count only if little else is free: to find
+    /// them takes a look at each region in use.
     fn room(&mut self, free: &FreeSet<impl Backing>) -> (usize, usize) {
         let geometry = free.table().geometry();
         let refusals = free.commit_failures();

@@ -101,7 +101,8 @@ pub struct CollectionRecord {
 }
 
 impl CollectionRecord {
-    /// Whether the allocation that needed it fails, since collections cost too much for what they free.
+    /// Whether the allocation that needed it fails, since collections cost too much for what they
+    /// free.
     pub(super) fn exceeds_limit(&self) -> bool {
         self.overhead.is_some_and(|overhead| overhead.exceeded)
     }

@@ -77,10 +77,11 @@ impl HeapBuilder {
         self
     }
 
-    /// Asks `hook` to release what it can (caches, say) when a collection did not make room for an allocation, or when
-    /// collections take nearly all of the time and free nearly nothing (`UseGCOverheadLimit`). Where it answers `true` another
-    /// collection follows, else the allocation fails with that error. Called on the thread that allocates, which is attached
-    /// but not stopped. A hook that always says `true` is asked for ever.
+    /// Asks `hook` to release what it can (caches, say) when a collection did not make room for an
+    /// allocation, or when collections take nearly all of the time and free nearly nothing
+    /// (`UseGCOverheadLimit`). Where it answers `true` another collection follows, else the
+    /// allocation fails with that error. Called on the thread that allocates, which is attached but
+    /// not stopped. A hook that always says `true` is asked for ever.
     #[must_use]
     pub fn on_heap_limit(
         mut self,

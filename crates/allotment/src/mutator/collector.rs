@@ -39,7 +39,8 @@ pub enum Outcome {
     Refused,
     /// This collector does not collect.
     Never,
-    /// This thread collected. Collections take too much of the time for what they free, so that the allocation is to fail.
+    /// This thread collected. Collections take too much of the time for what they free, so that the
+    /// allocation is to fail.
     OverLimit(GcOverhead),
 }
 
@@ -63,7 +64,8 @@ pub trait Collector: Send + Sync {
         None
     }
 
-    /// The embedder let something go, after an allocation had failed: what collections before could free says nothing any more.
+    /// The embedder let something go, after an allocation had failed: what collections before could
+    /// free says nothing any more.
     fn embedder_let_go(&self) {}
 
     /// The heap was emptied, while no thread was attached: what the collector remembers of its regions is not true any

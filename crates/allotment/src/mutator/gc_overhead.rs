@@ -1,8 +1,8 @@
 //! How much of the time collections take, and how little they leave free.
 //!
-//! Plain numbers. A collector measures them, a record of a collection shows them, and an [`OutOfMemory`](super::OutOfMemory)
-//! carries them where they are the reason. They are whole numbers, so that they can be compared; percentages are computed when
-//! somebody reads them.
+//! Plain numbers. A collector measures them, a record of a collection shows them, and an
+//! [`OutOfMemory`](super::OutOfMemory) carries them where they are the reason. They are whole
+//! numbers, so that they can be compared; percentages are computed when somebody reads them.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,9 +17,11 @@ pub struct GcOverhead {
     pub running: Duration,
     /// Bytes of free regions, and of what is left of the one region in use that has most left.
     pub free_bytes: usize,
-    /// Bytes of the heap: MaxHeapSize, or what is committed where the system refuses to commit more.
+    /// Bytes of the heap: MaxHeapSize, or what is committed where the system refuses to commit
+    /// more.
     pub heap_bytes: usize,
-    /// Full collections in a row that left less than `GCHeapFreeLimit` free; no more than [`GcOverhead::FULL_COLLECTIONS`] are counted.
+    /// Full collections in a row that left less than `GCHeapFreeLimit` free; no more than
+    /// [`GcOverhead::FULL_COLLECTIONS`] are counted.
     pub full_collections: u32,
     /// `GCTimeLimit`.
     pub time_limit_percent: u32,
@@ -30,8 +32,8 @@ pub struct GcOverhead {
 }
 
 impl GcOverhead {
-    /// Full collections in a row that have to leave too little, before an allocation fails for it. HotSpot's
-    /// GCOverheadLimitThreshold.
+    /// Full collections in a row that have to leave too little, before an allocation fails for it.
+    /// HotSpot's GCOverheadLimitThreshold.
     pub const FULL_COLLECTIONS: u32 = 5;
 
     /// The share of the time that collections took, in percent; 0 where no time passed.

@@ -92,9 +92,10 @@ impl<'t> Mutator<'t> {
     /// [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Errors
-    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, or hardly any, and collections take
-    /// nearly all of the time (`UseGCOverheadLimit`), and the hook of
-    /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), where there is one, had nothing to give.
+    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, or when
+    /// it has hardly any and collections take nearly all of the time (`UseGCOverheadLimit`). The
+    /// hook of [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), where there is one, was
+    /// asked and had nothing to give.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
         self.after_fork_or_abort();
         self.safepoint();

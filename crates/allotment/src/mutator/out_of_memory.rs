@@ -11,10 +11,12 @@ use super::gc_overhead::Reason;
 
 /// The heap has no room for an allocation.
 ///
-/// That is so where all that lives leaves none. It is also so where collections take nearly all of the time and free nearly nothing
-/// ([`gc_overhead`](Self::gc_overhead)): a heap that is full but for some objects of garbage finds room for a few at each full
-/// collection, and its program does not get on. The options `UseGCOverheadLimit`, `GCTimeLimit` and `GCHeapFreeLimit` say
-/// when that is. The heap stays usable after either. Who lets go of objects and tries again has a collection first.
+/// That is so where all that lives leaves none. It is also so where collections take nearly all of
+/// the time and free nearly nothing ([`gc_overhead`](Self::gc_overhead)): a heap that is full but
+/// for some objects of garbage finds room for a few at each full collection, and its program does
+/// not get on. The options `UseGCOverheadLimit`, `GCTimeLimit` and `GCHeapFreeLimit` say when that
+/// is. The heap stays usable after either. Who lets go of objects and tries again has a collection
+/// first.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "out of memory: no room for {} bytes in a heap of {} bytes{}{}",
@@ -57,7 +59,8 @@ impl OutOfMemory {
         self.0.refused_by_system
     }
 
-    /// What collections took and left, where they took too much of the time for what they freed; `None` where there was no room at all.
+    /// What collections took and left, where they took too much of the time for what they freed;
+    /// `None` where there was no room at all.
     pub fn gc_overhead(&self) -> Option<&GcOverhead> {
         self.0.overhead.as_ref()
     }

@@ -128,8 +128,9 @@ impl Shared {
         released
     }
 
-    /// Whether a collection of another thread exceeded the limit on overhead since `before` was read, and by what: then it has done so
-    /// for all who stood still. Not where there is a hook, which one of them may be asking to let something go.
+    /// Whether a collection of another thread exceeded the limit on overhead since `before` was
+    /// read, and by what: then it has done so for all who stood still. Not where there is a hook,
+    /// which one of them may be asking to let something go.
     pub(super) fn over_limit_since(&self, before: Option<(u64, GcOverhead)>) -> Option<GcOverhead> {
         let now = self.collector.over_limit();
         if now == before || self.on_heap_limit.is_some() { None } else { now.map(|(_, overhead)| overhead) }

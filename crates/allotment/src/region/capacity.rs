@@ -61,8 +61,9 @@ impl<B: Backing> FreeSet<B> {
         sum
     }
 
-    /// Bytes that are free beside the free regions: all that is in quarantine, and what is left of the one region in use that has
-    /// most left. What the others have left was too little for what was put elsewhere.
+    /// Bytes that are free beside the free regions: all that is in quarantine, and what is left of
+    /// the one region in use that has most left. What the others have left was too little for what
+    /// was put elsewhere.
     pub(crate) fn room_beside_free(&self) -> usize {
         let (mut quarantined, mut rest) = (0, 0);
         for index in self.in_use() {

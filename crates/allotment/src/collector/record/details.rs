@@ -11,7 +11,8 @@ impl CollectionRecord {
             .map(|phase| format!("GC({}) {} {}", self.number, phase.name, Milliseconds(phase.time)))
     }
 
-    /// What `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`, `gc+task`, `gc` and `gc+ergo` would say, a line each.
+    /// What `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`, `gc+task`, `gc` and `gc+ergo` would
+    /// say, a line each.
     pub fn detail_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.phase_lines().collect();
         let number = self.number;

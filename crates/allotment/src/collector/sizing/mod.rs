@@ -11,9 +11,11 @@
 //! | `tenuring.rs` | when an object is old |
 //! | `full.rs` | whether the next collection is full, how large the heap may be |
 //!
-//! They are asked in that order and do not know each other; what passes between them is here. Each change is a [`Reason`].
-//! `overhead.rs` stands apart, and a collector without generations asks it, too: whether an allocation fails, since collections take
-//! nearly all of the time and free nearly nothing. One policy that weighs all at once (a model of the heap, minimised) was refused: nobody can read from a log why it did something.
+//! They are asked in that order and do not know each other; what passes between them is here. Each
+//! change is a [`Reason`]. `overhead.rs` stands apart, and a collector without generations asks it,
+//! too: whether an allocation fails, since collections take nearly all of the time and free nearly
+//! nothing. One policy that weighs all at once (a model of the heap, minimised) was refused: nobody
+//! can read from a log why it did something.
 //!
 //! ```
 //! use allotment::collector::sizing::{Collection, Machine, Settings, Sizing};

@@ -1,27 +1,32 @@
 //! When a nearly full heap gives up.
 //!
-//! A heap that is full but for a little garbage makes room for a few objects with each full collection. It never runs out of
-//! memory, and its program never gets anywhere. So an allocation fails (`UseGCOverheadLimit`) if
-//! [`GcOverhead::FULL_COLLECTIONS`] full collections in a row left less than `GCHeapFreeLimit` of the heap free, and took more
-//! than `GCTimeLimit` of the time.
+//! A heap that is full but for a little garbage makes room for a few objects with each full
+//! collection. It never runs out of memory, and its program never gets anywhere. So an allocation
+//! fails (`UseGCOverheadLimit`) if [`GcOverhead::FULL_COLLECTIONS`] full collections in a row left
+//! less than `GCHeapFreeLimit` of the heap free, and took more than `GCTimeLimit` of the time.
 //!
-//! - **Only collections that an allocation needed cost time.** The embedder decides how often it asks for one, and for those it
-//!   can only turn out that enough is free. The time in which threads ran counts whatever ended it.
-//! - **A stop counts once**, by its first full collection. Others follow it in the same stop if the allocation still fails.
+//! - **Only collections that an allocation needed cost time.** The embedder decides how often it
+//!   asks for one, and for those it can only turn out that enough is free. The time in which
+//!   threads ran counts whatever ended it.
+//! - **A stop counts once**, by its first full collection. Others follow it in the same stop if the
+//!   allocation still fails.
 //! - **Young collections between two full ones** cost time, and are not counted.
-//! - **The time is more than its limit** if it was so between most of the full collections of the row, the last two among them.
-//!   One pause in which the machine was suspended is not most of them. One time at which the program waited does not hide the others.
-//!   HotSpot has an average instead, which such a pause spoils for long.
-//! - **The limit stays exceeded** until a collection shows otherwise: each further allocation that needs a full collection has
-//!   one, and fails. Nothing else tells whether the program let go of something.
+//! - **The time is more than its limit** if it was so between most of the full collections of the
+//!   row, the last two among them. One pause in which the machine was suspended is not most of
+//!   them. One time at which the program waited does not hide the others. HotSpot has an average
+//!   instead, which such a pause spoils for long.
+//! - **The limit stays exceeded** until a collection shows otherwise: each further allocation that
+//!   needs a full collection has one, and fails. Nothing else tells whether the program let go of
+//!   something.
 //! - **Tests by `ZealInterval`** collect where no memory was missing, so they end a row.
 //!
-//! Refused: to fail without a collection for a while after a failure. A program that lets go of its cache and tries again at
-//! once would fail again. Also refused: a limit on what was allocated between two full collections. It is the better measure where
-//! holes are too small for what is allocated, but a heap far below MaxHeapSize that grows by small steps exceeds it, too.
+//! Refused: to fail without a collection for a while after a failure. A program that lets go of its
+//! cache and tries again at once would fail again. Also refused: a limit on what was allocated
+//! between two full collections. It is the better measure where holes are too small for what is
+//! allocated, but a heap far below MaxHeapSize that grows by small steps exceeds it, too.
 //!
-//! A collector that works while threads run can use this as it is. Its cycles are the collections, `collecting` is the time for which
-//! allocations waited, and `running` is the rest.
+//! A collector that works while threads run can use this as it is. Its cycles are the collections,
+//! `collecting` is the time for which allocations waited, and `running` is the rest.
 
 use super::Scope;
 use crate::mutator::GcOverhead;
