@@ -128,8 +128,8 @@ impl Collector for MarkCompact {
             if first.is_none() || self.grow(world, satisfied) {
                 return (first, None);
             }
-            // The last resort: all free memory in one piece, runs included, and all of it. What is in quarantine would stand
-            // in the way, and so would what the collection puts there.
+            // The last resort: all free memory in one piece, runs included, and all of it. What is
+            // in quarantine would stand in the way, and so would what the collection puts there.
             let end_quarantine = || world.shared().free.end_quarantine();
             if end_quarantine() && self.grow(world, satisfied) {
                 return (first, None);

@@ -219,7 +219,7 @@ macro_rules! for_each_option {
             /// The allocation of each thread for which there is no memory, to test programs; 0: none.
             ZealOutOfMemory, zeal_out_of_memory: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
                 [] "nothing like it there.";
-            /// Moves all that is not pinned at each collection (humongous: at full ones), where there is room.
+            /// Moves all that is not pinned at each collection; humongous objects at full ones.
             ZealMove, zeal_move: bool = false, Switch => Switch,
                 [] "nothing like it there.";
             /// Fills freed memory with a pattern, which checks of the heap look for.

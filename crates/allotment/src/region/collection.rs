@@ -30,7 +30,8 @@ impl<B: Backing> FreeSet<B> {
         taken
     }
 
-    /// Takes that region, if it has no memory and the system gives it some; it is the caller's, and in state Exclusive.
+    /// Takes that region, if it has no memory and the system gives it some; it is the caller's, and
+    /// in state Exclusive.
     pub(crate) fn take_untouched_region(&self, index: usize) -> bool {
         let taken = self.untouched.take(index) && self.commit_taken(index);
         if taken {

@@ -103,7 +103,8 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Notes that a run lies in the regions from `start` on now, which the caller owns, and to which it moved what the run holds.
+    /// Notes that a run lies in the regions from `start` on now, which the caller owns, and to
+    /// which it moved what the run holds.
     pub(crate) fn settle_run(&self, start: usize, run: &Run) {
         let end = self.table.bottom(start) + run.bytes;
         for index in start..start + run.regions {

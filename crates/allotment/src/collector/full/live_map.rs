@@ -11,8 +11,8 @@
 //! needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a
 //! look-up walks from object to object), a table of forwarding addresses (a word for each object).
 //!
-//! Humongous objects have a bit for their header only. A run of regions stays, or moves as it is: then the block of the header
-//! says where the block goes, and nothing is counted.
+//! Humongous objects have a bit for their header only. A run of regions stays, or moves as it is:
+//! then the block of the header says where the block goes, and nothing is counted.
 
 use super::broken::broken;
 use super::x86_64::PopulationCount;
@@ -295,7 +295,8 @@ impl LiveMap {
             .for_each(|(start, _)| self.block(start).destination.store(IN_PLACE, Ordering::Relaxed));
     }
 
-    /// Notes that the block of `address` moves down by `distance` as it is; that is a multiple of a block.
+    /// Notes that the block of `address` moves down by `distance` as it is; that is a multiple of a
+    /// block.
     pub(super) fn shift(&self, address: usize, distance: usize) {
         let to = (address & !(BLOCK_BYTES - 1)) - distance;
         self.block(address).destination.store(to as u64 | WHOLE, Ordering::Relaxed);

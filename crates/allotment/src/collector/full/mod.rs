@@ -77,10 +77,12 @@ pub(crate) enum Compaction {
     Garbage { percent: usize },
     /// All; runs of regions stay.
     Maximum,
-    /// All, and runs of regions too: free regions are side by side afterwards, as far as pins allow.
+    /// All, and runs of regions too: free regions are side by side afterwards, as far as pins
+    /// allow.
     Together,
-    /// The same by way of a free region, so that each object that is not pinned gets another address, runs where there is room
-    /// below them; with no free region this is `Together`. For tests of embedders: a reference that was forgotten is found out.
+    /// The same by way of a free region, so that each object that is not pinned gets another
+    /// address, runs where there is room below them; with no free region this is `Together`. For
+    /// tests of embedders: a reference that was forgotten is found out.
     MoveAll,
 }
 

@@ -11,8 +11,9 @@
 //! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever is
 //! in it. Only where a gap ends it is looked for where the last object begins that fits.
 //!
-//! Runs of regions stay, or take part (`runs.rs`): each goes, when its turn comes, to the lowest regions side by side that have
-//! nothing in them by then, and what it leaves are gaps for what comes after it.
+//! Runs of regions stay, or take part (`runs.rs`): each goes, when its turn comes, to the lowest
+//! regions side by side that have nothing in them by then, and what it leaves are gaps for what
+//! comes after it.
 //!
 //! Workers share the count of what is live in each region. Pouring is one worker's: it is one or two per cent of a collection,
 //! and so an object's new address does not depend on how many workers there are.

@@ -7,7 +7,8 @@
 //! - over what lay in an earlier region: it waits until the worker that has that one is done;
 //! - where nothing lay: free regions, and what is above objects that stay.
 //!
-//! A run of regions is moved as it is, by the worker whose turn its first region is; it waits for all regions that the run goes to.
+//! A run of regions is moved as it is, by the worker whose turn its first region is; it waits for
+//! all regions that the run goes to.
 //!
 //! Who has the lowest region that is not done waits for nobody, so somebody always goes on. Where little is garbage,
 //! a region goes into the one just before it, and workers go one by one; but with each region there is more
@@ -99,8 +100,8 @@ impl Mover<'_> {
         let MovedRun { from, to, run } = *moved;
         (to..from.min(to + run.regions)).for_each(|index| self.wait_until_vacated(index));
         let (source, target) = (self.table.bottom(from) as *const u64, self.table.bottom(to) as *mut u64);
-        // SAFETY: the plan sends the run below itself, to regions that were free or that all has left; where the two overlap
-        // it is the run's own memory, which nobody else reads or writes.
+        // SAFETY: the plan sends the run below itself, to regions that were free or that all has left;
+        // where the two overlap it is the run's own memory, which nobody else reads or writes.
         unsafe { std::ptr::copy(source, target, run.bytes / WORD) };
         self.moved += run.bytes as u64;
         for index in from..from + run.regions {

@@ -1,5 +1,5 @@
-//! Programs of mixed large arrays, of which nearly all the heap is full: what is free is seldom in one piece, and has to be brought
-//! together.
+//! Programs of mixed large arrays, of which nearly all the heap is full: what is free is seldom in
+//! one piece, and has to be brought together.
 
 use super::{COLLECTORS, heap, verified};
 use crate::Heap;
@@ -71,8 +71,9 @@ fn check(mutator: &Mutator<'_>, array: &Array) {
     }
 }
 
-/// Makes arrays of half a region to 20 of them, and lets others go at random where more than `percent` of the regions would be
-/// taken. Each time there is room enough; it need not be in one piece. The runs that moved.
+/// Makes arrays of half a region to 20 of them, and lets others go at random where more than
+/// `percent` of the regions would be taken. Each time there is room enough; it need not be in one
+/// piece. The runs that moved.
 fn replace_at_random(heap: &Heap, seed: u64, percent: usize, steps: u64, with_pin: bool) -> usize {
     let shape = Shape::array("Array", FIXED, Element::Reference(SlotKind::Strong));
     let shape = heap.register(shape).expect("a shape");
@@ -129,7 +130,8 @@ fn seeds() -> Vec<u64> {
     }
 }
 
-/// Regression: a humongous object never moved, and such a program ran out of memory with a tenth of the heap and more free.
+/// Regression: a humongous object never moved, and such a program ran out of memory with a tenth of
+/// the heap and more free.
 #[test]
 fn mixed_large_arrays_have_room_as_long_as_the_heap_has() {
     for seed in seeds() {

@@ -7,8 +7,9 @@ use std::ops::Range;
 
 /// The gap that is being filled.
 ///
-/// Gaps come in order of address; only the detour, where there is one, comes first. Where runs move, gaps are also what those left
-/// that are planned already, and what is to become free is passed over by all that comes from above it.
+/// Gaps come in order of address; only the detour, where there is one, comes first. Where runs
+/// move, gaps are also what those left that are planned already, and what is to become free is
+/// passed over by all that comes from above it.
 pub(super) struct Cursor {
     /// A region to fill before all others.
     detour: Option<usize>,

@@ -1,9 +1,11 @@
 //! Where a run fits, and which room is worth clearing: numbers only.
 //!
-//! Regions that nothing can leave and nothing can enter (with a pin, in quarantine) cut the heap into *rooms*. Within a room all that
-//! moves goes down, so that what is free of it is side by side at its top. What goes down from one room to another makes the upper
-//! one emptier and the lower one fuller. So one room is chosen, and nothing enters it from above: the one that will have the
-//! most free, of those that have enough to begin with, so that no run makes the longest free stretch shorter.
+//! Regions that nothing can leave and nothing can enter (with a pin, in quarantine) cut the heap
+//! into *rooms*. Within a room all that moves goes down, so that what is free of it is side by side
+//! at its top. What goes down from one room to another makes the upper one emptier and the lower
+//! one fuller. So one room is chosen, and nothing enters it from above: the one that will have the
+//! most free, of those that have enough to begin with, so that no run makes the longest free
+//! stretch shorter.
 
 use std::ops::Range;
 
@@ -18,16 +20,17 @@ pub(super) enum Kind {
     Moves,
 }
 
-/// The lowest region from `from` on that `regions` side by side begin with, for a run that begins at `own`, no lower: those below
-/// `own` are `usable`. At the latest it is `own`.
+/// The lowest region from `from` on that `regions` side by side begin with, for a run that begins
+/// at `own`, no lower: those below `own` are `usable`. At the latest it is `own`.
 pub(super) fn lowest_stretch(
     from: usize,
     own: usize,
     regions: usize,
     usable: impl Fn(usize) -> bool,
 ) -> usize {
-    let mut start = from.min(own);
-    for index in start..own {
+    let first = from.min(own);
+    let mut start = first;
+    for index in first..own {
         if index - start == regions {
             return start;
         }

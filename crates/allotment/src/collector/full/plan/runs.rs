@@ -1,15 +1,18 @@
 //! Runs of regions: what of them lives, and, where they move, where each of them goes.
 //!
-//! A run takes part in the plan like the objects of a region: in order of address, downwards. So nothing overtakes, the slide
-//! needs no free memory, and no second pass over the heap is made: slots into a run get the new address with all others. Only it
-//! keeps its form: it goes as it is to whole regions that have nothing in them by then, which were free, or which all has left.
+//! A run takes part in the plan like the objects of a region: in order of address, downwards. So
+//! nothing overtakes, the slide needs no free memory, and no second pass over the heap is made:
+//! slots into a run get the new address with all others. Only it keeps its form: it goes as it is
+//! to whole regions that have nothing in them by then, which were free, or which all has left.
 //!
-//! **Invariant:** a run fits at the latest where it is. No gap is opened in its regions before its turn, and none of another run's
-//! goes there: what is planned before it lies below, and goes further down.
+//! **Invariant:** a run fits at the latest where it is. No gap is opened in its regions before its
+//! turn, and none of another run's goes there: what is planned before it lies below, and goes
+//! further down.
 //!
-//! Where there is no wall, all that lives is side by side at the bottom afterwards. Walls are regions with a pin; runs with a pin;
-//! regions without memory, where the system has none. Runs towards the top and objects towards the bottom were refused: they would
-//! have to change places, which takes memory.
+//! Where there is no wall, all that lives is side by side at the bottom afterwards. Walls are
+//! regions with a pin; runs with a pin; regions without memory, where the system has none. Runs
+//! towards the top and objects towards the bottom were refused: they would have to change places,
+//! which takes memory.
 
 use super::places::{self, Kind};
 use super::{Cursor, LargeArray, MovedRun, Planner, Role};
@@ -21,8 +24,8 @@ use crate::region::{Backing, State};
 use std::ops::Range;
 
 impl<B: Backing> Planner<'_, '_, B> {
-    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything is live. A run
-    /// holds one object, unless it was reserved for several.
+    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything
+    /// is live. A run holds one object, unless it was reserved for several.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
@@ -51,7 +54,8 @@ impl<B: Backing> Planner<'_, '_, B> {
         any
     }
 
-    /// Whether the live run that begins at region `index` may move; no pin before `first_pin` is in it.
+    /// Whether the live run that begins at region `index` may move; no pin before `first_pin` is in
+    /// it.
     pub(super) fn may_move(&self, index: usize, first_pin: usize) -> bool {
         let table = self.subject.free.table();
         let end = table.bottom(index + table.get(index).run());
@@ -108,7 +112,8 @@ impl<B: Backing> Planner<'_, '_, B> {
         }
     }
 
-    /// Where a run of so many regions goes that begins at region `run`; what it gets of free regions is taken.
+    /// Where a run of so many regions goes that begins at region `run`; what it gets of free
+    /// regions is taken.
     fn find_place(&mut self, run: usize, regions: usize, cursor: &Cursor) -> usize {
         let mut from = cursor.next_region();
         loop {

@@ -18,7 +18,8 @@ fn graph(workers: usize, regions: usize) -> Graph {
     Graph::of(builder.options(options).expect(options).build().expect("a heap"), workers, 64, 4)
 }
 
-/// What each region is for, a sign each: `.` free, `o` objects, or of a run the sign of its object in `names`, else `r`.
+/// What each region is for, a sign each: `.` free, `o` objects, or of a run the sign of its object
+/// in `names`, else `r`.
 fn drawn(graph: &Graph, names: &[(char, Number)]) -> String {
     let table = graph.heap.shared.free.table();
     let sign = |index: usize| match table.get(index).state() {
@@ -40,8 +41,8 @@ fn free_regions(graph: &Graph) -> (usize, usize) {
     (longest, drawn.matches('.').count())
 }
 
-/// A heap of runs as drawn, from the bottom up: `.` is free, upper-case letters live, others are dead, `#` lives and is pinned; `+`
-/// behind one is a further region of it.
+/// A heap of runs as drawn, from the bottom up: `.` is free, upper-case letters live, others are
+/// dead, `#` lives and is pinned; `+` behind one is a further region of it.
 fn heap_of_runs(workers: usize, layout: &str) -> (Graph, Vec<(char, Number)>) {
     let mut graph = graph(workers, layout.len());
     let mut names = Vec::new();
@@ -158,7 +159,7 @@ fn a_run_of_several_objects_moves() {
     for workers in WORKERS {
         for live in 0_u32..1 << LENGTHS.len() {
             // A few of the ways to choose, other ones for each number of workers.
-            if (live + workers as u32) % 37 != 0 {
+            if !(live + workers as u32).is_multiple_of(37) {
                 continue;
             }
             let mut graph = graph(workers, 12);
@@ -204,7 +205,8 @@ fn regions_without_memory_are_no_walls() {
     }
 }
 
-/// Objects of half a region and more, of which a region holds one, between runs, and a full heap: no hole is large, and all become one.
+/// Objects of half a region and more, of which a region holds one, between runs, and a full heap:
+/// no hole is large, and all become one.
 #[test]
 fn a_heap_of_mixed_sizes_becomes_one_piece() {
     for workers in WORKERS {
@@ -243,8 +245,8 @@ fn piece() -> impl Strategy<Value = (usize, usize, u8)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Without pins all that is free is one piece, however full the heap is and whatever lies where. With pinned runs the longest
-    /// piece does not get shorter.
+    /// Without pins all that is free is one piece, however full the heap is and whatever lies
+    /// where. With pinned runs the longest piece does not get shorter.
     #[test]
     fn what_is_free_becomes_one_piece(
         workers in 1usize..4,
