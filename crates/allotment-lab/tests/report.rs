@@ -137,6 +137,16 @@ fn the_rows_of_two_files_are_compared() {
     assert!(output.status.success(), "{output:?}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert_eq!(table.matches("SLOWER").count(), 1, "{table}");
+    assert!(table.lines().any(|line| line.contains("tlab.tlab") && line.contains("SLOWER")), "{table}");
+    for columns in [80_usize, 100, 120] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+        command.args(["compare", text(&old), text(&new)]).env("COLUMNS", columns.to_string());
+        let narrow = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        // A word that is longer than a line stays whole.
+        let lines = narrow.lines().filter(|line| !line.contains("aVeryLongName"));
+        let longest = lines.map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= columns && narrow.contains("SLOWER"), "{columns}: {narrow}");
+    }
     assert!(table.contains("only old: api.") && table.contains(" 1 slower, "), "{table}");
 
     let limited = |limit: &str| allotment(&["compare", text(&old), text(&new), "--fail-on-slower", limit]);

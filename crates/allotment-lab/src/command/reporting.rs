@@ -168,9 +168,7 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     }
     let written = json.map(|file| write_changes(file, &found)).transpose();
     // Both are tried before an error of one is told.
-    print(
-        &(table(&found, width::of_output().unwrap_or(width::USUAL)) + &incomplete(&old) + &incomplete(&new)),
-    )?;
+    print(&(table(&found, width::of_output().unwrap_or(USUAL)) + &incomplete(&old) + &incomplete(&new)))?;
     written?;
     let Some(most) = arguments.fail_on_slower else { return Ok(()) };
     let slower =
@@ -201,13 +199,17 @@ fn write_changes(file: OutputFile, found: &Changes) -> Result<(), Failure> {
     file.write(&text).map_err(|error| Failure::Failed(error.to_string()))
 }
 
-/// The rows of both files and the others, at most `wide` columns. What is the same in all rows is said once.
+/// Columns of a comparison where nobody says how many there are: enough for its table with two parameters.
+const USUAL: usize = 132;
+
+/// The rows of both files and the others, at most `wide` columns. What is the same in all rows is said once. The change
+/// stands near the name, so that who searches the text for it finds both in one line.
 fn table(found: &Changes, wide: usize) -> String {
     let rows: Vec<ScoreRow> = found.both.iter().map(|one| one.new.clone()).collect();
     let columns = Columns::of(&rows);
     let mut header = vec!["Benchmark".to_string()];
     header.extend(columns.varying.iter().map(|name| format!("({name})")));
-    header.extend(["Mode", "Old", "Error", "New", "Error", "Units", "New/old", "Change"].map(String::from));
+    header.extend(["Mode", "Change", "New/old", "Old", "Error", "New", "Error", "Units"].map(String::from));
     let cells = |one: &Changed| {
         let (old, new) = (&one.old.primary, &one.new.primary);
         let (before, after) = (old.score(), new.score());
@@ -215,12 +217,6 @@ fn table(found: &Changes, wide: usize) -> String {
         cells.extend(columns.cells(&one.new));
         cells.extend([
             one.new.jmh_mode.clone(),
-            number::score(before),
-            number::error(before, old.error()),
-            number::score(after),
-            number::error(after, new.error()),
-            new.unit.clone(),
-            ratio_within(&one.ratio, "x"),
             match one.change {
                 Change::Faster => "faster",
                 Change::Slower => "SLOWER",
@@ -228,11 +224,17 @@ fn table(found: &Changes, wide: usize) -> String {
                 Change::Unknown => "?",
             }
             .into(),
+            ratio_within(&one.ratio, "x"),
+            number::score(before),
+            number::error(before, old.error()),
+            number::score(after),
+            number::error(after, new.error()),
+            new.unit.clone(),
         ]);
         cells
     };
     let rows = found.both.iter().map(cells).collect();
-    let words = vec![0, columns.varying.len() + 6, columns.varying.len() + 8];
+    let words = vec![0, columns.varying.len() + 2, columns.varying.len() + 8];
     let lines = |text: &str| width::lines(text, Some(wide)) + "\n";
     let mut text = String::new();
     if !columns.constant.is_empty() {

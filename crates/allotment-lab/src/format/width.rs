@@ -8,7 +8,7 @@ use rustix::termios::tcgetwinsize;
 use std::os::fd::AsFd;
 
 /// Columns where nobody says how many there are.
-pub const USUAL: usize = 100;
+const USUAL: usize = 100;
 
 /// Fewer than this are not believed: a line must hold a word.
 const LEAST: usize = 20;

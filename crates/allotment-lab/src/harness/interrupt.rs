@@ -7,7 +7,7 @@
 //!
 //! A signal that was ignored when the program began stays ignored: that is what `nohup` and a shell's `&` ask for.
 
-use anyhow::Context;
+use anyhow::anyhow;
 use rustix::process::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,11 @@ impl Interrupt {
             Request::Repeated => {}
             Request::Again => std::process::exit(i32::from(Self::EXIT_CODE)),
         })
-        .context("cannot listen to Ctrl-C")?;
+        .map_err(|error| match error {
+            // Its own text hides the cause.
+            ctrlc::Error::System(cause) => anyhow!("cannot start a thread that listens to Ctrl-C: {cause}"),
+            other => anyhow!("cannot listen to Ctrl-C: {other}"),
+        })?;
         SIGNALS
             .into_iter()
             .zip(ignored)

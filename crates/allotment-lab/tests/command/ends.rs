@@ -159,10 +159,12 @@ fn a_signal_for_all_processes_keeps_what_was_measured() {
 #[test]
 fn a_signal_that_was_ignored_before_the_run_stays_ignored() {
     let mut command = Command::new("/bin/sh");
-    command
-        .args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_allotment")])
-        .args(super::SHORT);
-    command.arg("--iterations=30").env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null());
+    command.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_allotment")]).args(
+        super::SHORT
+            .iter()
+            .map(|word| if word.starts_with("--iterations") { "--iterations=30" } else { word }),
+    );
+    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();

@@ -23,7 +23,8 @@ fn told(output: &Output) -> String {
 fn a_system_without_threads_or_processes_is_told_of_and_nothing_panics() {
     const USER: u32 = 64_123;
     let mut may = Command::new("setpriv");
-    may.args([format!("--reuid={USER}"), "--clear-groups".into(), "true".into()]).stderr(Stdio::null());
+    may.args([format!("--reuid={USER}"), "--clear-groups".into(), "prlimit".into(), "--version".into()]);
+    may.stdout(Stdio::null()).stderr(Stdio::null());
     if !may.status().is_ok_and(|status| status.success()) {
         eprintln!("left out: this user cannot become another");
         return;
@@ -34,8 +35,8 @@ fn a_system_without_threads_or_processes_is_told_of_and_nothing_panics() {
     fs::copy(env!("CARGO_BIN_EXE_allotment"), &program).unwrap();
     let run = |limit: u32, more: &[&str]| {
         let mut command = Command::new("setpriv");
-        command.args([format!("--reuid={USER}"), "--clear-groups".into(), "/bin/sh".into(), "-c".into()]);
-        command.arg(format!("ulimit -u {limit}; exec \"$@\"")).arg("sh").arg(&program);
+        command.args([format!("--reuid={USER}"), "--clear-groups".into(), "prlimit".into()]);
+        command.arg(format!("--nproc={limit}:{limit}")).arg(&program);
         command.args(SHORT).args(more).env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).output().unwrap()
     };
     let mut failed = 0;
