@@ -179,7 +179,7 @@ impl Drop for Idle {
     fn drop(&mut self) {
         self.order.end();
         let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if *self.gone.get_mut() {
+        if self.gone.load(Ordering::Relaxed) {
             return std::mem::forget(thread);
         }
         // It may be the one that has the last reference to the heap.

@@ -300,7 +300,7 @@ impl Drop for Gang {
     fn drop(&mut self) {
         // Not by the lock, which may be held for ever in a child of `fork()`.
         let Ok(hands) = self.hands.get_mut() else { return };
-        if *self.gone.get_mut() {
+        if self.gone.load(Ordering::Relaxed) {
             return hands.forget();
         }
         for hand in hands.threads.iter() {
