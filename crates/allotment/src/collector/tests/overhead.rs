@@ -80,8 +80,8 @@ fn a_nearly_full_heap_is_out_of_memory_after_a_few_collections() {
             heap.attach(|mutator| {
                 let list = fill(mutator, pair, room);
                 let (error, collections) = stall(&heap, mutator, pair);
-                // The one that found the heap full was the first.
-                assert!((ENDS - 1..=3 * ENDS).contains(&collections), "{options}: {collections}");
+                // Of the row, the heap had the first ones while it was filled.
+                assert!((1..=3 * ENDS).contains(&collections), "{options}: {collections}");
                 let overhead = error.gc_overhead().expect("there was room");
                 assert!(overhead.exceeded && overhead.full_collections == GcOverhead::FULL_COLLECTIONS);
                 assert!(overhead.free_percent() < 2.0, "{options}: {overhead:?}");
