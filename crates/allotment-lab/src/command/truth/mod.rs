@@ -189,7 +189,7 @@ struct Measuring<'a> {
 impl Measuring<'_> {
     /// Measures a row both ways; who begins changes from round to round.
     fn round(&self, one: &mut Checked) -> Result<(), Failure> {
-        let (lab, c) = if one.ratios.rounds() % 2 == 0 {
+        let (lab, c) = if one.ratios.rounds().is_multiple_of(2) {
             let lab = self.lab(one)?;
             (lab, self.c(one)?)
         } else {
