@@ -3,7 +3,7 @@
 #include "truth.h"
 
 static struct {
-    _Atomic uintptr_t top __attribute__((aligned(128)));
+    uintptr_t top __attribute__((aligned(128)));
     uintptr_t base __attribute__((aligned(128))), limit;
 } shared;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -26,13 +26,13 @@ static long work(void *state) {
     for (int i = 0; i < 2000; i++) {
         uintptr_t limit = *(volatile uintptr_t *)&shared.limit, p, top;
     again:
-        p = atomic_load_explicit(&shared.top, memory_order_relaxed);
+        p = *(volatile uintptr_t *)&shared.top;
         top = p + SIZE;
         if (SELDOM(top > limit)) {
-            atomic_compare_exchange_strong(&shared.top, &p, shared.base);
+            __sync_bool_compare_and_swap(&shared.top, p, shared.base);
             goto again;
         }
-        if (SELDOM(!atomic_compare_exchange_strong(&shared.top, &p, top))) goto again;
+        if (SELDOM(!__sync_bool_compare_and_swap(&shared.top, p, top))) goto again;
         object((char *)p, SIZE);
     }
     return 2000;

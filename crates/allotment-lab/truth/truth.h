@@ -48,8 +48,16 @@ __attribute__((unused)) static void *memory(size_t bytes, int huge) {
 /* An object's first word and zeroes for the rest, in as few stores as there may be; the compiler believes that somebody
  * reads it. */
 __attribute__((unused)) static inline void object(char *p, size_t bytes) {
-    _mm_storeu_si128((__m128i *)p, _mm_set_epi64x(0, 256));
-    memset(p + 16, 0, bytes - 16);
+#ifdef __AVX__
+    if (bytes >= 32) {
+        _mm256_storeu_si256((__m256i *)p, _mm256_set_epi64x(0, 0, 0, 256));
+        memset(p + 32, 0, bytes - 32);
+    } else
+#endif
+    {
+        _mm_storeu_si128((__m128i *)p, _mm_set_epi64x(0, 256));
+        memset(p + 16, 0, bytes - 16);
+    }
     __asm__ volatile("" : : "r"(p) : "memory");
 }
 

@@ -159,9 +159,9 @@ fn experiments_run_together_and_share_flags() {
         rows.filter(|cells| cells.first() == Some(&name)).map(|cells| cells[index]).collect()
     };
     assert_eq!(cells("tlab-size.fixed", 1), ["4k", "64k"], "{table}");
-    assert_eq!(cells("tlab-size.cas", 1), ["-"], "{table}");
+    assert_eq!(cells("tlab-size.no-tlab", 1), ["-"], "{table}");
     assert_eq!(cells("tlab-size.fixed:refills", 1), ["4k", "64k"], "{table}");
-    assert!(cells("tlab-size.cas:refills", 1).is_empty() && !table.contains("N/A"), "{table}");
+    assert!(cells("tlab-size.no-tlab:refills", 1).is_empty() && !table.contains("N/A"), "{table}");
 
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
