@@ -1,7 +1,7 @@
 //! How wide a line may be, and text in lines of that width.
 //!
 //! On a terminal as wide as that is; `COLUMNS` decides where it is set, since a user who sets it means it. Elsewhere (a
-//! pipe, a file) sentences and lists for people have [`USUAL`] columns, as the help has, and tables are as wide as they
+//! pipe, a file) sentences and lists for people have `USUAL` columns, as the help has, and tables are as wide as they
 //! are: a program that reads them goes by lines. An error stays one line there, for the same reason.
 
 use rustix::termios::tcgetwinsize;
