@@ -2,6 +2,7 @@
 
 use allotment::heap::{BuildError, ResetError, StillAttached};
 use allotment::memory::{MemoryError, PrefetchError};
+use allotment::mutator::ForkError;
 use allotment::object::{Header, Shape, ShapeError, Shapes, WalkError};
 use allotment::observe::{Fault, VerifyError};
 use allotment::region::GeometryError;
@@ -32,7 +33,7 @@ fn debug_of_errors_is_what_display_says() {
     let attached = StillAttached { threads: 2 };
     let walk = WalkError::NoHeader { address: 8, header: Header::from_bits(0) };
     let shape = Shapes::default().register(Shape::fixed("Empty", 8)).expect_err("too small");
-    let errors: [&dyn Error; 19] = [
+    let errors: [&dyn Error; 20] = [
         &option,
         &*boxed,
         &BuildError::InitialHeap { bytes: 7 },
@@ -52,6 +53,7 @@ fn debug_of_errors_is_what_display_says() {
         &GeometryError::Region { region: 7 },
         &PrefetchError::Step { step: 7, nearest: 8 },
         &WrongHeap,
+        &ForkError::ThreadRan,
     ];
     errors.into_iter().for_each(alike);
     alike(&AttachError::AlreadyAttached);

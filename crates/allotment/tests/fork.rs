@@ -5,7 +5,9 @@ mod fork_common;
 use allotment::mutator::Mutator;
 use allotment::{Heap, Root, alloc, root};
 use fork_common::*;
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -255,5 +257,60 @@ fn threads_of_a_child_find_out_together_once() {
             heap.verify().expect("in order");
         });
         assert_eq!(ended, WELL);
+    });
+}
+
+/// `eprintln!` would wait for a thread that the child does not have.
+#[test]
+fn a_child_prints_its_collections_though_a_lost_thread_holds_standard_error() {
+    let text = alone("a_child_prints_its_collections_though_a_lost_thread_holds_standard_error", || {
+        let heap = heap("+PrintGCDetails");
+        work(&heap);
+        beside_a_writer(|| assert_eq!(in_child(|| work(&heap)), WELL));
+    });
+    assert!(text.is_none_or(|text| text.contains("[gc] GC(")));
+}
+
+/// Whether a thread is inside the loader, and whether it is to leave.
+static AT_THE_LOADER: AtomicBool = AtomicBool::new(false);
+static LEAVE: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    /// Calls back for each file that is loaded, and holds the loader's lock meanwhile.
+    fn dl_iterate_phdr(
+        callback: extern "C" fn(*mut c_void, usize, *mut c_void) -> i32,
+        data: *mut c_void,
+    ) -> i32;
+}
+
+extern "C" fn wait_at_the_loader(_: *mut c_void, _: usize, _: *mut c_void) -> i32 {
+    AT_THE_LOADER.store(true, Ordering::Relaxed);
+    while !LEAVE.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    1
+}
+
+/// A profiler or a backtrace walks the loaded files, and a stop of the world asks which types they bring.
+#[test]
+fn a_child_collects_though_a_lost_thread_holds_the_loader_s_lock() {
+    alone("a_child_collects_though_a_lost_thread_holds_the_loader_s_lock", || {
+        let heap = heap("");
+        work(&heap);
+        thread::scope(|scope| {
+            // SAFETY: the callback takes what the loader gives, and looks at none of it.
+            scope.spawn(|| unsafe { dl_iterate_phdr(wait_at_the_loader, ptr::null_mut()) });
+            while !AT_THE_LOADER.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            let ended = in_child(|| {
+                work(&heap);
+                // A heap of the child's own asks as well.
+                work(&self::heap("Collector=mark-compact"));
+            });
+            LEAVE.store(true, Ordering::Relaxed);
+            assert_eq!(ended, WELL);
+        });
+        work(&heap);
     });
 }

@@ -29,7 +29,7 @@ fn a_child_beside_a_thread_that_ran_is_refused_and_ends_in_peace() {
                 assert!(error.to_string().contains("another thread was attached"), "{error}");
                 assert_eq!(heap.stop_the_world(|_| ()), Err(StopError::Forked(ForkError::ThreadRan)));
                 assert!(heap.reset().is_err() && heap.verify().is_err());
-                assert!(format!("{heap:?}").contains("ThreadRan"));
+                assert!(format!("{heap:?}").contains("another thread was attached"));
             };
             let (heap, keep) = (heap.clone(), keep.clone());
             let ended = in_child(move || {
@@ -239,4 +239,17 @@ fn a_thread_of_the_child_waits_for_the_one_that_forked_to_use_the_heap() {
         })
         .expect("attached");
     });
+}
+
+/// The line that says why must not wait for a thread that the child does not have.
+#[test]
+fn a_child_says_why_though_a_lost_thread_holds_standard_error() {
+    let text = alone("a_child_says_why_though_a_lost_thread_holds_standard_error", || {
+        let heap = heap("");
+        work(&heap);
+        beside(&heap, runs, || {
+            beside_a_writer(|| assert_eq!(in_child(|| drop(heap.collections())), ABORTED));
+        });
+    });
+    assert!(text.is_none_or(|text| text.contains("allotment: this heap cannot be used in a child process")));
 }

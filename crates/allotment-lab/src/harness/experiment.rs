@@ -20,6 +20,11 @@ pub trait Experiment: Sync {
         &[]
     }
 
+    /// Whether a quick run that names no modes measures this one. Such a run is a first look, for which somebody waits.
+    fn is_quick(&self, _mode: &Mode) -> bool {
+        true
+    }
+
     /// The numbers of threads to measure with on a machine of `cpus` CPUs: 1 and all of them in a quick run,
     /// else the powers of two up to all of them.
     fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {

@@ -64,7 +64,8 @@ pub fn expand(
             chosen => distinct(chosen.iter().copied()),
         };
         for mode in experiment.modes() {
-            if !selection.takes(mode) {
+            let first_look = selection.quick && selection.modes.is_empty();
+            if !selection.takes(mode) || first_look && !experiment.is_quick(mode) {
                 continue;
             }
             let points = points(experiment, mode, selection, MAX_CASES.saturating_sub(cases.len()))?;

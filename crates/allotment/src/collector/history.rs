@@ -1,7 +1,7 @@
 //! What a heap remembers of its collections: the latest records, sums, and two histograms.
 
 use super::record::{CollectionRecord, Shortage};
-use crate::memory::Clock;
+use crate::memory::{Clock, tell};
 use crate::mutator::GcOverhead;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
@@ -166,21 +166,21 @@ impl History {
         }
         let age = self.clock.age().as_secs_f64();
         if self.print == Print::Details {
-            record.detail_lines().iter().for_each(|line| eprintln!("[{age:.3}s][debug][gc] {line}"));
+            record.detail_lines().iter().for_each(|line| tell(format_args!("[{age:.3}s][debug][gc] {line}")));
         }
         if self.print != Print::Nothing {
-            eprintln!("[{age:.3}s][info][gc] {record}");
+            tell(format_args!("[{age:.3}s][info][gc] {record}"));
             if record.exceeds_limit() {
                 let times = GcOverhead::FULL_COLLECTIONS;
-                eprintln!(
+                tell(format_args!(
                     "[{age:.3}s][info][gc] GC({}) GC Overhead Limit exceeded too often ({times}).",
                     record.number
-                );
+                ));
             }
             if let Some(shortage) = Shortage::of(&record)
                 && !self.told_of_shortage.swap(true, Ordering::Relaxed)
             {
-                eprintln!("[{age:.3}s][warning][gc] GC({}) {shortage}", record.number);
+                tell(format_args!("[{age:.3}s][warning][gc] GC({}) {shortage}", record.number));
             }
         }
         if let Some(listener) = &self.listener {

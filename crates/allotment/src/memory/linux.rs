@@ -36,6 +36,18 @@ pub fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
 }
 
+/// Writes all of it to standard error, or as much as the descriptor takes.
+pub(super) fn write_to_standard_error(mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        match rustix::io::write(rustix::stdio::stderr(), bytes) {
+            Ok(0) => return,
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
 /// Milliseconds of a clock that never runs backwards, to the scheduler's tick.
 pub(super) fn coarse_ms() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
@@ -134,8 +146,8 @@ pub(super) fn map_wiped_on_fork(bytes: usize) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::NOMEM)
 }
 
-/// The number of this process.
-pub(super) fn process_number() -> u32 {
+/// The number of this process: another one in a child of `fork()`. A system call.
+pub(crate) fn process_number() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get().unsigned_abs()
 }
 

@@ -29,6 +29,7 @@ mod process_mark;
 mod processor;
 mod pseudo_files;
 mod reservation;
+mod standard_error;
 pub mod topology;
 mod x86_64;
 
@@ -36,13 +37,14 @@ pub(crate) use clock::{Clock, ClockHook};
 pub use error::{MemoryError, Operation};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
-pub(crate) use linux::{SystemThread, can_advise_huge_pages, is_first_thread};
+pub(crate) use linux::{SystemThread, can_advise_huge_pages, is_first_thread, process_number};
 pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;
+pub(crate) use standard_error::{abort_because, tell};
 #[cfg(not(any(miri, loom)))]
 pub(crate) use x86_64::is_above_word;
 pub(crate) use x86_64::write_word_and_any_zeroes;

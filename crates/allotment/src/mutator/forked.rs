@@ -27,7 +27,7 @@ use super::safepoint::{Unrest, renew_system_id};
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::is_stopping_that;
-use crate::memory::is_first_thread;
+use crate::memory::{abort_because, is_first_thread};
 use crate::sync::yield_now;
 use std::ptr::NonNull;
 
@@ -37,7 +37,7 @@ pub(crate) const HERE: u32 = 1;
 const FINDING_OUT: u32 = 2;
 
 /// Why a heap cannot be used in a child of `fork()`; [`Heap`](crate::Heap) says what can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForkError {
     /// Another thread was attached and ran: its objects may be half made.
@@ -66,6 +66,7 @@ pub enum ForkError {
     )]
     NotYet,
 }
+crate::debug::debug_is_display!(ForkError);
 
 /// What the word holds where the heap cannot be used.
 const UNUSABLE: [(u32, ForkError); 3] =
@@ -101,8 +102,7 @@ impl Shared {
     #[inline(never)]
     fn find_out_or_abort(&self) {
         if let Err(error) = self.find_out() {
-            eprintln!("allotment: {error}");
-            std::process::abort();
+            abort_because(format_args!("{error}"));
         }
     }
 

@@ -161,11 +161,15 @@ impl<'t> Mutator<'t> {
     /// Collects all garbage now, if the heap's collector does that at all; whether there was such a collection, by this thread or
     /// meanwhile by another. A safepoint.
     pub fn collect(&mut self) -> bool {
-        // Not every collector stops the world for it.
-        self.safepoint();
         let shared = self.state().shared.clone();
         let done = || shared.full_collections.load(Ordering::Relaxed);
         let before = done();
+        // A stop that is asked for may be a full collection: it begins when this thread stands, so it finds all its garbage.
+        // And not every collector stops the world for what follows.
+        self.safepoint();
+        if done() != before {
+            return true;
+        }
         loop {
             match shared.collector.collect(self, Cause::Requested, &mut |_| true) {
                 // What the other stopped for need not be what is wanted here.

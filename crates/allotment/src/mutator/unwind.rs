@@ -2,6 +2,8 @@
 //!
 //! To poison the heap instead was refused: every thread would have to be told, in the middle of code that has no error to return.
 
+use crate::memory::abort_because;
+
 /// Ends the process when it is dropped, which is when what it guards unwinds; with the reason.
 pub(crate) struct AbortOnUnwind(pub(crate) &'static str);
 
@@ -14,7 +16,6 @@ impl AbortOnUnwind {
 
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
-        eprintln!("allotment: aborting, because {}", self.0);
-        std::process::abort();
+        abort_because(format_args!("aborting, because {}", self.0));
     }
 }

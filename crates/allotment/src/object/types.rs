@@ -27,10 +27,11 @@
 
 use super::loaded::{Pointers, for_each_loaded};
 use super::{Header, Shape, ShapeId};
+use crate::memory::{abort_because, process_number};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Ids 1 to this many are Rust types, the same in every heap.
 pub(super) const MAX_TYPES: usize = (1 << 22) - 1;
@@ -50,8 +51,11 @@ pub struct TypeShape {
 /// Every type, by its id - 1.
 static TYPES: OnceLock<boxcar::Vec<&'static TypeShape>> = OnceLock::new();
 
-/// Held by who gives ids. A stop takes it too: so it sees every type whose header some thread has loaded.
-static REGISTERING: Mutex<()> = Mutex::new(());
+/// Held by a thread that gives ids. A stop takes it too: so it sees every type whose header some thread has loaded.
+static REGISTERING: IdLock = IdLock(AtomicU32::new(0));
+
+/// The process that asked the loader first; 0 before.
+static ASKED_BY: AtomicU32 = AtomicU32::new(0);
 
 /// How many files had been loaded so far when all types that they bring had ids; at first a number that is never reached.
 static LOADS_SEEN: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -74,18 +78,17 @@ impl TypeShape {
     pub fn register(&'static self) {
         // The model checker's collections live inside a model only, and models allocate no Rust types.
         if !cfg!(loom) {
-            self.register_in(&registering());
+            self.register_in(&REGISTERING.lock(process_number()));
         }
     }
 
-    fn register_in(&'static self, _registering: &MutexGuard<'_, ()>) {
+    fn register_in(&'static self, _registering: &Registering<'_>) {
         if !self.new_header().is_early() {
             return;
         }
         let index = TYPES.get_or_init(boxcar::Vec::new).push(self);
         if index >= MAX_TYPES {
-            eprintln!("allotment: more than {MAX_TYPES} object types in one process");
-            std::process::abort();
+            abort_because(format_args!("more than {MAX_TYPES} object types in one process"));
         }
         let id = ShapeId::from_raw(NonZeroU32::MIN.saturating_add(index as u32));
         let bits = Header::new(id).bits() as usize;
@@ -142,9 +145,38 @@ pub(super) fn type_at(index: usize) -> Option<&'static TypeShape> {
     TYPES.get()?.get(index).copied()
 }
 
-fn registering() -> MutexGuard<'static, ()> {
-    // What panicked there had not given an id.
-    REGISTERING.lock().unwrap_or_else(PoisonError::into_inner)
+/// A lock that knows its process: the number of the process whose thread holds it, or 0.
+///
+/// It is no mutex. In a child of `fork()` a mutex may be held by a thread that the child does not have. Here the number tells, and
+/// the child takes the lock over. What the lost thread had half done is a type with an early header: it gets another id.
+struct IdLock(AtomicU32);
+
+/// The lock is held. Dropping this gives it up.
+struct Registering<'l>(&'l IdLock);
+
+impl IdLock {
+    /// Waits for threads of the process `own`, which is the caller's.
+    fn lock(&self, own: u32) -> Registering<'_> {
+        let mut expected = 0;
+        loop {
+            match self.0.compare_exchange(expected, own, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Registering(self),
+                // A thread of this process holds it, for some instructions.
+                Err(holder) if holder == own => {
+                    expected = 0;
+                    std::thread::yield_now();
+                }
+                // It is free by now, or its holder is not in this process.
+                Err(holder) => expected = holder,
+            }
+        }
+    }
+}
+
+impl Drop for Registering<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(0, Ordering::Release);
+    }
 }
 
 /// How many types have an id.
@@ -157,10 +189,19 @@ fn register_loaded() -> usize {
     if cfg!(loom) {
         return 0;
     }
+    let own = process_number();
+    let asked_by = ASKED_BY.load(Ordering::Relaxed);
     let seen = LOADS_SEEN.load(Ordering::Relaxed);
     let mut found = Vec::new();
-    let (loads, complete) = for_each_loaded(seen, std::ptr::from_ref(&COPY).addr(), &mut found);
-    let guard = registering();
+    // A child of `fork()` does not ask: a thread that the child does not have may hold the loader's lock. The types of files
+    // that the child loads get their ids from the initialisers of these files.
+    let (loads, complete) = if asked_by == 0 || asked_by == own {
+        for_each_loaded(seen, std::ptr::from_ref(&COPY).addr(), &mut found)
+    } else {
+        (seen, false)
+    };
+    let guard = REGISTERING.lock(own);
+    ASKED_BY.store(if asked_by == 0 { own } else { asked_by }, Ordering::Relaxed);
     let mut relocated = complete;
     for Pointers { shape, .. } in found {
         // SAFETY: `type_shape!` alone makes notes that name this copy, and each names a `TypeShape` static of a file that
@@ -268,6 +309,22 @@ mod tests {
     fn other<T: Default>() -> &'static TypeShape {
         let _one_of_many = T::default();
         type_shape!(Shape::constant("Other", 16, &[], None))
+    }
+
+    /// A child of `fork()` has the lock as its parent's thread left it.
+    #[test]
+    fn a_lock_of_a_lost_thread_is_taken_over_and_one_of_this_process_is_not() {
+        let lock = IdLock(AtomicU32::new(0));
+        std::mem::forget(lock.lock(7));
+        let guard = lock.lock(8);
+        assert_eq!(lock.0.load(Ordering::Relaxed), 8);
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(|| drop(lock.lock(8)));
+            std::thread::yield_now();
+            assert!(!waiting.is_finished());
+            drop(guard);
+        });
+        assert_eq!(lock.0.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -173,3 +173,19 @@ pub(crate) fn blocks(heap: &Heap, begin: Sender<()>, end: Receiver<()>) {
     })
     .expect("attached");
 }
+
+/// Runs `body` while another thread, which no heap knows, holds the lock of this process's standard error.
+pub(crate) fn beside_a_writer(body: impl FnOnce()) {
+    thread::scope(|scope| {
+        let (begin, begun) = channel();
+        let (end, ended) = channel::<()>();
+        scope.spawn(move || {
+            let _held = std::io::stderr().lock();
+            begin.send(()).expect("somebody waits");
+            let _ = ended.recv();
+        });
+        begun.recv().expect("it begins");
+        body();
+        drop(end);
+    });
+}

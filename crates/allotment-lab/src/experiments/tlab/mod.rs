@@ -122,6 +122,10 @@ impl Experiment for Tlab {
         AXES
     }
 
+    fn is_quick(&self, mode: &Mode) -> bool {
+        !["stub", "called", "no-tlab-emitted", "no-tlab-lock"].contains(&mode.name)
+    }
+
     fn threads(&self, _cpus: usize, quick: bool) -> Vec<usize> {
         if quick { vec![1, 2] } else { vec![1, 2, 4] }
     }

@@ -4,10 +4,11 @@
 //! would spread the damage to where nobody would look for its cause. An embedder's function that unwinds through it is
 //! the stopped world's to catch.
 
+use crate::memory::abort_because;
+
 /// Says what was found, and aborts.
 #[cold]
 #[inline(never)]
 pub(crate) fn broken(address: usize, what: &str) -> ! {
-    eprintln!("allotment: the heap is broken at {address:#x}: {what}; aborting");
-    std::process::abort()
+    abort_because(format_args!("the heap is broken at {address:#x}: {what}; aborting"))
 }

@@ -1,6 +1,7 @@
 //! The check of a stopped world, before and after a collection.
 
 use super::{Fault, HeapCensus, Level, verify};
+use crate::memory::abort_because;
 use crate::mutator::World;
 use crate::object::SlotVisitor;
 
@@ -35,8 +36,7 @@ impl Checks {
 /// spread it to where nobody looks for its cause.
 fn check(world: &World<'_>, level: Level, when: &str) {
     if let Err(fault) = verify_world(world, level) {
-        eprintln!("allotment: the heap is broken {when} a collection: {fault}; aborting");
-        std::process::abort();
+        abort_because(format_args!("the heap is broken {when} a collection: {fault}; aborting"));
     }
 }
 

@@ -23,6 +23,7 @@ pub use pins::Pin;
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub use table::RootHandle;
 
+use crate::memory::abort_because;
 use crate::mutator::GeneratedFrame;
 use crate::object::{SlotKind, SlotVisitor};
 use crate::sync::{Mutex, MutexGuard};
@@ -33,10 +34,7 @@ use table::RootTable;
 
 /// Locks what a thread that panicked may have left half changed: the process ends then, with a line that says `what` happened.
 fn lock<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'a, T> {
-    mutex.lock().unwrap_or_else(|_| {
-        eprintln!("allotment: {what}");
-        std::process::abort()
-    })
+    mutex.lock().unwrap_or_else(|_| abort_because(format_args!("{what}")))
 }
 
 /// The roots of one heap, but for those in the frames of its threads.

@@ -5,6 +5,7 @@
 //! (`AbortVMOnSafepointTimeout`); an embedder that wants that does it in the hook.
 
 use super::ThreadIdentity;
+use crate::memory::tell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +46,7 @@ impl Late {
     /// Prints a line after `delay_ms`; 0: never.
     pub(crate) fn new(delay_ms: u64) -> Late {
         let delay = (delay_ms > 0).then(|| Duration::from_millis(delay_ms));
-        Late { delay, hook: Arc::new(|late| eprintln!("allotment: {late}")) }
+        Late { delay, hook: Arc::new(|late| tell(format_args!("allotment: {late}"))) }
     }
 
     pub(crate) fn with_hook(self, hook: Option<Hook>) -> Late {
