@@ -225,3 +225,40 @@ fn a_run_writes_its_report_and_opens_it_first() {
         "all have their modes told: {line}"
     );
 }
+
+#[test]
+fn no_file_of_a_command_is_written_over_another() {
+    let (directory, results) = results();
+    let before = fs::read_to_string(&results).unwrap();
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
+    std::os::unix::fs::symlink("r.json", at("link")).unwrap();
+    let (r, dotted, link, new, spelled) = (at("r.json"), at("./r.json"), at("link"), at("new"), at("./new"));
+    for arguments in [
+        ["report", &r, "-o", &dotted].as_slice(),
+        &["report", &link, "--markdown", &r],
+        &["report", &r, "-o", &new, "--markdown", &spelled],
+        &["compare", &r, &link, "--json", &dotted],
+        &["tlab-log", &r, "--json", &link],
+        &["tlab-log", &r, "--report", &dotted],
+        &["tlab-log", &r, "--json", &new, "--report", &spelled],
+        &["run", "clock", "--json", &new, "--report", &spelled],
+        &["report", &r, "-o", "-"],
+        &["compare", &r, &r, "--json", "-"],
+        &["tlab-log", &r, "--json", "-"],
+        &["run", "clock", "--csv", "-"],
+        &["truth", "--json", "-"],
+        &["tune", "--json", "-"],
+    ] {
+        let (code, line) = failure(arguments);
+        let [.., flag, output] = arguments else { panic!("{arguments:?}") };
+        assert!(code == 2 && line.contains(flag) && line.contains(output), "{arguments:?}: {line}");
+    }
+    assert_eq!(fs::read_to_string(&results).unwrap(), before);
+    assert!(!Path::new(&new).exists() && !Path::new("-").exists());
+    // A chart whose name nobody has written down.
+    let chart = at("tlab-1.svg");
+    fs::rename(&results, &chart).unwrap();
+    let (code, line) = failure(&["report", &chart, "--svg", text(directory.path())]);
+    assert!(code == 2 && line.contains("tlab-1.svg"), "{line}");
+    assert_eq!(fs::read_to_string(&chart).unwrap(), before);
+}

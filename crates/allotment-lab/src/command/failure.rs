@@ -1,7 +1,7 @@
 //! How a command can end: one line on standard error, and an exit code. All exit codes are here; `docs/report.md` and the
 //! help tell the same ones.
 
-use crate::format::{told, width};
+use crate::format::{FilesError, told, width};
 use crate::harness::Interrupt;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -53,6 +53,12 @@ impl From<io::Error> for Failure {
             io::ErrorKind::BrokenPipe => Failure::NobodyReads,
             _ => Failure::Failed(format!("cannot write to standard output: {error}")),
         }
+    }
+}
+
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Failure {
+        Failure::Usage(error.to_string())
     }
 }
 

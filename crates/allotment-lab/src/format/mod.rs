@@ -28,7 +28,7 @@ pub(crate) use columns::Columns;
 pub use input::{Input, InputError, read_text};
 pub(crate) use layout::Layout;
 pub use origin::Origin;
-pub use output::{OutputError, OutputFile};
+pub use output::{FilesError, OutputError, OutputFile, check_files};
 pub use read::{Entry, ReadError, read_json, read_json_bytes};
 #[cfg(test)]
 pub(crate) use result::examples;
