@@ -5,7 +5,7 @@
 
 use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
-use crate::format::phrase::{count, ratio_within};
+use crate::format::phrase::{NO_RATIO, count, ratio_within};
 use crate::format::{
     Columns, Input, Layout, OutputFile, Report, ScoreRow, check_files, number, read_json, read_text, width,
 };
@@ -234,7 +234,7 @@ fn table(found: &Changes, wide: usize) -> String {
                 Change::Faster => "faster",
                 Change::Slower => "SLOWER",
                 Change::Same => "",
-                Change::Unknown => "?",
+                Change::Unknown | Change::NoRatio => "?",
             }
             .into(),
             ratio_within(&one.ratio, "x"),
@@ -266,5 +266,8 @@ fn table(found: &Changes, wide: usize) -> String {
         of(Change::Same),
         of(Change::Unknown)
     ));
+    if of(Change::NoRatio) > 0 {
+        text += &lines(&format!("{} {NO_RATIO}", count(of(Change::NoRatio), "row")));
+    }
     text
 }
