@@ -170,6 +170,9 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     check_files(&[arguments.old.clone(), arguments.new.clone()], output.as_slice())?;
     let json = arguments.json.as_deref().map(open).transpose()?;
     let (old, new) = (source(&arguments.old)?, source(&arguments.new)?);
+    if let Some(empty) = [&old, &new].into_iter().find(|source| source.entries.is_empty()) {
+        return Err(Failure::Failed(format!("there are no results in {}", empty.name)));
+    }
     let found = changes(&old.entries, &new.entries);
     if found.both.is_empty() {
         return Err(Failure::Failed(format!(
@@ -267,7 +270,7 @@ fn table(found: &Changes, wide: usize) -> String {
         of(Change::Unknown)
     ));
     if of(Change::NoRatio) > 0 {
-        text += &lines(&format!("{} {NO_RATIO}", count(of(Change::NoRatio), "row")));
+        text += &lines(&format!("{} with {NO_RATIO}", count(of(Change::NoRatio), "row")));
     }
     text
 }
