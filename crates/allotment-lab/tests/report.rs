@@ -95,7 +95,7 @@ fn what_cannot_be_read_is_named_with_its_place() {
     for (name, contents, hint) in [
         ("empty", "", "is empty"),
         ("cut", &whole[..whole.len() / 2], "in the middle of a result"),
-        ("foreign", "{\"a\": 1}", "expected a sequence"),
+        ("foreign", "{\"a\": 1}", "expected an array"),
         ("none", "[]", "there are no results"),
         ("csv", "\"Benchmark\",\"Mode\"\n", "line 1, column 1"),
     ] {
@@ -261,4 +261,46 @@ fn no_file_of_a_command_is_written_over_another() {
     let (code, line) = failure(&["report", &chart, "--svg", text(directory.path())]);
     assert!(code == 2 && line.contains("tlab-1.svg"), "{line}");
     assert_eq!(fs::read_to_string(&chart).unwrap(), before);
+}
+
+#[test]
+fn the_commands_of_rows_with_neighbours_can_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (results, markdown) = (directory.path().join("r.json"), directory.path().join("r.md"));
+    for kinds in [
+        &["none", "1:1048576:random"][..],
+        &["1:1048576:random"],
+        &["none", "1:128:random", "2:128:sequential"],
+    ] {
+        let row = |kind: &&str| {
+            pages::row("tlab.cas", 1, &[("size", "16"), ("neighbours", kind)], "ops/us", 5.0, 0.01)
+        };
+        fs::write(&results, pages::json(&kinds.iter().map(row).collect::<Vec<_>>())).unwrap();
+        let made = allotment(&["report", text(&results), "--markdown", text(&markdown)]);
+        assert!(made.status.success(), "{made:?}");
+        let page = fs::read_to_string(&markdown).unwrap();
+        let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("allotment run")).collect();
+        for command in &commands {
+            assert!(
+                parse(command.split_whitespace().map(OsString::from), experiments::all()).is_ok(),
+                "{command}"
+            );
+        }
+        for kind in kinds.iter().filter(|kind| **kind != "none") {
+            let flag = format!("--neighbours {kind}");
+            assert_eq!(commands.iter().filter(|command| command.contains(&flag)).count(), 1, "{page}");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_with_a_file_without_results_says_so() {
+    let (directory, results) = results();
+    let none = directory.path().join("none.json");
+    fs::write(&none, "[]").unwrap();
+    for (old, new) in [(&none, &results), (&results, &none), (&none, &none)] {
+        let (code, line) = failure(&["compare", text(old), text(new)]);
+        let expected = format!("there are no results in {}", text(&none));
+        assert!(code == 1 && line.contains(&expected), "{line}");
+    }
 }
