@@ -304,3 +304,28 @@ fn a_comparison_with_a_file_without_results_says_so() {
         assert!(code == 1 && line.contains(&expected), "{line}");
     }
 }
+
+#[test]
+fn control_characters_in_names_do_not_reach_the_terminal() {
+    let (directory, results) = results();
+    let (coloured, none) =
+        (directory.path().join("\u{1b}[31mred\r.json"), directory.path().join("\u{1b}none"));
+    fs::copy(&results, &coloured).unwrap();
+    fs::write(&none, "[]").unwrap();
+    let mut row = pages::row("tlab.\u{1b}[2Jcas", 1, &[("size", "\u{9b}16")], "ops/us", 5.0, 0.01);
+    row.primary.unit = "ops/\u{1b}us".into();
+    let foreign = directory.path().join("foreign.json");
+    fs::write(&foreign, pages::json(&[row])).unwrap();
+    for arguments in [
+        ["compare", text(&coloured), text(&none)],
+        ["compare", text(&coloured), text(&foreign)],
+        ["compare", text(&foreign), text(&foreign)],
+        ["tlab-log", text(&coloured), "--top=1"],
+        ["tlab-log", "/no/such/\u{1b}log", "--top=1"],
+    ] {
+        let output = allotment(&arguments);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let control = said.chars().find(|c| c.is_control() && *c != '\n');
+        assert!(said.contains("\\u{1b}") && control.is_none(), "{arguments:?}: {said:?}");
+    }
+}

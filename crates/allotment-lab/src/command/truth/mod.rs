@@ -10,7 +10,7 @@ mod program;
 mod rows;
 mod verdict;
 
-use super::measuring::{say, usable_cpus};
+use super::measuring::{say, usable_cpus, warn_of_build};
 use super::{Failure, print};
 use crate::format::{OutputFile, check_files, number};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
@@ -152,6 +152,7 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Res
         let found = Found::of(&checked, &compiler, &machine);
         Ok(file.write(&serde_json::to_vec_pretty(&found)?)?)
     });
+    warn_of_build();
     print(&text(&checked, &compiler))?;
     written.transpose()?;
     match told(&checked) {
