@@ -305,7 +305,7 @@ mod tests {
         ] {
             let (a, b) = (at(a), at(b));
             for (a, b) in [(&a, &b), (&b, &a)] {
-                let over_input = check_files(&[a.clone()], &[("--json", b)]);
+                let over_input = check_files(std::slice::from_ref(a), &[("--json", b)]);
                 let over_output = check_files(&[], &[("--json", a), ("--csv", b)]);
                 assert_eq!((over_input.is_err(), over_output.is_err()), (same, same), "{a:?} {b:?}");
                 for (error, words) in [(over_input, &["--json"][..]), (over_output, &["--json", "--csv"])] {
