@@ -95,7 +95,7 @@ fn what_cannot_be_read_is_named_with_its_place() {
     for (name, contents, hint) in [
         ("empty", "", "is empty"),
         ("cut", &whole[..whole.len() / 2], "in the middle of a result"),
-        ("foreign", "{\"a\": 1}", "expected a sequence"),
+        ("foreign", "{\"a\": 1}", "expected an array"),
         ("none", "[]", "there are no results"),
         ("csv", "\"Benchmark\",\"Mode\"\n", "line 1, column 1"),
     ] {
@@ -224,4 +224,108 @@ fn a_run_writes_its_report_and_opens_it_first() {
         code == 2 && line.contains("collected") && line.contains("tsc"),
         "all have their modes told: {line}"
     );
+}
+
+#[test]
+fn no_file_of_a_command_is_written_over_another() {
+    let (directory, results) = results();
+    let before = fs::read_to_string(&results).unwrap();
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
+    std::os::unix::fs::symlink("r.json", at("link")).unwrap();
+    let (r, dotted, link, new, spelled) = (at("r.json"), at("./r.json"), at("link"), at("new"), at("./new"));
+    for arguments in [
+        ["report", &r, "-o", &dotted].as_slice(),
+        &["report", &link, "--markdown", &r],
+        &["report", &r, "-o", &new, "--markdown", &spelled],
+        &["compare", &r, &link, "--json", &dotted],
+        &["tlab-log", &r, "--json", &link],
+        &["tlab-log", &r, "--report", &dotted],
+        &["tlab-log", &r, "--json", &new, "--report", &spelled],
+        &["run", "clock", "--json", &new, "--report", &spelled],
+        &["report", &r, "-o", "-"],
+        &["compare", &r, &r, "--json", "-"],
+        &["tlab-log", &r, "--json", "-"],
+        &["run", "clock", "--csv", "-"],
+        &["truth", "--json", "-"],
+        &["tune", "--json", "-"],
+    ] {
+        let (code, line) = failure(arguments);
+        let [.., flag, output] = arguments else { panic!("{arguments:?}") };
+        assert!(code == 2 && line.contains(flag) && line.contains(output), "{arguments:?}: {line}");
+    }
+    assert_eq!(fs::read_to_string(&results).unwrap(), before);
+    assert!(!Path::new(&new).exists() && !Path::new("-").exists());
+    // A chart whose name nobody has written down.
+    let chart = at("tlab-1.svg");
+    fs::rename(&results, &chart).unwrap();
+    let (code, line) = failure(&["report", &chart, "--svg", text(directory.path())]);
+    assert!(code == 2 && line.contains("tlab-1.svg"), "{line}");
+    assert_eq!(fs::read_to_string(&chart).unwrap(), before);
+}
+
+#[test]
+fn the_commands_of_rows_with_neighbours_can_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (results, markdown) = (directory.path().join("r.json"), directory.path().join("r.md"));
+    for kinds in [
+        &["none", "1:1048576:random"][..],
+        &["1:1048576:random"],
+        &["none", "1:128:random", "2:128:sequential"],
+    ] {
+        let row = |kind: &&str| {
+            pages::row("tlab.cas", 1, &[("size", "16"), ("neighbours", kind)], "ops/us", 5.0, 0.01)
+        };
+        fs::write(&results, pages::json(&kinds.iter().map(row).collect::<Vec<_>>())).unwrap();
+        let made = allotment(&["report", text(&results), "--markdown", text(&markdown)]);
+        assert!(made.status.success(), "{made:?}");
+        let page = fs::read_to_string(&markdown).unwrap();
+        let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("allotment run")).collect();
+        for command in &commands {
+            assert!(
+                parse(command.split_whitespace().map(OsString::from), experiments::all()).is_ok(),
+                "{command}"
+            );
+        }
+        for kind in kinds.iter().filter(|kind| **kind != "none") {
+            let flag = format!("--neighbours {kind}");
+            assert_eq!(commands.iter().filter(|command| command.contains(&flag)).count(), 1, "{page}");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_with_a_file_without_results_says_so() {
+    let (directory, results) = results();
+    let none = directory.path().join("none.json");
+    fs::write(&none, "[]").unwrap();
+    for (old, new) in [(&none, &results), (&results, &none), (&none, &none)] {
+        let (code, line) = failure(&["compare", text(old), text(new)]);
+        let expected = format!("there are no results in {}", text(&none));
+        assert!(code == 1 && line.contains(&expected), "{line}");
+    }
+}
+
+#[test]
+fn control_characters_in_names_do_not_reach_the_terminal() {
+    let (directory, results) = results();
+    let (coloured, none) =
+        (directory.path().join("\u{1b}[31mred\r.json"), directory.path().join("\u{1b}none"));
+    fs::copy(&results, &coloured).unwrap();
+    fs::write(&none, "[]").unwrap();
+    let mut row = pages::row("tlab.\u{1b}[2Jcas", 1, &[("size", "\u{9b}16")], "ops/us", 5.0, 0.01);
+    row.primary.unit = "ops/\u{1b}us".into();
+    let foreign = directory.path().join("foreign.json");
+    fs::write(&foreign, pages::json(&[row])).unwrap();
+    for arguments in [
+        ["compare", text(&coloured), text(&none)],
+        ["compare", text(&coloured), text(&foreign)],
+        ["compare", text(&foreign), text(&foreign)],
+        ["tlab-log", text(&coloured), "--top=1"],
+        ["tlab-log", "/no/such/\u{1b}log", "--top=1"],
+    ] {
+        let output = allotment(&arguments);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let control = said.chars().find(|c| c.is_control() && *c != '\n');
+        assert!(said.contains("\\u{1b}") && control.is_none(), "{arguments:?}: {said:?}");
+    }
 }

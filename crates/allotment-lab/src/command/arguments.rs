@@ -238,9 +238,14 @@ fn parameters(texts: &[String]) -> Result<Vec<(String, Vec<String>)>, Failure> {
                 }
                 (None, Some(_)) => item,
                 _ => {
-                    let wrong =
-                        format!("--param `{text}`: `{item}` has no name; write name=value,name=value");
-                    return Err(Failure::Usage(wrong));
+                    // A word is the name of a parameter, a number is a value.
+                    let wrong = match item.trim() {
+                        name if name.starts_with(char::is_alphabetic) => {
+                            format!("`{name}` has no value; write {name}=VALUE")
+                        }
+                        _ => format!("`{item}` has no name; write name=value,name=value"),
+                    };
+                    return Err(Failure::Usage(format!("--param `{text}`: {wrong}")));
                 }
             };
             if let Some(index) = current {
@@ -307,6 +312,8 @@ mod tests {
             [("a".to_string(), strings(&["1", "2", "3"])), ("b".to_string(), strings(&["x"]))]
         );
         assert!(run(&["clock", "-p", "1,a=2"]).unwrap_err().contains("`1` has no name"));
+        let error = run(&["clock", "-p", "eden"]).unwrap_err();
+        assert!(error.contains("`eden` has no value; write eden=VALUE"), "{error}");
         assert!(run(&["clock", "-p", "=2"]).unwrap_err().contains("has no name"));
     }
 

@@ -1,7 +1,7 @@
 //! How a command can end: one line on standard error, and an exit code. All exit codes are here; `docs/report.md` and the
 //! help tell the same ones.
 
-use crate::format::{told, width};
+use crate::format::{FilesError, printable, told, width};
 use crate::harness::Interrupt;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -39,6 +39,7 @@ impl Failure {
             Failure::Interrupted => return ExitCode::from(Interrupt::EXIT_CODE),
         };
         let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let one_line = printable(&one_line);
         // If standard error is closed as well, there is nobody to tell.
         let _ =
             writeln!(io::stderr(), "{}", width::lines(&format!("allotment: {one_line}"), width::of_errors()));
@@ -53,6 +54,12 @@ impl From<io::Error> for Failure {
             io::ErrorKind::BrokenPipe => Failure::NobodyReads,
             _ => Failure::Failed(format!("cannot write to standard output: {error}")),
         }
+    }
+}
+
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Failure {
+        Failure::Usage(error.to_string())
     }
 }
 

@@ -5,7 +5,7 @@ use super::measuring::tell;
 use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
-use crate::jvm::{Collector, Jars, Jdk, Jvm, Surroundings, find, find_all};
+use crate::jvm::{Collector, CollectorError, Jars, Jdk, Jvm, Surroundings, find, find_all};
 use allotment::memory::limit::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -21,8 +21,9 @@ pub struct JvmArguments {
     #[arg(long, value_name = "WHICH,..", value_delimiter = ',', default_value = "none")]
     pub jvm: Vec<String>,
 
-    /// Collectors: parallel, g1, serial, z, shenandoah, genshen, epsilon; each with compact headers as NAME-compact.
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = USUAL)]
+    /// Collectors: parallel, g1, serial, z, shenandoah, genshen, epsilon; each with compact headers as NAME-compact [default:
+    /// parallel].
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub jvm_collector: Vec<Collector>,
 
     /// More flags for the JVM, separated by blanks.
@@ -57,7 +58,12 @@ impl JvmArguments {
     pub(super) fn choose(&self) -> Result<Chosen, Failure> {
         let words: Vec<&str> = self.jvm.iter().map(String::as_str).collect();
         match words.as_slice() {
-            ["none"] => Ok(Chosen::default()),
+            ["none"] => match self.idle_flag() {
+                None => Ok(Chosen::default()),
+                Some(flag) => Err(Failure::Usage(format!(
+                    "{flag} is for Java virtual machines, and none is to measure; give --jvm auto too, or --jvm PATH"
+                ))),
+            },
             ["auto"] => {
                 let (jdks, told) = find_all(&Surroundings::of_process());
                 told.iter().for_each(|text| note(text));
@@ -74,6 +80,22 @@ impl JvmArguments {
                 let jdks = find(&paths).map_err(|text| Failure::Usage(format!("--jvm: {text}")))?;
                 Ok(Chosen { jdks, named: true })
             }
+        }
+    }
+
+    /// A flag that was given and says something of JVMs.
+    fn idle_flag(&self) -> Option<&'static str> {
+        if self.jvm_collector.is_empty() {
+            return self.jvm_args.is_some().then_some("--jvm-args");
+        }
+        Some("--jvm-collector")
+    }
+
+    /// The collectors that were asked for, or the usual one.
+    fn collectors(&self) -> Result<Vec<Collector>, Failure> {
+        match self.jvm_collector.as_slice() {
+            [] => Ok(vec![USUAL.parse().map_err(|error: CollectorError| Failure::Usage(error.to_string()))?]),
+            some => Ok(some.to_vec()),
         }
     }
 
@@ -104,9 +126,10 @@ impl JvmArguments {
         let extra: Vec<String> =
             self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
         let mut jvms: Vec<Jvm> = Vec::new();
-        let mut nowhere: Vec<Collector> = self.jvm_collector.clone();
+        let collectors = self.collectors()?;
+        let mut nowhere: Vec<Collector> = collectors.clone();
         for jdk in &chosen.jdks {
-            for &collector in &self.jvm_collector {
+            for &collector in &collectors {
                 match Jvm::ask(jdk, collector, &extra, &|| interrupt.requested()) {
                     Ok(jvm) => {
                         nowhere.retain(|other| *other != collector);
@@ -120,7 +143,7 @@ impl JvmArguments {
             }
         }
         // Of JDKs that were merely found one is enough for a collector that was asked for.
-        if !chosen.named && self.jvm_collector.iter().any(|collector| collector.to_string() != USUAL) {
+        if !chosen.named && collectors.iter().any(|collector| collector.to_string() != USUAL) {
             undone.extend(
                 nowhere.iter().map(|collector| format!("--jvm-collector: no JDK here runs {collector}")),
             );
@@ -290,5 +313,26 @@ mod tests {
         let lines = lines.map(|line| line.split(' ').map(String::from).collect::<Vec<_>>());
         assert_eq!(flags(&lines), "-XX:+UseG1GC; by case -Xmx12m|13m -XX:TLABSize=1 -XX:-UseTLAB");
         assert_eq!(flags(&lines[..1]), "-Xmx12m -XX:+UseG1GC -XX:TLABSize=1");
+    }
+
+    #[test]
+    fn flags_of_jvms_without_a_jvm_are_refused() {
+        let arguments = |jvm: &str, collectors: Vec<Collector>, args: Option<&str>| JvmArguments {
+            jvm: vec![jvm.into()],
+            jvm_collector: collectors,
+            jvm_args: args.map(String::from),
+        };
+        assert!(arguments("none", vec![], None).choose().is_ok());
+        let g1 = || vec!["g1".parse().unwrap()];
+        for (given, flag) in [
+            (arguments("none", g1(), None), "--jvm-collector"),
+            (arguments("none", vec![], Some("-Xint")), "--jvm-args"),
+            (arguments("none", g1(), Some("-Xint")), "--jvm-collector"),
+        ] {
+            let Err(Failure::Usage(text)) = given.choose() else { panic!("{given:?}") };
+            assert!(text.starts_with(flag) && text.contains("give --jvm auto too"), "{text}");
+        }
+        let usual = arguments("auto", vec![], None).collectors().unwrap();
+        assert_eq!(usual.iter().map(ToString::to_string).collect::<Vec<_>>(), [USUAL]);
     }
 }

@@ -4,7 +4,7 @@
 use super::Failure;
 use crate::format::phrase::count;
 use crate::format::time::rough;
-use crate::format::width;
+use crate::format::{printable, width};
 use crate::harness::{
     Case, Circumstances, Experiment, Interrupt, OnJvms, Outcome, Profiled, Run, Settings, profile, run,
     warnings,
@@ -90,11 +90,22 @@ pub(super) fn say(quiet: bool, text: &str) {
 /// A line on standard error, in several where a terminal is narrow.
 pub(super) fn tell(text: &str) {
     // Nobody to tell is no reason not to measure.
-    let _ = writeln!(io::stderr(), "{}", width::lines(text, width::of_sentences(width::of_errors())));
+    let _ =
+        writeln!(io::stderr(), "{}", width::lines(&printable(text), width::of_sentences(width::of_errors())));
+}
+
+/// Says that the lab was built without optimisation, if it was: its loops and the heap are slower than what users embed.
+pub(super) fn warn_of_build() {
+    if cfg!(debug_assertions) {
+        tell(
+            "warning: this is a debug build, whose figures say nothing; build it with cargo build --release",
+        );
+    }
 }
 
 /// What makes the figures doubtful, on standard error.
 pub(super) fn warn(outcome: &Outcome, circumstances: &Circumstances) {
+    warn_of_build();
     for warning in warnings(outcome, circumstances) {
         tell(&format!("warning: {warning}"));
     }

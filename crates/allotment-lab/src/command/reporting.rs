@@ -5,13 +5,15 @@
 
 use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
-use crate::format::phrase::{count, ratio_within};
+use crate::format::phrase::{NO_RATIO, count, ratio_within};
 use crate::format::{
-    Columns, Input, Layout, OutputFile, Report, ScoreRow, number, read_json, read_text, width,
+    Columns, Input, Layout, OutputFile, Report, ScoreRow, check_files, number, read_json, read_text, width,
 };
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
-use crate::report::{Change, Changed, Changes, Document, Source, changes, changes_json, html, markdown};
+use crate::report::{
+    Change, Changed, Changes, Document, Section, Source, changes, changes_json, html, markdown,
+};
 use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,12 +74,13 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Reads result files and writes what they say.
 ///
 /// # Errors
-/// [`Failure::Usage`] if two outputs are one file; [`Failure::Failed`] if a file cannot be read or written, is no
+/// [`Failure::Usage`] if an output is an input or another output; [`Failure::Failed`] if a file cannot be read or written, is no
 /// result file, or if there are no results in any.
 pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
-    if arguments.output.is_some() && arguments.output == arguments.markdown {
-        return Err(Failure::Usage("-o and --markdown name the same file; they need a file each".into()));
-    }
+    let outputs = [("-o", &arguments.output), ("--markdown", &arguments.markdown)];
+    let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
+    let mut outputs: Vec<(&str, &Path)> = outputs.collect();
+    check_files(&arguments.files, &outputs)?;
     let page = arguments.output.as_deref().map(open).transpose()?;
     let text = arguments.markdown.as_deref().map(open).transpose()?;
     let sources = arguments.files.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
@@ -86,9 +89,12 @@ pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> R
         let names: Vec<String> = arguments.files.iter().map(|path| path.display().to_string()).collect();
         return Err(Failure::Failed(format!("there are no results in {}", names.join(", "))));
     }
+    let charts = arguments.svg.as_deref().map_or(Vec::new(), |directory| charts(directory, &document));
+    outputs.extend(charts.iter().map(|(path, _)| ("--svg", path.as_path())));
+    check_files(&arguments.files, &outputs)?;
     let written = page.map(|file| write_page(file, &document, &arguments.title)).transpose();
     let text = text.map(|file| file.write(markdown(&document, &arguments.title).as_bytes())).transpose();
-    let charts = arguments.svg.as_ref().map(|directory| write_charts(directory, &document)).transpose();
+    let charts = arguments.svg.as_ref().map(|directory| write_charts(directory, charts)).transpose();
     // All are tried before an error of one is told.
     written?;
     text.map_err(|error| Failure::Failed(error.to_string()))?;
@@ -119,19 +125,24 @@ fn write_page(file: OutputFile, document: &Document, title: &str) -> Result<(), 
     file.write(page.as_bytes()).map_err(|error| Failure::Failed(error.to_string()))
 }
 
-/// `tlab-1.svg`, `tlab-2.svg` and so on, for each experiment.
-fn write_charts(directory: &Path, document: &Document) -> Result<(), Failure> {
-    let failed = |path: &Path, error: &dyn std::error::Error| {
-        Failure::Failed(format!("cannot write `{}`: {error}", path.display()))
+/// The charts and their files: `tlab-1.svg`, `tlab-2.svg` and so on, for each experiment.
+fn charts(directory: &Path, document: &Document) -> Vec<(PathBuf, String)> {
+    let of = |section: &Section| {
+        let charts = section.groups.iter().flat_map(|group| &group.charts).enumerate();
+        let named = |(index, chart)| {
+            let name = format!("{}-{}.svg", file_name(&section.name), index + 1);
+            (directory.join(name), standalone(chart))
+        };
+        charts.map(named).collect::<Vec<_>>()
     };
-    fs::create_dir_all(directory).map_err(|error| failed(directory, &error))?;
-    for section in &document.sections {
-        let charts = section.groups.iter().flat_map(|group| &group.charts);
-        for (index, chart) in charts.enumerate() {
-            let path = directory.join(format!("{}-{}.svg", file_name(&section.name), index + 1));
-            let file = open(&path)?;
-            file.write(standalone(chart).as_bytes()).map_err(|error| Failure::Failed(error.to_string()))?;
-        }
+    document.sections.iter().flat_map(of).collect()
+}
+
+fn write_charts(directory: &Path, charts: Vec<(PathBuf, String)>) -> Result<(), Failure> {
+    fs::create_dir_all(directory)
+        .map_err(|error| Failure::Failed(format!("cannot write `{}`: {error}", directory.display())))?;
+    for (path, chart) in charts {
+        open(&path)?.write(chart.as_bytes()).map_err(|error| Failure::Failed(error.to_string()))?;
     }
     Ok(())
 }
@@ -152,11 +163,16 @@ fn source(path: &Path) -> Result<Source, Failure> {
 /// Compares two result files row by row.
 ///
 /// # Errors
-/// [`Failure::Failed`] if a file cannot be read or written, if they have no row in common, or if a row is slower than
+/// [`Failure::Usage`] if the output is an input; [`Failure::Failed`] if a file cannot be read or written, if they have no row in common, or if a row is slower than
 /// `--fail-on-slower` allows, after the table has been printed.
 pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
+    let output = arguments.json.as_deref().map(|path| ("--json", path));
+    check_files(&[arguments.old.clone(), arguments.new.clone()], output.as_slice())?;
     let json = arguments.json.as_deref().map(open).transpose()?;
     let (old, new) = (source(&arguments.old)?, source(&arguments.new)?);
+    if let Some(empty) = [&old, &new].into_iter().find(|source| source.entries.is_empty()) {
+        return Err(Failure::Failed(format!("there are no results in {}", empty.name)));
+    }
     let found = changes(&old.entries, &new.entries);
     if found.both.is_empty() {
         return Err(Failure::Failed(format!(
@@ -221,7 +237,7 @@ fn table(found: &Changes, wide: usize) -> String {
                 Change::Faster => "faster",
                 Change::Slower => "SLOWER",
                 Change::Same => "",
-                Change::Unknown => "?",
+                Change::Unknown | Change::NoRatio => "?",
             }
             .into(),
             ratio_within(&one.ratio, "x"),
@@ -253,5 +269,8 @@ fn table(found: &Changes, wide: usize) -> String {
         of(Change::Same),
         of(Change::Unknown)
     ));
+    if of(Change::NoRatio) > 0 {
+        text += &lines(&format!("{} with {NO_RATIO}", count(of(Change::NoRatio), "row")));
+    }
     text
 }

@@ -8,7 +8,7 @@ use super::{Failure, RunArguments, counters, jvm, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
 use crate::format::suggest::did_you_mean;
-use crate::format::{OutputFile, Report};
+use crate::format::{OutputFile, Report, check_files};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, Profiled, Settings, expand};
 use crate::machine::{Machine, free_memory};
 use allotment::memory::topology::Topology;
@@ -165,26 +165,16 @@ struct Files {
 
 impl Files {
     fn open(arguments: &RunArguments) -> Result<Files, Failure> {
+        let RunArguments { json, csv, report, .. } = arguments;
+        let outputs = [("--json", json), ("--csv", csv), ("--report", report)];
+        let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
+        check_files(&[], &outputs.collect::<Vec<_>>())?;
         let open = |path: &Path| OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()));
-        let files = Files {
-            json: arguments.json.as_deref().map(open).transpose()?,
-            csv: arguments.csv.as_deref().map(open).transpose()?,
-            report: arguments.report.as_deref().map(open).transpose()?,
-        };
-        let all = [("--json", &files.json), ("--csv", &files.csv), ("--report", &files.report)];
-        for (index, (flag, file)) in all.iter().enumerate() {
-            let path = file.as_ref().map(OutputFile::path);
-            let same = all[..index]
-                .iter()
-                .find(|(_, other)| path.is_some() && other.as_ref().map(OutputFile::path) == path);
-            if let (Some((other, _)), Some(path)) = (same, path) {
-                let path = path.display();
-                return Err(Failure::Usage(format!(
-                    "{other} and {flag} both name `{path}`; they need a file each"
-                )));
-            }
-        }
-        Ok(files)
+        Ok(Files {
+            json: json.as_deref().map(open).transpose()?,
+            csv: csv.as_deref().map(open).transpose()?,
+            report: report.as_deref().map(open).transpose()?,
+        })
     }
 
     /// Writes them, unless there is nothing to write: then what was there stays.

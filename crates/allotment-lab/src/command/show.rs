@@ -1,6 +1,7 @@
 //! The commands that only print, and the hidden ones that are a fork and its neighbours.
 
 use super::Failure;
+use crate::format::printable;
 use crate::harness::neighbours::run_neighbours;
 use crate::harness::{Axis, Experiment, run_fork};
 use crate::machine::Machine;
@@ -10,13 +11,13 @@ use allotment::options::manual;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-/// Prints text on standard output, whole.
+/// Prints text on standard output, whole; control characters in it are shown and not obeyed.
 ///
 /// # Errors
 /// Standard output is closed or full.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    output.write_all(text.as_bytes())?;
+    output.write_all(printable(text).as_bytes())?;
     Ok(output.flush()?)
 }
 

@@ -3,13 +3,13 @@
 mod words;
 
 use super::{Failure, print};
-use crate::format::{Input, OutputFile};
+use crate::format::{Input, OutputFile, check_files};
 use crate::report::{Document, NOTHING_TO_REPLAY, html, lacking_charts, tlab_log_document};
 use crate::tlab_log::{Account, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Waste, replay};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use words::{bytes, counted, heading, nothing, sentences};
 
 /// The arguments of `allotment tlab-log`.
@@ -54,16 +54,20 @@ fn thread(text: &str) -> Result<u64, String> {
 /// Reads the logs and prints what they say.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a replay of what cannot be set; [`Failure::Failed`] if a file cannot be read or
+/// [`Failure::Usage`] for a replay of what cannot be set, or an output that is an input or another output; [`Failure::Failed`] if a file cannot be read or
 /// written, if no line of them is about TLABs, or if the thread asked for is not in them.
 pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let candidates = arguments.replay.as_deref().map(Candidate::list).transpose();
     let candidates = candidates.map_err(|error| Failure::Usage(format!("--replay: {error}")))?;
     let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
-    let file = arguments.json.as_deref().map(OutputFile::open).transpose().map_err(|error| failed(&error))?;
-    let page =
-        arguments.report.as_deref().map(OutputFile::open).transpose().map_err(|error| failed(&error))?;
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
+    let outputs = [("--json", &arguments.json), ("--report", &arguments.report)];
+    let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
+    // With the rotated siblings, which nobody has named.
+    check_files(sources.paths(), &outputs.collect::<Vec<_>>())?;
+    let open = |path: &Path| OutputFile::open(path).map_err(|error| failed(&error));
+    let file = arguments.json.as_deref().map(open).transpose()?;
+    let page = arguments.report.as_deref().map(open).transpose()?;
     let log = sources.read().map_err(|error| failed(&error))?;
     let names: Vec<String> = sources.paths().iter().map(|path| Input::name(path)).collect();
     let told = told(&log, &names, arguments, candidates, page.is_some())?;

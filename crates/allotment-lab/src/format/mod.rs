@@ -16,6 +16,7 @@ pub mod number;
 mod origin;
 mod output;
 pub mod phrase;
+mod printable;
 mod read;
 mod result;
 pub mod suggest;
@@ -28,7 +29,8 @@ pub(crate) use columns::Columns;
 pub use input::{Input, InputError, read_text};
 pub(crate) use layout::Layout;
 pub use origin::Origin;
-pub use output::{OutputError, OutputFile};
+pub use output::{FilesError, OutputError, OutputFile, check_files};
+pub use printable::printable;
 pub use read::{Entry, ReadError, read_json, read_json_bytes};
 #[cfg(test)]
 pub(crate) use result::examples;

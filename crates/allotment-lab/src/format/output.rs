@@ -5,10 +5,14 @@
 //! (`/dev/stdout`, a pipe) is opened at the start and written in place: renaming over a device would replace
 //! it. Writing at the end to a path never tried is what was refused: an hour of measuring would be lost to a
 //! mistyped directory.
+//!
+//! Before that, [`check_files`] looks at all files of a command together: none is written over another that the command reads
+//! or writes.
 
+use super::input::is_standard_input;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -97,6 +101,102 @@ impl OutputFile {
     }
 }
 
+/// Why the files of a command do not go together.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilesError {
+    /// The results would replace what they are made of.
+    #[error("{flag} `{}` is the input `{}`, which it would replace; name another file", output.display(), input.display())]
+    OverInput {
+        /// The flag that names the output.
+        flag: String,
+        /// What it names.
+        output: PathBuf,
+        /// The input, as the user wrote it.
+        input: PathBuf,
+    },
+    /// One output would replace another.
+    #[error(
+        "{first} and {second} both name one file, `{}` and `{}`; they need a file each",
+        first_path.display(),
+        second_path.display()
+    )]
+    OverOutput {
+        /// The flag that comes first.
+        first: String,
+        /// What it names.
+        first_path: PathBuf,
+        /// The other flag.
+        second: String,
+        /// What that names.
+        second_path: PathBuf,
+    },
+    /// Nobody means a file of this name.
+    #[error("{flag} `-` would write a file called `-`; write /dev/stdout for standard output")]
+    Dash {
+        /// The flag that names it.
+        flag: String,
+    },
+}
+
+/// Checks that a command writes none of its files over another. `outputs` are flags and what they name; `-` among `inputs` is
+/// standard input. Devices and pipes may be named as often as one likes: nothing is replaced there.
+///
+/// # Errors
+/// An output is an input, two outputs are one file, whatever the spelling and through links too, or an output is called `-`.
+pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), FilesError> {
+    let places: Vec<Option<Place>> = outputs.iter().map(|(_, path)| Place::of(path)).collect();
+    for (index, &(flag, path)) in outputs.iter().enumerate() {
+        if is_standard_input(path) {
+            return Err(FilesError::Dash { flag: flag.into() });
+        }
+        let Some(place) = &places[index] else { continue };
+        if let Some(input) = inputs.iter().find(|input| Place::of_input(input).as_ref() == Some(place)) {
+            return Err(FilesError::OverInput {
+                flag: flag.into(),
+                output: path.into(),
+                input: input.clone(),
+            });
+        }
+        if let Some(other) = places[..index].iter().position(|other| other.as_ref() == Some(place)) {
+            let (first, first_path) = outputs[other];
+            return Err(FilesError::OverOutput {
+                first: first.into(),
+                first_path: first_path.into(),
+                second: flag.into(),
+                second_path: path.into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What tells files apart.
+#[derive(PartialEq, Eq)]
+enum Place {
+    /// A file that is there: its device and inode, which all its names share.
+    File(u64, u64),
+    /// One that is not: its directory with links resolved, and its name.
+    Name(PathBuf),
+}
+
+impl Place {
+    /// None for what is no ordinary file, and where there is no such directory: to open it fails, and says why.
+    fn of(path: &Path) -> Option<Place> {
+        if let Ok(about) = fs::metadata(path) {
+            return about.is_file().then(|| Place::File(about.dev(), about.ino()));
+        }
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        Some(Place::Name(fs::canonicalize(directory).ok()?.join(path.file_name()?)))
+    }
+
+    fn of_input(path: &Path) -> Option<Place> {
+        Place::of(if is_standard_input(path) { Path::new("/dev/stdin") } else { path })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,5 +278,52 @@ mod tests {
         OutputFile::open(&new).unwrap().write(b"x").unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&old), mode(&new)), (0o600, mode(&plain)));
+    }
+
+    #[test]
+    fn no_output_is_written_over_another_file_of_the_command() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        fs::write(at("there"), "kept").unwrap();
+        fs::write(at("other"), "kept").unwrap();
+        fs::create_dir(at("below")).unwrap();
+        std::os::unix::fs::symlink("there", at("link")).unwrap();
+        std::os::unix::fs::symlink(directory.path(), at("here")).unwrap();
+        fs::hard_link(at("there"), at("twin")).unwrap();
+        for (a, b, same) in [
+            ("there", "there", true),
+            ("there", "./there", true),
+            ("there", "below/../there", true),
+            ("there", "link", true),
+            ("there", "here/there", true),
+            ("there", "twin", true),
+            ("there", "other", false),
+            ("there", "new", false),
+            ("new", "new", true),
+            ("new", "here/./new", true),
+            ("new", "newer", false),
+        ] {
+            let (a, b) = (at(a), at(b));
+            for (a, b) in [(&a, &b), (&b, &a)] {
+                let over_input = check_files(std::slice::from_ref(a), &[("--json", b)]);
+                let over_output = check_files(&[], &[("--json", a), ("--csv", b)]);
+                assert_eq!((over_input.is_err(), over_output.is_err()), (same, same), "{a:?} {b:?}");
+                for (error, words) in [(over_input, &["--json"][..]), (over_output, &["--json", "--csv"])] {
+                    let text = error.err().map_or(String::new(), |error| error.to_string());
+                    let named = |word: &str| text.contains(word);
+                    let both = named(a.to_str().unwrap()) && named(b.to_str().unwrap());
+                    assert!(!same || (both && words.iter().all(|word| named(word))), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn devices_are_shared_and_a_dash_is_no_file() {
+        let null = Path::new("/dev/null");
+        assert_eq!(check_files(&[null.into()], &[("--json", null), ("--csv", null)]), Ok(()));
+        assert_eq!(check_files(&[], &[("--json", Path::new("./-"))]), Ok(()));
+        let refused = check_files(&["-".into()], &[("--json", Path::new("-"))]).unwrap_err().to_string();
+        assert!(refused.contains("--json") && refused.contains("/dev/stdout"), "{refused}");
     }
 }

@@ -40,12 +40,18 @@ pub enum Effect {
     None,
     /// There is no interval: too few values.
     Unknown,
+    /// There is no ratio: a score is no finite number above zero.
+    NoRatio,
 }
+
+/// Why there is no ratio.
+pub const NO_RATIO: &str = "no ratio: a score is zero or below, or out of range";
 
 impl Effect {
     /// Of a ratio.
     pub fn of(ratio: &Ratio) -> Effect {
         match ratio {
+            ratio if !ratio.is_number() => Effect::NoRatio,
             ratio if ratio.low.is_nan() || ratio.high.is_nan() => Effect::Unknown,
             ratio if ratio.low > 1.0 => Effect::Above,
             ratio if ratio.high < 1.0 => Effect::Below,
@@ -77,6 +83,7 @@ pub fn interval(ratio: &Ratio) -> String {
 /// ratios are written: `mark` is what stands behind the number in tables, where no word says that it is a ratio.
 pub fn ratio_within(ratio: &Ratio, mark: &str) -> String {
     match Effect::of(ratio) {
+        Effect::NoRatio => "no ratio".into(),
         Effect::Unknown => format!("{}{mark}", factor(ratio.value)),
         _ => format!("{}{mark} ({})", factor(ratio.value), interval(ratio)),
     }
@@ -96,14 +103,21 @@ pub fn ratio(ratio: &Ratio, better: Better) -> String {
         Effect::Unknown => {
             format!("{} {}, of unknown error", factor(ratio.value), better.times())
         }
+        Effect::NoRatio => NO_RATIO.into(),
     }
 }
 
 /// One phrase for several ratios: `2.90 to 6.41 times as fast`, and of how many that is beyond the error
-/// where it is not of all. Empty for none.
+/// where it is not of all. What has no ratio is counted apart. Empty for none.
 pub fn ratios(all: &[Ratio], better: Better) -> String {
     if let [only] = all {
         return ratio(only, better);
+    }
+    let some: Vec<Ratio> = all.iter().filter(|ratio| ratio.is_number()).copied().collect();
+    match all.len() - some.len() {
+        0 => {}
+        none if some.is_empty() => return format!("{NO_RATIO}, in each of {none}"),
+        none => return format!("{}; in {none} of {} {NO_RATIO}", ratios(&some, better), all.len()),
     }
     let (low, high) = range(all.iter().map(|ratio| ratio.value));
     let (low, high) = (factor(low), factor(high));
@@ -217,6 +231,19 @@ mod tests {
             (vec![unknown, unknown], "300 times as fast, of unknown error"),
         ] {
             assert_eq!(ratios(&all, Better::Higher), expected);
+        }
+    }
+
+    #[test]
+    fn scores_that_are_no_rates_have_no_ratio() {
+        let fast = of(1.8, 1.9, 2.0);
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.025] {
+            let none = of(f64::NAN, value, f64::NAN);
+            assert_eq!((Effect::of(&none), ratio(&none, Better::Higher)), (Effect::NoRatio, NO_RATIO.into()));
+            assert_eq!(ratio_within(&none, "x"), "no ratio");
+            let expected = format!("1.90 times as fast (1.80 to 2.00); in 2 of 3 {NO_RATIO}");
+            assert_eq!(ratios(&[none, fast, none], Better::Higher), expected);
+            assert_eq!(ratios(&[none, none], Better::Higher), format!("{NO_RATIO}, in each of 2"));
         }
     }
 }

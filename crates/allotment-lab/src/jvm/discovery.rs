@@ -25,13 +25,19 @@ pub struct Surroundings {
 impl Surroundings {
     /// Those of this process.
     pub fn of_process() -> Surroundings {
-        let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let home = folder("HOME");
-        // A path that is not absolute is to be ignored, says the XDG Base Directory Specification.
-        let cache = folder("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+        Surroundings::of(|name| std::env::var_os(name))
+    }
+
+    /// Those that variables of the environment tell.
+    fn of(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
+        let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        // A path that is not absolute is to be ignored, says the XDG Base Directory Specification: it would be another folder
+        // in each folder where the lab is started. The same holds of HOME.
+        let absolute = |name: &str| folder(name).filter(|path| path.is_absolute());
+        let (home, cache) = (absolute("HOME"), absolute("XDG_CACHE_HOME"));
         Surroundings {
             java_home: folder("JAVA_HOME"),
-            path: std::env::var_os("PATH"),
+            path: variable("PATH"),
             cache: cache.or_else(|| Some(home.as_ref()?.join(".cache"))),
             home,
             root: "/".into(),
@@ -137,6 +143,23 @@ mod tests {
 
     fn features(jdks: &[Jdk]) -> Vec<u32> {
         jdks.iter().map(|jdk| jdk.feature).collect()
+    }
+
+    #[test]
+    fn folders_that_are_not_absolute_are_ignored() {
+        let of = |home: &'static str, cache: &'static str| {
+            let found = Surroundings::of(|name| match name {
+                "HOME" => Some(home.into()),
+                "XDG_CACHE_HOME" => Some(cache.into()),
+                _ => None,
+            });
+            (found.home, found.cache)
+        };
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(of("/h", "/c"), (path("/h"), path("/c")));
+        assert_eq!(of("/h", "c"), (path("/h"), path("/h/.cache")));
+        assert_eq!(of("h", "c"), (None, None));
+        assert_eq!(of("", ""), (None, None));
     }
 
     #[test]

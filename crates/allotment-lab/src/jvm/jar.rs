@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(900);
 #[derive(Debug, thiserror::Error)]
 pub enum JarError {
     /// No folder to keep it in.
-    #[error("no folder for the Java benchmarks: neither XDG_CACHE_HOME nor HOME is set")]
+    #[error("no folder for the Java benchmarks: neither XDG_CACHE_HOME nor HOME is set to an absolute path")]
     NoFolder,
     /// No Maven.
     #[error(

@@ -65,7 +65,10 @@ impl Jdk {
         let said = format!("{}{}", ended.errors, ended.output);
         if !ended.succeeded() {
             return Err(broken(match ended.fate {
-                Fate::Exited(status) => format!("java -version: {status}; it said: {}", last_words(&said)),
+                Fate::Exited(status) => match last_words(&said) {
+                    words if words.is_empty() => format!("java -version: {status}; it said nothing"),
+                    words => format!("java -version: {status}; it said: {words}"),
+                },
                 _ => format!("java -version said nothing for {} s", PATIENCE.as_secs()),
             }));
         }
@@ -199,6 +202,7 @@ mod tests {
         assert!(
             at("25", "echo Error: could not create the VM >&2; exit 1").contains("could not create the VM")
         );
+        assert!(at("25", "exit 1").ends_with("; it said nothing"), "{}", at("25", "exit 1"));
         assert!(at("25", "echo hello; exit 0").contains("printed `hello`, which names no version"));
         assert!(at("11.0.2", "").contains("is release 11: the benchmarks need 17"));
         assert!(at("25", "kill -KILL $$").contains("signal: 9"));

@@ -19,6 +19,8 @@ pub enum Change {
     Same,
     /// Too few values to say.
     Unknown,
+    /// A score is no finite number above zero: there is no ratio.
+    NoRatio,
 }
 
 /// A row that is in both files.
@@ -74,6 +76,7 @@ pub fn changes(old: &[Entry], new: &[Entry]) -> Changes {
         let higher = Better::of(&entry.row.primary.unit) == Better::Higher;
         let change = match Effect::of(&ratio) {
             Effect::Unknown => Change::Unknown,
+            Effect::NoRatio => Change::NoRatio,
             Effect::None => Change::Same,
             side if (side == Effect::Above) == higher => Change::Faster,
             _ => Change::Slower,
@@ -119,6 +122,7 @@ mod tests {
             entry("c", "ns/op", &[10.0, 15.0, 5.0]),
             entry("d", "ns/op", &[10.0]),
             entry("gone", "ns/op", &[1.0]),
+            entry("zero", "ns/op", &[0.0; 3]),
         ];
         let new = [
             entry("d", "ns/op", &[10.0]),
@@ -126,11 +130,17 @@ mod tests {
             entry("a", "ops/us", &[15.0, 15.1, 14.9]),
             entry("c", "ns/op", &[11.0, 15.0, 5.0]),
             entry("a", "ns/op", &[1.0]),
+            entry("zero", "ns/op", &[1.0; 3]),
         ];
         let found = changes(&old, &new);
         let all: Vec<_> = found.both.iter().map(|one| (one.new.benchmark.as_str(), one.change)).collect();
-        let expected =
-            [("d", Change::Unknown), ("b", Change::Slower), ("a", Change::Faster), ("c", Change::Same)];
+        let expected = [
+            ("d", Change::Unknown),
+            ("b", Change::Slower),
+            ("a", Change::Faster),
+            ("c", Change::Same),
+            ("zero", Change::NoRatio),
+        ];
         assert_eq!(all, expected);
         assert!((found.both[1].slower_percent() - 50.0).abs() < 1e-9);
         assert!((found.both[2].slower_percent() + 50.0).abs() < 1e-9);

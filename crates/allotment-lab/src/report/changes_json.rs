@@ -81,8 +81,10 @@ impl<'a> Row<'a> {
             Change::Slower => "slower",
             Change::Same => "same",
             Change::Unknown => "unknown",
+            Change::NoRatio => "no-ratio",
         };
-        Row::of(Some(&one.old), Some(&one.new), &one.new, Some(one.ratio), verdict)
+        let ratio = Some(one.ratio).filter(Ratio::is_number);
+        Row::of(Some(&one.old), Some(&one.new), &one.new, ratio, verdict)
     }
 }
 
@@ -122,5 +124,12 @@ mod tests {
         let sides = |row: &Value| (row["old"].is_null(), row["new"].is_null(), row["ratio"].is_null());
         assert_eq!((sides(&rows[2]), sides(&rows[3])), ((false, true, true), (true, false, true)));
         assert_eq!(rows[2]["benchmark"], "gone");
+    }
+
+    #[test]
+    fn a_row_without_a_ratio_says_so() {
+        let (old, new) = ([entry("a", &[0.0; 3])], [entry("a", &[3.0; 3])]);
+        let rows: Vec<Value> = serde_json::from_slice(&changes_json(&changes(&old, &new)).unwrap()).unwrap();
+        assert_eq!((&rows[0]["ratio"], &rows[0]["verdict"]), (&Value::Null, &json!("no-ratio")));
     }
 }

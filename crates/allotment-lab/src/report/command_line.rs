@@ -59,7 +59,26 @@ impl Plan {
 /// The commands: one, or one for each way in which rows were measured where no settings explain them all.
 ///
 /// Grids are whole, so a command may measure points between those that rows of several runs have.
+/// A command takes one kind of neighbours, and measures without them too: there are commands for each kind.
 pub(super) fn commands(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<String> {
+    let kinds = distinct(entries.iter().filter_map(|entry| neighbours(&entry.row)));
+    if kinds.len() < 2 {
+        return commands_beside(experiment, entries);
+    }
+    let of = |kind: &String| {
+        let own = |entry: &&&Entry| neighbours(&entry.row).is_none_or(|found| found == *kind);
+        commands_beside(experiment, &entries.iter().filter(own).copied().collect::<Vec<_>>())
+    };
+    kinds.iter().flat_map(of).collect()
+}
+
+/// The neighbours of a row that has some.
+fn neighbours(row: &ScoreRow) -> Option<String> {
+    value(row, "neighbours").map(|(found, _)| found).filter(|kind| kind != "none")
+}
+
+/// As [`commands`], of rows with one kind of neighbours or none.
+fn commands_beside(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<String> {
     // The JVM's own times are the command's business.
     let ours: Vec<&Entry> =
         entries.iter().filter(|entry| value(&entry.row, JVM).is_none()).copied().collect();
@@ -126,9 +145,8 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
         let _ = write!(text, " --pin {}", quoted(pin));
     }
     // What is no axis of the experiment.
-    let neighbours = distinct(rows().filter_map(|row| Some(value(row, "neighbours")?.0)));
-    if !neighbours.is_empty() {
-        let _ = write!(text, " --neighbours {}", quoted(&neighbours.join(",")));
+    if let Some(kind) = rows().find_map(neighbours) {
+        let _ = write!(text, " --neighbours {}", quoted(&kind));
     }
     let on_jvm = || entries.iter().filter(|entry| value(&entry.row, JVM).is_some());
     let programs = distinct(on_jvm().map(|entry| entry.origin.program.clone()));

@@ -104,7 +104,7 @@ pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
                 let mark = match Effect::of(&ratio) {
                     Effect::Above => " ▲",
                     Effect::Below => " ▼",
-                    Effect::None | Effect::Unknown => "",
+                    Effect::None | Effect::Unknown | Effect::NoRatio => "",
                 };
                 format!("{}{mark}", ratio_within(&ratio, "×"))
             }));

@@ -17,7 +17,7 @@ use super::{CONFIDENCE, Summary, t_quantile};
 /// A ratio of two means and its interval of [`CONFIDENCE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Mean of the score divided by mean of the baseline.
+    /// Mean of the score divided by mean of the baseline; NaN where one of them is no finite number above zero.
     pub value: f64,
     /// Lower end, above zero; NaN when unknown (two values or fewer on either side, a mean that is not above zero, or an
     /// interval that no number can hold).
@@ -29,12 +29,15 @@ pub struct Ratio {
 impl Ratio {
     /// Divides `score` by `baseline`.
     pub fn of(score: &Summary, baseline: &Summary) -> Ratio {
-        let value = score.mean / baseline.mean;
         let is_rate = |mean: f64| mean > 0.0 && mean.is_finite();
-        if score.count <= 2 || baseline.count <= 2 || !is_rate(score.mean) || !is_rate(baseline.mean) {
+        if !is_rate(score.mean) || !is_rate(baseline.mean) {
+            return Ratio::unknown(f64::NAN);
+        }
+        let value = score.mean / baseline.mean;
+        if score.count <= 2 || baseline.count <= 2 {
             return Ratio::unknown(value);
         }
-        let relative = |summary: &Summary| summary.variance_of_mean() / summary.mean / summary.mean;
+        let relative = |summary: &Summary| (summary.deviation / summary.mean).powi(2) / summary.count as f64;
         let (x, y) = (relative(score), relative(baseline));
         if x + y == 0.0 {
             return Ratio::within(value, 1.0);
@@ -45,6 +48,11 @@ impl Ratio {
             1.0 / (of_x * of_x / (score.count - 1) as f64 + of_y * of_y / (baseline.count - 1) as f64);
         let t = t_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0, freedom);
         Ratio::within(value, (t * (x + y).sqrt()).exp())
+    }
+
+    /// Whether there is a ratio: a finite number above zero.
+    pub fn is_number(&self) -> bool {
+        self.value > 0.0 && self.value.is_finite()
     }
 
     /// A ratio whose interval is not known.
@@ -96,6 +104,7 @@ mod tests {
         for other in [vec![0.0; 3], vec![-1.0, -1.1, -1.2], vec![1.0; 2], vec![], vec![f64::INFINITY; 3]] {
             for ratio in [Ratio::of(&some, &Summary::of(&other)), Ratio::of(&Summary::of(&other), &some)] {
                 assert!(ratio.low.is_nan() && ratio.high.is_nan(), "{other:?}: {ratio:?}");
+                assert_eq!(ratio.is_number(), other == [1.0; 2], "{other:?}: {ratio:?}");
             }
         }
         let endless = Ratio::of(&some, &Summary::of(&[1e-300, 1e-300, 1.0, 1e-300]));

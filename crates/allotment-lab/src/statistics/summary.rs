@@ -59,9 +59,18 @@ impl Summary {
             max = value.max(max);
         }
         let n = count as f64;
-        let mean = sum / n;
-        let squares: f64 = values.map(|(value, times)| (value - mean).powi(2) * times as f64).sum();
-        let deviation = if count < 2 { f64::NAN } else { (squares / (n - 1.0)).sqrt() };
+        // A sum may be too large for a number where the mean is not: then each value's share is added up.
+        let share = |(value, times): Weighted| value * (times as f64 / n);
+        let mean = if sum.is_finite() { sum / n } else { values.clone().map(share).sum() };
+        let squares = |unit: f64| -> f64 {
+            values.clone().map(|(value, times)| ((value - mean) / unit).powi(2) * times as f64).sum()
+        };
+        let deviation = match squares(1.0) {
+            _ if count < 2 => f64::NAN,
+            squares if squares.is_finite() => (squares / (n - 1.0)).sqrt(),
+            // So may squares be.
+            _ => (squares(mean.abs()) / (n - 1.0)).sqrt() * mean.abs(),
+        };
         let error = if count <= 2 {
             f64::NAN
         } else {
@@ -75,6 +84,15 @@ impl Summary {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn values_whose_sum_is_too_large_have_a_mean() {
+        let values = [1e308, 1e308, 1.1e308];
+        let summary = Summary::of(&values);
+        assert!((summary.mean / (3.1 / 3.0 * 1e308) - 1.0).abs() < 1e-12, "{summary:?}");
+        let small = Summary::of(&values.map(|value| value / 1e300));
+        assert!((summary.deviation / small.deviation / 1e300 - 1.0).abs() < 1e-9, "{summary:?} {small:?}");
+    }
 
     #[test]
     fn one_to_five() {

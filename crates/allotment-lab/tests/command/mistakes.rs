@@ -92,7 +92,7 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (&["run"], "EXPERIMENT"),
         (&["walk"], "walk"),
         (&[], "no command"),
-        (&["run", "clock", "--json", "/dev/null", "--csv", "/dev/null"], "a file each"),
+        (&["run", "clock", "--json", "no.json", "--csv", "./no.json"], "a file each"),
     ];
     for (arguments, hint) in usage {
         let (code, line) = failure(arguments);

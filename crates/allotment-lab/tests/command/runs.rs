@@ -322,3 +322,10 @@ fn forks_are_interleaved_there_and_back() {
     assert_eq!(order[..6], ["tsc", "monotonic", "monotonic", "tsc", "tsc", "monotonic"], "{text}");
     assert!(text.starts_with("2 cases x 3 forks, about"), "{text}");
 }
+
+#[test]
+fn a_debug_build_says_that_its_figures_say_nothing() {
+    let output = self::output(&[&SHORT[..], &["--quiet"]].concat());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.contains("warning: this is a debug build"), cfg!(debug_assertions), "{text}");
+}

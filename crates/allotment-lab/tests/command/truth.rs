@@ -46,6 +46,7 @@ fn rows_are_measured_both_ways() {
     assert_eq!(done.status.code(), Some(i32::from(differ)), "{table}");
     let errors = String::from_utf8(done.stderr).unwrap();
     assert_eq!(differ, errors.contains("by more than a fifth"), "{errors}");
+    assert_eq!(errors.contains("this is a debug build"), cfg!(debug_assertions), "{errors}");
     let json: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let found = json["rows"].as_array().unwrap();
     assert_eq!(found.len(), rows.len());

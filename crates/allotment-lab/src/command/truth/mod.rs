@@ -10,9 +10,9 @@ mod program;
 mod rows;
 mod verdict;
 
-use super::measuring::{say, usable_cpus};
+use super::measuring::{say, usable_cpus, warn_of_build};
 use super::{Failure, print};
-use crate::format::{OutputFile, number};
+use crate::format::{OutputFile, check_files, number};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
 use crate::machine::Machine;
 use allotment::memory::topology::Topology;
@@ -105,6 +105,7 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Res
     let chosen = chosen(&arguments.rows)?;
     let topology = Topology::detect();
     let cpus = usable_cpus(&topology);
+    check_files(&[], arguments.json.as_deref().map(|path| ("--json", path)).as_slice())?;
     let file = arguments.json.as_deref().map(OutputFile::open).transpose();
     let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
     let (builder, compiler) = Builder::new(&arguments.cc)?;
@@ -151,6 +152,7 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Res
         let found = Found::of(&checked, &compiler, &machine);
         Ok(file.write(&serde_json::to_vec_pretty(&found)?)?)
     });
+    warn_of_build();
     print(&text(&checked, &compiler))?;
     written.transpose()?;
     match told(&checked) {

@@ -9,6 +9,7 @@ use crate::harness::Interrupt;
 use anyhow::{Context, bail, ensure};
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -31,11 +32,9 @@ impl Builder {
     pub(super) fn new(compiler: &Path) -> anyhow::Result<(Builder, String)> {
         let shown = compiler.display();
         let told = Command::new(compiler).arg("--version").stdin(Stdio::null()).output();
-        let told = told.with_context(|| {
-            format!(
-                "cannot start the C compiler `{shown}`: install one (cc, gcc or clang), or name one with --cc PATH; \
-                 without it no row can be checked"
-            )
+        let told = told.map_err(|error| {
+            let advice = advice(error.kind());
+            anyhow::Error::from(error).context(format!("cannot start the C compiler `{shown}`: {advice}"))
         })?;
         ensure!(told.status.success(), "`{shown} --version` failed: {} is no C compiler", shown);
         let line = String::from_utf8_lossy(&told.stdout).lines().next().unwrap_or_default().to_string();
@@ -70,6 +69,18 @@ impl Builder {
             bail!("{} does not build {}.c: {}", self.compiler.display(), source.name, first.join(" | "));
         }
         Ok(program)
+    }
+}
+
+/// What to do where a compiler does not start.
+fn advice(why: ErrorKind) -> &'static str {
+    match why {
+        ErrorKind::NotFound => {
+            "install one (cc, gcc or clang), or name one with --cc PATH; without it no row can be checked"
+        }
+        ErrorKind::WouldBlock => "no more processes may be started here; end some, or raise ulimit -u",
+        ErrorKind::OutOfMemory => "there is no memory for a process; end some",
+        _ => "name one that starts with --cc PATH; without it no row can be checked",
     }
 }
 
@@ -155,6 +166,8 @@ mod tests {
             let Err(error) = Builder::new(Path::new(compiler)) else { panic!("{compiler}") };
             assert!(format!("{error:#}").contains(told), "{error:#}");
         }
+        let exhausted = advice(std::io::Error::from_raw_os_error(libc::EAGAIN).kind());
+        assert!(exhausted.contains("ulimit -u") && !exhausted.contains("install"), "{exhausted}");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Tried<'_> {
             let what = match Effect::of(ratio) {
                 Effect::Above => "helps",
                 Effect::Below => "harms",
-                Effect::None | Effect::Unknown => "no difference",
+                Effect::None | Effect::Unknown | Effect::NoRatio => "no difference",
             };
             format!("  {:<22} {what:<13} {}", ratio_within(ratio, ""), program.label)
         };

@@ -11,7 +11,7 @@ mod questions;
 use super::measuring::{Measuring, end, usable_cpus, warn};
 use super::{Failure, TuneArguments, print};
 use crate::format::json::to_json;
-use crate::format::{OutputFile, Report};
+use crate::format::{OutputFile, Report, check_files};
 use crate::harness::{Experiment, Interrupt, JmhMode, OnJvms, Pin, Settings};
 use crate::machine::Machine;
 use allotment::memory::Processor;
@@ -37,6 +37,7 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
     let cpus = usable_cpus(&topology);
     let questions = questions(&topology, &Processor::detect(), cpus.1);
     let cases = cases(&questions);
+    check_files(&[], arguments.json.as_deref().map(|path| ("--json", path)).as_slice())?;
     let file = arguments.json.as_deref().map(OutputFile::open).transpose();
     let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
     let interrupt = Interrupt::install()?;

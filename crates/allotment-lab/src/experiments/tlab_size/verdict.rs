@@ -3,7 +3,7 @@
 use crate::experiments::saying::{contrast, of_mode, ours, place};
 use crate::format::ScoreRow;
 use crate::format::coordinates::{THREADS, number, value};
-use crate::format::phrase::{Better, Effect, ratio};
+use crate::format::phrase::{Better, Effect, NO_RATIO, ratio};
 use crate::statistics::Ratio;
 
 /// A line for each number of threads and kind of heap; then the policies.
@@ -42,8 +42,10 @@ fn enough(rows: &[&ScoreRow]) -> Option<String> {
     let over = |one: &ScoreRow, other: &ScoreRow| Ratio::of(&one.primary.summary(), &other.primary.summary());
     let label = |row: &ScoreRow| value(row, "tlab").map_or(String::new(), |(_, label)| label);
     let whole = over(first, last);
-    if Effect::of(&whole) == Effect::Unknown {
-        return Some("too few values to say which size is enough".into());
+    match Effect::of(&whole) {
+        Effect::NoRatio => return Some(NO_RATIO.into()),
+        Effect::Unknown => return Some("too few values to say which size is enough".into()),
+        _ => {}
     }
     let shows = |index: usize| {
         rows[index + 1..].iter().any(|larger| Effect::of(&over(rows[index], larger)) == Effect::Above)

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// One object of a file. What is optional here is missing in some release.
 #[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a result, which is an object")]
 pub(super) struct Outcome {
     pub(super) benchmark: String,
     pub(super) mode: String,
@@ -50,7 +50,7 @@ const fn one_fork() -> u32 {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a metric, which is an object with score and scoreUnit")]
 pub(super) struct Fields {
     pub(super) score: Number,
     #[serde(default)]

@@ -40,7 +40,7 @@ pub enum ReadError {
         column: usize,
     },
     /// It is something else.
-    #[error("line {line}, column {column}: {what}; a JMH result file was expected, as -rf json writes it")]
+    #[error("{}: {what}; a JMH result file was expected, as -rf json writes it", place(*line, *column))]
     Foreign {
         /// Counted from one.
         line: usize,
@@ -83,10 +83,39 @@ pub fn read_json(text: &str) -> Result<Vec<Entry>, ReadError> {
             return ReadError::Truncated { line, column };
         }
         let what = error.to_string();
-        let what = what.split(" at line ").next().unwrap_or_default().to_string();
-        ReadError::Foreign { line, column, what }
+        // The place is at the end, and the file's own words may be before it.
+        let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
+        ReadError::Foreign { line, column, what: in_words(what) }
     })?;
     Ok(results.into_iter().map(entry).collect())
+}
+
+/// `line 3, column 7`, as far as it is known.
+fn place(line: usize, column: usize) -> String {
+    match (line, column) {
+        (0, _) => "somewhere in it".into(),
+        (line, 0) => format!("line {line}"),
+        (line, column) => format!("line {line}, column {column}"),
+    }
+}
+
+/// An error of serde's in the words of JSON: its own name the types of this program.
+fn in_words(what: &str) -> String {
+    let Some((found, expected)) = what.rsplit_once(", expected ") else { return what.into() };
+    let expected = match expected {
+        "usize" | "u32" | "u64" => "a whole number from 0 on",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        "an array of length 2" | "a tuple of size 2" => "an array of two",
+        other => other,
+    };
+    let found = match found {
+        "invalid type: map" => "an object is here",
+        "invalid type: sequence" => "an array is here",
+        "invalid type: null" => "null is here",
+        other => return format!("{other}, expected {expected}"),
+    };
+    format!("{found}, expected {expected}")
 }
 
 fn entry(result: Outcome) -> Entry {
@@ -203,6 +232,37 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_shape_is_told_in_words_of_json() {
+        let metric = "\"primaryMetric\":{\"score\":1,\"scoreUnit\":\"ns/op\"}";
+        let with = |more: &str| format!("[{{\"benchmark\":\"b\",\"mode\":\"avgt\",{more},{metric}}}]");
+        for (text, expected) in [
+            ("{}".to_string(), "expected an array"),
+            ("7".into(), "expected an array"),
+            ("[1]".into(), "expected a result, which is an object"),
+            ("[\"struct Outcome\"]".into(), "expected a result"),
+            ("[{\"benchmark\":{}}]".into(), "an object is here, expected a string"),
+            (with("\"threads\":-1"), "integer `-1`, expected a whole number from 0 on"),
+            (with("\"threads\":\"many\""), "expected a whole number from 0 on"),
+            (with("\"forks\":1e99"), "expected a whole number from 0 on"),
+            (with("\"measurementIterations\":5000000000"), "expected a whole number from 0 on"),
+            (with("\"jvmArgs\":7"), "expected an array"),
+            (with("\"params\":[]"), "expected an object"),
+            (with("\"secondaryMetrics\":{\"a\":1}"), "expected a metric, which is an object"),
+            ("[{\"primaryMetric\":{\"scoreConfidence\":[1]}}]".into(), "expected an array of two"),
+            ("[{\"primaryMetric\":{\"rawDataHistogram\":[[[[1]]]]}}]".into(), "expected an array of two"),
+            ("[{\"primaryMetric\":{\"rawDataHistogram\":[[[[1,-1]]]]}}]".into(), "expected a whole number"),
+        ] {
+            let error = read(&text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+            let foreign = error.replace("\"struct Outcome\"", "");
+            for leak in ["struct ", "usize", "u32", "u64", "column 0", "tuple", "sequence", " map"] {
+                assert!(!foreign.contains(leak), "{text}: {error}");
+            }
+        }
+        assert_eq!((place(2, 0), place(0, 0)), ("line 2".into(), "somewhere in it".into()));
+    }
+
+    #[test]
     fn what_was_written_is_read() {
         let mut report = examples::report();
         report.rows[0].missing = 2;
@@ -269,7 +329,7 @@ mod tests {
             }
         }
         for (text, hint) in [
-            ("{}", "expected a sequence"),
+            ("{}", "an object is here, expected an array"),
             ("[\n{}]", "line 2, column 2: missing field `benchmark`"),
             ("benchmark,mode\n", "line 1"),
             ("[1]", "line 1, column 2"),

@@ -1,12 +1,12 @@
 //! What neighbours do to the scores, in words.
 
 use super::{NEIGHBOURS, NONE};
-use crate::format::phrase::{Effect, count, ratio_within};
+use crate::format::phrase::{Effect, NO_RATIO, count, ratio_within};
 use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
 
 /// A line for each kind of neighbours: in how many rows they slow down or speed up by more than the error, and the worst of
-/// them. `comparison` is with the rows that have none.
+/// them. Rows whose error is not known show neither, and are counted apart. `comparison` is with the rows that have none.
 pub fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     let mut kinds: Vec<(&str, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
@@ -29,10 +29,13 @@ fn slowdown(row: &ScoreRow, ratio: &Ratio) -> Ratio {
 
 fn verdict(rows: &[(&ScoreRow, Ratio)]) -> String {
     let slower = rows.iter().filter(|(_, ratio)| Effect::of(ratio) == Effect::Above);
-    let faster = rows.iter().filter(|(_, ratio)| Effect::of(ratio) == Effect::Below).count();
+    let of = |effect| rows.iter().filter(|(_, ratio)| Effect::of(ratio) == effect).count();
+    let (faster, unknown, none) = (of(Effect::Below), of(Effect::Unknown), of(Effect::NoRatio));
     let worst = slower.clone().max_by(|a, b| a.1.value.total_cmp(&b.1.value));
     let all = rows.len();
     let mut text = match worst {
+        None if unknown == all => return format!("{} of unknown error", count(all, "row")),
+        None if none == all => return format!("{}, {NO_RATIO}", count(all, "row")),
         None => format!("no row of {all} is slower beyond the error"),
         Some((row, ratio)) => format!(
             "{} of {} slower beyond the error, at worst {} times: {}",
@@ -44,6 +47,12 @@ fn verdict(rows: &[(&ScoreRow, Ratio)]) -> String {
     };
     if faster > 0 {
         text += &format!("; {faster} faster");
+    }
+    if unknown > 0 {
+        text += &format!("; {unknown} of unknown error");
+    }
+    if none > 0 {
+        text += &format!("; {none} with {NO_RATIO}");
     }
     text
 }
@@ -84,8 +93,27 @@ mod tests {
             [
                 "beside neighbours 2:64m:random: 2 of 4 rows slower beyond the error, at worst 2.00 (1.82 to 2.22) times: \
                  alloc.tlab (neighbours = 2:64m:random, threads = 4, thrpt); 1 faster",
-                "beside neighbours 1:128:random: no row of 1 is slower beyond the error",
+                "beside neighbours 1:128:random: 1 row of unknown error",
             ]
         );
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_sign_of_no_effect() {
+        let beside = || row(1, "1:128:random", "1:128:random", "avgt");
+        let unknown = Some(Ratio { low: f64::NAN, value: 1.5, high: f64::NAN });
+        let none = Some(Ratio { low: f64::NAN, value: f64::NAN, high: f64::NAN });
+        let same = Some(Ratio { low: 0.9, value: 1.0, high: 1.1 });
+        for (ratios, expected) in [
+            (vec![unknown; 2], "2 rows of unknown error".to_string()),
+            (vec![same, unknown], "no row of 2 is slower beyond the error; 1 of unknown error".into()),
+            (vec![same, none], format!("no row of 2 is slower beyond the error; 1 with {NO_RATIO}")),
+            (vec![none], format!("1 row, {NO_RATIO}")),
+        ] {
+            let rows: Vec<ScoreRow> = ratios.iter().map(|_| beside()).collect();
+            let comparison = Comparison { baseline: "neighbours=none".into(), ratios };
+            let said = verdicts(&rows, &comparison);
+            assert_eq!(said, [format!("beside neighbours 1:128:random: {expected}")]);
+        }
     }
 }

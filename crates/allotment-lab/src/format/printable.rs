@@ -1,0 +1,42 @@
+//! Text for a terminal: what would command it is written as an escape.
+//!
+//! Names of files, benchmarks and threads come from others. A control character in one could colour what follows, rename the
+//! window or hide a line. So all that a command prints goes through here, at the place where it is printed: to escape each name
+//! where it is read was refused, since one would be forgotten, and a file must be opened by its true name.
+
+use std::borrow::Cow;
+
+/// The text with control characters as `\u{1b}`, but for ends of lines and tabs. So are marks that turn the direction of writing
+/// round, which hide what stands before them.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(commands) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if commands(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.into()
+}
+
+fn commands(c: char) -> bool {
+    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        let plain = "a\tb\nc \u{e9} \u{2265}";
+        assert_eq!(printable(plain), plain);
+        assert_eq!(printable("\x1b[31mred\r\u{9b}\u{7f}"), "\\u{1b}[31mred\\u{d}\\u{9b}\\u{7f}");
+        assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
+    }
+}
