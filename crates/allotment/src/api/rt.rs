@@ -14,7 +14,7 @@ pub use super::fields::{
 pub use super::immediate::{NO_VARIANT, decode_immediate, encode_immediate};
 pub use super::local::{Frame, RootCell};
 pub use super::tagged::{decode_pointer, encode_pointer, no_variant, pointer_variant};
-pub use super::word::trace_word;
+pub use super::word::{bare_of, trace_word};
 pub use crate::object::{COPY, HEADER_BYTES, Shape, Slot, SlotKind, SlotVisitor, TypeShape};
 pub use core;
 pub use core::option::Option;

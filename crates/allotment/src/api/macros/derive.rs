@@ -408,14 +408,18 @@ macro_rules! __word {
                 }
             }
 
-            // SAFETY: what its pointers hold is for the span; it is `Copy`, so it has no `Drop`. `At` is
-            // of the word of this very type: `$type` above may have been another.
+            // SAFETY: what its pointers hold is for the span; it is `Copy`, so it has no `Drop`. `__al_fields`
+            // sees that this type is the bare value of the word: `$type` above may be another.
             unsafe impl<$at> $crate::Carry for $type {
-                type At<'__al_at> =
-                    <<Self as $crate::Bare<$at>>::Word as $crate::Word>::Of<'__al_at>;
+                type At<'__al_at> = <$word as $crate::Word>::Of<'__al_at>;
 
                 fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
                     $crate::rt::trace_word(self, __al_slots);
+                }
+
+                #[inline]
+                fn __al_fields<'__al_at>(_: Self, _: Self::At<'__al_at>) {
+                    $crate::rt::bare_of::<$at, $word, Self>();
                 }
             }
         };
