@@ -46,17 +46,18 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
             Some(quote!(const #name #r#type;))
         }
     });
-    let predicates = predicates(generics)?;
     let applied = arguments(generics);
     let own_type = quote!(#name<#applied>);
+    let without_self = |tokens: TokenStream| {
+        replace(tokens, &|ident, lifetime| (!lifetime && ident == "Self").then(|| own_type.clone()))
+    };
+    let predicates = without_self(predicates(generics)?);
     let fields = data.fields.iter().enumerate().map(|(index, field)| {
         let member = match &field.ident {
             Some(name) => Member::Named(name.clone()),
             None => Member::Unnamed(Index::from(index)),
         };
-        let own = replace(field.ty.to_token_stream(), &|ident, lifetime| {
-            (!lifetime && ident == "Self").then(|| own_type.clone())
-        });
+        let own = without_self(field.ty.to_token_stream());
         quote!({ #member [#own] })
     });
     Ok(quote! {

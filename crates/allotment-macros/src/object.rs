@@ -9,7 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Fields, GenericParam, Meta, Result, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Error, Fields, GenericParam, Meta, Result, Token};
 
 struct Options {
     library: Library,
@@ -69,15 +69,14 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
 
     let applied = arguments(generics);
     let object_type = if parameters.is_empty() { quote!(#object) } else { quote!(#object<#applied>) };
-    let own_type = |r#type: &Type| {
-        replace(r#type.to_token_stream(), &|name, lifetime| {
-            (!lifetime && name == "Self").then(|| object_type.clone())
-        })
+    let without_self = |tokens: TokenStream| {
+        replace(tokens, &|name, lifetime| (!lifetime && name == "Self").then(|| object_type.clone()))
     };
     let mut slots = 0;
     let mut parts = Vec::new();
     for field in fields {
-        let (name, vis, docs, r#type) = (&field.ident, &field.vis, docs(&field.attrs), own_type(&field.ty));
+        let (name, vis, docs, r#type) =
+            (&field.ident, &field.vis, docs(&field.attrs), without_self(field.ty.to_token_stream()));
         let part = match called(&field.ty).as_deref() {
             Some(slot @ ("Field" | "WeakField")) => {
                 slots += 1;
@@ -99,7 +98,7 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
         parts.push(quote!({ #docs #vis #name #part }));
     }
 
-    let predicates = predicates(generics)?;
+    let predicates = without_self(predicates(generics)?);
     let own = if slots == 0 { quote!() } else { quote!('__al) };
     let (downcast, layout) = if parameters.is_empty() {
         (quote!(#object), quote!(own []))

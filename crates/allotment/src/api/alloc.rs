@@ -45,6 +45,12 @@ pub unsafe trait New: Carry {
     /// # Safety
     /// - `object` heads `bytes()` bytes of the caller's alone.
     unsafe fn write(self, object: NonNull<u8>);
+
+    /// Where the derive compares the fields of the object with those of the initialiser. Nobody
+    /// calls it.
+    #[doc(hidden)]
+    #[inline]
+    fn __al_object_fields(_: Self::Object, _: Self) {}
 }
 
 /// Bytes of an object whose Rust struct has `body` bytes.

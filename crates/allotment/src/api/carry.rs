@@ -30,6 +30,12 @@ pub unsafe trait Carry: Sized {
 
     /// Visits the references. A slot is good during the call only.
     fn trace(&mut self, slots: &mut SlotVisitor<'_>);
+
+    /// Where the derives check the fields of a type at two spans: in the implementation itself, under
+    /// its own predicates. Nobody calls it.
+    #[doc(hidden)]
+    #[inline]
+    fn __al_fields<'h>(_: Self, _: Self::At<'h>) {}
 }
 
 /// Compiles for a value that can be carried, so that the error for anything else says so.

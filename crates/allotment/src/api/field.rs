@@ -8,7 +8,7 @@ use super::carry::Carry;
 use super::gc::{Gc, Object};
 use super::word::{Bare, Word};
 use crate::mutator::Mutator;
-use crate::object::{SlotKind, SlotVisitor};
+use crate::object::SlotKind;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
@@ -128,11 +128,6 @@ pub unsafe trait SlotField: Sized {
     /// # Safety
     /// - The result goes straight into a new object.
     unsafe fn init(value: Self::Init<'_>) -> Self;
-
-    /// Visits what an initialiser holds for it.
-    fn trace(value: &mut Self::Init<'_>, slots: &mut SlotVisitor<'_>) {
-        value.trace(slots);
-    }
 }
 
 // SAFETY: a transparent word.

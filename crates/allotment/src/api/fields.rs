@@ -50,9 +50,6 @@ pub unsafe trait SlotAt<'g>: Sized {
     /// # Safety
     /// - The result goes straight into a new object.
     unsafe fn init(value: Self::Init) -> Self;
-
-    /// Visits what an initialiser holds for it.
-    fn trace(value: &mut Self::Init, slots: &mut SlotVisitor<'_>);
 }
 
 // SAFETY: as the slot says itself.
@@ -65,14 +62,11 @@ unsafe impl<'g, F: SlotField> SlotAt<'g> for F {
         // SAFETY: the caller's predicates.
         unsafe { <F as SlotField>::init(value) }
     }
-
-    fn trace(value: &mut Self::Init, slots: &mut SlotVisitor<'_>) {
-        <F as SlotField>::trace(value, slots);
-    }
 }
 
 /// Compiles for a slot, and for what initialisers of two spans hold for it.
 pub fn slot_field<'g: 'g, 'h: 'h, F: SlotField>(
+    _: SlotKind,
     _: Invariant<F>,
     _: Invariant<<F as SlotAt<'g>>::Init>,
     _: Invariant<<F as SlotAt<'h>>::Init>,
@@ -89,9 +83,22 @@ pub unsafe fn init_slot<'g, F: SlotAt<'g>>(_: SlotKind, value: F::Init) -> F {
     unsafe { F::init(value) }
 }
 
+/// Compiles for a slot, and for what the initialiser of the object holds for it.
+pub fn init_field<'g, F: SlotAt<'g>>(_: SlotKind, _: Invariant<F>, _: Invariant<F::Init>) {}
+
+/// Compiles for two fields of one type.
+pub fn same_field<T>(_: &str, _: Invariant<T>, _: Invariant<T>) {}
+
+/// How a slot of the object keeps its referent. The field itself says so: what the derive thinks
+/// does not count.
+pub const fn kind_of<O, F: SlotAt<'static>>(_: SlotKind, _: fn(&mut O) -> Invariant<F>) -> SlotKind {
+    F::KIND
+}
+
 /// Visits what an initialiser holds for a slot.
-pub fn trace_slot<'g, F: SlotAt<'g>>(value: &mut F::Init, slots: &mut SlotVisitor<'_>) {
-    F::trace(value, slots);
+#[inline]
+pub fn trace_slot<C: Carry>(_: SlotKind, value: &mut C, slots: &mut SlotVisitor<'_>) {
+    value.trace(slots);
 }
 
 /// Visits a field that is carried.
@@ -129,12 +136,6 @@ impl<P: PlainData> PlainField<P> {
 impl<P> PlainField<P> {
     /// Compiles for the type itself: in the object, and in its initialiser at two spans.
     pub fn same(self, _: Invariant<P>, _: Invariant<P>, _: Invariant<P>) {}
-}
-
-/// The same value.
-#[inline(always)]
-pub fn same<T>(value: T) -> T {
-    value
 }
 
 /// The bytes of an object with this struct. Panics, at compile time, unless the struct can be an

@@ -8,13 +8,13 @@ pub use super::call::{Arguments, Call, arguments};
 pub use super::carry::{carried, erase, restore};
 pub use super::field::SlotField;
 pub use super::fields::{
-    Invariant, PlainData, PlainField, SlotAt, assert_layout, carried_field, init_slot, invariant, layout,
-    same, slot_field, stand_in, trace_carried, trace_slot,
+    Invariant, PlainData, PlainField, SlotAt, assert_layout, carried_field, init_field, init_slot, invariant,
+    kind_of, layout, same_field, slot_field, stand_in, trace_carried, trace_slot,
 };
 pub use super::immediate::{NO_VARIANT, decode_immediate, encode_immediate};
 pub use super::local::{Frame, RootCell};
 pub use super::tagged::{decode_pointer, encode_pointer, no_variant, pointer_variant};
-pub use super::word::trace_word;
+pub use super::word::{bare_of, trace_word};
 pub use crate::object::{COPY, HEADER_BYTES, Shape, Slot, SlotKind, SlotVisitor, TypeShape};
 pub use core;
 pub use core::option::Option;
@@ -49,6 +49,14 @@ mod unnamed {
     pub trait HasNoDeref<Route> {}
     impl<T: ?Sized> HasNoDeref<()> for T {}
     impl<T: ?Sized + Deref> HasNoDeref<PhantomData<()>> for T {}
+
+    /// What a span can be replaced in does not implement `Drop`. For a type that does, both
+    /// implementations apply, as above.
+    #[diagnostic::on_unimplemented(message = "`{Self}` must not implement `Drop`")]
+    pub trait HasNoDrop<Route> {}
+    impl<T: ?Sized> HasNoDrop<()> for T {}
+    #[allow(drop_bounds)]
+    impl<T: ?Sized + Drop> HasNoDrop<PhantomData<()>> for T {}
 
     /// A `&mut` to a struct without `Deref`: the way to a field of it runs no code of the user.
     /// Nobody can name this trait either.
@@ -92,7 +100,11 @@ pub fn drop<T>(value: T) {
     core::mem::drop(value);
 }
 
-/// Implemented for what implements `Drop`, so that an implementation beside it forbids that.
+/// Compiles for a type that does not implement `Drop` itself.
+pub fn no_drop<T: unnamed::HasNoDrop<Route>, Route>() {}
+
+/// Implemented for what implements `Drop`, so that an implementation beside it forbids that. Its
+/// error says more than that of [`no_drop`], which is what the derives rest on.
 pub trait MustNotImplDrop {}
 #[allow(drop_bounds)]
 impl<T: Drop> MustNotImplDrop for T {}

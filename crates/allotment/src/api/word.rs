@@ -57,6 +57,9 @@ pub unsafe trait Bare<'g>: Copy + Carry {
     fn encode(self) -> u64;
 }
 
+/// Compiles for the bare value of that kind of word, at that span.
+pub fn bare_of<'g: 'g, W: Word, V: Bare<'g, Word = W>>() {}
+
 /// Visits the reference of a word that lies anywhere.
 pub fn trace_word<'g, V: Bare<'g>>(value: &mut V, slots: &mut SlotVisitor<'_>) {
     let mut bits = value.encode();

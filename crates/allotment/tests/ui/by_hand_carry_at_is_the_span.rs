@@ -1,4 +1,4 @@
-// E0403
+// E0496
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -11,10 +11,16 @@
 //! - Each part of the type is a fragment (`ident`, `ty`, `path`, `vis`, `lifetime`, `literal`). No
 //!   token of the caller ends the item that it stands in, and none is an attribute that takes an
 //!   item away. `__object_layout!` takes the attribute `repr` and writes nothing unsafe.
-//! - The macros put types together from the names of the type and of its parameters. The checks ask
-//!   the fields of that type, each by name, and a pattern without `..` sees that no field is left
-//!   out. The types that the derive names are compared with the fields: the same tokens may mean
-//!   another type elsewhere, a field does not.
+//! - A fragment has the same tokens at each use, and not always the same type: an expression in it
+//!   (`Sel<{ include_bytes!("one")[0] }>`, a procedural macro that counts) expands at each use anew.
+//!   So nothing unsafe rests on two expansions of one fragment being equal. A name and a lifetime
+//!   do not expand. The macros put types together from the names of the type and of its parameters.
+//! - The checks ask the fields of that type, each by name, and a pattern without `..` sees that no
+//!   field is left out. What is unsafe takes its types from the fields too. A type that the derive
+//!   names is only compared with a field.
+//! - A check is a method of the implementation that it justifies, so that one `where` clause serves
+//!   both. A false predicate may make a check pass: the implementation is then of no use.
+//!   Refused: a function beside it, whose clause would expand anew.
 //! - `rt::invariant` tells the type of a field from a raw pointer to it, in a statement of its own.
 //!   So nothing is coerced, and no `Deref` of the user makes two types equal.
 //!
@@ -86,44 +92,7 @@ macro_rules! __object {
                 $crate::rt::core::option::Option::None,
             );
 
-            // The fields of the object, of its initialiser, and of its initialiser at another span.
-            #[allow(dead_code, unused_mut, unused_variables)]
-            fn __al_check<$at, $($own,)? $($t,)*>(
-                mut __al_object: $object<$($t,)*>,
-                mut __al_new: $new<$($own,)? $($t,)*>,
-                mut __al_other: <$new<$($own,)? $($t,)*> as $crate::Carry>::At<$at>,
-            )
-            where
-                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
-                $($(for<'__al_any> $slot_type: $crate::rt::SlotAt<'__al_any>,)?)*
-            {
-                $({
-                    let __al_in_object = $crate::rt::invariant(&raw mut __al_object.$field);
-                    let __al_in_new = $crate::rt::invariant(&raw mut __al_new.$field);
-                    let __al_in_other = $crate::rt::invariant(&raw mut __al_other.$field);
-                    $(
-                        $crate::rt::slot_field::<$span, $at, $slot_type>(
-                            __al_in_object, __al_in_new, __al_in_other,
-                        );
-                    )?
-                    $(
-                        // An item of its own: the type mentions no parameter.
-                        const __AL_PLAIN: $crate::rt::PlainField<$plain_type> =
-                            $crate::rt::PlainField::new($crate::rt::core::concat!(
-                                "field `", $crate::rt::core::stringify!($field), "`: ", $hint
-                            ));
-                        $crate::rt::PlainField::same(__AL_PLAIN, __al_in_object, __al_in_new, __al_in_other);
-                    )?
-                })*
-                $(
-                    let __al_whole = $crate::rt::invariant(&raw mut __al_object);
-                    $crate::rt::Invariant::<$single>::same(__al_whole);
-                )?
-                let $object { $($field: _,)* } = __al_object;
-                let $new { $($field: _,)* } = __al_new;
-                let $new { $($field: _,)* } = __al_other;
-            }
-
+            // The message for a `Drop`. `__al_fields` is what forbids it.
             impl<$($own,)? $($t,)*> $crate::rt::MustNotImplDrop for $new<$($own,)? $($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -132,8 +101,9 @@ macro_rules! __object {
             }
 
             // SAFETY: the object is a struct behind its header, and only `write` below makes one.
-            // `__al_check` sees that each field is a slot, or `PlainData` without drop glue.
-            // `write` asserts size, alignment, and that nothing is dropped.
+            // Whoever calls that has the initialiser's `Carry`, where `__al_fields` sees that each
+            // field of the object is a slot, or `PlainData` without drop glue. `write` asserts
+            // size, alignment, and that nothing is dropped.
             unsafe impl<$($t,)*> $crate::Object for $object<$($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -150,7 +120,7 @@ macro_rules! __object {
             }
 
             $(
-                // SAFETY: the static is the shape of this type alone. `__al_check` sees that
+                // SAFETY: the static is the shape of this type alone. `__al_fields` sees that
                 // `$single` is the object; a type with parameters would not compile there.
                 unsafe impl $crate::Downcast for $single {
                     #[inline(always)]
@@ -160,7 +130,7 @@ macro_rules! __object {
                 }
             )?
 
-            // SAFETY: `__al_check` sees every field of the initialiser: a bare value for the span,
+            // SAFETY: `__al_fields` sees every field of the initialiser: a bare value for the span,
             // which at another span is the value for that, or data of the object's type, without
             // lifetimes. `trace` visits the bare values. Nobody implements `Drop`.
             unsafe impl<$($own,)? $($t,)*> $crate::Carry for $new<$($own,)? $($t,)*>
@@ -171,14 +141,53 @@ macro_rules! __object {
                 type At<$at> = $crate::__object_at!([$($own)?] $at $new [$($t)*]);
 
                 fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
-                    $($($crate::rt::trace_slot::<$slot_type>(&mut self.$field, __al_slots);)?)*
+                    $($($crate::rt::trace_slot($crate::rt::SlotKind::$kind, &mut self.$field, __al_slots);)?)*
                     let _ = __al_slots;
+                }
+
+                // The fields of the initialiser, of the initialiser at another span, and of the
+                // object.
+                #[inline]
+                #[allow(unused_mut, unused_variables)]
+                fn __al_fields<$at>(mut __al_new: Self, mut __al_other: Self::At<$at>) {
+                    $crate::rt::no_drop::<Self, _>();
+                    let $crate::rt::core::option::Option::Some(mut __al_object) =
+                        $crate::rt::core::option::Option::None::<$object<$($t,)*>>
+                    else {
+                        return;
+                    };
+                    $({
+                        let __al_in_object = $crate::rt::invariant(&raw mut __al_object.$field);
+                        let __al_in_new = $crate::rt::invariant(&raw mut __al_new.$field);
+                        let __al_in_other = $crate::rt::invariant(&raw mut __al_other.$field);
+                        $(
+                            $crate::rt::slot_field::<$span, $at, _>(
+                                $crate::rt::SlotKind::$kind, __al_in_object, __al_in_new, __al_in_other,
+                            );
+                        )?
+                        $(
+                            // An item of its own: the type mentions no parameter.
+                            const __AL_PLAIN: $crate::rt::PlainField<$plain_type> =
+                                $crate::rt::PlainField::new($crate::rt::core::concat!(
+                                    "field `", $crate::rt::core::stringify!($field), "`: ", $hint
+                                ));
+                            $crate::rt::PlainField::same(__AL_PLAIN, __al_in_object, __al_in_new, __al_in_other);
+                        )?
+                    })*
+                    $(
+                        let __al_whole = $crate::rt::invariant(&raw mut __al_object);
+                        $crate::rt::Invariant::<$single>::same(__al_whole);
+                    )?
+                    let $object { $($field: _,)* } = __al_object;
+                    let $new { $($field: _,)* } = __al_new;
+                    let $new { $($field: _,)* } = __al_other;
                 }
             }
 
             // SAFETY: `write` writes the whole struct, by an expression that names every field. Its
             // assertion compares the slots of the shape with those of the struct, wherever the
-            // numbers come from.
+            // numbers come from. `__al_object_fields` sees that what `write` puts into a field has
+            // the type for it, so that nothing is coerced and no `Deref` of a user runs.
             unsafe impl<$($own,)? $($t,)*> $crate::New for $new<$($own,)? $($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -204,7 +213,10 @@ macro_rules! __object {
                             __AL_SLOTS,
                             &[$($((
                                 $crate::rt::core::mem::offset_of!(<Self as $crate::New>::Object, $field),
-                                <$slot_type as $crate::rt::SlotAt<'static>>::KIND,
+                                $crate::rt::kind_of::<<Self as $crate::New>::Object, _>(
+                                    $crate::rt::SlotKind::$kind,
+                                    |__al_body| $crate::rt::invariant(&raw mut __al_body.$field),
+                                ),
                             ),)?)*],
                         );
                     }
@@ -213,12 +225,26 @@ macro_rules! __object {
                             let (__al_kind, __al_value) = ($crate::rt::SlotKind::$kind, self.$field);
                             // SAFETY: the slot goes straight into the new object, below.
                             unsafe { $crate::rt::init_slot(__al_kind, __al_value) }
-                        })? $(
-                            $crate::rt::same::<$plain_type>(self.$field)
-                        )?,)*
+                        })? $({
+                            let _ = $hint;
+                            self.$field
+                        })?,)*
                     };
                     // SAFETY: the caller's memory.
                     unsafe { $crate::rt::write_body::<<Self as $crate::New>::Object>(__al_object, __al_body) }
+                }
+
+                #[inline]
+                #[allow(unused_mut, unused_variables)]
+                fn __al_object_fields(mut __al_object: Self::Object, mut __al_new: Self) {
+                    $({
+                        let __al_in_object = $crate::rt::invariant(&raw mut __al_object.$field);
+                        let __al_in_new = $crate::rt::invariant(&raw mut __al_new.$field);
+                        $($crate::rt::init_field($crate::rt::SlotKind::$kind, __al_in_object, __al_in_new);)?
+                        $($crate::rt::same_field($hint, __al_in_object, __al_in_new);)?
+                    })*
+                    let $object { $($field: _,)* } = __al_object;
+                    let $new { $($field: _,)* } = __al_new;
                 }
             }
         };
@@ -274,24 +300,7 @@ macro_rules! __carry {
         fields [$({ $field:tt [$field_type:ty] })*]
     ) => {
         const _: () = {
-            // The fields of the struct, and of the struct at another span.
-            #[allow(dead_code, unused_mut)]
-            fn __al_check<$at, $span, $($l,)* $($($t)? $(const $c: $ct)?,)*>(
-                mut __al_own: $name<$span, $($l,)* $($($t)? $($c)?,)*>,
-                mut __al_other: <$name<$span, $($l,)* $($($t)? $($c)?,)*> as $crate::Carry>::At<$at>,
-            )
-            where
-                $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
-            {
-                $(
-                    let __al_in_own = $crate::rt::invariant(&raw mut __al_own.$field);
-                    let __al_in_other = $crate::rt::invariant(&raw mut __al_other.$field);
-                    $crate::rt::carried_field::<$at, $field_type>(__al_in_own, __al_in_other);
-                )*
-                let $name { $($field: _,)* } = __al_own;
-                let $name { $($field: _,)* } = __al_other;
-            }
-
+            // The message for a `Drop`. `__al_fields` is what forbids it.
             impl<$span, $($l,)* $($($t)? $(const $c: $ct)?,)*> $crate::rt::MustNotImplDrop
                 for $name<$span, $($l,)* $($($t)? $($c)?,)*>
             where
@@ -299,7 +308,7 @@ macro_rules! __carry {
             {
             }
 
-            // SAFETY: `__al_check` sees every field: it is carried, and at another span it is what
+            // SAFETY: `__al_fields` sees every field: it is carried, and at another span it is what
             // `Carry` says, so that nothing but the span is replaced. `trace` visits each. Nobody
             // implements `Drop`.
             unsafe impl<$span, $($l,)* $($($t)? $(const $c: $ct)?,)*> $crate::Carry
@@ -312,6 +321,20 @@ macro_rules! __carry {
                 fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
                     $($crate::rt::trace_carried(&mut self.$field, __al_slots);)*
                     let _ = __al_slots;
+                }
+
+                // The fields of the struct, and of the struct at another span.
+                #[inline]
+                #[allow(unused_mut, unused_variables)]
+                fn __al_fields<$at>(mut __al_own: Self, mut __al_other: Self::At<$at>) {
+                    $crate::rt::no_drop::<Self, _>();
+                    $(
+                        let __al_in_own = $crate::rt::invariant(&raw mut __al_own.$field);
+                        let __al_in_other = $crate::rt::invariant(&raw mut __al_other.$field);
+                        $crate::rt::carried_field::<$at, $field_type>(__al_in_own, __al_in_other);
+                    )*
+                    let $name { $($field: _,)* } = __al_own;
+                    let $name { $($field: _,)* } = __al_other;
                 }
             }
         };
@@ -385,12 +408,18 @@ macro_rules! __word {
                 }
             }
 
-            // SAFETY: what its pointers hold is for the span; it is `Copy`, so it has no `Drop`.
+            // SAFETY: what its pointers hold is for the span; it is `Copy`, so it has no `Drop`. `__al_fields`
+            // sees that this type is the bare value of the word: `$type` above may be another.
             unsafe impl<$at> $crate::Carry for $type {
                 type At<'__al_at> = <$word as $crate::Word>::Of<'__al_at>;
 
                 fn trace(&mut self, __al_slots: &mut $crate::rt::SlotVisitor<'_>) {
                     $crate::rt::trace_word(self, __al_slots);
+                }
+
+                #[inline]
+                fn __al_fields<'__al_at>(_: Self, _: Self::At<'__al_at>) {
+                    $crate::rt::bare_of::<$at, $word, Self>();
                 }
             }
         };
