@@ -318,7 +318,7 @@ fn as_json(log: &Log, judge: &Judge, names: &[String], replayed: Option<&[(Candi
         "dialects": log.releases(),
         "jvms": log.jvms(),
         "cutOff": log.cut_off,
-        "lines": { "read": log.read, "damaged": log.skipped.damaged, "foreign": log.skipped.foreign },
+        "lines": { "read": log.read, "repeated": log.repeated, "damaged": log.skipped.damaged, "foreign": log.skipped.foreign },
         "refusedRefills": log.refused,
         "targetRefills": log.target(),
         "totals": log.totals,

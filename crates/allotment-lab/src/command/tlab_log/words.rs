@@ -53,7 +53,11 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     if log.cut_off {
         text += "a packed file was cut off: what comes behind is missing\n";
     }
-    if log.jvms() > 1 {
+    if log.repeated > 0 {
+        let _ =
+            writeln!(text, "{} had come before, and counted once", counted(log.repeated, "line", "lines"));
+    }
+    if log.jvms() > 1 && !log.is_newest_first() {
         let how = if log.is_mixed() { "mixed with each other" } else { "one after the other" };
         let _ = writeln!(text, "{} JVMs wrote it, {how}; the figures are of all of them", log.jvms());
     }
@@ -82,6 +86,29 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     }
     match log.agreement() {
         Agreement::Unknown | Agreement::Same => {}
+        found if log.is_shenandoah() => {
+            let (missing, more) = match found {
+                Agreement::Both { missing, more } => (missing, more),
+                Agreement::Missing(missing) => (missing, 0),
+                Agreement::More(more) => (0, more),
+                _ => (0, 0),
+            };
+            let _ = writeln!(
+                text,
+                "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it \
+                 logs totals, and logs some totals again; totals line by totals line, the threads' lines have {} \
+                 more and {missing} fewer; the table is of the threads' lines",
+                counted(more, "refill", "refills")
+            );
+        }
+        Agreement::Both { missing, more } => {
+            let _ = writeln!(
+                text,
+                "some of the collections' totals have {} more than their threads' lines: lines are missing; others \
+                 have {more} fewer: totals are missing, or lines came twice",
+                counted(missing, "refill", "refills")
+            );
+        }
         Agreement::Missing(missing) => {
             let _ = writeln!(
                 text,
@@ -92,8 +119,8 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
         Agreement::More(more) => {
             let _ = writeln!(
                 text,
-                "the threads' lines at collections have {} more than the totals: Shenandoah takes buffers away \
-                 more often than it logs totals, or totals are missing; the table is of the threads' lines",
+                "the threads' lines at collections have {} more than the totals: totals are missing, or lines came \
+                 twice; the table is of the threads' lines",
                 counted(more, "refill", "refills")
             );
         }
