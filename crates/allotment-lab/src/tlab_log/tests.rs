@@ -318,7 +318,8 @@ proptest! {
             }
         }
         let log = read(&text);
-        let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let end = if text.contains(&b'\n') { b'\n' } else { b'\r' };
+        let lines = text.split(|byte| *byte == end).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         prop_assert_eq!(log.read + log.skipped.damaged + log.skipped.foreign, lines.filter(|line| !line.is_empty()).count() as u64);
         for candidate in Candidate::list("TLABPolicy=adaptive;TLABPolicy=hotspot;TLABPolicy=epsilon").unwrap() {
             let done = replay(&log.cycles, &candidate, 0);

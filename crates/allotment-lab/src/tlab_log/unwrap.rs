@@ -36,6 +36,9 @@ const MOST_LAYERS: usize = 4;
 const TEXTS: [&str; 8] =
     ["log", "MESSAGE", "message", "msg", "textPayload", "@message", "line", "short_message"];
 
+/// Keys under which they have an object that has the text.
+const INNER: [&str; 2] = ["content", "jsonPayload"];
+
 /// Keys under which they have a date.
 const DATES: [&str; 6] = ["time", "timestamp", "@timestamp", "ts", "date", "eventTime"];
 
@@ -216,6 +219,12 @@ fn content(line: &[u8]) -> Content<'_> {
             break;
         }
     }
+    // HTML's way to write the arrow of a size that changes.
+    if content.text.contains(&b'&')
+        && let Some(at) = content.text.windows(5).position(|part| part == b"-&gt;")
+    {
+        content.text = Cow::Owned([&content.text[..at], b"->", &content.text[at + 5..]].concat());
+    }
     content
 }
 
@@ -251,7 +260,7 @@ fn unwrap(content: &mut Content<'_>) -> bool {
             true
         }
         // Any other prefix, and an object behind it.
-        Some(_) if content.text.ends_with(b"}") => {
+        Some(_) if without_separator(&content.text).ends_with(b"}") => {
             let Some(at) = content.text.windows(2).position(|pair| pair == b"{\"") else { return false };
             let Some(found) = object(&content.text[at..]) else { return false };
             set(content, found);
@@ -294,10 +303,19 @@ fn container(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     is.then(|| (stream, tags, text.strip_prefix(b" ").unwrap_or(text)))
 }
 
+/// Without what separates an object from the next of an array.
+fn without_separator(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_end();
+    text.strip_suffix(b",").or(text.strip_suffix(b"]")).unwrap_or(text).trim_ascii_end()
+}
+
 /// What an object of JSON has to say; none if it is cut or has no text.
 fn object(text: &[u8]) -> Option<Content<'static>> {
-    let Value::Object(fields) = serde_json::from_slice(text.trim_ascii_end()).ok()? else { return None };
-    let (key, mut text) = TEXTS.iter().find_map(|key| Some((*key, bytes(fields.get(*key)?)?)))?;
+    let Value::Object(fields) = serde_json::from_slice(without_separator(text)).ok()? else { return None };
+    let of =
+        |fields: &Map<String, Value>| TEXTS.iter().find_map(|key| Some((*key, bytes(fields.get(*key)?)?)));
+    let inner = || INNER.iter().find_map(|key| of(fields.get(*key)?.as_object()?));
+    let (key, mut text) = of(&fields).or_else(inner)?;
     let named = |key: &str| fields.get(key).and_then(Value::as_str);
     let stamp = DATES.iter().find_map(|key| Some(date(named(key)?.as_bytes())?.0));
     let of_journal = || named("__REALTIME_TIMESTAMP")?.parse::<u64>().ok()?.checked_mul(1000);
