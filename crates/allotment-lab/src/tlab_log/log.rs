@@ -333,6 +333,11 @@ impl Log {
         self.runs.is_newest_first() || back >= FEW && back / 2 > on
     }
 
+    /// Whether lines are in the order one JVM after the other wrote them in, so that sums can be compared.
+    pub fn is_in_order(&self) -> bool {
+        !self.is_newest_first() && !self.is_mixed()
+    }
+
     /// Whether it is Shenandoah's log. It writes the totals before the threads' lines of a collection, takes
     /// buffers away twice in some, and in others writes the totals of the one before once more.
     pub fn is_shenandoah(&self) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! Each says what is there in exact numbers, or what is missing and the JVM's option that gives it.
 
+use crate::format::width;
 use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict};
 use std::fmt::Write;
 
@@ -53,7 +54,7 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     if log.cut_off {
         text += "a packed file was cut off: what comes behind is missing\n";
     }
-    if log.repeated > 0 {
+    if log.repeated > 0 && log.is_in_order() {
         let _ =
             writeln!(text, "{} had come before, and counted once", counted(log.repeated, "line", "lines"));
     }
@@ -86,6 +87,7 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     }
     match log.agreement() {
         Agreement::Unknown | Agreement::Same => {}
+        _ if !log.is_in_order() => {}
         found if log.is_shenandoah() => {
             let (missing, more) = match found {
                 Agreement::Both { missing, more } => (missing, more),
@@ -177,4 +179,26 @@ pub(super) fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String 
         text += "no line tells of a buffer that one of these threads was given, so nothing is said of them\n";
     }
     if text.is_empty() { "no thread starves or hoards\n".into() } else { text }
+}
+
+/// Sentences, of which each is a line, in lines of at most so many columns, where that is known.
+pub(super) fn wrapped(text: &str, columns: Option<usize>) -> String {
+    text.lines().map(|line| width::lines(line, columns) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_as_wide_as_the_terminal() {
+        let text = "no verdict: lines of 2 JVMs are mixed; give each one's log by itself\nno thread hoards\n";
+        let lines = wrapped(text, Some(40));
+        assert!(
+            lines.lines().all(|line| line.len() <= 40) && lines.ends_with("\nno thread hoards\n"),
+            "{lines}"
+        );
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(wrapped(text, None), text);
+    }
 }
