@@ -3,14 +3,14 @@
 mod words;
 
 use super::{Failure, print};
-use crate::format::{Input, OutputFile, check_files};
+use crate::format::{Input, OutputFile, check_files, width};
 use crate::report::{Document, NOTHING_TO_REPLAY, html, lacking_charts, tlab_log_document};
 use crate::tlab_log::{Account, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Waste, replay};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use words::{bytes, counted, heading, nothing, sentences};
+use words::{bytes, counted, heading, nothing, sentences, wrapped};
 
 /// The arguments of `allotment tlab-log`.
 #[derive(Clone, Debug, clap::Args)]
@@ -146,11 +146,15 @@ fn told(
     let on_page = said.clone() + &lacking;
     let page = tlab_log_document(log, &about, on_page.lines(), replayed.as_deref().unwrap_or_default());
     if with_page {
-        said += &lacking;
+        // The replay's part of the text says that for itself.
+        let charts = lacking.lines().filter(|line| *line != NOTHING_TO_REPLAY || replayed.is_none());
+        said.extend(charts.flat_map(|line| [line, "\n"]));
     }
+    let columns = width::of_output();
+    (text, said) = (wrapped(&text, columns), wrapped(&said, columns));
     text += &threads(log, &judge, &shown, arguments.top, &said);
     if let Some(replayed) = &replayed {
-        text += &replays(log, &judge, replayed);
+        text += &replays(log, &judge, replayed, columns);
     }
     Ok(Told { text, json, page })
 }
@@ -237,9 +241,9 @@ fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str)
     text
 }
 
-fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)]) -> String {
+fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)], columns: Option<usize>) -> String {
     if log.cycles.is_empty() {
-        return format!("\n{NOTHING_TO_REPLAY}\n");
+        return wrapped(&format!("\n{NOTHING_TO_REPLAY}\n"), columns);
     }
     if judge.silence().is_some() {
         return "\nno replay: what it would be fed with is not whole\n".into();
@@ -322,7 +326,7 @@ fn as_json(log: &Log, judge: &Judge, names: &[String], replayed: Option<&[(Candi
         "dialects": log.releases(),
         "jvms": log.jvms(),
         "cutOff": log.cut_off,
-        "lines": { "read": log.read, "damaged": log.skipped.damaged, "foreign": log.skipped.foreign },
+        "lines": { "read": log.read, "repeated": log.repeated, "damaged": log.skipped.damaged, "foreign": log.skipped.foreign },
         "refusedRefills": log.refused,
         "targetRefills": log.target(),
         "totals": log.totals,

@@ -47,6 +47,47 @@ pub struct Account {
     /// The sizes it desired, if any line tells.
     pub sizes: Option<Sizes>,
     open: Open,
+    /// Refills of cycles whose collection's line is missing.
+    pub(super) lost: u64,
+    /// The last line of the open cycle, and that of the last collection.
+    last: Option<Seen>,
+    last_gc: Option<Seen>,
+    /// Refills in its last line, whatever that was.
+    before: u64,
+}
+
+/// What tells a line from the others of its thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seen {
+    when: When,
+    refills: u64,
+    slow_allocations: u64,
+    waste: Option<Waste>,
+}
+
+/// When a line was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct When {
+    /// In ns, if known.
+    pub(super) time: Option<u64>,
+    /// That time is of the JVM's own clock, which does not go back.
+    pub(super) is_uptime: bool,
+    /// The number of the collection.
+    pub(super) number: Option<u64>,
+}
+
+impl When {
+    /// Whether it is certain that this was before another.
+    pub(super) fn is_before(&self, other: &When) -> bool {
+        self.is_uptime && self.time.zip(other.time).is_some_and(|(now, then)| now < then)
+    }
+}
+
+impl Seen {
+    fn new(line: &ThreadLine, when: When) -> Self {
+        let (refills, slow_allocations, waste) = (line.refills, line.slow_allocations, line.waste);
+        Self { when, refills, slow_allocations, waste }
+    }
 }
 
 /// The cycle that has not ended.
@@ -82,24 +123,74 @@ impl Account {
             allocated: 0,
             sizes: None,
             open: Open::default(),
+            lost: 0,
+            last: None,
+            last_gc: None,
+            before: 0,
         }
     }
 
     /// Takes in a refill. `requested`: the size asked for just before, if a line tells.
-    pub(super) fn fill(&mut self, line: &ThreadLine, requested: Option<u64>) {
+    pub(super) fn fill(&mut self, line: &ThreadLine, requested: Option<u64>, when: When) {
         if line.refills <= self.open.refills {
-            self.close(None);
+            self.lose();
         }
+        self.last = Some(Seen::new(line, when));
         self.update(line, requested);
     }
 
     /// Takes in a collection; what the thread did before it.
-    pub(super) fn gc(&mut self, line: &ThreadLine) -> Closed {
+    pub(super) fn gc(&mut self, line: &ThreadLine, when: When) -> Closed {
         if line.refills < self.open.refills {
-            self.close(None);
+            self.lose();
         }
+        self.last_gc = Some(Seen::new(line, when));
         self.update(line, None);
         self.close(line.allocated)
+    }
+
+    /// Whether a refill's line was there before: collectors of logs send what may have been lost once more. In an
+    /// open cycle times go on with the counts, and none is older than the collection before.
+    pub(super) fn is_repeated_fill(&self, line: &ThreadLine, when: When) -> bool {
+        let seen = Seen::new(line, when);
+        let again = self.last.is_some_and(|last| {
+            let is_older = when.is_before(&last.when)
+                || when.is_uptime && when.time == last.when.time && line.refills < self.open.refills;
+            // Without times two cycles of one refill each look alike.
+            let is_same = seen == last && (when.time.is_some() || line.refills > 1);
+            line.refills <= self.open.refills && (is_older || is_same)
+        });
+        line.refills > 0 && (again || self.last_gc.is_some_and(|gc| when.is_before(&gc.when)))
+    }
+
+    /// The same of a collection's line.
+    pub(super) fn is_repeated_gc(&self, line: &ThreadLine, when: When) -> bool {
+        let Some(gc) = self.last_gc.filter(|_| line.refills > 0) else { return false };
+        // Shenandoah takes a buffer away twice in a collection: refills between the two are no repeats.
+        let is_next = self.open.refills == 0 || self.last.is_some_and(|last| when.is_before(&last.when));
+        let is_known = when.time.is_some() || when.number.is_some();
+        let is_older =
+            when.is_before(&gc.when) && when.number.is_none_or(|number| Some(number) <= gc.when.number);
+        is_older || is_known && is_next && gc == Seen::new(line, when)
+    }
+
+    /// By how much the count of refills has changed since the line before, if by one.
+    pub(super) fn step(&mut self, line: &ThreadLine) -> i64 {
+        let before = std::mem::replace(&mut self.before, line.refills);
+        i64::from(before.checked_add(1) == Some(line.refills))
+            - i64::from(line.refills.checked_add(1) == Some(before))
+    }
+
+    /// The JVM has ended, and what it had not finished.
+    pub(super) fn end_run(&mut self) {
+        self.close(None);
+        (self.last_gc, self.before) = (None, 0);
+    }
+
+    /// Ends the open cycle, whose collection's line is missing.
+    fn lose(&mut self) {
+        self.lost = self.lost.saturating_add(self.open.refills);
+        self.close(None);
     }
 
     /// Notes a size that the thread desires.
@@ -139,6 +230,7 @@ impl Account {
     /// Ends the open cycle; what was done in it.
     pub(super) fn close(&mut self, allocated: Option<u64>) -> Closed {
         let open = std::mem::take(&mut self.open);
+        self.last = None;
         let allocated = allocated.unwrap_or_else(|| open.buffers.saturating_sub(open.waste.sum()));
         self.cycles += u64::from(open.refills > 0);
         self.refills = self.refills.saturating_add(open.refills);

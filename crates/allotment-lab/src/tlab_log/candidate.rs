@@ -49,18 +49,49 @@ impl Candidate {
         let mut candidate =
             Candidate { name: text.to_string(), flags: String::new(), settings, has_region: false };
         let mut flags = Vec::new();
+        let mut names = Vec::new();
         for setting in text.split(',').map(str::trim) {
             let (name, value) = setting
                 .split_once('=')
                 .ok_or_else(|| format!("`{setting}` in `{text}` has no value; write such as TLABSize=64k"))?;
-            flags.extend(candidate.set(name.trim(), value.trim())?);
+            let name = name.trim();
+            if names.contains(&name) {
+                return Err(format!(
+                    "{name} is set twice in `{text}`; write it once, or two candidates with a `;`"
+                ));
+            }
+            names.push(name);
+            flags.extend(candidate.set(name, value.trim())?);
         }
+        candidate.check()?;
         candidate.flags = match candidate.settings.policy {
             TlabPolicy::Adaptive => "(allotment's; no JVM has it)".into(),
             _ if flags.is_empty() => "(defaults)".into(),
             _ => flags.join(" "),
         };
         Ok(candidate)
+    }
+
+    /// Refuses sizes that no JVM starts with.
+    fn check(&self) -> Result<(), String> {
+        let Settings { tlab_size, min_tlab_size, region_size, .. } = self.settings;
+        let (text, named) = (&self.name, |bytes: usize| size(bytes as u64));
+        if tlab_size > 0 && tlab_size < min_tlab_size {
+            return Err(format!(
+                "`{text}`: TLABSize is {} and MinTLABSize is {}; it cannot be less",
+                named(tlab_size),
+                named(min_tlab_size)
+            ));
+        }
+        let largest = tlab_size.max(min_tlab_size);
+        if self.has_region && region_size < largest {
+            return Err(format!(
+                "`{text}`: a region of {} does not hold a buffer of {}; write a larger RegionSize",
+                named(region_size),
+                named(largest)
+            ));
+        }
+        Ok(())
     }
 
     /// Sets one; the flag for it.
@@ -70,9 +101,9 @@ impl Candidate {
             let bytes = parse_size(value)?;
             usize::try_from(bytes).map_err(|_| format!("`{value}` is too large"))
         };
-        let number = |most: usize| match value.parse::<usize>() {
-            Ok(number) if number <= most => Ok(number),
-            _ => Err(format!("{name}=`{value}`: write a whole number from 0 to {most}")),
+        let number = |least: usize, most: usize| match value.parse::<usize>() {
+            Ok(number) if (least..=most).contains(&number) => Ok(number),
+            _ => Err(format!("{name}=`{value}`: write a whole number from {least} to {most}")),
         };
         let sized = |bytes: usize| Some(format!("-XX:{name}={}", size(bytes as u64)));
         let plain = || Some(format!("-XX:{name}={value}"));
@@ -83,6 +114,9 @@ impl Candidate {
             }
             "MinTLABSize" => {
                 settings.min_tlab_size = bytes()?;
+                if settings.min_tlab_size == 0 {
+                    return Err(format!("MinTLABSize=`{value}`: write a size of at least 1"));
+                }
                 sized(settings.min_tlab_size)
             }
             "RegionSize" => {
@@ -99,16 +133,16 @@ impl Candidate {
                 Some(format!("-XX:{}ResizeTLAB", if settings.resize { '+' } else { '-' }))
             }
             "TLABWasteTargetPercent" => {
-                settings.waste_target_percent = number(100)?;
+                settings.waste_target_percent = number(1, 100)?;
                 plain()
             }
             "TLABRefillWasteFraction" => {
-                settings.refill_waste_fraction = number(usize::MAX)?;
+                settings.refill_waste_fraction = number(1, u32::MAX as usize)?;
                 plain()
             }
             "TLABAllocationWeight" => {
                 // Checked to be at most 100.
-                settings.allocation_weight = Some(number(100)? as u8);
+                settings.allocation_weight = Some(number(0, 100)? as u8);
                 plain()
             }
             "TLABPolicy" => {
@@ -163,6 +197,15 @@ mod tests {
             ("TLABSize=x", "not a size"),
             ("ResizeTLAB=2", "true or false"),
             ("TLABAllocationWeight=101", "0 to 100"),
+            ("TLABWasteTargetPercent=0", "1 to 100"),
+            ("TLABWasteTargetPercent=101", "1 to 100"),
+            ("TLABRefillWasteFraction=0", "from 1 to"),
+            ("MinTLABSize=0", "at least 1"),
+            ("TLABSize=1k", "MinTLABSize is 2k"),
+            ("TLABSize=4k,MinTLABSize=8k", "cannot be less"),
+            ("RegionSize=0", "larger RegionSize"),
+            ("RegionSize=16k,TLABSize=64k", "larger RegionSize"),
+            ("TLABSize=64k,TLABSize=1m", "set twice"),
             ("TLABPolicy=best", "adaptive, hotspot"),
             ("UseTLAB=false", "TLABWasteTargetPercent"),
         ] {

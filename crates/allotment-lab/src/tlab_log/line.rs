@@ -142,6 +142,16 @@ pub enum Line {
     Foreign,
 }
 
+impl Line {
+    /// Whose line it is, if it is of a thread and tells.
+    pub(super) fn dialect(&self) -> Option<Dialect> {
+        match self {
+            Line::Fill(line) | Line::Gc(line) => Some(line.dialect),
+            _ => None,
+        }
+    }
+}
+
 /// Reads a line without its end. `whole`: its end was there; if not, a number at its end may be cut.
 pub fn parse(line: &[u8], whole: bool) -> Line {
     placed(line).map_or(Line::Foreign, |placed| message(placed.message, whole, placed.is_decorated()))

@@ -1,6 +1,6 @@
 //! What all lines of a log add up to.
 
-use super::account::{Account, announced};
+use super::account::{Account, When, announced};
 use super::cycles::Cycles;
 use super::history::History;
 use super::line::{Dialect, Line, Request, ThreadId, Totals, Waste, message};
@@ -9,6 +9,7 @@ use super::release::Releases;
 use super::run::Runs;
 use super::stamp::Stamp;
 use super::unwrap::{Unwrapped, Unwrapper};
+use super::whose::Prefixes;
 use std::collections::HashMap;
 
 /// Lines that were not read, by why.
@@ -47,9 +48,15 @@ pub enum Agreement {
     Same,
     /// So many refills are in the totals and in no thread's line: lines are missing.
     Missing(u64),
-    /// So many refills are in the threads' lines and in no totals. Shenandoah takes buffers away twice in a
-    /// collection and has the last of the two in the totals; or totals are missing.
+    /// So many refills are in the threads' lines and in no totals: totals are missing, or lines came twice.
     More(u64),
+    /// Both: some totals have more refills than the threads' lines before them, and others have less.
+    Both {
+        /// Refills in the totals only.
+        missing: u64,
+        /// Refills in the threads' lines only.
+        more: u64,
+    },
 }
 
 /// A log, read line by line.
@@ -75,6 +82,8 @@ pub struct Log {
     pub refused: u64,
     /// Lines that were read.
     pub read: u64,
+    /// Lines among them that were there before, and were counted once.
+    pub repeated: u64,
     /// Lines that were not.
     pub skipped: Skipped,
     /// Refills per cycle that the JVM aims at, where the log tells.
@@ -96,6 +105,24 @@ pub struct Log {
     since_totals: SinceTotals,
     missing: u64,
     more: u64,
+    prefixes: Prefixes,
+    last_totals: Option<(When, Totals)>,
+    /// Totals lines behind which their own collection's threads come.
+    before_threads: u64,
+    /// Refills in threads' lines of collections, and of cycles without; both up to the last totals.
+    in_lines: u64,
+    compared: Compared,
+    /// How often a thread's count of refills went on by one, and back.
+    steps: (u64, u64),
+}
+
+/// What the threads' lines had added up to at the last totals.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Compared {
+    /// Refills in them, those of cycles without a collection's line included.
+    pub(super) refills: u64,
+    /// Those of cycles without a collection's line.
+    pub(super) lost: u64,
 }
 
 /// Refills in threads' lines of collections since the totals line before.
@@ -105,6 +132,8 @@ struct SinceTotals {
     /// Those of the last of these collections.
     of_last: u64,
     number: Option<u64>,
+    /// Some are of the collection of the totals line before.
+    of_totals: bool,
 }
 
 impl Log {
@@ -127,11 +156,24 @@ impl Log {
             Line::Damaged => self.skipped.damaged += 1,
             told => {
                 let stamp = self.stamp(line, &placed);
-                let (begins, time) = self.runs.line(stamp, placed.number, placed.source());
+                if let Some(dialect) = told.dialect().filter(|_| line.whole) {
+                    self.runs.kind((dialect, !placed.decorations.is_empty()));
+                }
+                self.prefixes.line(&[placed.prefix, b" ", &line.source.labels].concat());
+                let source = if line.source.id.is_empty() { placed.source() } else { &line.source.id };
+                let (begins, time) = self.runs.line(stamp, placed.number, source);
                 if begins {
                     self.end_run();
                 }
+                let counts = match &told {
+                    Line::Gc(gc) => gc.refills > 0,
+                    told => matches!(told, Line::Totals(_)),
+                };
+                let repeated = self.repeated;
                 self.take(told, &placed, time, line.whole);
+                if counts && self.repeated == repeated {
+                    self.runs.compare(stamp.uptime, placed.number);
+                }
                 self.read += 1;
             }
         }
@@ -150,6 +192,7 @@ impl Log {
 
     fn take(&mut self, line: Line, placed: &Placed<'_>, time: Option<u64>, whole: bool) {
         let (number, decorated) = (placed.number, placed.is_decorated());
+        let when = When { time, is_uptime: self.runs.has_uptime(), number };
         // Where the end is missing, what tells the oldest dialect from the next may be.
         let told = |dialect| Some(dialect).filter(|dialect| whole || *dialect != Dialect::Slow);
         match line {
@@ -161,13 +204,29 @@ impl Log {
                 self.releases.add(told(fill.dialect), decorated, false);
                 let requested = announced(&fill, self.request.take());
                 let index = self.index(fill.thread);
-                self.accounts[index].fill(&fill, requested);
+                let account = &mut self.accounts[index];
+                let step = account.step(&fill);
+                self.steps.0 += u64::from(step > 0);
+                self.steps.1 += u64::from(step < 0);
+                if account.is_repeated_fill(&fill, when) {
+                    self.repeated += 1;
+                } else {
+                    account.fill(&fill, requested, when);
+                }
             }
             Line::Gc(gc) => {
                 self.releases.add(told(gc.dialect), decorated, true);
-                self.since_totals.add(gc.refills, number);
                 let index = self.index(gc.thread);
-                let closed = self.accounts[index].gc(&gc);
+                let account = &mut self.accounts[index];
+                if account.is_repeated_gc(&gc, when) {
+                    self.repeated += 1;
+                    return;
+                }
+                let closed = account.gc(&gc, when);
+                self.in_lines = self.in_lines.saturating_add(gc.refills);
+                let last = self.last_totals.as_ref().and_then(|(when, _)| when.number);
+                self.since_totals.of_totals |= number.is_some() && number == last;
+                self.since_totals.add(gc.refills, number);
                 if let Some(size) = gc.desired {
                     self.sized(index, time, size);
                 }
@@ -184,8 +243,13 @@ impl Log {
             }
             Line::Totals(totals) => {
                 self.releases.add(told(totals.dialect), decorated, true);
+                if self.is_repeated(&totals, when) {
+                    self.repeated += 1;
+                    return;
+                }
                 self.cycles.totals(number, time);
                 self.compare(&totals, number);
+                self.last_totals = Some((when, totals.clone()));
                 let sum = &mut self.totals;
                 sum.lines += 1;
                 sum.most_threads = sum.most_threads.max(totals.threads);
@@ -207,6 +271,10 @@ impl Log {
     /// Compares a totals line with the threads' lines before it.
     fn compare(&mut self, totals: &Totals, number: Option<u64>) {
         let since = std::mem::take(&mut self.since_totals);
+        let last = self.last_totals.as_ref().and_then(|(when, _)| when.number);
+        self.before_threads += u64::from(since.of_totals && number != last);
+        let lost = self.lost();
+        self.compared = Compared { refills: self.in_lines.saturating_add(lost), lost };
         // Those of its own collection: the totals of the one before are missing.
         let is_own = since.number == number && since.of_last == totals.refills;
         if totals.refills > since.all {
@@ -219,8 +287,9 @@ impl Log {
     /// What the JVM had not finished when it ended does not go on in the next one.
     fn end_run(&mut self) {
         for account in &mut self.accounts {
-            account.close(None);
+            account.end_run();
         }
+        self.last_totals = None;
         self.cycles.end();
         self.request = None;
         self.since_totals = SinceTotals::default();
@@ -246,12 +315,56 @@ impl Log {
 
     /// How many JVMs wrote the log, one after the other.
     pub fn jvms(&self) -> u64 {
-        self.runs.count()
+        match self.prefixes.mixed() {
+            Some(names) => self.runs.count().max(names as u64),
+            None => self.runs.count(),
+        }
     }
 
     /// Whether the lines of several JVMs are mixed, so that nothing tells which collection a line is of.
     pub fn is_mixed(&self) -> bool {
-        self.runs.are_mixed()
+        !self.is_newest_first() && (self.runs.are_mixed() || self.prefixes.mixed().is_some())
+    }
+
+    /// Whether the newest line is the first, as some collectors of logs give them.
+    pub fn is_newest_first(&self) -> bool {
+        const FEW: u64 = 10;
+        let (on, back) = self.steps;
+        self.runs.is_newest_first() || back >= FEW && back / 2 > on
+    }
+
+    /// Whether lines are in the order one JVM after the other wrote them in, so that sums can be compared.
+    pub fn is_in_order(&self) -> bool {
+        !self.is_newest_first() && !self.is_mixed()
+    }
+
+    /// Whether it is Shenandoah's log. It writes the totals before the threads' lines of a collection, takes
+    /// buffers away twice in some, and in others writes the totals of the one before once more.
+    pub fn is_shenandoah(&self) -> bool {
+        self.before_threads > 0 && self.before_threads >= self.totals.lines / 4
+    }
+
+    /// Refills of cycles whose collection's line is missing.
+    pub(super) fn lost(&self) -> u64 {
+        self.accounts.iter().fold(0, |sum, account| sum.saturating_add(account.lost))
+    }
+
+    /// What the threads' lines had added up to at the last totals.
+    pub(super) fn compared(&self) -> Compared {
+        self.compared
+    }
+
+    /// Refills that are in the totals and in no thread's line.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Whether a totals line was there before.
+    fn is_repeated(&self, totals: &Totals, when: When) -> bool {
+        let Some((last, before)) = &self.last_totals else { return false };
+        let is_older = when.is_before(last) && when.number < last.number;
+        let is_same = when == *last && totals == before && self.since_totals.all == 0;
+        is_older || is_same && when.number.is_some()
     }
 
     /// How the threads' lines at collections compare with the totals lines.
@@ -260,7 +373,8 @@ impl Log {
             _ if self.totals.lines == 0 || self.accounts.is_empty() => Agreement::Unknown,
             (0, 0) => Agreement::Same,
             (0, missing) => Agreement::Missing(missing),
-            (more, _) => Agreement::More(more),
+            (more, 0) => Agreement::More(more),
+            (more, missing) => Agreement::Both { missing, more },
         }
     }
 

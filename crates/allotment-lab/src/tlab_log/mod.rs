@@ -10,6 +10,7 @@
 //! | `unwrap` | a line without what collectors of logs put around it |
 //! | `source` | the files of a log in the order they were written, and their lines |
 //! | `run` | which of several JVMs a line is of |
+//! | `whose` | what a prefix says of that |
 //! | `release` | which JDKs wrote the lines |
 //! | `account` | what one thread's lines add up to |
 //! | `log` | what all lines add up to |
@@ -43,6 +44,7 @@ mod tests;
 mod tokens;
 mod unwrap;
 mod verdict;
+mod whose;
 
 pub use account::{Account, Sizes};
 pub use candidate::{BUILT_IN, Candidate};

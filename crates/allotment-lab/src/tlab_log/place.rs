@@ -30,7 +30,7 @@ impl<'a> Placed<'a> {
     pub(super) fn source(&self) -> &'a [u8] {
         let prefix = self.prefix.trim_ascii();
         let name = |text: &'a [u8]| {
-            let is = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+            let is = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-@/".contains(byte);
             if text.iter().all(is) { text } else { b"" }
         };
         if let [before @ .., b'|'] = prefix {
@@ -46,7 +46,10 @@ impl<'a> Placed<'a> {
             let open = text.iter().position(|byte| *byte == b'[')?;
             (!name(&text[..open]).is_empty()).then_some(&text[open + 1..])
         });
-        if id.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit)) { process } else { b"" }
+        // A process by its number, or as Heroku writes it: `app[web.1]:`.
+        let is = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_lowercase() || *byte == b'.';
+        let has_digit = |id: &[u8]| id.iter().any(u8::is_ascii_digit);
+        if id.is_some_and(|id| has_digit(id) && id.iter().all(is)) { process } else { b"" }
     }
 }
 
@@ -172,6 +175,8 @@ mod tests {
     fn whose_a_line_is() {
         for (prefix, source) in [
             ("web-1  | ", "web-1"),
+            ("web.1.xyz@node-1    | ", "web.1.xyz@node-1"),
+            ("2024-01-01T00:00:00+00:00 app[web.1]: ", "app[web.1]:"),
             ("[pod/web-5s/java] ", "pod/web-5s/java"),
             ("Jan 01 00:00:00 host java[123]: ", "java[123]:"),
             ("2024-01-01T00:00:00Z ", ""),

@@ -5,8 +5,11 @@
 //! have no uptime the numbers of collections tell the same. A date that goes back tells nothing: clocks are set.
 //! Where a collector of logs says whose a line is, that tells most: another name is another JVM, and a name that
 //! comes back means that the lines of several are mixed. So does an uptime that goes on, again and again, where it
-//! was before another began. Then nothing tells which collection a line is of.
+//! was before another began, and so do numbers of collections that go back several times in one JVM. Then nothing
+//! tells which collection a line is of. A line unlike all before it, in its dialect or in having decorations, is of
+//! another release, so of another JVM. Times that mostly go back are those of a log with its newest line first.
 
+use super::line::Dialect;
 use super::stamp::Stamp;
 use std::collections::BTreeSet;
 
@@ -33,7 +36,31 @@ pub(super) struct Runs {
     source: Vec<u8>,
     sources: BTreeSet<Vec<u8>>,
     mixed: bool,
+    /// Which kinds of lines there were.
+    kinds: BTreeSet<Kind>,
+    kind: Option<Kind>,
+    /// The number of the line before that had one, and that at which the JVM before ended.
+    last_number: Option<u64>,
+    ended_number: u64,
+    /// How often the number has gone back in this JVM.
+    backs: u64,
+    /// Lines of collections, and how often one was later than lines overtake each other.
+    lines: u64,
+    late: u64,
+    is_late: bool,
+    /// The next line begins a JVM: it is of another kind.
+    begins: bool,
+    /// The time of the line before, and how often times have gone on and back.
+    last_time: Option<(Clock, u64)>,
+    forward: u64,
+    backward: u64,
 }
+
+/// What does not change in the lines of one JVM: the dialect, and whether they have decorations.
+pub(super) type Kind = (Dialect, bool);
+
+/// Numbers go back at most where files were put together in the wrong order; so often they do not.
+const MOST_BACKS: u64 = 3;
 
 /// A JVM that does nothing for a while goes on where another had ended; so many do not.
 const MOST_RETURNS: u64 = 3;
@@ -46,13 +73,16 @@ const MOST_SOURCES: usize = 1000;
 enum Clock {
     Uptime,
     Epoch,
+    /// None: the numbers of collections.
+    Number,
 }
 
 impl Runs {
     /// Whether a JVM begins with a line; and its time in ns, from whenever.
     pub(super) fn line(&mut self, stamp: Stamp, number: Option<u64>, source: &[u8]) -> (bool, Option<u64>) {
         self.any = true;
-        let other = self.other(source);
+        let other = self.other(source) | std::mem::take(&mut self.begins);
+        self.step(stamp, number);
         let begins = match (stamp.uptime, number) {
             _ if self.mixed => false,
             _ if other => true,
@@ -70,7 +100,19 @@ impl Runs {
             self.ended = 0;
             self.mixed |= self.returns >= MOST_RETURNS;
         }
+        let ended = self.ended_number;
+        if stamp.uptime.is_none()
+            && ended > 1
+            && self.number < ended / 2
+            && number.is_some_and(|number| (ended..=ended.saturating_add(ended / 2)).contains(&number))
+        {
+            self.returns += 1;
+            self.ended_number = 0;
+            self.mixed |= self.returns >= MOST_RETURNS;
+        }
         if begins {
+            self.ended_number = self.number;
+            (self.backs, self.last_number, self.is_late) = (0, None, false);
             self.restarts += 1;
             self.ended = self.uptime;
             self.before = self.before.saturating_add(self.uptime);
@@ -83,9 +125,55 @@ impl Runs {
         let time = match self.clock {
             Some(Clock::Uptime) => stamp.uptime.map(|now| now.saturating_add(self.before)),
             Some(Clock::Epoch) => stamp.epoch,
-            None => None,
+            _ => None,
         };
         (begins, time)
+    }
+
+    /// Notes what a whole line is: the next line begins a JVM if there was none of its kind.
+    pub(super) fn kind(&mut self, kind: Kind) {
+        if self.kind == Some(kind) {
+            return;
+        }
+        // A kind that comes back is that of a line which was cut by whoever collected it.
+        self.begins |= self.kinds.insert(kind) && self.kind.is_some();
+        self.kind = Some(kind);
+    }
+
+    /// Notes whether time goes on or back.
+    fn step(&mut self, stamp: Stamp, number: Option<u64>) {
+        let uptime = stamp.uptime.map(|now| (Clock::Uptime, now));
+        let epoch = stamp.epoch.map(|now| (Clock::Epoch, now));
+        let Some((clock, now)) = uptime.or(epoch).or(number.map(|number| (Clock::Number, number))) else {
+            return;
+        };
+        if let Some((last_clock, last)) = self.last_time.replace((clock, now))
+            && last_clock == clock
+        {
+            self.forward += u64::from(now > last);
+            self.backward += u64::from(now < last);
+        }
+    }
+
+    /// Compares a collection's line, which is no repeat, with those before it in this JVM.
+    pub(super) fn compare(&mut self, uptime: Option<u64>, number: Option<u64>) {
+        self.lines += 1;
+        let is_late = uptime.is_some_and(|now| now.saturating_add(OVERTAKING) < self.uptime);
+        self.late += u64::from(is_late && !self.is_late);
+        self.is_late = is_late;
+        let Some(number) = number else { return };
+        self.backs += u64::from(self.last_number.replace(number).is_some_and(|last| number < last));
+        self.mixed |= self.backs >= MOST_BACKS;
+    }
+
+    /// Whether times are those of the JVM's uptime, which nobody sets.
+    pub(super) fn has_uptime(&self) -> bool {
+        self.clock == Some(Clock::Uptime)
+    }
+
+    /// Whether the newest line is the first.
+    pub(super) fn is_newest_first(&self) -> bool {
+        self.backward >= 2 && self.backward / 2 > self.forward
     }
 
     /// Whether a line is of another JVM than the line before, by whose it is.
@@ -103,12 +191,13 @@ impl Runs {
 
     /// How many there are.
     pub(super) fn count(&self) -> u64 {
-        if self.mixed { self.sources.len().max(2) as u64 } else { u64::from(self.any) + self.restarts }
+        if self.are_mixed() { self.sources.len().max(2) as u64 } else { u64::from(self.any) + self.restarts }
     }
 
     /// Whether their lines are mixed.
     pub(super) fn are_mixed(&self) -> bool {
-        self.mixed
+        let late = self.late >= MOST_BACKS && self.late >= self.lines / 20;
+        self.mixed || late
     }
 }
 
@@ -161,6 +250,50 @@ mod tests {
         let mut begins = |source: &str, ms| runs.line(uptime(ms), None, source.as_bytes()).0;
         assert!(!begins("java[1]:", 600) && !begins("java[7]:", 1) && !begins("web", 1));
         assert_eq!((runs.count(), runs.are_mixed()), (3, true));
+    }
+
+    #[test]
+    fn numbers_that_go_back_in_time_are_mixed() {
+        let mixed = |stamp: fn(u64) -> Stamp, of: fn(u64) -> u64| {
+            let mut runs = Runs::default();
+            for line in 1..40 {
+                runs.line(stamp(line), Some(of(line)), b"");
+                runs.compare(stamp(line).uptime, Some(of(line)));
+            }
+            runs.are_mixed()
+        };
+        let to_and_fro = |line| if line % 2 == 0 { line + 20 } else { line };
+        assert!(mixed(uptime, to_and_fro) && mixed(|_| Stamp::default(), to_and_fro));
+        assert!(!mixed(uptime, |line| line) && !mixed(|_| Stamp::default(), |line| line / 3));
+        // Numbers that are far apart look like JVMs that begin, one after the other.
+        assert!(mixed(|_| Stamp::default(), |line| if line % 2 == 0 { line + 2000 } else { line }));
+    }
+
+    #[test]
+    fn times_that_mostly_go_back_are_a_log_with_its_newest_line_first() {
+        let is = |times: &[u64]| {
+            let mut runs = Runs::default();
+            for &ms in times {
+                runs.line(uptime(ms), None, b"");
+            }
+            runs.is_newest_first()
+        };
+        assert!(is(&[900, 900, 800, 801, 700, 600, 500, 400, 300]));
+        assert!(!is(&[100, 200, 199, 198, 300, 400, 10, 20]) && !is(&[900, 100]));
+    }
+
+    #[test]
+    fn another_kind_of_line_begins_a_jvm_once() {
+        let mut runs = Runs::default();
+        let mut begins = |kind| {
+            runs.kind(kind);
+            runs.line(Stamp::default(), None, b"").0
+        };
+        let (new, old) = ((Dialect::Slow, true), (Dialect::Fast, false));
+        assert_eq!(
+            [new, new, old, old, new, old].map(&mut begins),
+            [false, false, true, false, false, false]
+        );
     }
 
     #[test]

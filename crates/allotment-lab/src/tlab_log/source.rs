@@ -171,10 +171,11 @@ fn leading(line: &[u8]) -> &[u8] {
     &line[..line.len() - rest.len()]
 }
 
-/// Reads lines to the end, whatever ends them (LF or CRLF), in one buffer that does not grow.
+/// Reads lines to the end, whatever ends them (LF, CRLF, or CR where the beginning has nothing else), in one buffer that does not grow.
 pub(super) fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     let (mut filled, mut skipping) = (0, false);
+    let (mut ends_with, mut is_known) = (b'\n', false);
     loop {
         let count = match input.read(&mut buffer[filled..]) {
             Ok(0) => break,
@@ -185,7 +186,15 @@ pub(super) fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> 
         let mut rest = &buffer[..filled + count];
         // What was there before has no end of a line.
         let mut searched = filled;
-        while let Some(end) = find_newline(&rest[searched..]).map(|at| at + searched) {
+        if !is_known && rest.contains(&b'\n') {
+            is_known = true;
+        } else if !is_known && rest.len() == CHUNK {
+            is_known = true;
+            if rest.contains(&b'\r') {
+                (ends_with, searched) = (b'\r', 0);
+            }
+        }
+        while let Some(end) = find(ends_with, &rest[searched..]).map(|at| at + searched) {
             if !skipping {
                 log.line(without_return(&rest[..end]), true);
             }
@@ -206,17 +215,22 @@ pub(super) fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> 
             filled = left;
         }
     }
-    if filled > 0 {
+    if !is_known && buffer[..filled].contains(&b'\r') {
+        let mut lines = buffer[..filled].split(|byte| *byte == b'\r').peekable();
+        while let Some(line) = lines.next() {
+            log.line(line, lines.peek().is_some());
+        }
+    } else if filled > 0 {
         log.line(without_return(&buffer[..filled]), false);
     }
     Ok(())
 }
 
 /// The standard library's search, which looks at many bytes at once.
-fn find_newline(text: &[u8]) -> Option<usize> {
+fn find(end: u8, text: &[u8]) -> Option<usize> {
     let mut rest = text;
-    let skipped = io::BufRead::skip_until(&mut rest, b'\n').ok()?;
-    (skipped > 0 && text[skipped - 1] == b'\n').then(|| skipped - 1)
+    let skipped = io::BufRead::skip_until(&mut rest, end).ok()?;
+    (skipped > 0 && text[skipped - 1] == end).then(|| skipped - 1)
 }
 
 fn without_return(line: &[u8]) -> &[u8] {

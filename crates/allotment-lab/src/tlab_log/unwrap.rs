@@ -17,7 +17,7 @@
 //! of Fluent Bit's has. What follows tells them apart, so that such a piece waits for its successor.
 
 use super::stamp::{Stamp, date};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// Bytes of a line that is joined from pieces; a longer one is nothing that HotSpot writes.
@@ -36,6 +36,9 @@ const MOST_LAYERS: usize = 4;
 const TEXTS: [&str; 8] =
     ["log", "MESSAGE", "message", "msg", "textPayload", "@message", "line", "short_message"];
 
+/// Keys under which they have an object that has the text.
+const INNER: [&str; 2] = ["content", "jsonPayload"];
+
 /// Keys under which they have a date.
 const DATES: [&str; 6] = ["time", "timestamp", "@timestamp", "ts", "date", "eventTime"];
 
@@ -47,8 +50,33 @@ struct Content<'a> {
     stamp: Stamp,
     /// Which stream it is of, where it says: pieces of two of them may interleave.
     stream: Vec<u8>,
+    /// Whose it is, where it says.
+    source: Source,
     end: End,
 }
+
+/// Whose a line is, as the fields of an object say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Source {
+    /// By what one process, container or pod has, and no other.
+    pub(super) id: Vec<u8>,
+    /// By labels, which a user chooses.
+    pub(super) labels: Vec<u8>,
+}
+
+/// Where objects say which process, container or pod it was.
+const IDS: [&[&str]; 7] = [
+    &["_HOSTNAME"],
+    &["_PID"],
+    &["CONTAINER_ID"],
+    &["kubernetes", "pod_name"],
+    &["podName"],
+    &["_container_name"],
+    &["container", "id"],
+];
+
+/// Where they have labels.
+const LABELS: [&[&str]; 2] = [&["labels"], &["resource", "labels"]];
 
 /// How a line ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +93,7 @@ enum End {
 #[derive(Clone, Debug)]
 struct Waiting {
     stream: Vec<u8>,
+    source: Source,
     text: Vec<u8>,
     stamp: Stamp,
     end: End,
@@ -78,6 +107,8 @@ pub(super) struct Unwrapped<'a> {
     pub(super) text: Cow<'a, [u8]>,
     /// When the collector got it, where it says.
     pub(super) stamp: Stamp,
+    /// Whose it is, where the collector says.
+    pub(super) source: Source,
     /// Whether its end was there.
     pub(super) whole: bool,
     /// It was longer than what is kept.
@@ -97,13 +128,13 @@ impl Unwrapper {
         let place = self.waiting.iter().position(|waiting| waiting.stream == content.stream);
         let Some(mut waiting) = place.map(|place| self.waiting.swap_remove(place)) else {
             return match content.end {
-                End::Whole => hand_on(content.text, content.stamp, whole, &mut each),
+                End::Whole => hand_on(content.text, content.stamp, &content.source, whole, &mut each),
                 _ => self.wait(content, &mut each),
             };
         };
         if waiting.end == End::Unsaid && content.end == End::Unsaid && waiting.text.len() < DOCKER_PIECE {
             // Two in a row without an end: that is how whole lines are written here.
-            hand_on(waiting.text.into(), waiting.stamp, true, &mut each);
+            hand_on(waiting.text.into(), waiting.stamp, &waiting.source, true, &mut each);
             return self.wait(content, &mut each);
         }
         waiting.too_long |= waiting.text.len() + content.text.len() > MOST_JOINED;
@@ -114,37 +145,45 @@ impl Unwrapper {
             waiting.end = content.end;
             self.waiting.push(waiting);
         } else if waiting.too_long {
-            each(Unwrapped { text: Cow::default(), stamp: waiting.stamp, whole, too_long: true });
+            let Waiting { stamp, source, .. } = waiting;
+            each(Unwrapped { text: Cow::default(), stamp, source, whole, too_long: true });
         } else {
-            hand_on(waiting.text.into(), waiting.stamp, whole, &mut each);
+            hand_on(waiting.text.into(), waiting.stamp, &waiting.source, whole, &mut each);
         }
     }
 
     /// The log has ended: hands on what still waits.
     pub(super) fn finish(&mut self, mut each: impl FnMut(Unwrapped<'static>)) {
         for waiting in std::mem::take(&mut self.waiting) {
-            let Waiting { text, stamp, end, too_long, .. } = waiting;
+            let Waiting { text, stamp, source, end, too_long, .. } = waiting;
             if too_long {
-                each(Unwrapped { text: Cow::default(), stamp, whole: false, too_long });
+                each(Unwrapped { text: Cow::default(), stamp, source, whole: false, too_long });
             } else {
-                hand_on(text.into(), stamp, end == End::Unsaid, &mut each);
+                hand_on(text.into(), stamp, &source, end == End::Unsaid, &mut each);
             }
         }
     }
 
     fn wait<'a>(&mut self, content: Content<'_>, each: &mut impl FnMut(Unwrapped<'a>)) {
         if self.waiting.len() == MOST_WAITING {
-            let Waiting { text, stamp, .. } = self.waiting.remove(0);
-            hand_on(text.into(), stamp, false, each);
+            let Waiting { text, stamp, source, .. } = self.waiting.remove(0);
+            hand_on(text.into(), stamp, &source, false, each);
         }
-        let Content { text, stamp, stream, end } = content;
-        self.waiting.push(Waiting { stream, text: text.into_owned(), stamp, end, too_long: false });
+        let Content { text, stamp, stream, source, end } = content;
+        self.waiting.push(Waiting { stream, source, text: text.into_owned(), stamp, end, too_long: false });
     }
 }
 
 /// Hands on a text, which may be several lines.
-fn hand_on<'a>(text: Cow<'a, [u8]>, stamp: Stamp, whole: bool, each: &mut impl FnMut(Unwrapped<'a>)) {
-    let mut one = |text, whole| each(Unwrapped { text, stamp, whole, too_long: false });
+fn hand_on<'a>(
+    text: Cow<'a, [u8]>,
+    stamp: Stamp,
+    source: &Source,
+    whole: bool,
+    each: &mut impl FnMut(Unwrapped<'a>),
+) {
+    let mut one =
+        |text, whole| each(Unwrapped { text, stamp, source: source.clone(), whole, too_long: false });
     match text {
         Cow::Owned(text) if text.contains(&b'\n') => {
             let mut lines = text.split(|byte| *byte == b'\n').peekable();
@@ -165,7 +204,13 @@ pub(super) fn when(line: &[u8]) -> (Cow<'_, [u8]>, Stamp) {
 
 fn content(line: &[u8]) -> Content<'_> {
     let text = Cow::Borrowed(line);
-    let mut content = Content { text, stamp: Stamp::default(), stream: Vec::new(), end: End::Whole };
+    let mut content = Content {
+        text,
+        stamp: Stamp::default(),
+        stream: Vec::new(),
+        source: Source::default(),
+        end: End::Whole,
+    };
     for _ in 0..MOST_LAYERS {
         if content.text.contains(&0x1b) {
             content.text = Cow::Owned(without_colours(&content.text));
@@ -173,6 +218,12 @@ fn content(line: &[u8]) -> Content<'_> {
         if !unwrap(&mut content) {
             break;
         }
+    }
+    // HTML's way to write the arrow of a size that changes.
+    if content.text.contains(&b'&')
+        && let Some(at) = content.text.windows(5).position(|part| part == b"-&gt;")
+    {
+        content.text = Cow::Owned([&content.text[..at], b"->", &content.text[at + 5..]].concat());
     }
     content
 }
@@ -209,7 +260,7 @@ fn unwrap(content: &mut Content<'_>) -> bool {
             true
         }
         // Any other prefix, and an object behind it.
-        Some(_) if content.text.ends_with(b"}") => {
+        Some(_) if without_separator(&content.text).ends_with(b"}") => {
             let Some(at) = content.text.windows(2).position(|pair| pair == b"{\"") else { return false };
             let Some(found) = object(&content.text[at..]) else { return false };
             set(content, found);
@@ -228,6 +279,8 @@ fn set(content: &mut Content<'_>, found: Content<'static>) {
     content.text = found.text;
     content.stamp = content.stamp.or(found.stamp);
     content.stream = found.stream;
+    content.source.id.extend(found.source.id);
+    content.source.labels.extend(found.source.labels);
     content.end = found.end;
 }
 
@@ -250,10 +303,19 @@ fn container(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     is.then(|| (stream, tags, text.strip_prefix(b" ").unwrap_or(text)))
 }
 
+/// Without what separates an object from the next of an array.
+fn without_separator(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_end();
+    text.strip_suffix(b",").or(text.strip_suffix(b"]")).unwrap_or(text).trim_ascii_end()
+}
+
 /// What an object of JSON has to say; none if it is cut or has no text.
 fn object(text: &[u8]) -> Option<Content<'static>> {
-    let Value::Object(fields) = serde_json::from_slice(text.trim_ascii_end()).ok()? else { return None };
-    let (key, mut text) = TEXTS.iter().find_map(|key| Some((*key, bytes(fields.get(*key)?)?)))?;
+    let Value::Object(fields) = serde_json::from_slice(without_separator(text)).ok()? else { return None };
+    let of =
+        |fields: &Map<String, Value>| TEXTS.iter().find_map(|key| Some((*key, bytes(fields.get(*key)?)?)));
+    let inner = || INNER.iter().find_map(|key| of(fields.get(*key)?.as_object()?));
+    let (key, mut text) = of(&fields).or_else(inner)?;
     let named = |key: &str| fields.get(key).and_then(Value::as_str);
     let stamp = DATES.iter().find_map(|key| Some(date(named(key)?.as_bytes())?.0));
     let of_journal = || named("__REALTIME_TIMESTAMP")?.parse::<u64>().ok()?.checked_mul(1000);
@@ -270,7 +332,27 @@ fn object(text: &[u8]) -> Option<Content<'static>> {
     }
     let stream = ["stream", "CONTAINER_ID", "_PID"].iter().filter_map(|key| named(key)).collect::<String>();
     let stamp = Stamp { uptime: None, epoch: stamp.or_else(of_journal) };
-    Some(Content { text: Cow::Owned(text), stamp, stream: stream.into_bytes(), end })
+    Some(Content { text: Cow::Owned(text), stamp, stream: stream.into_bytes(), source: source(&fields), end })
+}
+
+/// Whose a line is, by its object's fields.
+fn source(fields: &Map<String, Value>) -> Source {
+    let at = |path: &[&str]| {
+        let (first, rest) = path.split_first()?;
+        rest.iter().try_fold(fields.get(*first)?, |value, key| value.get(key))
+    };
+    let mut source = Source::default();
+    for value in IDS.iter().filter_map(|path| at(path)) {
+        source.id.extend(value.to_string().bytes());
+    }
+    for labels in LABELS.iter().filter_map(|path| at(path)?.as_object()) {
+        // What differs between the lines of one JVM says nothing.
+        let same = |key: &str| !["level", "severity", "time", "stream"].iter().any(|part| key.contains(part));
+        for (key, value) in labels.iter().filter(|(key, _)| same(key)) {
+            source.labels.extend(format!("{key}={value}").bytes());
+        }
+    }
+    source
 }
 
 /// A text, or the numbers of its bytes, as the journal writes what is no UTF-8.

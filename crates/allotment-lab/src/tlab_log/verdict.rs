@@ -93,6 +93,9 @@ fn silence(log: &Log) -> Option<String> {
     if log.accounts().is_empty() {
         return Some("the threads are not in the log: it takes -Xlog:gc+tlab=trace to have them".into());
     }
+    if log.is_newest_first() {
+        return Some("no verdict: newest line first; give `tac FILE`".into());
+    }
     if log.is_mixed() {
         return Some(format!(
             "no verdict: lines of {} JVMs are mixed; give each one's log by itself, such as \
@@ -107,14 +110,29 @@ fn silence(log: &Log) -> Option<String> {
                 .into(),
         );
     }
-    match log.agreement() {
-        Agreement::Missing(missing) if is_fifth(missing, log.totals.refills) => Some(format!(
-            "no verdict: the threads' lines of {missing} of {} refills are missing; where -Xlog:async dropped \
-             them, give it a larger -XX:AsyncLogBufferSize",
-            log.totals.refills
-        )),
-        _ => None,
+    let (compared, totals) = (log.compared(), log.totals.refills);
+    let exceeds = compared.refills / 6 > totals / 5 && compared.lost > totals / 10;
+    if log.totals.lines > 0 && exceeds {
+        return Some(format!(
+            "no verdict: the threads' lines have {} refills and the totals have {totals}; lines came twice, or in \
+             another order than they were written in",
+            compared.refills
+        ));
     }
+    // Shenandoah's totals are not the sums of the lines before them.
+    let (missing, of) = if log.is_shenandoah() {
+        (log.lost(), all(|account| account.refills))
+    } else if log.agreement() == Agreement::Unknown {
+        (0, 0)
+    } else {
+        (log.missing(), totals)
+    };
+    is_fifth(missing, of).then(|| {
+        format!(
+            "no verdict: the threads' lines of {missing} of {of} refills are missing; where -Xlog:async dropped \
+             them, give it a larger -XX:AsyncLogBufferSize"
+        )
+    })
 }
 
 /// Whether a part is a fifth of the whole or more.

@@ -2,6 +2,7 @@
 //!
 //! Each says what is there in exact numbers, or what is missing and the JVM's option that gives it.
 
+use crate::format::width;
 use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict};
 use std::fmt::Write;
 
@@ -53,7 +54,11 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     if log.cut_off {
         text += "a packed file was cut off: what comes behind is missing\n";
     }
-    if log.jvms() > 1 {
+    if log.repeated > 0 && log.is_in_order() {
+        let _ =
+            writeln!(text, "{} had come before, and counted once", counted(log.repeated, "line", "lines"));
+    }
+    if log.jvms() > 1 && !log.is_newest_first() {
         let how = if log.is_mixed() { "mixed with each other" } else { "one after the other" };
         let _ = writeln!(text, "{} JVMs wrote it, {how}; the figures are of all of them", log.jvms());
     }
@@ -82,6 +87,30 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     }
     match log.agreement() {
         Agreement::Unknown | Agreement::Same => {}
+        _ if !log.is_in_order() => {}
+        found if log.is_shenandoah() => {
+            let (missing, more) = match found {
+                Agreement::Both { missing, more } => (missing, more),
+                Agreement::Missing(missing) => (missing, 0),
+                Agreement::More(more) => (0, more),
+                _ => (0, 0),
+            };
+            let _ = writeln!(
+                text,
+                "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it \
+                 logs totals, and logs some totals again; totals line by totals line, the threads' lines have {} \
+                 more and {missing} fewer; the table is of the threads' lines",
+                counted(more, "refill", "refills")
+            );
+        }
+        Agreement::Both { missing, more } => {
+            let _ = writeln!(
+                text,
+                "some of the collections' totals have {} more than their threads' lines: lines are missing; others \
+                 have {more} fewer: totals are missing, or lines came twice",
+                counted(missing, "refill", "refills")
+            );
+        }
         Agreement::Missing(missing) => {
             let _ = writeln!(
                 text,
@@ -92,8 +121,8 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
         Agreement::More(more) => {
             let _ = writeln!(
                 text,
-                "the threads' lines at collections have {} more than the totals: Shenandoah takes buffers away \
-                 more often than it logs totals, or totals are missing; the table is of the threads' lines",
+                "the threads' lines at collections have {} more than the totals: totals are missing, or lines came \
+                 twice; the table is of the threads' lines",
                 counted(more, "refill", "refills")
             );
         }
@@ -150,4 +179,26 @@ pub(super) fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String 
         text += "no line tells of a buffer that one of these threads was given, so nothing is said of them\n";
     }
     if text.is_empty() { "no thread starves or hoards\n".into() } else { text }
+}
+
+/// Sentences, of which each is a line, in lines of at most so many columns, where that is known.
+pub(super) fn wrapped(text: &str, columns: Option<usize>) -> String {
+    text.lines().map(|line| width::lines(line, columns) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_as_wide_as_the_terminal() {
+        let text = "no verdict: lines of 2 JVMs are mixed; give each one's log by itself\nno thread hoards\n";
+        let lines = wrapped(text, Some(40));
+        assert!(
+            lines.lines().all(|line| line.len() <= 40) && lines.ends_with("\nno thread hoards\n"),
+            "{lines}"
+        );
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(wrapped(text, None), text);
+    }
 }

@@ -2,38 +2,90 @@
 //!
 //! A file may have several members, as rotated logs have that were put together. What the library says of
 //! a damaged one ("corrupt deflate stream") is of no use to who has the file, and a second read after its
-//! error may find an end. So the cause is told in our words, and again as often as somebody reads.
+//! error may find an end. Zeros behind the data are what tapes and copies by blocks leave, and say nothing. Its
+//! reader of several members was refused: it takes whatever follows for a member, and a short one for a cut. So the
+//! cause is told in our words, and again as often as somebody reads.
 
-use flate2::read::MultiGzDecoder;
-use std::io::{self, ErrorKind, Read};
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 const CUT: &str = "its gzip data ends too early: the file was cut off; copy it again, or unpack what there is \
     with `zcat`";
+const FOLLOWED: &str =
+    "its gzip data is whole, and something else follows it; unpack what there is with `zcat`";
 const DAMAGED: &str = "its gzip data is damaged, or something else follows it; copy it again, or unpack what \
     there is with `zcat`";
 const NO_GZIP: &str = "it begins as gzip data does, and what follows is damaged; copy it again";
 
 /// What is packed, unpacked.
 pub(super) struct Gunzip<R> {
-    members: MultiGzDecoder<R>,
+    /// None behind the last one.
+    member: Option<GzDecoder<BufReader<R>>>,
     any: bool,
     failed: Option<(ErrorKind, &'static str)>,
 }
 
 impl<R: Read> Gunzip<R> {
     pub(super) fn new(packed: R) -> Self {
-        Self { members: MultiGzDecoder::new(packed), any: false, failed: None }
+        Self { member: Some(GzDecoder::new(BufReader::new(packed))), any: false, failed: None }
+    }
+
+    /// Reads of this member or, at its end, of the next.
+    fn read_members(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let count = member.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            self.any = true;
+            self.member = match self.member.take().map(|member| following(member.into_inner())) {
+                Some(Ok(Following::Member(rest))) => Some(GzDecoder::new(rest)),
+                Some(Ok(Following::Else)) => {
+                    self.failed = Some((ErrorKind::InvalidData, FOLLOWED));
+                    None
+                }
+                Some(Err(error)) => return Err(error),
+                Some(Ok(Following::Nothing)) | None => None,
+            };
+        }
+        self.failed.map_or(Ok(0), |(kind, text)| Err(io::Error::new(kind, text)))
+    }
+}
+
+/// What is behind a member.
+enum Following<R> {
+    Nothing,
+    Member(BufReader<R>),
+    Else,
+}
+
+/// Looks for what is behind a member, and passes over zeros.
+fn following<R: Read>(mut rest: BufReader<R>) -> io::Result<Following<R>> {
+    const FIRST_OF_MEMBER: u8 = 0x1f;
+    loop {
+        let bytes = rest.fill_buf()?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        match bytes.get(zeros) {
+            _ if bytes.is_empty() => return Ok(Following::Nothing),
+            Some(&FIRST_OF_MEMBER) => {
+                rest.consume(zeros);
+                return Ok(Following::Member(rest));
+            }
+            Some(_) => return Ok(Following::Else),
+            None => rest.consume(zeros),
+        }
     }
 }
 
 impl<R: Read> Read for Gunzip<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.failed.is_none() {
-            match self.members.read(buffer) {
+            match self.read_members(buffer) {
                 Ok(count) => {
                     self.any |= count > 0;
                     return Ok(count);
                 }
+                Err(_) if self.failed.is_some() => {}
                 Err(error) => {
                     self.failed = Some(match error.kind() {
                         ErrorKind::UnexpectedEof => (ErrorKind::UnexpectedEof, CUT),

@@ -52,6 +52,15 @@ fn gzip_is_unpacked_in_members_and_layers() {
     let mut bomb = b"x".to_vec();
     (0..MOST_LAYERS + 1).for_each(|_| bomb = gzip(&bomb));
     assert!(of(&bomb).unwrap_err().contains("times over"));
+    // Zeros behind it are padding; anything else is named, however short it is.
+    assert_eq!(
+        of(&[gzip(b"one\n"), vec![0; 20_000], gzip(b"two\n"), vec![0; 3]].concat()).unwrap(),
+        "one\ntwo\n"
+    );
+    for other in [&b"x"[..], b"garbage", b"\0\0something longer than a header is"] {
+        let error = of(&[&gzip(b"one\n"), other].concat()).unwrap_err();
+        assert!(error.contains("something else follows it"), "{error}");
+    }
     let packed = gzip(long.as_bytes());
     for cut in [3, 9, 12, packed.len() / 2, packed.len() - 9, packed.len() - 1] {
         let error = of(&packed[..cut]).unwrap_err();

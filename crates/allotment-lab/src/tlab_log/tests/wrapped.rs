@@ -11,7 +11,11 @@ const STAMP: &str = "2024-01-01T00:00:00.123456789Z";
 /// What a wrapper makes of a line.
 type Wrapper = fn(&str) -> String;
 
-const WRAPPERS: [(&str, Wrapper); 22] = [
+const WRAPPERS: [(&str, Wrapper); 26] = [
+    ("content", |line| format!(r#"{{"content":{{"message":{}}},"id":"x"}}"#, json(line))),
+    ("gcp, json", |line| format!(r#"{{"jsonPayload":{{"message":{}}},"timestamp":"{STAMP}"}}"#, json(line))),
+    ("array", |line| format!(r#"[{{"message":{}}},"#, json(line))),
+    ("html", |line| line.replace("->", "-&gt;")),
     ("docker", |line| {
         format!(r#"{{"log":{},"stream":"stdout","time":"{STAMP}"}}"#, json(&format!("{line}\n")))
     }),
@@ -143,6 +147,10 @@ fn ends_zeros_and_cuts() {
     let plain = read(text.as_bytes());
     let returns = read(text.replace('\n', "\r\n").as_bytes());
     assert_eq!((returns.accounts(), returns.read), (plain.accounts(), plain.read));
+    let lone = read(text.replace('\n', "\r").as_bytes());
+    assert_eq!((lone.accounts(), lone.read, lone.skipped), (plain.accounts(), plain.read, plain.skipped));
+    let long = read(text.repeat(50).replace('\n', "\r").as_bytes());
+    assert_eq!((long.read, long.skipped), (plain.read * 50, plain.skipped));
     // A log that was truncated while it was written begins with zeros.
     let hole = read(&[&[0; 5000][..], text.as_bytes()].concat());
     assert_eq!((hole.accounts(), hole.skipped), (plain.accounts(), plain.skipped));
