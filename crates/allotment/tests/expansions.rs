@@ -1,8 +1,9 @@
-//! A type among the arguments of a derive's macro expands anew at each use, so it may be another type each time: programs
-//! of `tests/expansions`, with each choice of expansions.
+//! A type among the arguments of a derive's macro expands anew at each use, so it may be another type
+//! each time: programs of `tests/expansions`, with each choice of up to two expansions.
 //!
-//! Each is refused by the compiler, or runs as it should: whatever the choice, safe code does not break the heap.
-//! Refused: one choice of expansions for each hole that there was. It would be another after every change of a macro.
+//! Each is refused by the compiler, or runs as it should: whatever the choice, safe code does not
+//! break the heap. Refused: one choice for each hole that there was. It would be another after every
+//! change of a macro.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
