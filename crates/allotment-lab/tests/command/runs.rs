@@ -145,7 +145,7 @@ fn experiments_run_together_and_share_flags() {
 
     let table = String::from_utf8(output.stdout).unwrap();
     let constant = |start: &str| table.lines().any(|line| line.starts_with(start));
-    let bumping = "tlab, burst, emitted, stub, called, bare, shared, collected";
+    let bumping = "tlab, burst, emitted, bare, shared, collected";
     assert!(
         constant(&format!("size = 48, eden = 16k, prefetch = by-processor ({bumping}), zeroing = ")),
         "{table}"
