@@ -201,7 +201,9 @@ fn register_loaded() -> usize {
         (seen, false)
     };
     let guard = REGISTERING.lock(own);
-    ASKED_BY.store(if asked_by == 0 { own } else { asked_by }, Ordering::Relaxed);
+    if asked_by == 0 {
+        ASKED_BY.store(own, Ordering::Relaxed);
+    }
     let mut relocated = complete;
     for Pointers { shape, .. } in found {
         // SAFETY: `type_shape!` alone makes notes that name this copy, and each names a `TypeShape` static of a file that
