@@ -41,6 +41,6 @@ pub use reading::{Reading, Total};
 pub use refusal::Refusal;
 pub use table::{Code, Row, rows};
 pub use thread::ThreadCounters;
-#[cfg(test)]
-pub(crate) use usage::fresh_pages;
 pub use usage::{Snapshot, Usage};
+#[cfg(test)]
+pub(crate) use usage::{fresh_pages, wait_times};

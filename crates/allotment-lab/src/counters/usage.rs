@@ -131,6 +131,16 @@ pub(crate) fn fresh_pages(pages: usize) -> usize {
     pages
 }
 
+/// Waits until the system has counted `times` more waits of the calling thread. A nap alone is not always one: on a busy
+/// host its time may be over before the thread has given up its CPU.
+#[cfg(test)]
+pub(crate) fn wait_times(times: u64) {
+    let before = Snapshot::read();
+    while Snapshot::read().since(&before, Usage::Voluntary).unwrap().count < times {
+        std::thread::sleep(std::time::Duration::from_micros(100));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,10 +160,9 @@ mod tests {
     #[test]
     fn sleeping_is_a_switch_of_ones_own_choice() {
         let before = Snapshot::read();
-        for _ in 0..5 {
-            std::thread::sleep(std::time::Duration::from_micros(100));
+        while Snapshot::read().since(&before, Usage::Voluntary).unwrap().count < 5 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        assert!(Snapshot::read().since(&before, Usage::Voluntary).unwrap().count >= 5);
     }
 
     #[test]
