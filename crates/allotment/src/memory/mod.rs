@@ -48,5 +48,5 @@ pub(crate) use standard_error::{abort_because, tell};
 #[cfg(not(any(miri, loom)))]
 pub(crate) use x86_64::is_above_word;
 pub(crate) use x86_64::write_word_and_any_zeroes;
-pub(crate) use x86_64::{all_64_are, copy_short, copy_two_pairs, fence_behind_swap, load_eight, store_eight};
+pub(crate) use x86_64::{all_64_are, copy_short, copy_two_pairs, load_eight, store_eight};
 pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

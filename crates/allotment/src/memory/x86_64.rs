@@ -10,6 +10,7 @@
 use core::arch::asm;
 use core::arch::x86_64::{__m256i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 use core::mem::transmute;
+use core::ptr::NonNull;
 
 /// Fetches the line `OFFSET` bytes behind `addr` in the exclusive state (`PREFETCHW`): the next store needs
 /// no upgrade.
@@ -24,16 +25,6 @@ pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
     unsafe {
         asm!("prefetchw [{} + {}]", in(reg) addr, const OFFSET, options(nomem, nostack, preserves_flags));
     }
-}
-
-/// A fence of all orders behind a compare-and-swap of another word, which on this processor is one itself, whether it succeeded or
-/// not: the compiler alone must be kept from moving loads up. The model checkers know no such processor.
-#[inline(always)]
-pub(crate) fn fence_behind_swap() {
-    #[cfg(any(loom, miri))]
-    crate::sync::fence(core::sync::atomic::Ordering::SeqCst);
-    #[cfg(not(any(loom, miri)))]
-    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
 }
 
 /// Whether `value` is above the word `OFFSET` bytes behind `base`, which is read as by a Relaxed atomic load.
@@ -99,27 +90,43 @@ pub unsafe fn write_word_and_zeroes(to: *mut u8, word: u64, bytes: usize) {
     }
 }
 
-/// The same for a size that is known at run time only, and most often small: up to 64 bytes by stores that overlap, since a call
-/// of memset takes longer than they do.
+/// The same for a size that is known at run time only, and most often small: up to 64 bytes by
+/// stores that overlap, since a call of memset takes longer than they do. Returns `to`.
 ///
 /// # Safety
 /// As for [`write_word_and_zeroes`].
 #[inline(always)]
-pub(crate) unsafe fn write_word_and_any_zeroes(to: *mut u8, word: u64, bytes: usize) {
+pub(crate) unsafe fn write_word_and_any_zeroes(to: NonNull<u8>, word: u64, bytes: usize) -> NonNull<u8> {
     debug_assert!(bytes >= 16 && bytes.is_multiple_of(8));
-    // SAFETY: stores of 16 bytes, unaligned, from 16 or 32 bytes on or to the end, where the range has as many: inside it. SSE2
-    // is part of x86-64.
+    if bytes > 64 {
+        // SAFETY: the caller's predicates.
+        return unsafe { write_word_and_many_zeroes(to, word, bytes) };
+    }
+    // SAFETY: stores of 16 bytes, unaligned, from 16 bytes on or to the end, where the range has as
+    // many: inside it. SSE2 is part of x86-64.
     unsafe {
         let zeroes = _mm_set_epi64x(0, 0);
-        _mm_storeu_si128(to.add(bytes - 16).cast(), zeroes);
-        if bytes > 64 {
-            to.add(16).write_bytes(0, bytes - 32);
-        } else if bytes > 32 {
-            _mm_storeu_si128(to.add(16).cast(), zeroes);
-            _mm_storeu_si128(to.add(bytes - 32).cast(), zeroes);
+        if bytes > 16 {
+            _mm_storeu_si128(to.add(bytes - 16).as_ptr().cast(), zeroes);
         }
-        _mm_storeu_si128(to.cast(), _mm_set_epi64x(0, word as i64));
+        if bytes > 32 {
+            _mm_storeu_si128(to.add(16).as_ptr().cast(), zeroes);
+            _mm_storeu_si128(to.add(bytes - 32).as_ptr().cast(), zeroes);
+        }
+        _mm_storeu_si128(to.as_ptr().cast(), _mm_set_epi64x(0, word as i64));
     }
+    to
+}
+
+/// The call of memset, out of line: a caller for whom it is the last thing then saves no register.
+///
+/// # Safety
+/// As for [`write_word_and_zeroes`].
+#[inline(never)]
+unsafe fn write_word_and_many_zeroes(to: NonNull<u8>, word: u64, bytes: usize) -> NonNull<u8> {
+    // SAFETY: the caller's predicates.
+    unsafe { write_word_and_zeroes(to.as_ptr(), word, bytes) };
+    to
 }
 
 /// Where a vector is stored as one value. [`ptr::write_unaligned`](core::ptr::write_unaligned) copies bytes, which
@@ -300,10 +307,17 @@ mod tests {
     #[test]
     fn a_word_and_zeroes_fill_any_size_and_no_more() {
         for words in 2..40 {
-            for write in [write_word_and_zeroes, write_word_and_any_zeroes] {
+            for any_size in [false, true] {
                 let mut to = [u64::MAX; 41];
+                let start = NonNull::from(&mut to).cast();
                 // SAFETY: it has more words.
-                unsafe { write(to.as_mut_ptr().cast(), 7, words * 8) };
+                unsafe {
+                    if any_size {
+                        assert_eq!(write_word_and_any_zeroes(start, 7, words * 8), start);
+                    } else {
+                        write_word_and_zeroes(start.as_ptr(), 7, words * 8);
+                    }
+                }
                 let mut expected = [u64::MAX; 41];
                 expected[..words].fill(0);
                 expected[0] = 7;

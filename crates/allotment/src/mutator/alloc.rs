@@ -16,7 +16,6 @@
 #[cfg(not(any(miri, loom)))]
 use super::Hot;
 use super::hot::in_buffer;
-use super::refill::NoLane;
 use super::state::State;
 use super::{ArraySite, OutOfMemory, Prefetch, Shared, Site, Zeroing};
 #[cfg(not(any(miri, loom)))]
@@ -232,18 +231,25 @@ impl<'t> Mutator<'t> {
 /// Of the state, for the reason that there is [`duplicate`](Mutator::duplicate).
 impl State {
     /// What the fast path could not do: everything short of a safepoint.
+    ///
+    /// Without buffers this is the path of each object. So what it calls, it calls last, and saves no
+    /// register: a swap waits for all stores before it, those of saved registers too.
     #[cold]
     #[inline(never)]
     fn alloc_slow<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
-        let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES)?;
-        if Z::ZEROES_BODY {
-            // SAFETY: `bytes` bytes, which are this thread's alone.
-            unsafe { write_word_and_any_zeroes(start.as_ptr(), header.bits(), bytes) };
-        } else {
-            // SAFETY: the header is the first word of them.
-            unsafe { start.cast::<u64>().write(header.bits()) };
-        }
-        Some(start)
+        let Some(start) = self.bump_pointer(bytes, Z::WANTS_ZEROES) else {
+            return self.alloc_past_pointer::<Z>(bytes, header);
+        };
+        // SAFETY: `bytes` bytes, which are this thread's alone.
+        Some(unsafe { initialise_any::<Z>(start, header, bytes) })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_past_pointer<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
+        let start = self.memory_past_pointer(bytes, Z::WANTS_ZEROES)?;
+        // SAFETY: as above.
+        Some(unsafe { initialise_any::<Z>(start, header, bytes) })
     }
 
     #[cold]
@@ -263,22 +269,15 @@ impl State {
     /// Memory of `bytes` where the fast path has none.
     #[inline(always)]
     pub(super) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
-        let lane = if zeroed { Err(NoLane::Closed) } else { self.lengthen_in_lane(bytes) };
-        match lane {
-            Ok(start) => Some(start),
-            Err(why) => match self.bump_pointer(bytes, zeroed) {
-                Some(start) => Some(start),
-                None => self.memory_past_lane(bytes, zeroed, why),
-            },
+        match self.bump_pointer(bytes, zeroed) {
+            Some(start) => Some(start),
+            None => self.memory_past_pointer(bytes, zeroed),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn memory_past_lane(&self, bytes: usize, zeroed: bool, why: NoLane) -> Option<NonNull<u8>> {
-        if why == NoLane::Lost {
-            self.come_back_from_lane();
-        }
+    fn memory_past_pointer(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         if self.hot.limit.pending() || self.zeal.stops() {
             return None;
         }
@@ -288,6 +287,21 @@ impl State {
         }
         NonNull::new(block.start as *mut u8)
     }
+}
+
+/// Writes the header, and the body if the policy says so, of a size that is known at run time only.
+///
+/// # Safety
+/// As for [`initialise`].
+#[inline(always)]
+unsafe fn initialise_any<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: usize) -> NonNull<u8> {
+    if Z::ZEROES_BODY {
+        // SAFETY: the caller's predicates.
+        return unsafe { write_word_and_any_zeroes(start, header.bits(), bytes) };
+    }
+    // SAFETY: the header is the first word of the caller's memory.
+    unsafe { start.cast::<u64>().write(header.bits()) };
+    start
 }
 
 /// Writes the header, and the body if the policy says so.

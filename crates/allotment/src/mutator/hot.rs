@@ -10,7 +10,6 @@
 //! byte [cards + (slot >> 9)] = 1            behind every store to a slot of an object
 //! ```
 
-use super::lane::Lane;
 use super::limit::Limit;
 use super::pointer::Pointer;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
@@ -50,8 +49,6 @@ pub struct Hot {
     /// [`GeneratedFrame`](super::GeneratedFrame), or 0. Written by the owner; a collector reads it while the thread is
     /// stopped.
     frame: AtomicUsize,
-    /// How the buffer becomes longer. Closed with each buffer.
-    pub(super) lane: Lane,
     /// Where objects come from without a buffer (`UseTLAB=false`).
     pub(super) pointer: Pointer,
 }
@@ -110,7 +107,6 @@ impl Hot {
             zeroed: Cell::new(0),
             clean: Cell::new(0),
             frame: AtomicUsize::new(0),
-            lane: Lane::new(),
             pointer: Pointer::new(),
         }
     }
@@ -174,7 +170,6 @@ impl Hot {
 
     /// Installs the buffer `[start, end)` of which `[clean, end)` is zero. The caller arms.
     pub(super) fn install(&self, start: usize, clean: usize, end: usize) {
-        self.lane.close();
         self.start.store(start, Ordering::Relaxed);
         self.top.store(start, Ordering::Relaxed);
         self.watermark.set(start);
@@ -185,22 +180,11 @@ impl Hot {
 
     /// Lengthens the buffer to `end`, where memory below `dirty` may be anything and the rest is zero. The caller arms.
     pub(super) fn extend(&self, dirty: usize, end: usize) {
-        self.extend_with(self.zeroed_once_extended(dirty, end), dirty, end);
-    }
-
-    /// What [`zeroed`](Self::zeroed) is once the buffer is [extended](Self::extend) so.
-    #[inline(always)]
-    pub(super) fn zeroed_once_extended(&self, dirty: usize, end: usize) -> usize {
-        let (old_end, zeroed) = (self.end.get(), self.zeroed.get());
-        if dirty <= old_end && zeroed == old_end { end } else { zeroed }
-    }
-
-    /// [`extend`](Self::extend) by who has asked for that already.
-    #[inline(always)]
-    pub(super) fn extend_with(&self, zeroed: usize, dirty: usize, end: usize) {
-        self.zeroed.set(zeroed);
-        if dirty > self.end.replace(end) {
+        let old_end = self.end.replace(end);
+        if dirty > old_end {
             self.clean.set(dirty.min(end));
+        } else if self.zeroed.get() == old_end {
+            self.zeroed.set(end);
         }
     }
 
@@ -213,7 +197,6 @@ impl Hot {
     /// caller arms.
     pub(super) fn rewind(&self, top: usize, end: usize) {
         let clean = self.clean.get().max(self.top()).min(end);
-        self.lane.close();
         self.top.store(top, Ordering::Relaxed);
         self.watermark.set(top);
         self.end.set(end);
@@ -223,7 +206,6 @@ impl Hot {
 
     /// No buffer. The caller arms with zeroes.
     pub(super) fn clear(&self) {
-        self.lane.close();
         self.pointer.close();
         self.start.store(0, Ordering::Relaxed);
         self.top.store(0, Ordering::Relaxed);
@@ -249,7 +231,6 @@ impl Hot {
             "limits: {zeroed:#x} <= {plain:#x} <= {end:#x}"
         );
         assert!(self.zeroed.get() <= end && self.clean.get() <= end, "zeroes end in the buffer");
-        self.lane.verify(end);
     }
 }
 

@@ -15,12 +15,10 @@
 //! and neither may lose the other's word: each writes, fences, and looks (Dekker). In whichever order
 //! the two fences fall, either the owner sees the request, or the 0 is written after the owner's value. An owner that
 //! itself writes 0 needs neither: its next allocation takes the slow path, and sees the request there.
-//! Where the owner swaps another word between the two, the swap is its fence (`arm_through`).
 //! Refused: to go without the owner's fence, and to have the requester look again; where that was measured it
 //! gained 1 to 2 ns of a refill. An expedited `membarrier` in `request` would make the owner's fence free, and costs the
 //! requester a system call; the fence is paid once per refill or window, not per allocation.
 
-use crate::memory::fence_behind_swap;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
 #[derive(Debug)]
@@ -65,18 +63,6 @@ impl Limit {
             fence(Ordering::SeqCst);
             self.hear();
         }
-    }
-
-    /// The same around a `swap` of another word, which is the fence between the numbers and the look at the request; whether it
-    /// succeeded. If not, the numbers may be wrong, and the owner arms again before it compares with them.
-    #[inline(always)]
-    pub(super) fn arm_through(&self, plain: usize, zeroed: usize, swap: impl FnOnce() -> bool) -> bool {
-        debug_assert!(zeroed <= plain);
-        self.raise(plain, zeroed);
-        let swapped = swap();
-        fence_behind_swap();
-        self.hear();
-        swapped
     }
 
     /// Makes the owner's next allocation take the slow path. Any thread.
@@ -124,21 +110,6 @@ impl Limit {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn arming_through_a_swap_says_how_that_went_and_hears_a_request() {
-        let limit = Limit::new();
-        for swapped in [true, false] {
-            assert_eq!(limit.arm_through(64, 32, || swapped), swapped);
-            assert_eq!((limit.plain(), limit.zeroed()), (64, 32));
-        }
-        assert!(limit.arm_through(128, 96, || {
-            limit.request();
-            true
-        }));
-        assert!(limit.pending());
-        assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
-    }
 
     #[test]
     fn a_request_outlives_arming_and_ends_with_the_acknowledgement() {
@@ -197,19 +168,6 @@ mod model {
         beside_a_request(|limit| {
             limit.arm(64, 32);
             limit.arm(0, 0);
-        });
-    }
-
-    /// The same where a swap stands in for the fence.
-    #[test]
-    fn no_request_is_lost_to_an_owner_that_arms_through_a_swap() {
-        beside_a_request(|limit| {
-            let top = AtomicUsize::new(64);
-            let move_top =
-                |from, to| top.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-            assert!(limit.arm_through(128, 96, || move_top(64, 128)));
-            assert!(!limit.arm_through(192, 192, || move_top(64, 192)));
-            limit.arm(128, 96);
         });
     }
 

@@ -66,7 +66,6 @@ mod generated;
 mod hot;
 mod identity;
 mod initialise;
-mod lane;
 mod limit;
 mod make_room;
 mod out_of_memory;

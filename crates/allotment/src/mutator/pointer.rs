@@ -87,7 +87,8 @@ impl Pointer {
                 Ok(()) => {
                     add(&self.objects, 1);
                     add(&self.bytes, bytes as u64);
-                    return Some((top, region.dirty().clamp(top, end)));
+                    // Not `clamp`, which looks whether its bounds are in order.
+                    return Some((top, region.dirty().max(top).min(end)));
                 }
                 Err(now) => {
                     add(&self.failures, 1);

@@ -6,13 +6,11 @@
 //! a new buffer is taken before the old one is given up, so a thread whose refill fails keeps what it
 //! has (HotSpot retires first, and a thread that finds nothing is left without a buffer).
 
-use super::hot::in_buffer;
 use super::initialise::zero;
 use super::state::{Owned, State};
 use crate::object::fill;
 use crate::region::{Attempts, Carve};
 use crate::tlab::sizing::Request;
-use std::ptr::NonNull;
 
 /// Memory for one object, the thread's alone.
 pub(super) struct Block {
@@ -28,16 +26,6 @@ impl Block {
         // SAFETY: the thread's alone, and nothing lies in it yet.
         unsafe { fill(self.start, self.end) };
     }
-}
-
-/// Why a lane made no buffer longer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum NoLane {
-    /// It is closed, or has no answer for this request.
-    Closed,
-    /// Another thread took what is behind the buffer: the limits are wrong until the owner
-    /// [comes back](State::come_back_from_lane).
-    Lost,
 }
 
 impl State {
@@ -85,7 +73,6 @@ impl State {
         owned.sizing.granted(&shared.sizing, taken, now);
         self.published.publish(&owned.sizing);
         self.counters.refilled(taken);
-        self.open_lane(&owned);
         true
     }
 
@@ -175,60 +162,6 @@ impl State {
         let carve = carve?;
         self.hot.extend(self.cleaned(&carve), carve.end);
         Some(carve.end - carve.start)
-    }
-
-    /// Memory of `bytes` at the top of a buffer that has no room for them, once the lane has made it longer.
-    ///
-    /// Inlined, and short: a core foresees no end of a buffer, but has so many stores to do then that the first dozens of
-    /// instructions behind it take no time.
-    #[inline(always)]
-    pub(super) fn lengthen_in_lane(&self, bytes: usize) -> Result<NonNull<u8>, NoLane> {
-        let hot = &self.hot;
-        let (top, end) = (hot.top(), hot.end());
-        let (region, next) = hot.lane.next(top, end, bytes).ok_or(NoLane::Closed)?;
-        // A limit below the end is somebody's wish: a sampling point, or a stop.
-        if hot.limit.plain() != end {
-            return Err(NoLane::Closed);
-        }
-        // SAFETY: the lane is open, so this is an entry of the heap's table, which outlives the thread's state.
-        let region = unsafe { &*region };
-        if region.top() != end {
-            return Err(NoLane::Closed);
-        }
-        // Who finds the top where it was finds the memory behind it as clean as it was.
-        let dirty = region.dirty();
-        let zeroed = hot.zeroed_once_extended(dirty, next);
-        // Raised before the swap, the limits need no fence but the swap. Nobody else compares with them meanwhile.
-        if !hot.limit.arm_through(next, zeroed, || region.move_top(end, next).is_ok()) {
-            return Err(NoLane::Lost);
-        }
-        self.counters.compare_exchange(1, true);
-        self.counters.refilled(next - end);
-        self.owned.borrow_mut().sizing.granted_as_settled();
-        hot.extend_with(zeroed, dirty, next);
-        hot.set_top(top + bytes);
-        if cfg!(debug_assertions) {
-            hot.verify();
-        }
-        // SAFETY: an address in the buffer.
-        Ok(unsafe { in_buffer(top) })
-    }
-
-    /// What [`lengthen_in_lane`](Self::lengthen_in_lane) leaves to do where another thread took what is behind the buffer.
-    pub(super) fn come_back_from_lane(&self) {
-        self.counters.compare_exchange(1, false);
-        self.arm();
-    }
-
-    /// Opens the lane for the refills to come, if they may use one: behind a refill.
-    fn open_lane(&self, owned: &Owned) {
-        let shared = &*self.shared;
-        if let Some(settled) = owned.sizing.settled(&shared.sizing)
-            && !(shared.zero_tlab || self.zeal.is_on() || self.sampling.is_on())
-            && let Some((region, end)) = shared.free.around(self.hot.end())
-        {
-            self.hot.lane.open(region, end, settled);
-        }
     }
 
     /// Makes a buffer of `min` to `size` bytes from elsewhere the buffer; its bytes. Where the heap has none of a size

@@ -51,7 +51,6 @@ impl Sampling {
 
     /// From here on there is a point every `interval` bytes; 0: none. `hot` is the buffer.
     pub(super) fn restart(&self, hot: &Hot, interval: usize) {
-        hot.lane.close();
         hot.pointer.close();
         self.lift(hot);
         self.interval.set(interval);

@@ -12,12 +12,6 @@ use super::table::Region;
 use crate::object::MIN_OBJECT_BYTES;
 
 impl<B: Backing> FreeSet<B> {
-    /// The region of a piece that ends at `end`, and the address behind it, where pieces may be [extended](Self::extend).
-    pub(crate) fn around(&self, end: usize) -> Option<(&Region, usize)> {
-        let index = self.table.index_of(end - 1);
-        (self.mode != RefillMode::Lock).then(|| (self.table.get(index), self.table.end(index)))
-    }
-
     /// Whether `bytes` that follow a piece ending at `end` can be had now.
     pub(crate) fn can_extend(&self, end: usize, bytes: usize) -> bool {
         self.room_behind(end, bytes).is_some()
@@ -25,8 +19,12 @@ impl<B: Backing> FreeSet<B> {
 
     /// The region of a piece that ends at `end`, and what is left of it, if that is `least` bytes and follows the piece.
     fn room_behind(&self, end: usize, least: usize) -> Option<(&Region, usize)> {
-        let (region, region_end) = self.around(end)?;
-        let room = region_end - end;
+        if self.mode == RefillMode::Lock {
+            return None;
+        }
+        let index = self.table.index_of(end - 1);
+        let region = self.table.get(index);
+        let room = self.table.end(index) - end;
         (room >= least && region.top() == end).then_some((region, room))
     }
 

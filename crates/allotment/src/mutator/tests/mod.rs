@@ -9,7 +9,6 @@ mod burst;
 mod epsilon;
 mod generated;
 mod kit;
-mod lane;
 mod make_room;
 mod model;
 mod pointer;

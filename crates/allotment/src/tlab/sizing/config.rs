@@ -195,15 +195,6 @@ impl Config {
         self.resize && matches!(self.policy, TlabPolicy::Adaptive | TlabPolicy::Epsilon)
     }
 
-    /// Whether a thread's size changes only when a cycle ends.
-    pub(super) const fn settles(&self) -> bool {
-        !self.resize
-            || matches!(
-                self.policy,
-                TlabPolicy::Hotspot | TlabPolicy::Shenandoah | TlabPolicy::Shenandoah8359947
-            )
-    }
-
     /// After how long without a refill a thread counts as idle, in ms.
     #[must_use]
     pub const fn decay_ms(&self) -> u64 {

@@ -37,7 +37,7 @@ pub use shenandoah::{
     max_tlab_size as shenandoah_max_tlab_size, max_tlab_size_8359947 as shenandoah_max_tlab_size_8359947,
     tlab_size_8359947 as shenandoah_tlab_size_8359947,
 };
-pub use thread::{Cycle, Request, Settled, Sizing};
+pub use thread::{Cycle, Request, Sizing};
 
 use crate::object::WORD;
 

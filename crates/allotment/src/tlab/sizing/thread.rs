@@ -18,15 +18,6 @@ pub struct Request {
     pub size: usize,
 }
 
-/// What a thread asks for at each refill, where that is the same until the cycle ends. All in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
-    /// Beside the pending object.
-    pub size: usize,
-    /// The largest pending object of which that is true.
-    pub largest: usize,
-}
-
 /// What a thread and its heap did in a cycle that ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
@@ -169,22 +160,6 @@ impl Sizing {
         self.refills += 1;
         self.refill_waste_limit = self.initial_refill_waste_limit;
         self.last_refill_ms = now_ms;
-    }
-
-    /// What the requests to come are, if neither the time nor their number changes it before the cycle ends.
-    #[inline]
-    #[must_use]
-    pub fn settled(&self, config: &Config) -> Option<Settled> {
-        config
-            .settles()
-            .then(|| Settled { size: self.desired_size, largest: config.max_tlab_size - self.desired_size })
-    }
-
-    /// As [`granted`](Self::granted), of a buffer as [`settled`](Self::settled) says.
-    #[inline]
-    pub fn granted_as_settled(&mut self) {
-        self.refills += 1;
-        self.refill_waste_limit = self.initial_refill_waste_limit;
     }
 
     /// As [`granted`](Self::granted), of a buffer of `actual` bytes that no policy chose: the rest of a region which the thread fills

@@ -77,29 +77,6 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// What is settled is what each request is, whenever it comes and however many came before.
-    #[test]
-    fn settled_sizes_are_those_of_every_request(
-        settings in anything(),
-        objects in prop::collection::vec((bytes(), any::<u64>()), 1..20),
-    ) {
-        let (config, _, mut sizing) = start(&settings);
-        let Some(settled) = sizing.settled(&config) else {
-            prop_assert!(settings.resize);
-            return Ok(());
-        };
-        for (object, now_ms) in objects {
-            let object = (object % (settled.largest + 1)) / WORD * WORD;
-            let mut other = sizing.clone();
-            let request = other.request(&config, object, usize::MAX, now_ms).expect("no object is too large");
-            prop_assert_eq!((request.size, request.min <= request.size), (settled.size + object, true));
-            other.granted(&config, request.size, 0);
-            sizing.granted_as_settled();
-            prop_assert_eq!(sizing.settled(&config), Some(settled));
-            prop_assert_eq!((sizing.refills(), sizing.refill_waste_limit()), (other.refills(), other.refill_waste_limit()));
-        }
-    }
-
     #[test]
     fn sizes_stay_in_their_bounds(
         settings in anything(),
