@@ -7,7 +7,7 @@
 //!
 //! All words of an object have their bits, not only its first: then the distance that an object slides
 //! is a population count, and garbage and gaps are runs of zeroes. An object is live if its header's bit
-//! is set (by whom, `claims.rs` says). Both numbers of a block lie side by side, because a look-up
+//! is set: by one locked `or` of the marker that claims the object. Both numbers of a block lie side by side, because a look-up
 //! needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a
 //! look-up walks from object to object), a table of forwarding addresses (a word for each object).
 //!
@@ -39,8 +39,8 @@ pub(super) struct Block {
     /// Bit `i`: word `i` belongs to a live object. Set by who marks the object, Relaxed: phases are
     /// separated by more than an order of stores.
     live: AtomicU64,
-    /// While objects are marked the same as `live`, for other markers (`claims.rs`). Then new address of the first live
-    /// word, and flags in the low bits, set by who plans the block; 0 until then. Relaxed, as above.
+    /// New address of the first live word, and flags in the low bits. Set by the worker that plans
+    /// the block; 0 until then. Relaxed, as above.
     destination: AtomicU64,
 }
 
@@ -173,8 +173,9 @@ impl LiveMap {
         prefetch_read(self.likely_block(address));
     }
 
-    /// Fetches the block of an address, any at all, which will be marked in: half the blocks that a marker of two wants the other has
-    /// written last, and to get such a line twice, once to look and once to mark, took the two 6 % more of a tree in no order.
+    /// Fetches the block of an address, any at all, for writing: a marker will claim the object. (To
+    /// get a line that another marker has written twice, once to look and once to mark, took two
+    /// markers 6 % more of a tree in no order.)
     #[inline(always)]
     pub(super) fn prefetch_to_mark(&self, address: usize) {
         prefetch_write::<0>(self.likely_block(address));
@@ -191,6 +192,36 @@ impl LiveMap {
     #[inline(always)]
     pub(super) fn is_live(&self, address: usize) -> bool {
         self.block(address).live() >> bit(address) & 1 != 0
+    }
+
+    /// Makes the object at `address` live by the bits of its first `marked` bytes; `false`: somebody
+    /// has. `LOCKED`: others claim objects too; `alone`: but they rest at the moment, and this worker
+    /// sees what they have claimed.
+    #[inline(always)]
+    pub(super) fn claim<const LOCKED: bool>(&self, address: usize, marked: usize, alone: bool) -> bool {
+        let first = (marked / WORD).min(64 - bit(address));
+        let block = self.block(address);
+        let is_marked = |words: u64| words >> bit(address) & 1 != 0;
+        if is_marked(block.live()) {
+            return false;
+        }
+        let words = ones(first) << bit(address);
+        let before = if LOCKED && !alone { block.mark::<true>(words) } else { block.mark::<false>(words) };
+        if is_marked(before) {
+            return false;
+        }
+        if first * WORD < marked {
+            self.claim_rest::<LOCKED>(address + first * WORD, address + marked);
+        }
+        true
+    }
+
+    /// The words from `at` on, which begin a block.
+    #[inline(never)]
+    fn claim_rest<const LOCKED: bool>(&self, at: usize, end: usize) {
+        for at in (at..end).step_by(BLOCK_BYTES) {
+            self.block(at).mark::<LOCKED>(ones((end - at) / WORD));
+        }
     }
 
     /// The live bits of `[start, end)`, which lies in one block, each where it is in the block.
@@ -304,33 +335,15 @@ impl LiveMap {
 }
 
 impl Block {
-    /// What is marked, in either lane.
+    /// Marks words; those that were marked. `LOCKED`: other workers may mark at the same time.
     #[inline(always)]
-    pub(super) fn marked(&self) -> u64 {
-        self.live() | self.destination.load(Ordering::Relaxed)
-    }
-
-    /// Marks words in a lane, 0 or 1; those that were marked there. `LOCKED`: others do the same.
-    #[inline(always)]
-    pub(super) fn mark<const LOCKED: bool>(&self, lane: usize, words: u64) -> u64 {
-        let lane = [&self.live, &self.destination][lane];
+    fn mark<const LOCKED: bool>(&self, words: u64) -> u64 {
         if LOCKED {
-            return lane.fetch_or(words, Ordering::Relaxed);
+            return self.live.fetch_or(words, Ordering::Relaxed);
         }
-        let before = lane.load(Ordering::Relaxed);
-        lane.store(before | words, Ordering::Relaxed);
+        let before = self.live();
+        self.live.store(before | words, Ordering::Relaxed);
         before
-    }
-
-    /// Makes live what is marked in either lane, and leaves the second empty; what was marked in both.
-    #[inline(always)]
-    pub(super) fn unite(&self) -> u64 {
-        let (first, second) = (self.live(), self.destination.load(Ordering::Relaxed));
-        if second != 0 {
-            self.live.store(first | second, Ordering::Relaxed);
-            self.destination.store(0, Ordering::Relaxed);
-        }
-        first & second
     }
 
     #[inline(always)]

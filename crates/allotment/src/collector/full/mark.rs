@@ -5,7 +5,6 @@
 //! One worker does that alone: while others mark, the map shows objects of which not all words are marked yet, and cannot be walked.
 
 use super::broken::broken;
-use super::claims::{LANES, unite};
 use super::live_map::LiveMap;
 use super::live_objects::for_each_live;
 use super::marker::{Found, Marker};
@@ -34,7 +33,7 @@ pub(super) unsafe fn mark<B: Backing>(
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
         match team.workers() {
-            ..=LANES => mark_by::<B, false>(subject, map, team, crew, roots, worker_objects),
+            1 => mark_by::<B, false>(subject, map, team, crew, roots, worker_objects),
             _ => mark_by::<B, true>(subject, map, team, crew, roots, worker_objects),
         }
     }?;
@@ -47,7 +46,7 @@ pub(super) unsafe fn mark<B: Backing>(
 }
 
 /// # Safety
-/// - As for [`mark`]; `LOCKED` if there are more workers than [`LANES`].
+/// - As for [`mark`]; `LOCKED` if there are several workers.
 unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     subject: Subject<'_, B>,
     map: &LiveMap,
@@ -56,7 +55,7 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     roots: &mut Roots<'_>,
     worker_objects: &mut Vec<u64>,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
-    let marker = |number| Marker::<B, LOCKED>::new(subject, map, number, crew.worker(number));
+    let marker = |number| Marker::<B, LOCKED>::new(subject, map, crew.worker(number));
     crew.begin();
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
@@ -71,14 +70,8 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
         results.0.add(own);
         results.1.push(own.objects);
     });
-    let (mut found, _) = results.into_inner().expect(POISONED);
-    if team.workers() > 1 {
-        // SAFETY: all have marked, and nothing has moved.
-        let twice = unsafe { unite(subject, map, team) };
-        found.objects -= twice.objects;
-        found.bytes -= twice.bytes;
-    }
-    let mut last = Marker::<B, false>::new(subject, map, 0, crew.worker(0));
+    let (found, _) = results.into_inner().expect(POISONED);
+    let mut last = Marker::<B, false>::new(subject, map, crew.worker(0));
     last.found = found;
     crew.begin();
     last.look_again();

@@ -13,7 +13,6 @@
 //! one object's referents overlap as it is), nor where a third of the referents lie near, as half of them do in a tree in order.
 
 use super::Subject;
-use super::claims::Claims;
 use super::live_map::LiveMap;
 use super::live_objects::ShapeCache;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
@@ -32,8 +31,7 @@ const ASKED: usize = 8;
 /// References after which a marker that asks looks whether it should.
 const WINDOW: usize = if cfg!(test) { 16 } else { 1 << 14 };
 
-/// Objects after which a marker of a list looks for others, where it is one of more than
-/// [`LANES`](super::claims::LANES).
+/// Objects after which a marker of a list looks whether others rest.
 const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 
 /// Bytes from a slot to a referent whose block in the map is likely to be in a cache.
@@ -63,11 +61,10 @@ impl Found {
     }
 }
 
-/// One worker that marks; `LOCKED`: one of more than [`LANES`].
+/// One worker that marks; `LOCKED`: one of several.
 pub(super) struct Marker<'h, B, const LOCKED: bool> {
     pub(super) subject: Subject<'h, B>,
     pub(super) map: &'h LiveMap,
-    claims: Claims<'h, LOCKED>,
     shapes: ShapeCache<'h>,
     region_bytes: usize,
     pub(super) stack: WorkStack<'h>,
@@ -82,16 +79,10 @@ pub(super) struct Marker<'h, B, const LOCKED: bool> {
 }
 
 impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
-    pub(super) fn new(
-        subject: Subject<'h, B>,
-        map: &'h LiveMap,
-        number: usize,
-        stack: WorkStack<'h>,
-    ) -> Self {
+    pub(super) fn new(subject: Subject<'h, B>, map: &'h LiveMap, stack: WorkStack<'h>) -> Self {
         Marker {
             subject,
             map,
-            claims: Claims::new(map, number),
             shapes: ShapeCache::new(subject),
             region_bytes: subject.free.table().geometry().region_bytes(),
             stack,
@@ -104,13 +95,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     }
 
     pub(super) fn found(&self) -> Found {
-        let (before, own) = (self.found, self.claims.count());
-        Found {
-            objects: before.objects + own.objects,
-            bytes: before.bytes + own.bytes,
-            steals: before.steals + self.stack.steals(),
-            ..before
-        }
+        Found { steals: self.found.steals + self.stack.steals(), ..self.found }
     }
 
     /// # Safety
@@ -134,7 +119,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
 
     #[inline(always)]
     pub(super) fn reach<const ASKS: bool>(&mut self, address: usize) {
-        if (ASKS || !self.claims.has(address)) && !self.stack.push(Entry::Plain(address).encode()) {
+        if (ASKS || !self.map.is_live(address)) && !self.stack.push(Entry::Plain(address).encode()) {
             self.overflow(address);
         }
     }
@@ -238,7 +223,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                     [0] => return,
                     due => due,
                 },
-                [next] if self.claims.has(next) => continue,
+                [next] if self.map.is_live(next) => continue,
                 [next] => {
                     prefetch_read(next);
                     ahead.add([next])
@@ -282,7 +267,12 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         // SAFETY: the caller's predicate.
         let bytes = unsafe { self.shapes.layout_of(address).size_of(address) };
         let marked = if bytes > self.region_bytes { WORD } else { bytes };
-        self.claims.claim(address, bytes, marked, LOCKED && self.stack.is_alone())
+        let claimed = self.map.claim::<LOCKED>(address, marked, LOCKED && self.stack.is_alone());
+        if claimed {
+            self.found.objects += 1;
+            self.found.bytes += bytes as u64;
+        }
+        claimed
     }
 
     /// # Safety

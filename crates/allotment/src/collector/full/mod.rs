@@ -19,7 +19,6 @@
 //! copying to free regions (needs them).
 
 mod broken;
-mod claims;
 mod cover;
 mod forward;
 mod live_map;
