@@ -1,6 +1,6 @@
 //! What cannot be emitted, and what could.
 
-use allotment::memory::PrefetchError;
+use allotment::platform::PrefetchError;
 use iced_x86::{IcedError, Register};
 
 /// Why there is no code.

@@ -1,10 +1,10 @@
 //! What a user reads of an error by `Debug` (from `main`, `unwrap`, `expect`) is what `Display` says.
 
 use allotment::heap::{BuildError, ResetError, StillAttached};
-use allotment::memory::{MemoryError, PrefetchError};
 use allotment::mutator::ForkError;
 use allotment::object::{Header, Shape, ShapeError, Shapes, WalkError};
 use allotment::observe::{Fault, VerifyError};
+use allotment::platform::{MemoryError, PrefetchError};
 use allotment::region::GeometryError;
 use allotment::{AttachError, Heap, NewSlots, OutOfMemory, WrongHeap, alloc};
 use std::error::Error;

@@ -18,7 +18,7 @@ use crate::allocation::{Allocation, Initialise};
 use crate::registers::Registers;
 use crate::{EmitError, Sequence};
 use allotment::Heap;
-use allotment::memory::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::platform::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor};
 use iced_x86::code_asm::{AsmRegister32, AsmRegister64, get_gpr32, get_gpr64};
 use iced_x86::{Register, code_asm::AsmRegisterXmm, code_asm::get_xmm};
 

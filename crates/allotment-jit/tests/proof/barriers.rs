@@ -2,9 +2,9 @@
 
 use super::kit::{ANY, Assignment, assignment, heap, word};
 use super::machine::{Machine, framed, targets};
-use allotment::memory::PrefetchSettings;
 use allotment::mutator::{Hot, Mutator};
 use allotment::object::{Element, Shape, SlotKind};
+use allotment::platform::PrefetchSettings;
 use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Poll, Sequence, SlowCall, Store};
 use proptest::prelude::*;
 use std::cell::Cell;

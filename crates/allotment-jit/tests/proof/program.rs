@@ -5,10 +5,10 @@
 
 use super::kit::{Assignment, word};
 use allotment::Heap;
-use allotment::memory::PrefetchSettings;
 use allotment::mutator::{Hot, Mutator};
 use allotment::object::{Element, Shape, ShapeRef, SlotKind};
 use allotment::observe::HeapCensus;
+use allotment::platform::PrefetchSettings;
 use allotment::tlab::statistics::Totals;
 use allotment_jit::Initialise;
 use std::hash::{DefaultHasher, Hasher};

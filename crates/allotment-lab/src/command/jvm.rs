@@ -6,7 +6,7 @@ use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
 use crate::jvm::{Collector, CollectorError, Jars, Jdk, Jvm, Surroundings, find, find_all};
-use allotment::memory::limit::available_memory;
+use allotment::platform::limit::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

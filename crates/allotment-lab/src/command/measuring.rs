@@ -10,7 +10,7 @@ use crate::harness::{
     warnings,
 };
 use crate::machine::{Noise, placement};
-use allotment::memory::topology::Topology;
+use allotment::platform::topology::Topology;
 use anyhow::Context;
 use std::io::{self, Write};
 use std::path::Path;

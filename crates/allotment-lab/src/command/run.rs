@@ -11,7 +11,7 @@ use crate::format::suggest::did_you_mean;
 use crate::format::{OutputFile, Report, check_files};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, Profiled, Settings, expand};
 use crate::machine::{Machine, free_memory};
-use allotment::memory::topology::Topology;
+use allotment::platform::topology::Topology;
 use std::path::Path;
 
 /// Measures what `arguments` ask for.

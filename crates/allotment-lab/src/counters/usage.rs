@@ -107,7 +107,7 @@ impl Snapshot {
 /// Touches so many pages that nobody has touched, and returns their number.
 #[cfg(test)]
 pub(crate) fn fresh_pages(pages: usize) -> usize {
-    let bytes = pages * allotment::memory::page_size();
+    let bytes = pages * allotment::platform::page_size();
     // SAFETY: a new mapping, which touches no other.
     let memory = unsafe {
         let memory = libc::mmap(
@@ -124,7 +124,7 @@ pub(crate) fn fresh_pages(pages: usize) -> usize {
     };
     for page in 0..pages {
         // SAFETY: within the mapping.
-        unsafe { memory.add(page * allotment::memory::page_size()).write_volatile(1) };
+        unsafe { memory.add(page * allotment::platform::page_size()).write_volatile(1) };
     }
     // SAFETY: the mapping of above, used no more.
     unsafe { libc::munmap(memory.cast(), bytes) };

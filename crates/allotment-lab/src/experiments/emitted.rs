@@ -225,8 +225,8 @@ impl Worker for Filler<'_, '_> {
 mod tests {
     use super::*;
     use crate::experiments::tlab::eden::heap_of_edens;
-    use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
     use allotment::object::Shape;
+    use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 
     /// What is emitted allocates as many objects as it says, and does its work, whatever the form.
     #[test]

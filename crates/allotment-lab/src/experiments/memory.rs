@@ -1,7 +1,7 @@
 //! Whether the memory that a case touches is there: one that swaps, or is killed in its fork, measures nothing. And what
 //! to do where a heap had too little.
 
-use allotment::memory::limit::available_memory;
+use allotment::platform::limit::available_memory;
 use allotment::{Heap, OutOfMemory};
 use anyhow::{Context, anyhow};
 use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 //! What an experiment wants is often a memory that stays in a cache, or one that does not; in bytes that is another size on
 //! each machine. Rounded down to a power of two: half of 1.25 MiB rounded up would be 1 MiB.
 
-use allotment::memory::topology::Topology;
+use allotment::platform::topology::Topology;
 
 /// Half, once and twice of each level, as the words begin.
 const SHARES: [(&str, usize); 3] = [("half-", 1), ("", 2), ("twice-", 4)];

@@ -3,9 +3,9 @@
 use super::read_cost;
 use crate::counters;
 use crate::format::number::size;
-use allotment::memory::limit::available_memory;
-use allotment::memory::topology::{Cache, CacheKind, Cpu, Topology};
-use allotment::memory::{huge_page_size, page_size, transparent_huge_pages};
+use allotment::platform::limit::available_memory;
+use allotment::platform::topology::{Cache, CacheKind, Cpu, Topology};
+use allotment::platform::{huge_page_size, page_size, transparent_huge_pages};
 use std::fs;
 use std::path::Path;
 

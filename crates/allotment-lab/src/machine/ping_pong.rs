@@ -83,7 +83,7 @@ fn summary(times: &[(f64, f64)]) -> HandOver {
 mod tests {
     use super::super::first_two;
     use super::*;
-    use allotment::memory::topology::Topology;
+    use allotment::platform::topology::Topology;
 
     #[test]
     fn the_summary_is_the_least_and_the_median() {

@@ -110,7 +110,7 @@ fn work() {
 mod tests {
     use super::super::first_two;
     use super::*;
-    use allotment::memory::topology::Topology;
+    use allotment::platform::topology::Topology;
 
     #[test]
     fn threads_of_one_core_are_less_than_two_cpus() {

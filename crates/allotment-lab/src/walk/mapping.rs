@@ -3,7 +3,7 @@
 //! A vector was refused: the allocator decides where it lies and may hand out pages that somebody else has touched, while
 //! here the thread that walks touches each page first, and whether huge pages came is known.
 
-use allotment::memory::{huge_page_size, page_size};
+use allotment::platform::{huge_page_size, page_size};
 use anyhow::{Context, ensure};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ffi::c_void;

@@ -1,8 +1,8 @@
 //! What a heap remembers of its collections: the latest records, sums, and two histograms.
 
 use super::record::{CollectionRecord, Shortage};
-use crate::memory::{Clock, tell};
 use crate::mutator::GcOverhead;
+use crate::platform::{Clock, tell};
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 use std::fmt;

@@ -13,8 +13,8 @@ use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL};
 use super::sizing::Scope;
 use super::work::Gang;
-use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
+use crate::platform::MemoryError;
 use crate::region::Geometry;
 use std::sync::{Arc, Mutex};
 

@@ -38,8 +38,8 @@ use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, Young
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
 use super::work::{Crews, Gang, Limits as StackLimits, Team};
-use crate::memory::MemoryError;
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
+use crate::platform::MemoryError;
 use crate::region::{Occupancy, StartTable};
 use crate::sync::{AtomicU64, Ordering};
 use idle::Idle;

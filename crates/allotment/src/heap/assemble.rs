@@ -12,11 +12,11 @@ use crate::collector::{
     Capacity, Epsilon, History, MarkCompact, Overhead, Pages, Parallel, ParallelParts, Print, Settings,
     sizing,
 };
-use crate::memory::topology::Topology;
-use crate::memory::{Clock, MemoryError, ProcessMark, Processor, Reservation, huge_page_size};
 use crate::mutator::{Collector, Committer, HERE, Late, Registry, Roots, Shared, ZealSchedule, hot_bytes};
 use crate::object::{EarlyTypes, Shapes};
 use crate::options::{CollectorKind, Options, RefillStrategy};
+use crate::platform::topology::Topology;
+use crate::platform::{Clock, MemoryError, ProcessMark, Processor, Reservation, huge_page_size};
 use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTable};
 use crate::sync::Mutex;
 use crate::tlab::budget::Budget;

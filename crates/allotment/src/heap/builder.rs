@@ -9,11 +9,11 @@ use super::choose::{Chosen, Platform, choose};
 use super::hooks::Hooks;
 use super::{BuildError, Heap};
 use crate::collector::CollectionRecord;
-use crate::memory::topology::Topology;
 use crate::mutator::{LateThread, OutOfMemory};
 use crate::options::{
     CollectorKind, OptionError, OptionSet, RefillStrategy, Source, TlabPolicy, table::for_each_option,
 };
+use crate::platform::topology::Topology;
 use crate::region::Geometry;
 use std::sync::Arc;
 use std::time::Duration;

@@ -8,9 +8,9 @@
 
 use super::{BuildError, prefetch};
 use crate::collector::work::default_workers;
-use crate::memory::topology::Topology;
-use crate::memory::{Processor, can_advise_huge_pages, limit};
 use crate::options::{CollectorKind, OptionError, OptionId, OptionSet, Options, RefillStrategy};
+use crate::platform::topology::Topology;
+use crate::platform::{Processor, can_advise_huge_pages, limit};
 use crate::region::Geometry;
 use crate::tlab::sizing::{Config, Settings};
 

@@ -2,8 +2,8 @@
 
 use super::choose::{Chosen, Platform, choose};
 use super::{BuildError, Heap};
-use crate::memory::Processor;
 use crate::options::{OPTIONS, OptionId, OptionInfo, OptionSet, Origin, Source, TlabPolicy};
+use crate::platform::Processor;
 use crate::tlab::sizing::{Config, Settings};
 use proptest::prelude::*;
 

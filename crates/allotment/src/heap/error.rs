@@ -1,7 +1,7 @@
 //! Why there is no heap: each layer's reasons, in its own words.
 
-use crate::memory::{MemoryError, PrefetchError};
 use crate::options::OptionError;
+use crate::platform::{MemoryError, PrefetchError};
 use crate::region::GeometryError;
 
 /// Why there is no heap.

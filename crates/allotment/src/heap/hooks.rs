@@ -1,8 +1,8 @@
 //! Functions of the embedder that a heap calls.
 
 use crate::collector::Listener;
-use crate::memory::ClockHook;
 use crate::mutator::{HeapLimitHook, LateThreadHook};
+use crate::platform::ClockHook;
 use std::fmt;
 
 /// What the heap tells its embedder, and asks of it; each may be missing.

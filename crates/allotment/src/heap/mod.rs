@@ -19,13 +19,13 @@ pub use builder::HeapBuilder;
 pub use error::BuildError;
 
 use crate::collector::{Collections, History};
-use crate::memory::PrefetchSettings;
 use crate::mutator::{
     AttachError, Attachments, ForkError, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared,
     StopError, World, attach,
 };
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
+use crate::platform::PrefetchSettings;
 use crate::region::Geometry;
 use crate::tlab::statistics::Totals;
 use std::fmt;

@@ -2,8 +2,8 @@
 //!
 //! Settings know neither defaults nor origins, and options know no processor; here they meet.
 
-use crate::memory::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use crate::options::{OptionId, OptionSet, Options, rules::OF_PREFETCH};
+use crate::platform::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 
 /// What was not given of the prefetch of generated code is as it suits this processor. Who gives some of it, but no
 /// style, wants a style.

@@ -2,10 +2,10 @@
 
 use super::{BuildError, Heap, MemoryUse};
 use crate::collector::CollectionKind;
-use crate::memory::{PrefetchSettings, PrefetchStyle, Processor, current_cpu, run_on_cpus};
 use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
 use crate::object::{Element, Shape, ShapeRef};
 use crate::options::{CollectorKind, OptionId, Origin};
+use crate::platform::{PrefetchSettings, PrefetchStyle, Processor, current_cpu, run_on_cpus};
 use crate::{NewSlots, OutOfMemory, alloc, root};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

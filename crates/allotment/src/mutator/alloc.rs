@@ -18,10 +18,10 @@ use super::Hot;
 use super::hot::in_buffer;
 use super::state::State;
 use super::{ArraySite, OutOfMemory, Prefetch, Shared, Site, Zeroing};
-#[cfg(not(any(miri, loom)))]
-use crate::memory::is_above_word;
-use crate::memory::{write_word_and_any_zeroes, write_word_and_zeroes};
 use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
+#[cfg(not(any(miri, loom)))]
+use crate::platform::is_above_word;
+use crate::platform::{write_word_and_any_zeroes, write_word_and_zeroes};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};

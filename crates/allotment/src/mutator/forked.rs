@@ -1,7 +1,7 @@
 //! A heap in a child of `fork()`.
 //!
 //! A child has a copy of the heap, and of all threads only the one that forked. The slow paths ask
-//! one word ([`ProcessMark`](crate::memory::ProcessMark)) whether this is still the process that
+//! one word ([`ProcessMark`](crate::platform::ProcessMark)) whether this is still the process that
 //! they know. If not, the first one finds out what the others left:
 //!
 //! ```text
@@ -18,7 +18,7 @@
 //! leaves the part.
 //!
 //! Only the thread that forked can find out: it knows which of the attached threads it is itself.
-//! Refused: to find out in a handler of `pthread_atfork` (`memory/process_mark.rs` says why), and
+//! Refused: to find out in a handler of `pthread_atfork` (`platform/process_mark.rs` says why), and
 //! to hold all locks over a fork, which needs such a handler.
 
 use super::Mutator;
@@ -27,7 +27,7 @@ use super::safepoint::{Unrest, renew_system_id};
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::is_stopping_that;
-use crate::memory::{abort_because, is_first_thread};
+use crate::platform::{abort_because, is_first_thread};
 use crate::sync::yield_now;
 use std::ptr::NonNull;
 

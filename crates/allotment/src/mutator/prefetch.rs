@@ -4,7 +4,7 @@
 //! gets there. A run-time switch would cost 0.7 to 1.0 ns on an object of 16 bytes; a type parameter
 //! costs nothing where it is off. HotSpot's `AllocatePrefetchStyle=1` is [`Write`].
 
-use crate::memory::prefetch_write;
+use crate::platform::prefetch_write;
 
 /// What an allocation asks the caches for.
 ///
@@ -41,7 +41,7 @@ pub struct Write<const DISTANCE: usize, const LINES: usize>;
 /// loops twice, as the lab does (`allotment run tlab --prefetch by-size,none`):
 ///
 /// ```
-/// use allotment::memory::{PrefetchSettings, PrefetchStyle, Processor};
+/// use allotment::platform::{PrefetchSettings, PrefetchStyle, Processor};
 /// use allotment::mutator::{BySize, ByCaller, Mutator, NoPrefetch, Prefetch, Site};
 /// # use allotment::{Heap, object::Shape};
 ///

@@ -20,7 +20,7 @@
 use super::Mutator;
 use super::private::Private;
 use super::state::State;
-use crate::memory::Processor;
+use crate::platform::Processor;
 use std::marker::PhantomData;
 
 /// Of how many bytes that are recycled at once the end is used first, with a second-level cache of `l2_bytes`.

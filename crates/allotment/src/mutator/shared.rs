@@ -6,9 +6,9 @@
 use super::roots::Roots;
 use super::stopping::is_stopping_that;
 use super::{Collector, GcOverhead, OutOfMemory, Registry, ZealSchedule};
-use crate::memory::topology::Topology;
-use crate::memory::{Clock, ProcessMark, Reservation, current_cpu};
 use crate::object::{EarlyTypes, Shapes, fill};
+use crate::platform::topology::Topology;
+use crate::platform::{Clock, ProcessMark, Reservation, current_cpu};
 use crate::region::{Backing, CardTable, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::{Budget, Settlement};

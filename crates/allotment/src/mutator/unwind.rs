@@ -2,7 +2,7 @@
 //!
 //! To poison the heap instead was refused: every thread would have to be told, in the middle of code that has no error to return.
 
-use crate::memory::abort_because;
+use crate::platform::abort_because;
 
 /// Ends the process when it is dropped, which is when what it guards unwinds; with the reason.
 pub(crate) struct AbortOnUnwind(pub(crate) &'static str);

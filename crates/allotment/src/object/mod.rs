@@ -8,7 +8,6 @@
 mod filler;
 mod header;
 mod layout;
-mod loaded;
 mod poison;
 mod reference;
 mod scan;

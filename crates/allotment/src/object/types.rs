@@ -12,7 +12,7 @@
 //!    loader relocates it before any code of that file runs, so no header is ever 0, and an object that bears it names
 //!    its type.
 //! 2. When a heap is built, each type in each loaded file gets its id, and the static its header: [`register_loaded`]
-//!    reads the notes of the files ([`loaded`](super::loaded)). Types of files that are loaded later get theirs from
+//!    reads the notes of the files ([`loaded`](crate::platform::linux::loaded_files)). Types of files that are loaded later get theirs from
 //!    an initialiser of that file, or when the next world stops, whichever is first.
 //! 3. If types got ids after a heap had been built, the next stop of its world gives their objects the real header
 //!    ([`EarlyTypes`]), before anybody looks. So collectors and verifier never meet an early header.
@@ -25,9 +25,9 @@
 //! static's address as the header of all objects (47 bits of 64: no room for an identity hash); early headers that the
 //! collectors resolve when they meet them (a case more in each of their loops).
 
-use super::loaded::{Pointers, for_each_loaded};
 use super::{Header, Shape, ShapeId};
-use crate::memory::{abort_because, process_number};
+use crate::platform::{Pointers, for_each_loaded};
+use crate::platform::{abort_because, process_number};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -269,7 +269,7 @@ macro_rules! type_shape {
         static TYPE: $crate::object::TypeShape = $crate::object::TypeShape::new($shape, &TYPE, &START);
         extern "C" fn start() {
             #[cfg(not(miri))]
-            // SAFETY: no instruction; the sections have the form that `object/loaded.rs` reads, and name a `TypeShape`.
+            // SAFETY: no instruction; the sections have the form that `platform/linux/loaded_files.rs` reads, and name a `TypeShape`.
             unsafe {
                 $crate::rt::core::arch::asm!(
                     ".pushsection .data.rel.allotment, \"aw\"",

@@ -10,7 +10,7 @@
 //! memory and a promise that nobody else writes there, which holds for a worker's cards, and not for those of its
 //! neighbour in the same word.
 
-use crate::memory::{MemoryError, Reservation, all_64_are, load_eight, page_size, store_eight};
+use crate::platform::{MemoryError, Reservation, all_64_are, load_eight, page_size, store_eight};
 use std::ops::Range;
 // Laid over memory from the system, which the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -13,7 +13,7 @@
 //! read-modify-write, which would have to be locked).
 
 use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
-use crate::memory::MemoryError;
+use crate::platform::MemoryError;
 
 /// Nothing was written in the card since it was cleaned.
 const CLEAN: u8 = 0;

@@ -18,8 +18,8 @@
 //! A filler is an object. Who empties or refills a region clears its range first.
 
 use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
-use crate::memory::MemoryError;
 use crate::object::WORD;
+use crate::platform::MemoryError;
 
 /// Nothing is known to begin in the card.
 const NONE: u8 = 0;

@@ -4,7 +4,7 @@
 //! would rather leave out of the caches, and an uncommitted region has none to read.
 
 use super::Geometry;
-use crate::memory::prefetch_read;
+use crate::platform::prefetch_read;
 use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// What a region is used for.

@@ -15,7 +15,7 @@ use super::{Failure, print};
 use crate::format::{OutputFile, check_files, number};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
 use crate::machine::Machine;
-use allotment::memory::topology::Topology;
+use allotment::platform::topology::Topology;
 use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use program::Builder;

@@ -7,8 +7,8 @@ use crate::experiments::options::DEFAULTS;
 use crate::format::number::size;
 use crate::format::phrase::count;
 use crate::harness::{Case, JmhMode, TimeUnit};
-use allotment::memory::topology::Topology;
-use allotment::memory::{PrefetchSettings, PrefetchStyle, Processor};
+use allotment::platform::topology::Topology;
+use allotment::platform::{PrefetchSettings, PrefetchStyle, Processor};
 
 /// A value that competes.
 #[derive(Clone, Debug, PartialEq)]

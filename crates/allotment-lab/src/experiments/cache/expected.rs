@@ -4,7 +4,7 @@
 //! landmark and not a model to be fitted.
 
 use crate::machine::placement;
-use allotment::memory::topology::{CacheKind, Topology};
+use allotment::platform::topology::{CacheKind, Topology};
 
 /// A way to walk, as a cache sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

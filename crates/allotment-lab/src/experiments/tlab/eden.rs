@@ -1,8 +1,8 @@
 //! The memory of a thread's eden, and how much of it one call of a worker uses.
 
 use allotment::Heap;
-use allotment::memory::Reservation;
 use allotment::options::CollectorKind;
+use allotment::platform::Reservation;
 
 /// Bytes that one call of a worker allocates, at most: small enough that the end of an iteration is seen
 /// soon, large enough that the call itself does not show.

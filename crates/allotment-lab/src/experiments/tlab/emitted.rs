@@ -4,8 +4,8 @@ use super::super::emitted::{Between, EmittedLoop, Filler, Form, Work};
 use super::super::prefetching::prefetches;
 use super::eden::{calls, heap_of_edens};
 use crate::harness::{Bench, Case};
-use allotment::memory::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment::object::Shape;
+use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{Allocation, Emitter, Initialise};
 
 /// What [`BySize`](allotment::mutator::BySize) is in HotSpot's settings.

@@ -4,7 +4,7 @@ use super::super::buffers::{region_bytes, tlab_size};
 use super::super::memory;
 use crate::format::phrase::count;
 use crate::harness::Case;
-use allotment::memory::topology::Topology;
+use allotment::platform::topology::Topology;
 use allotment::region::MAX_HEAP_BYTES;
 
 /// What may stay empty at the end of a region where the policy chooses, in bytes: less than MinTLABSize, which is

@@ -14,8 +14,8 @@ use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
 use super::{OLD, SharedMode};
 use crate::collector::work::{Entry, Ring};
-use crate::memory::prefetch_write;
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
+use crate::platform::prefetch_write;
 use crate::region::Backing;
 use std::sync::atomic::Ordering;
 

@@ -5,8 +5,8 @@
 //! 250 MB, take 33 ns each instead of 100.
 
 use super::SharedMode;
-use crate::memory::{copy_short, copy_two_pairs, prefetch_read, prefetch_write};
 use crate::object::{ADDRESS_MASK, WORD};
+use crate::platform::{copy_short, copy_two_pairs, prefetch_read, prefetch_write};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;

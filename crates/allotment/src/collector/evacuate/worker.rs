@@ -21,11 +21,11 @@ use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::full::ShapeCache;
 use crate::collector::full::broken;
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
-use crate::memory::prefetch_write;
 use crate::object::{
     ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,
     tail_slots, with_reference,
 };
+use crate::platform::prefetch_write;
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -4,7 +4,7 @@
 //! would spread the damage to where nobody would look for its cause. An embedder's function that unwinds through it is
 //! the stopped world's to catch.
 
-use crate::memory::abort_because;
+use crate::platform::abort_because;
 
 /// Says what was found, and aborts.
 #[cold]

@@ -15,10 +15,10 @@
 //! then the block of the header says where the block goes, and nothing is counted.
 
 use super::broken::broken;
-use super::x86_64::PopulationCount;
 use crate::collector::work::{Team, Turns};
-use crate::memory::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write};
 use crate::object::WORD;
+use crate::platform::PopulationCount;
+use crate::platform::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write};
 use crate::region::{Backing, FreeSet, State};
 // Laid over memory from the system, which the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -16,10 +16,10 @@ use super::Subject;
 use super::live_map::LiveMap;
 use super::live_objects::ShapeCache;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
-use crate::memory::prefetch_read;
 use crate::object::{
     Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
+use crate::platform::prefetch_read;
 use crate::region::Backing;
 
 /// Objects whose headers are being fetched.

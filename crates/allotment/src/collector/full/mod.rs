@@ -32,7 +32,6 @@ mod statistics;
 #[cfg(all(test, not(loom)))]
 pub(super) mod tests;
 mod update;
-mod x86_64;
 
 pub(crate) use broken::broken;
 pub(crate) use cover::cover;
@@ -41,8 +40,8 @@ pub(crate) use live_objects::ShapeCache;
 pub(crate) use statistics::Statistics;
 
 use super::work::{Crew, Limits, Team};
-use crate::memory::MemoryError;
 use crate::object::{Shapes, SlotVisitor};
+use crate::platform::MemoryError;
 use crate::region::{Backing, FreeSet};
 use live_map::LiveMap;
 use statistics::Stopwatch;

@@ -19,8 +19,8 @@ use super::Parallel;
 use super::order::{Next, Order};
 use crate::collector::record::{IdleLook, LastPart};
 use crate::collector::sizing::Decision;
-use crate::memory::run_on_cpus;
 use crate::mutator::{Cause, Mutator, Shared};
+use crate::platform::run_on_cpus;
 use crate::sync::{
     AtomicBool, AtomicUsize, Builder, JoinHandle, Mutex, MutexGuard, Ordering, current, park, park_timeout,
 };

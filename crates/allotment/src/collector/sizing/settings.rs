@@ -2,8 +2,8 @@
 //!
 //! Plain numbers, so that a test or a simulator can be a machine that is not there.
 
-use crate::memory::topology::Topology;
 use crate::options::Options;
+use crate::platform::topology::Topology;
 use crate::region::Geometry;
 
 /// A second-level cache where nobody told.

@@ -1,9 +1,9 @@
 //! The check of a stopped world, before and after a collection.
 
 use super::{Fault, HeapCensus, Level, verify};
-use crate::memory::abort_because;
 use crate::mutator::World;
 use crate::object::SlotVisitor;
+use crate::platform::abort_because;
 
 /// When the heap is checked, and how much of it.
 #[derive(Clone, Copy, Debug)]

@@ -16,8 +16,8 @@
 //! would allocate, in the middle of a collection for want of memory), rayon (its pool is the process's, or its
 //! threads are not the caller's).
 
-use crate::memory::{SystemThread, current_cpu, run_on_cpus};
 use crate::mutator::{AbortOnUnwind, Volunteers};
+use crate::platform::{SystemThread, current_cpu, run_on_cpus};
 use crate::sync::{AtomicBool, Builder, Condvar, JoinHandle, Mutex, MutexGuard, Ordering};
 use std::sync::{Arc, OnceLock};
 

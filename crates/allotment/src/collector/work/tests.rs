@@ -1,8 +1,8 @@
 //! Gangs, stacks and entries on real threads.
 
 use super::*;
-use crate::memory::topology::Topology;
-use crate::memory::{own_cpus, run_on_cpus};
+use crate::platform::topology::Topology;
+use crate::platform::{own_cpus, run_on_cpus};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::sync::Mutex;

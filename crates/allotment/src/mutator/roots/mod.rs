@@ -23,9 +23,9 @@ pub use pins::Pin;
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub use table::RootHandle;
 
-use crate::memory::abort_because;
 use crate::mutator::GeneratedFrame;
 use crate::object::{SlotKind, SlotVisitor};
+use crate::platform::abort_because;
 use crate::sync::{Mutex, MutexGuard};
 use links::Outside;
 use pins::Pins;

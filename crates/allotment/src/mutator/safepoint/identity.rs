@@ -1,6 +1,6 @@
 //! Which thread it is, as its embedder and the system know it.
 
-use crate::memory::SystemThread;
+use crate::platform::SystemThread;
 use crate::sync::{Thread, ThreadId, current};
 use std::cell::Cell;
 use std::fmt;

@@ -5,7 +5,7 @@
 //! (`AbortVMOnSafepointTimeout`); an embedder that wants that does it in the hook.
 
 use super::ThreadIdentity;
-use crate::memory::tell;
+use crate::platform::tell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
 use crate::Heap;
-use crate::memory::{Processor, Vendor};
 use crate::mutator::{Mutator, hot_bytes};
+use crate::platform::{Processor, Vendor};
 use crate::region::State;
 use std::ptr::NonNull;
 

@@ -49,7 +49,7 @@ fn settings_are_the_options() {
 
 #[test]
 fn a_machine_is_what_its_topology_says() {
-    let topology = crate::memory::topology::Topology::detect();
+    let topology = crate::platform::topology::Topology::detect();
     let geometry = Geometry::new(1 << 30, 0).unwrap();
     let machine = Machine::new(geometry, &topology, 0);
     assert_eq!((machine.geometry, machine.workers, machine.cores), (geometry, 1, topology.cores()));

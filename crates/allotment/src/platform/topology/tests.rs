@@ -1,8 +1,8 @@
 //! Tests of the topology on made-up machines and on this one.
 
-use super::super::current_cpu;
-use super::super::fake_tree::FakeTree;
 use super::*;
+use crate::platform::current_cpu;
+use crate::platform::linux::fake_tree::FakeTree;
 
 /// Describes one cache of one CPU.
 fn cache(tree: &FakeTree, cpu: usize, index: usize, level: u8, kind: &str, size: &str, users: &str) {

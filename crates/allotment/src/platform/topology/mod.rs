@@ -19,8 +19,8 @@ mod x86_64;
 use std::path::Path;
 
 use super::linux;
+use super::linux::pseudo_files::{below, field, read};
 use super::processor::Processor;
-use super::pseudo_files::{below, field, read};
 
 /// A CPU that this process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ pub enum CacheSource {
 ///
 /// # Examples
 /// ```
-/// use allotment::memory::{current_cpu, topology::Topology};
+/// use allotment::platform::{current_cpu, topology::Topology};
 ///
 /// let topology = Topology::detect();
 /// assert!(topology.dense_index(current_cpu()) < topology.cpus().len());

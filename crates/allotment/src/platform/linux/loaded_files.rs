@@ -26,9 +26,9 @@ const LEAST_ADDRESS: usize = 1 << 32;
 /// What a note leads to.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pointers {
+pub(crate) struct Pointers {
     /// Address of the type's static.
-    pub(super) shape: usize,
+    pub(crate) shape: usize,
     /// Address of the library's mark.
     copy: usize,
 }
@@ -44,7 +44,7 @@ struct Search<'f> {
 
 /// Puts into `found` what the notes of the types of that copy lead to, unless no file was loaded after `seen` had been; how
 /// many were loaded so far, and whether the loader had relocated all of them.
-pub(super) fn for_each_loaded(seen: u64, copy: usize, found: &mut Vec<Pointers>) -> (u64, bool) {
+pub(crate) fn for_each_loaded(seen: u64, copy: usize, found: &mut Vec<Pointers>) -> (u64, bool) {
     // Miri has no loader to ask, and runs the initialisers.
     if cfg!(miri) {
         return (seen, true);

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::super::cgroup::{Cgroup, CgroupVersion, cgroups};
-use super::super::pseudo_files::{read, read_number};
+use crate::platform::linux::cgroup::{Cgroup, CgroupVersion, cgroups};
+use crate::platform::linux::pseudo_files::{read, read_number};
 
 /// The least quota of all control groups around this process, in CPUs; `None` if there is none.
 pub(super) fn cpu_quota(root: &Path) -> Option<f64> {
@@ -30,8 +30,8 @@ fn quota_of(group: &Cgroup) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::fake_tree::FakeTree;
     use super::*;
+    use crate::platform::linux::fake_tree::FakeTree;
 
     #[test]
     fn version_2_takes_the_least_on_the_way_up() {

@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::super::pseudo_files::{below, read, read_number};
 use super::{Cache, CacheKind, Cpu, cpu_list};
+use crate::platform::linux::pseudo_files::{below, read, read_number};
 
 /// Where the kernel describes the CPU with this number.
 fn directory(root: &Path, cpu: usize) -> PathBuf {

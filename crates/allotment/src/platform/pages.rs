@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::pseudo_files::{below, read, read_number};
+use super::linux::pseudo_files::{below, read, read_number};
 
 /// Where the kernel keeps its settings for transparent huge pages.
 const DIRECTORY: &str = "/sys/kernel/mm/transparent_hugepage";
@@ -71,7 +71,7 @@ fn chosen(text: &str) -> Option<TransparentHugePages> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake_tree::FakeTree;
+    use super::super::linux::fake_tree::FakeTree;
     use super::*;
 
     #[test]

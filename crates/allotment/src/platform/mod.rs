@@ -15,11 +15,8 @@
 //! Sizes are bytes everywhere in this layer. Most of what depends on the platform is here; ARCHITECTURE.md names the files.
 //! Everything that is read from `/proc` and `/sys` is read under a root directory that tests replace by a tree of their own.
 
-mod cgroup;
 mod clock;
 mod error;
-#[cfg(test)]
-mod fake_tree;
 pub mod limit;
 mod linux;
 mod pages;
@@ -27,7 +24,6 @@ mod prefetch_settings;
 mod pretouch;
 mod process_mark;
 mod processor;
-mod pseudo_files;
 mod reservation;
 mod standard_error;
 pub mod topology;
@@ -37,7 +33,9 @@ pub(crate) use clock::{Clock, ClockHook};
 pub use error::{MemoryError, Operation};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
-pub(crate) use linux::{SystemThread, can_advise_huge_pages, is_first_thread, process_number};
+pub(crate) use linux::{
+    Pointers, SystemThread, can_advise_huge_pages, for_each_loaded, is_first_thread, process_number,
+};
 pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
@@ -48,5 +46,5 @@ pub(crate) use standard_error::{abort_because, tell};
 #[cfg(not(any(miri, loom)))]
 pub(crate) use x86_64::is_above_word;
 pub(crate) use x86_64::write_word_and_any_zeroes;
-pub(crate) use x86_64::{all_64_are, copy_short, copy_two_pairs, load_eight, store_eight};
+pub(crate) use x86_64::{PopulationCount, all_64_are, copy_short, copy_two_pairs, load_eight, store_eight};
 pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

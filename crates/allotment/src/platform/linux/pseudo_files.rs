@@ -8,23 +8,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// `path`, an absolute path, as it lies below `root`.
-pub(super) fn below(root: &Path, path: impl AsRef<Path>) -> PathBuf {
+pub(in crate::platform) fn below(root: &Path, path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// The text of a file without the white space around it, or `None` if it cannot be read.
-pub(super) fn read(path: impl AsRef<Path>) -> Option<String> {
+pub(in crate::platform) fn read(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
 /// The number that a file holds, or `None` if it cannot be read or holds something else.
-pub(super) fn read_number<N: std::str::FromStr>(path: impl AsRef<Path>) -> Option<N> {
+pub(in crate::platform) fn read_number<N: std::str::FromStr>(path: impl AsRef<Path>) -> Option<N> {
     read(path)?.parse().ok()
 }
 
 /// The value of `key` in a file of `key: value` lines such as `/proc/meminfo`.
-pub(super) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+pub(in crate::platform) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
         (name.trim() == key).then(|| value.trim())

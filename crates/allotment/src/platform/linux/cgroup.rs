@@ -23,15 +23,15 @@ pub enum CgroupVersion {
 
 /// A group that binds this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cgroup {
-    pub(super) version: CgroupVersion,
+pub(in crate::platform) struct Cgroup {
+    pub(in crate::platform) version: CgroupVersion,
     /// Where its files are, below the root directory that was given.
-    pub(super) directory: PathBuf,
+    pub(in crate::platform) directory: PathBuf,
 }
 
 /// Every group that binds this process as to `controller` (`memory`, `cpu`): from its own upwards, version 2
 /// first. Empty where there are none or `/proc` does not tell.
-pub(super) fn cgroups(root: &Path, controller: &str) -> Vec<Cgroup> {
+pub(in crate::platform) fn cgroups(root: &Path, controller: &str) -> Vec<Cgroup> {
     let (Some(groups), Some(mounts)) =
         (read(below(root, "/proc/self/cgroup")), read(below(root, "/proc/self/mountinfo")))
     else {

@@ -29,8 +29,8 @@ use super::{linux, page_size};
 ///
 /// # Examples
 /// ```
-/// # fn main() -> Result<(), allotment::memory::MemoryError> {
-/// use allotment::memory::Reservation;
+/// # fn main() -> Result<(), allotment::platform::MemoryError> {
+/// use allotment::platform::Reservation;
 ///
 /// let range = Reservation::reserve(64 << 20, 2 << 20, "example")?;
 /// assert_eq!(range.base().addr() % (2 << 20), 0);

@@ -8,19 +8,19 @@ use core::arch::asm;
 
 /// Counts bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PopulationCount {
+pub(crate) struct PopulationCount {
     /// Whether this processor has `POPCNT`.
     instruction: bool,
 }
 
 impl PopulationCount {
-    pub(super) fn detect() -> PopulationCount {
+    pub(crate) fn detect() -> PopulationCount {
         PopulationCount { instruction: std::arch::is_x86_feature_detected!("popcnt") }
     }
 
     /// How many bits are set.
     #[inline(always)]
-    pub(super) fn of(self, bits: u64) -> usize {
+    pub(crate) fn of(self, bits: u64) -> usize {
         if !self.instruction {
             return bits.count_ones() as usize;
         }

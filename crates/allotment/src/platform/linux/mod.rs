@@ -5,6 +5,13 @@
 //! exception is `prctl`: `rustix` wants a slice for the range to be named, and a slice over memory that may
 //! not be read is undefined. So it is declared here and found in the C library that `std` links in any case.
 
+pub(super) mod cgroup;
+#[cfg(test)]
+pub(super) mod fake_tree;
+mod loaded_files;
+pub(super) mod pseudo_files;
+
+pub(crate) use loaded_files::{Pointers, for_each_loaded};
 use std::ffi::{CStr, CString, c_int, c_ulong};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,8 +23,8 @@ use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 use rustix::thread::{CpuSet, Pid};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::pseudo_files::{field, read};
 use super::topology::cpu_list;
+use pseudo_files::{field, read};
 
 /// `PR_SET_VMA` and its only operation, from `linux/prctl.h`.
 const PR_SET_VMA: c_int = 0x5356_4d41;

@@ -7,10 +7,13 @@
 //! `PREFETCHW` is written in assembly because `_mm_prefetch` emits it only in builds that enable the `prfchw`
 //! feature for every function.
 
+mod population_count;
+
 use core::arch::asm;
 use core::arch::x86_64::{__m256i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 use core::mem::transmute;
 use core::ptr::NonNull;
+pub(crate) use population_count::PopulationCount;
 
 /// Fetches the line `OFFSET` bytes behind `addr` in the exclusive state (`PREFETCHW`): the next store needs
 /// no upgrade.

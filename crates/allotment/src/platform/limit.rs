@@ -8,9 +8,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use super::cgroup::CgroupVersion;
-use super::cgroup::{Cgroup, cgroups};
-use super::pseudo_files::{below, field, read};
+pub use super::linux::cgroup::CgroupVersion;
+use super::linux::cgroup::{Cgroup, cgroups};
+use super::linux::pseudo_files::{below, field, read};
 
 /// HotSpot's `MinRAMPercentage`: the share of a small machine that its heap may take.
 const MIN_RAM_PERCENTAGE: f64 = 50.0;
@@ -76,8 +76,8 @@ pub fn available_memory() -> MemoryLimit {
 ///
 /// # Examples
 /// ```
-/// let quarter = allotment::memory::limit::default_max_heap_size(25.0);
-/// assert!(quarter <= allotment::memory::limit::available_memory().bytes);
+/// let quarter = allotment::platform::limit::default_max_heap_size(25.0);
+/// assert!(quarter <= allotment::platform::limit::available_memory().bytes);
 /// ```
 pub fn default_max_heap_size(max_ram_percentage: f64) -> usize {
     let root = Path::new("/");
@@ -127,7 +127,7 @@ fn address_space_limit_in(root: &Path) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake_tree::FakeTree;
+    use super::super::linux::fake_tree::FakeTree;
     use super::*;
 
     const GIB: usize = 1 << 30;
