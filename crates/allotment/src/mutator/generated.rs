@@ -12,47 +12,11 @@
 
 use super::hot::Hot;
 use super::state::State;
-use super::{Mutator, World};
+use super::{GeneratedFrame, Mutator, World};
 use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 #[cfg(not(loom))]
 use std::arch::naked_asm;
 use std::ptr;
-
-/// Where generated code called the heap from.
-#[derive(Debug)]
-#[repr(C)]
-pub struct GeneratedFrame {
-    /// The frame of the call that was under way when generated code was entered again, or null.
-    previous: *const GeneratedFrame,
-    /// The caller's `rbp`.
-    frame_pointer: usize,
-    /// The address behind the caller's call.
-    return_address: usize,
-}
-
-impl GeneratedFrame {
-    /// The caller's frame pointer (`rbp`), whatever it uses that for.
-    pub fn frame_pointer(&self) -> usize {
-        self.frame_pointer
-    }
-
-    /// The address behind the caller's call: the key of a stack map.
-    pub fn return_address(&self) -> usize {
-        self.return_address
-    }
-
-    /// The caller's stack pointer (`rsp`) before the call: what a stack map's offsets are from.
-    pub fn stack_pointer(&self) -> usize {
-        ptr::from_ref(self).addr() + size_of::<GeneratedFrame>()
-    }
-
-    /// The frame of the call that was under way when the thread entered generated code again, from a hook of the
-    /// embedder.
-    pub fn previous(&self) -> Option<&GeneratedFrame> {
-        // SAFETY: a call that is under way has its frame on the stack of the same thread, further out.
-        unsafe { self.previous.as_ref() }
-    }
-}
 
 /// A slow path of an allocation: memory for objects of so many bytes together, or null where the heap has no room. A
 /// safepoint.

@@ -20,7 +20,7 @@ use std::ptr;
 pub(in crate::mutator) type Entry = *mut RootWord;
 
 /// Told by an entry that points to a [`RootLink`]. Both are aligned to a word.
-pub(super) const VISITED: usize = 1;
+pub(in crate::mutator) const VISITED: usize = 1;
 
 /// One word as a root: what `root!` makes.
 #[repr(C)]
@@ -75,7 +75,7 @@ impl RootLink {
 /// # Safety
 /// - The entry is not null, and what it points to is alive for `'e`.
 #[inline(always)]
-pub(super) unsafe fn below<'e>(entry: Entry) -> &'e Cell<Entry> {
+pub(in crate::mutator) unsafe fn below<'e>(entry: Entry) -> &'e Cell<Entry> {
     let first = entry.map_addr(|address| address & !VISITED).cast::<Cell<Entry>>();
     // SAFETY: the first field of both kinds.
     unsafe { &*first }
@@ -102,7 +102,7 @@ impl Outside {
 ///
 /// # Safety
 /// - It is on that list, and nobody else walks or changes the list meanwhile.
-pub(super) unsafe fn take_off(head: &Cell<Entry>, entry: Entry) {
+pub(in crate::mutator) unsafe fn take_off(head: &Cell<Entry>, entry: Entry) {
     let mut place = head;
     while place.get() != entry {
         // SAFETY: the entry is on the list, so every place before it is of something alive.

@@ -3,34 +3,31 @@
 //! | root | made by | found by a collector |
 //! |---|---|---|
 //! | [`RootWord`], [`RootLink`] | a frame of an attached thread | on its thread's list |
-//! | [`RootHandle`] | anybody attached; dropped anywhere | in the heap's table, strong or weak |
+//! | [`RootHandle`](super::RootHandle) | anybody attached; dropped anywhere | in the heap's table, strong or weak |
 //! | [`RootProvider`] | a runtime with roots of its own | by asking it |
-//! | [`Pin`] | anybody attached | in the heap's table of pins |
+//! | [`Pin`](super::Pin) | anybody attached | in the heap's table of pins |
 //!
 //! **Invariant:** a word in a root is a word as a slot holds it; a collector that moves its referent
 //! updates it, but for a pin, whose referent does not move.
 
-mod linked;
+mod frame;
 mod links;
 mod pins;
 mod providers;
 mod table;
 
-pub use linked::LinkedRoot;
-pub(super) use links::{Entry, OUTSIDE, visit_links};
+pub use frame::GeneratedFrame;
+pub(super) use links::{Entry, OUTSIDE, VISITED, below, take_off, visit_links};
 pub use links::{RootLink, RootWord};
-pub use pins::Pin;
 pub use providers::{ProviderId, RootProvider, RootVisitor};
-pub use table::RootHandle;
+pub(super) use table::{RootTable, Slot};
 
-use crate::mutator::GeneratedFrame;
 use crate::object::{SlotKind, SlotVisitor};
 use crate::platform::abort_because;
 use crate::sync::{Mutex, MutexGuard};
 use links::Outside;
 use pins::Pins;
 use providers::Providers;
-use table::RootTable;
 
 /// Locks what a thread that panicked may have left half changed: the process ends then, with a line that says `what` happened.
 fn lock<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'a, T> {
@@ -40,10 +37,10 @@ fn lock<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'a, T> {
 /// The roots of one heap, but for those in the frames of its threads.
 #[derive(Default)]
 pub(crate) struct Roots {
-    strong: RootTable,
-    weak: RootTable,
+    pub(super) strong: RootTable,
+    pub(super) weak: RootTable,
     providers: Providers,
-    pins: Pins,
+    pub(super) pins: Pins,
     pub(super) outside: Outside,
 }
 

@@ -3,14 +3,11 @@
 //! A count per object, in a table: pins are few, and a bit in the header could not count. Collectors
 //! leave a pinned object where it is and work around it.
 
-use crate::mutator::{Mutator, Shared};
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::ptr::NonNull;
-use std::sync::Arc;
 
 #[derive(Default)]
-pub(super) struct Pins {
+pub(in crate::mutator) struct Pins {
     /// Pins of each object, by its address. Never 0.
     counts: Mutex<BTreeMap<usize, usize>>,
 }
@@ -20,7 +17,7 @@ impl Pins {
         self.counts.try_lock().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
+    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
         super::lock(&self.counts, "a thread panicked while it changed the table of pins")
     }
 
@@ -31,46 +28,5 @@ impl Pins {
 
     pub(super) fn visit(&self, pinned: &mut dyn FnMut(usize)) {
         self.lock().keys().for_each(|&address| pinned(address));
-    }
-}
-
-/// Keeps an object alive and where it is. May be dropped by any thread.
-pub struct Pin {
-    shared: Arc<Shared>,
-    object: usize,
-}
-
-impl Pin {
-    /// The object: the address of its header.
-    pub fn object(&self) -> NonNull<u8> {
-        NonNull::new(self.object as *mut u8).expect("no object is at address 0")
-    }
-}
-
-impl Drop for Pin {
-    fn drop(&mut self) {
-        if self.shared.after_fork().is_err() {
-            return;
-        }
-        let mut counts = self.shared.roots.pins.lock();
-        if let Some(count) = counts.get_mut(&self.object) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.object);
-            }
-        }
-    }
-}
-
-impl Mutator<'_> {
-    /// Pins an object: until the result is dropped its address may be given to foreign code.
-    ///
-    /// # Safety
-    /// - `object` is the header of a live object of this heap.
-    pub unsafe fn pin(&self, object: NonNull<u8>) -> Pin {
-        self.after_fork_or_abort();
-        let shared = self.state().shared.clone();
-        *shared.roots.pins.lock().entry(object.addr().get()).or_insert(0) += 1;
-        Pin { shared, object: object.addr().get() }
     }
 }

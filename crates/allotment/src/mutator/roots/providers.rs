@@ -1,6 +1,6 @@
 //! Roots that a runtime keeps in its own way: it is asked for them at each collection.
 
-use crate::mutator::GeneratedFrame;
+use super::GeneratedFrame;
 use crate::object::{SlotVisitor, reference};
 use crate::sync::Mutex;
 

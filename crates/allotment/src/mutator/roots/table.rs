@@ -4,11 +4,9 @@
 //! and dropping a handle and a collector's visit take. A free slot holds an immediate, so a visit passes over
 //! it as over any word that is no reference.
 
-use crate::mutator::{Mutator, Shared};
 use crate::object::reference;
 use crate::sync::{Mutex, MutexGuard};
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots made at a time.
@@ -19,7 +17,7 @@ const FREE: u64 = 1;
 
 /// All handles of one kind.
 #[derive(Default)]
-pub(super) struct RootTable {
+pub(in crate::mutator) struct RootTable {
     inner: Mutex<Inner>,
 }
 
@@ -67,7 +65,7 @@ impl Drop for Chunk {
 
 /// A slot of a table; valid as long as the table.
 #[derive(Clone, Copy)]
-struct Slot(NonNull<AtomicU64>);
+pub(in crate::mutator) struct Slot(NonNull<AtomicU64>);
 
 // SAFETY: an atomic in a table that every holder keeps alive.
 unsafe impl Send for Slot {}
@@ -75,7 +73,7 @@ unsafe impl Send for Slot {}
 unsafe impl Sync for Slot {}
 
 impl Slot {
-    fn word(&self) -> &AtomicU64 {
+    pub(in crate::mutator) fn word(&self) -> &AtomicU64 {
         // SAFETY: the table outlives its slots' holders, and its chunks never give their memory back before it does. The pointer
         // came from the chunk's own, which nothing has invalidated: of the words there are only shared references.
         unsafe { self.0.as_ref() }
@@ -102,7 +100,7 @@ impl RootTable {
         super::lock(&self.inner, "a thread panicked while it changed the table of roots")
     }
 
-    fn take(&self, bits: u64) -> Slot {
+    pub(in crate::mutator) fn take(&self, bits: u64) -> Slot {
         let mut inner = self.lock();
         inner.add_free();
         let slot = inner.free.pop().expect("a chunk was added");
@@ -111,7 +109,7 @@ impl RootTable {
     }
 
     /// A slot that holds what `other` holds. Under the lock, so no visit comes in between.
-    fn copy(&self, other: Slot) -> Slot {
+    pub(in crate::mutator) fn copy(&self, other: Slot) -> Slot {
         let mut inner = self.lock();
         inner.add_free();
         let slot = inner.free.pop().expect("a chunk was added");
@@ -119,7 +117,7 @@ impl RootTable {
         slot
     }
 
-    fn give(&self, slot: Slot) {
+    pub(in crate::mutator) fn give(&self, slot: Slot) {
         let mut inner = self.lock();
         slot.word().store(FREE, Ordering::Relaxed);
         inner.free.push(slot);
@@ -146,88 +144,6 @@ impl RootTable {
         for chunk in &self.lock().chunks {
             chunk.slots().for_each(|slot| visit(slot.word().as_ptr()));
         }
-    }
-}
-
-/// An owned root: a word that a collector keeps up to date, strong or weak.
-///
-/// Keeps its heap's memory alive, but does not keep a thread attached.
-pub struct RootHandle {
-    shared: Arc<Shared>,
-    slot: Slot,
-    weak: bool,
-}
-
-impl RootHandle {
-    /// The word. Valid until the next safepoint of the thread that asks.
-    #[inline]
-    pub fn get(&self, mutator: &Mutator<'_>) -> Option<u64> {
-        self.is_of(mutator).then(|| self.slot.word().load(Ordering::Acquire))
-    }
-
-    /// Replaces the word; `false` if the mutator is another heap's.
-    ///
-    /// # Safety
-    /// - `bits` refers to a live object of the mutator's heap, or to none.
-    #[inline]
-    pub unsafe fn set(&self, mutator: &Mutator<'_>, bits: u64) -> bool {
-        let own = self.is_of(mutator);
-        if own {
-            self.slot.word().store(bits, Ordering::Release);
-        }
-        own
-    }
-
-    /// Whether it belongs to the heap that the mutator is attached to.
-    #[inline]
-    pub fn is_of(&self, mutator: &Mutator<'_>) -> bool {
-        Arc::as_ptr(&self.shared) == Arc::as_ptr(&mutator.state().shared)
-    }
-
-    fn table(&self) -> &RootTable {
-        if self.weak { &self.shared.roots.weak } else { &self.shared.roots.strong }
-    }
-}
-
-/// Another root that holds the same word now; no thread needs to be attached for it.
-impl Clone for RootHandle {
-    fn clone(&self) -> Self {
-        self.shared.after_fork_or_abort();
-        let slot = self.table().copy(self.slot);
-        RootHandle { shared: self.shared.clone(), slot, weak: self.weak }
-    }
-}
-
-impl Drop for RootHandle {
-    fn drop(&mut self) {
-        // Else the lock may be held for ever, and nobody looks at the slots any more.
-        if self.shared.after_fork().is_ok() {
-            self.table().give(self.slot);
-        }
-    }
-}
-
-impl Mutator<'_> {
-    /// A root that holds `bits`.
-    ///
-    /// # Safety
-    /// - `bits` refers to a live object of this heap, or to none.
-    pub unsafe fn new_root(&self, bits: u64) -> RootHandle {
-        self.after_fork_or_abort();
-        let shared = self.state().shared.clone();
-        let slot = shared.roots.strong.take(bits);
-        RootHandle { shared, slot, weak: false }
-    }
-
-    /// A root that does not keep its referent alive; null once that died.
-    ///
-    /// # Safety
-    /// - As for [`new_root`](Self::new_root).
-    pub unsafe fn new_weak_root(&self, bits: u64) -> RootHandle {
-        self.after_fork_or_abort();
-        let shared = self.state().shared.clone();
-        let slot = shared.roots.weak.take(bits);
-        RootHandle { shared, slot, weak: true }
     }
 }
 

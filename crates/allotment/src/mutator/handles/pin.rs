@@ -1,0 +1,46 @@
+//! A pin: an object whose address foreign code has.
+
+use crate::mutator::{Mutator, Shared};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Keeps an object alive and where it is. May be dropped by any thread.
+pub struct Pin {
+    shared: Arc<Shared>,
+    object: usize,
+}
+
+impl Pin {
+    /// The object: the address of its header.
+    pub fn object(&self) -> NonNull<u8> {
+        NonNull::new(self.object as *mut u8).expect("no object is at address 0")
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        if self.shared.after_fork().is_err() {
+            return;
+        }
+        let mut counts = self.shared.roots.pins.lock();
+        if let Some(count) = counts.get_mut(&self.object) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.object);
+            }
+        }
+    }
+}
+
+impl Mutator<'_> {
+    /// Pins an object: until the result is dropped its address may be given to foreign code.
+    ///
+    /// # Safety
+    /// - `object` is the header of a live object of this heap.
+    pub unsafe fn pin(&self, object: NonNull<u8>) -> Pin {
+        self.after_fork_or_abort();
+        let shared = self.state().shared.clone();
+        *shared.roots.pins.lock().entry(object.addr().get()).or_insert(0) += 1;
+        Pin { shared, object: object.addr().get() }
+    }
+}

@@ -1,0 +1,88 @@
+//! Owned roots: handles that live anywhere and may be dropped by any thread, attached or not.
+
+use crate::mutator::roots::{RootTable, Slot};
+use crate::mutator::{Mutator, Shared};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// An owned root: a word that a collector keeps up to date, strong or weak.
+///
+/// Keeps its heap's memory alive, but does not keep a thread attached.
+pub struct RootHandle {
+    shared: Arc<Shared>,
+    slot: Slot,
+    weak: bool,
+}
+
+impl RootHandle {
+    /// The word. Valid until the next safepoint of the thread that asks.
+    #[inline]
+    pub fn get(&self, mutator: &Mutator<'_>) -> Option<u64> {
+        self.is_of(mutator).then(|| self.slot.word().load(Ordering::Acquire))
+    }
+
+    /// Replaces the word; `false` if the mutator is another heap's.
+    ///
+    /// # Safety
+    /// - `bits` refers to a live object of the mutator's heap, or to none.
+    #[inline]
+    pub unsafe fn set(&self, mutator: &Mutator<'_>, bits: u64) -> bool {
+        let own = self.is_of(mutator);
+        if own {
+            self.slot.word().store(bits, Ordering::Release);
+        }
+        own
+    }
+
+    /// Whether it belongs to the heap that the mutator is attached to.
+    #[inline]
+    pub fn is_of(&self, mutator: &Mutator<'_>) -> bool {
+        Arc::as_ptr(&self.shared) == Arc::as_ptr(&mutator.state().shared)
+    }
+
+    fn table(&self) -> &RootTable {
+        if self.weak { &self.shared.roots.weak } else { &self.shared.roots.strong }
+    }
+}
+
+/// Another root that holds the same word now; no thread needs to be attached for it.
+impl Clone for RootHandle {
+    fn clone(&self) -> Self {
+        self.shared.after_fork_or_abort();
+        let slot = self.table().copy(self.slot);
+        RootHandle { shared: self.shared.clone(), slot, weak: self.weak }
+    }
+}
+
+impl Drop for RootHandle {
+    fn drop(&mut self) {
+        // Else the lock may be held for ever, and nobody looks at the slots any more.
+        if self.shared.after_fork().is_ok() {
+            self.table().give(self.slot);
+        }
+    }
+}
+
+impl Mutator<'_> {
+    /// A root that holds `bits`.
+    ///
+    /// # Safety
+    /// - `bits` refers to a live object of this heap, or to none.
+    pub unsafe fn new_root(&self, bits: u64) -> RootHandle {
+        self.after_fork_or_abort();
+        let shared = self.state().shared.clone();
+        let slot = shared.roots.strong.take(bits);
+        RootHandle { shared, slot, weak: false }
+    }
+
+    /// A root that does not keep its referent alive; null once that died.
+    ///
+    /// # Safety
+    /// - As for [`new_root`](Self::new_root).
+    pub unsafe fn new_weak_root(&self, bits: u64) -> RootHandle {
+        self.after_fork_or_abort();
+        let shared = self.state().shared.clone();
+        let slot = shared.roots.weak.take(bits);
+        RootHandle { shared, slot, weak: true }
+    }
+}
