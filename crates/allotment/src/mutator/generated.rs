@@ -10,8 +10,8 @@
 //! Refused: to note the frame in the generated code (six more instructions at each site; here it is once), and a frame
 //! pointer read in Rust (whether there is one then is the compiler's choice).
 
-use super::hot::Hot;
-use super::state::State;
+use super::thread::hot::Hot;
+use super::thread::state::State;
 use super::{GeneratedFrame, Mutator, World};
 use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 #[cfg(not(loom))]

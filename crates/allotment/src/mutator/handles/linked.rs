@@ -1,9 +1,9 @@
 //! Putting a root on its thread's list, and taking it off: what only the thread does. What also a collector does with a list, and why
 //! there is one, is in `roots/links.rs`.
 
-use crate::mutator::roots::{Entry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
 use crate::mutator::Mutator;
-use crate::mutator::state::State;
+use crate::mutator::roots::{Entry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
+use crate::mutator::thread::state::State;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 

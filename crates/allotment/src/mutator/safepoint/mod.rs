@@ -22,6 +22,7 @@
 
 mod identity;
 mod late;
+pub(super) mod limit;
 #[cfg(all(test, loom))]
 mod model;
 mod patience;
@@ -30,6 +31,7 @@ mod status;
 mod stop;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod unwind;
 mod volunteers;
 mod wakes;
 
@@ -40,4 +42,5 @@ pub(crate) use late::{Hook, Late};
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
 pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints, Unrest};
+pub(crate) use unwind::AbortOnUnwind;
 pub(crate) use volunteers::Volunteers;

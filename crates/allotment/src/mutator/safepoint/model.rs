@@ -5,10 +5,10 @@
 //! world. Two of them at once, or one that does not see what the other wrote, end the model. So does a
 //! wake-up that is lost: nobody is left to run then.
 
+use super::limit::Limit;
 use super::patience::Patience;
 use super::stop::{Participant, Safepoints};
 use super::{Late, Status, ThreadIdentity, Volunteers};
-use crate::mutator::limit::Limit;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;

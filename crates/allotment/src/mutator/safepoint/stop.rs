@@ -4,12 +4,12 @@
 //! hundreds of threads woke up to queue for its lock, each woken by the one before it, each behind all that already
 //! ran again: seconds on two cores, where the stop itself took milliseconds. Who wakes whom: `wakes.rs`.
 
+use super::limit::Limit;
 use super::patience::Patience;
 use super::status::Waits;
 use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
-use crate::mutator::limit::Limit;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, park};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! What loom does not look at: late threads, numbers, names.
 
+use super::limit::Limit;
 use super::stop::{Participant, Safepoints};
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
-use crate::mutator::limit::Limit;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

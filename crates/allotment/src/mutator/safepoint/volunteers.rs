@@ -18,7 +18,7 @@
 //! Refused: a word for each thread, which says who is called, and takes a pass over all of them to call one.
 
 use super::patience::Patience;
-use crate::mutator::unwind::AbortOnUnwind;
+use super::unwind::AbortOnUnwind;
 use crate::sync::{AtomicU64, Mutex, Ordering, Waiting};
 use crossbeam_utils::CachePadded;
 use std::hint::spin_loop;

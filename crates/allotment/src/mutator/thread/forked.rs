@@ -21,12 +21,12 @@
 //! Refused: to find out in a handler of `pthread_atfork` (`platform/process_mark.rs` says why), and
 //! to hold all locks over a fork, which needs such a handler.
 
-use super::Mutator;
 use super::registry::own_state;
-use super::safepoint::{Unrest, renew_system_id};
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::is_stopping_that;
+use crate::mutator::Mutator;
+use crate::mutator::safepoint::{Unrest, renew_system_id};
 use crate::platform::{abort_because, is_first_thread};
 use crate::sync::yield_now;
 use std::ptr::NonNull;
@@ -176,7 +176,7 @@ impl Drop for Shared {
 impl Mutator<'_> {
     /// As [`Shared::after_fork_or_abort`].
     #[inline]
-    pub(super) fn after_fork_or_abort(&self) {
+    pub(in crate::mutator) fn after_fork_or_abort(&self) {
         self.state().shared.after_fork_or_abort();
     }
 }

@@ -8,12 +8,13 @@
 //! beyond a point brings the next one nearer, and a large object passes several. So their number times
 //! the interval is what was allocated, which counting anew from the end of each object would understate.
 
+use super::handle::Mutator;
 use super::hot::Hot;
 use std::cell::Cell;
 
 /// Where the next sampling point is. The owner's own.
 #[derive(Debug)]
-pub(super) struct Sampling {
+pub(in crate::mutator) struct Sampling {
     /// Its address in the buffer, or `NEVER`: sampling is off, or there is no buffer.
     point: Cell<usize>,
     /// Bytes to the point from where the buffer begins, or, without a buffer, from now on.
@@ -35,22 +36,22 @@ impl Default for Sampling {
 
 impl Sampling {
     /// The address allocation must not pass unnoticed.
-    pub(super) fn point(&self) -> usize {
+    pub(in crate::mutator) fn point(&self) -> usize {
         self.point.get()
     }
 
     /// Whether there are points.
-    pub(super) fn is_on(&self) -> bool {
+    pub(in crate::mutator) fn is_on(&self) -> bool {
         self.interval.get() != 0
     }
 
     /// Points passed.
-    pub(super) fn passed(&self) -> u64 {
+    pub(in crate::mutator) fn passed(&self) -> u64 {
         self.passed.get()
     }
 
     /// From here on there is a point every `interval` bytes; 0: none. `hot` is the buffer.
-    pub(super) fn restart(&self, hot: &Hot, interval: usize) {
+    pub(in crate::mutator) fn restart(&self, hot: &Hot, interval: usize) {
         hot.pointer.close();
         self.lift(hot);
         self.interval.set(interval);
@@ -59,7 +60,7 @@ impl Sampling {
     }
 
     /// Turns the point into a distance, before the buffer changes.
-    pub(super) fn lift(&self, hot: &Hot) {
+    pub(in crate::mutator) fn lift(&self, hot: &Hot) {
         let point = self.point.replace(NEVER);
         if point != NEVER {
             self.distance.set(point.saturating_sub(hot.top()));
@@ -67,14 +68,14 @@ impl Sampling {
     }
 
     /// Turns the distance into a point in the buffer.
-    pub(super) fn place(&self, hot: &Hot) {
+    pub(in crate::mutator) fn place(&self, hot: &Hot) {
         if self.is_on() && hot.has_buffer() {
             self.point.set(hot.top().saturating_add(self.distance.get()));
         }
     }
 
     /// Passes the points that an object crosses which ends at `top` in the buffer.
-    pub(super) fn pass(&self, top: usize) {
+    pub(in crate::mutator) fn pass(&self, top: usize) {
         if let Some(beyond @ 1..) = top.checked_sub(self.point.get()) {
             self.go_beyond(beyond);
             self.point.set(top.saturating_add(self.distance.get()));
@@ -82,7 +83,7 @@ impl Sampling {
     }
 
     /// Counts an object of `bytes` outside the buffer; whether that may have moved the point.
-    pub(super) fn count_outside(&self, hot: &Hot, bytes: usize) -> bool {
+    pub(in crate::mutator) fn count_outside(&self, hot: &Hot, bytes: usize) -> bool {
         if !self.is_on() {
             return false;
         }
@@ -103,5 +104,20 @@ impl Sampling {
         let points = beyond.div_ceil(interval);
         self.passed.set(self.passed.get() + points as u64);
         self.distance.set(points * interval - beyond);
+    }
+}
+
+impl Mutator<'_> {
+    /// From here on passes a sampling point every `bytes` allocated, as soon as more than that are; 0: none.
+    /// The fast path costs the same either way.
+    pub fn set_sampling_interval(&mut self, bytes: usize) {
+        let state = self.state();
+        state.sampling.restart(&state.hot, bytes);
+        state.arm();
+    }
+
+    /// Sampling points this thread has passed since it attached.
+    pub fn sampling_points(&self) -> u64 {
+        self.state().sampling.passed()
     }
 }

@@ -6,11 +6,11 @@
 //! that was saved across the safepoint is written into it without another look at the limit. Until it
 //! is used it is a filler, so a reservation that is dropped costs its bytes and nothing else.
 
-use super::alloc::{initialise, initialise_array};
+use super::fast::{initialise, initialise_array};
 use super::initialise::zero;
 use super::refill::Block;
-use super::state::State;
-use super::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, Site, Zeroing};
+use crate::mutator::thread::state::State;
+use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, Site, Zeroing};
 use crate::object::{Header, Kind, align_to_word, fill};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
@@ -227,7 +227,7 @@ impl<'t> Mutator<'t> {
 
     /// Memory for a slow path of generated code, which makes objects of it before its next safepoint; null where the
     /// heap has no room. A safepoint.
-    pub(super) fn memory_for_generated(&mut self, bytes: usize, zeroed: bool) -> *mut u8 {
+    pub(in crate::mutator) fn memory_for_generated(&mut self, bytes: usize, zeroed: bool) -> *mut u8 {
         let memory = self.state().memory_past_limit(bytes, zeroed).or_else(|| {
             let mut room = self.make_room(bytes).ok()?;
             self.take(&mut room, bytes, zeroed)
@@ -250,12 +250,12 @@ impl<'t> Mutator<'t> {
     }
 
     #[cold]
-    pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
+    pub(in crate::mutator) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
         self.state().shared.out_of_memory(bytes)
     }
 }
 
-/// Of the state, as the [slow path](super::alloc): polls stand in loops.
+/// Of the state, as the [slow path](super::fast): polls stand in loops.
 impl State {
     #[cold]
     fn stop(&self) {
@@ -264,7 +264,7 @@ impl State {
     }
 
     /// What every safepoint begins with.
-    pub(super) fn come_to_safepoint(&self) {
+    pub(in crate::mutator) fn come_to_safepoint(&self) {
         self.shared.after_fork_or_abort();
         // First accepted, then served: a request from here on is a new one.
         self.hot.limit.acknowledge();
@@ -273,7 +273,7 @@ impl State {
 
     /// Reservations lapse, and the buffer is given up: at a safepoint, and again when the world stands still, for threads in `blocking`
     /// and for what was held meanwhile.
-    pub(super) fn let_lapse(&self) {
+    pub(in crate::mutator) fn let_lapse(&self) {
         self.safepoints.set(self.safepoints.get() + 1);
         self.give_up_buffer();
     }

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Owner only; the stopper's while the owner is held. The counts are read by others. Generated code adds to them.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(super) struct Pointer {
+pub(in crate::mutator) struct Pointer {
     /// The region, or null: closed.
     region: Cell<*const Region>,
     /// Objects, or what several were allocated as together.
@@ -47,33 +47,33 @@ fn add(counter: &AtomicU64, more: u64) {
 }
 
 impl Pointer {
-    pub(super) const OBJECTS_OFFSET: usize = std::mem::offset_of!(Pointer, objects);
-    pub(super) const BYTES_OFFSET: usize = std::mem::offset_of!(Pointer, bytes);
-    pub(super) const FAILURES_OFFSET: usize = std::mem::offset_of!(Pointer, failures);
+    pub(in crate::mutator) const OBJECTS_OFFSET: usize = std::mem::offset_of!(Pointer, objects);
+    pub(in crate::mutator) const BYTES_OFFSET: usize = std::mem::offset_of!(Pointer, bytes);
+    pub(in crate::mutator) const FAILURES_OFFSET: usize = std::mem::offset_of!(Pointer, failures);
 
-    pub(super) fn new() -> Pointer {
+    pub(in crate::mutator) fn new() -> Pointer {
         let zero = || AtomicU64::new(0);
         Pointer { region: Cell::new(ptr::null()), objects: zero(), bytes: zero(), failures: zero() }
     }
 
     /// The next object takes the slow path.
-    pub(super) fn close(&self) {
+    pub(in crate::mutator) fn close(&self) {
         self.region.set(ptr::null());
     }
 
     /// The next object comes from `region`, which is `Shared` and lives as long as the heap.
-    pub(super) fn open(&self, region: &Region) {
+    pub(in crate::mutator) fn open(&self, region: &Region) {
         self.region.set(region);
     }
 
     #[cfg(test)]
-    pub(super) fn is_open(&self) -> bool {
+    pub(in crate::mutator) fn is_open(&self) -> bool {
         !self.region.get().is_null()
     }
 
     /// `bytes` of the region, and from where on they are zero. `None`: it is closed, or the region has not as many.
     #[inline(always)]
-    pub(super) fn bump(&self, bytes: usize) -> Option<(usize, usize)> {
+    pub(in crate::mutator) fn bump(&self, bytes: usize) -> Option<(usize, usize)> {
         // SAFETY: null, or an entry of the heap's table, which outlives the thread's state.
         let region = unsafe { self.region.get().as_ref() }?;
         let mut top = region.top();
@@ -99,7 +99,7 @@ impl Pointer {
     }
 
     /// Adds what was taken to the counts of the slow path.
-    pub(super) fn add_to(&self, statistics: &mut TlabStatistics) {
+    pub(in crate::mutator) fn add_to(&self, statistics: &mut TlabStatistics) {
         let [objects, bytes, failures] =
             [&self.objects, &self.bytes, &self.failures].map(|count| count.load(Ordering::Relaxed));
         statistics.outside_allocations += objects;

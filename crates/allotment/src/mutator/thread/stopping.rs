@@ -8,20 +8,20 @@ thread_local! {
 }
 
 /// Whether this thread stops a world, or has stopped it: others may be waiting for it.
-pub(super) fn is_stopping() -> bool {
+pub(in crate::mutator) fn is_stopping() -> bool {
     !STOPPING.get().is_null()
 }
 
 /// Whether it is the world of these threads: it must not wait for the end of the stop then.
-pub(super) fn is_stopping_that<T>(threads: &T) -> bool {
+pub(in crate::mutator) fn is_stopping_that<T>(threads: &T) -> bool {
     std::ptr::eq(STOPPING.get(), std::ptr::from_ref(threads).cast())
 }
 
 /// That this thread stops a world; until it is dropped.
-pub(super) struct Stopping;
+pub(in crate::mutator) struct Stopping;
 
 impl Stopping {
-    pub(super) fn begin<T>(threads: &T) -> Stopping {
+    pub(in crate::mutator) fn begin<T>(threads: &T) -> Stopping {
         STOPPING.set(std::ptr::from_ref(threads).cast());
         Stopping
     }

@@ -23,7 +23,7 @@ use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Limit {
+pub(in crate::mutator) struct Limit {
     /// See above. Written by the owner (`arm`) and by a requester (0 only). Relaxed: ordered by fences.
     plain: AtomicUsize,
     /// See above. Never above `plain` for who reads `plain` first.
@@ -35,27 +35,27 @@ pub(super) struct Limit {
 impl Limit {
     /// Offset in bytes of the request.
     #[cfg(not(loom))]
-    pub(super) const REQUESTED_OFFSET: usize = std::mem::offset_of!(Limit, requested);
+    pub(in crate::mutator) const REQUESTED_OFFSET: usize = std::mem::offset_of!(Limit, requested);
 
     /// The limit of a thread without a buffer: every allocation takes the slow path.
-    pub(super) fn new() -> Limit {
+    pub(in crate::mutator) fn new() -> Limit {
         Limit { plain: AtomicUsize::new(0), zeroed: AtomicUsize::new(0), requested: AtomicU32::new(0) }
     }
 
     /// What an allocation that needs no zeroes compares with.
     #[inline(always)]
-    pub(super) fn plain(&self) -> usize {
+    pub(in crate::mutator) fn plain(&self) -> usize {
         self.plain.load(Ordering::Relaxed)
     }
 
     /// What an allocation that wants zeroed memory compares with.
     #[inline(always)]
-    pub(super) fn zeroed(&self) -> usize {
+    pub(in crate::mutator) fn zeroed(&self) -> usize {
         self.zeroed.load(Ordering::Relaxed)
     }
 
     /// Sets both numbers, unless a stop is requested. Owner only.
-    pub(super) fn arm(&self, plain: usize, zeroed: usize) {
+    pub(in crate::mutator) fn arm(&self, plain: usize, zeroed: usize) {
         debug_assert!(zeroed <= plain);
         self.raise(plain, zeroed);
         // With 0 the next allocation takes the slow path, where a request is seen: there is nothing to take back.
@@ -66,7 +66,7 @@ impl Limit {
     }
 
     /// Makes the owner's next allocation take the slow path. Any thread.
-    pub(super) fn request(&self) {
+    pub(in crate::mutator) fn request(&self) {
         self.requested.store(1, Ordering::Release);
         fence(Ordering::SeqCst);
         self.lower();
@@ -74,17 +74,17 @@ impl Limit {
 
     /// Whether a stop is requested.
     #[inline]
-    pub(super) fn pending(&self) -> bool {
+    pub(in crate::mutator) fn pending(&self) -> bool {
         self.requested.load(Ordering::Acquire) != 0
     }
 
     /// Accepts the request: a later one is a new one. The owner then does what was asked, and arms.
-    pub(super) fn acknowledge(&self) {
+    pub(in crate::mutator) fn acknowledge(&self) {
         self.requested.swap(0, Ordering::AcqRel);
     }
 
     /// Both numbers, as a checker may look at them in the middle of a request: `zeroed <= plain`.
-    pub(super) fn both(&self) -> (usize, usize) {
+    pub(in crate::mutator) fn both(&self) -> (usize, usize) {
         (self.plain.load(Ordering::Acquire), self.zeroed.load(Ordering::Relaxed))
     }
 

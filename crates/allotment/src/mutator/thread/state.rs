@@ -2,11 +2,11 @@
 
 use super::hot::Hot;
 use super::private::Private;
-use super::roots::{Entry, OUTSIDE};
-use super::safepoint::{Status, ThreadIdentity};
 use super::sampling::Sampling;
 use super::shared::Shared;
-use super::zeal::Zeal;
+use crate::mutator::roots::{Entry, OUTSIDE};
+use crate::mutator::safepoint::{Status, ThreadIdentity};
+use crate::mutator::zeal::Zeal;
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::counters::StripedCounters;
 use crate::tlab::sizing::Sizing;
@@ -18,52 +18,52 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The state of one mutator. The hot part comes first: a mutator is a pointer to it.
 #[repr(C)]
-pub(super) struct State {
-    pub(super) hot: Hot,
+pub(in crate::mutator) struct State {
+    pub(in crate::mutator) hot: Hot,
     /// The heap. Never changes.
-    pub(super) shared: Arc<Shared>,
+    pub(in crate::mutator) shared: Arc<Shared>,
     /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. Owner writes; a collector
     /// reads while the thread is stopped or kept in a blocking region.
-    pub(super) links: Cell<Entry>,
+    pub(in crate::mutator) links: Cell<Entry>,
     /// The same while the thread is in a blocking region; changed then under `Roots::outside`.
-    pub(super) parked: Cell<Entry>,
+    pub(in crate::mutator) parked: Cell<Entry>,
     /// State of the generator of identity hashes; never 0. Owner only.
-    pub(super) hash_seed: Cell<u64>,
+    pub(in crate::mutator) hash_seed: Cell<u64>,
     /// Whether the thread runs. Owner and stoppers.
-    pub(super) status: Status,
+    pub(in crate::mutator) status: Status,
     /// Which thread it is. Never changes.
-    pub(super) identity: ThreadIdentity,
+    pub(in crate::mutator) identity: ThreadIdentity,
     /// Safepoints reached. Owner only, as all that follow where nothing else is said; and the stopper's, while
     /// the owner is held.
-    pub(super) safepoints: Cell<u64>,
+    pub(in crate::mutator) safepoints: Cell<u64>,
     /// Owner only.
-    pub(super) zeal: Zeal,
+    pub(in crate::mutator) zeal: Zeal,
     /// Owner only.
-    pub(super) sampling: Sampling,
+    pub(in crate::mutator) sampling: Sampling,
     /// What the sizing policy remembers of this thread, and the rest of the cold state. Owner only.
-    pub(super) owned: RefCell<Owned>,
+    pub(in crate::mutator) owned: RefCell<Owned>,
     /// What a census asks of this thread. Owner writes, others read.
-    pub(super) published: Published,
+    pub(in crate::mutator) published: Published,
     /// Owner writes, others read. Relaxed.
-    pub(super) counters: StripedCounters,
+    pub(in crate::mutator) counters: StripedCounters,
     /// What they were when the last cycle ended. Of who ends a cycle, and of the owner when it detaches.
-    pub(super) counted: Cell<TlabStatistics>,
+    pub(in crate::mutator) counted: Cell<TlabStatistics>,
 }
 
 /// The owner's own.
-pub(super) struct Owned {
-    pub(super) sizing: Sizing,
+pub(in crate::mutator) struct Owned {
+    pub(in crate::mutator) sizing: Sizing,
     /// Bytes it allocated in the cycle that ended last, in buffers and outside.
-    pub(super) allocated_in_cycle: u64,
+    pub(in crate::mutator) allocated_in_cycle: u64,
     /// The regions this thread fills alone, once it has taken a mark.
-    pub(super) private: Option<Private>,
+    pub(in crate::mutator) private: Option<Private>,
     /// How often they became everybody's: a mark from before that is of no use.
-    pub(super) dissolved: u64,
+    pub(in crate::mutator) dissolved: u64,
 }
 
 impl Owned {
     /// Makes the thread's own regions everybody's, and forgets them.
-    pub(super) fn dissolve(&mut self, shared: &Shared) {
+    pub(in crate::mutator) fn dissolve(&mut self, shared: &Shared) {
         if let Some(mut private) = self.private.take() {
             private.release(shared);
             self.dissolved += 1;
@@ -73,7 +73,7 @@ impl Owned {
 
 /// A [`CensusEntry`] that others may read while its thread runs. Relaxed: each is a hint.
 #[derive(Default)]
-pub(super) struct Published {
+pub(in crate::mutator) struct Published {
     /// Bytes of the buffer the thread asks for, a multiple of 8, plus 1 if it is a grower.
     size: AtomicUsize,
     /// When it last took a buffer, in ms of the heap's clock.
@@ -81,7 +81,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    pub(super) fn publish(&self, sizing: &Sizing) {
+    pub(in crate::mutator) fn publish(&self, sizing: &Sizing) {
         let size = sizing.desired_size() + usize::from(sizing.is_grower());
         // A look first: it rarely changes, and a store would dirty the line at every refill.
         if self.size.load(Ordering::Relaxed) != size {
@@ -92,7 +92,7 @@ impl Published {
         }
     }
 
-    pub(super) fn read(&self) -> CensusEntry {
+    pub(in crate::mutator) fn read(&self) -> CensusEntry {
         let size = self.size.load(Ordering::Relaxed);
         CensusEntry {
             size: size & !1,
@@ -104,7 +104,7 @@ impl Published {
 
 impl State {
     /// The state of the `thread`-th thread that attaches.
-    pub(super) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
+    pub(in crate::mutator) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
         State {
             hot: Hot::new(shared.cards.biased()),
             links: Cell::new(ptr::null_mut()),
@@ -125,7 +125,7 @@ impl State {
     }
 
     /// The roots in the thread's frames, innermost first. While the thread is stopped, or kept in a blocking region.
-    pub(super) fn roots(&self) -> Entry {
+    pub(in crate::mutator) fn roots(&self) -> Entry {
         match self.links.get() {
             OUTSIDE => self.parked.get(),
             head => head,
@@ -133,7 +133,7 @@ impl State {
     }
 
     /// Sets the limits from the buffer and the sampling point.
-    pub(super) fn arm(&self) {
+    pub(in crate::mutator) fn arm(&self) {
         self.hot.arm(if self.zeal.is_on() { 0 } else { self.sampling.point() });
         if cfg!(debug_assertions) {
             self.hot.verify();

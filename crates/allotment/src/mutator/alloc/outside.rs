@@ -1,18 +1,18 @@
 //! Objects outside buffers: too large for one, or arriving when theirs is worth keeping.
 //!
 //! Without buffers at all (`UseTLAB=false`) the first object since a safepoint or in a region comes this way, and opens the
-//! [pointer](super::pointer) for those that follow, which are a compare-and-swap each.
+//! [pointer](crate::mutator::thread::pointer) for those that follow, which are a compare-and-swap each.
 
 use super::initialise::zero;
 use super::refill::Block;
-use super::state::State;
-use super::stopping::is_stopping_that;
+use crate::mutator::thread::state::State;
+use crate::mutator::thread::stopping::is_stopping_that;
 use crate::region::{Attempts, Carve};
 use std::ptr::NonNull;
 
 impl State {
     /// Memory of exactly `bytes` from a shared region, from the thread's own, or a run of regions.
-    pub(super) fn allocate_outside(&self, bytes: usize) -> Option<Block> {
+    pub(in crate::mutator) fn allocate_outside(&self, bytes: usize) -> Option<Block> {
         let shared = &*self.shared;
         shared.after_fork_or_abort();
         let mut owned = self.owned.borrow_mut();
@@ -46,7 +46,7 @@ impl State {
     /// Memory of `bytes` for one object where the thread has no buffers, taken from the region that the pointer names. `zeroed`
     /// as for [`memory_past_limit`](Self::memory_past_limit). `None`: that is for the slow path to say.
     #[inline(always)]
-    pub(super) fn bump_pointer(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+    pub(in crate::mutator) fn bump_pointer(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         // The limit is 0 without a buffer: a request has to be looked at.
         if self.hot.limit.pending() {
             return None;

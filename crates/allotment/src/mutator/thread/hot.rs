@@ -10,8 +10,8 @@
 //! byte [cards + (slot >> 9)] = 1            behind every store to a slot of an object
 //! ```
 
-use super::limit::Limit;
 use super::pointer::Pointer;
+use crate::mutator::safepoint::limit::Limit;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -27,7 +27,7 @@ pub struct Hot {
     /// Address of the next free byte. Written by the owner; others read it for statistics. Relaxed.
     top: AtomicUsize,
     /// What the fast path compares with.
-    pub(super) limit: Limit,
+    pub(in crate::mutator) limit: Limit,
     /// Address behind the buffer. Owner only, as all that follow where nothing else is said.
     end: Cell<usize>,
     /// Not 0 while generated code is to hand each reference that it loads to its hook. Written while the world is
@@ -46,11 +46,11 @@ pub struct Hot {
     /// `[clean, end)` is zero: memory fresh from the system.
     clean: Cell<usize>,
     /// The frame that generated code called the heap from, while it does: the address of a
-    /// [`GeneratedFrame`](super::GeneratedFrame), or 0. Written by the owner; a collector reads it while the thread is
+    /// [`GeneratedFrame`](crate::mutator::GeneratedFrame), or 0. Written by the owner; a collector reads it while the thread is
     /// stopped.
     frame: AtomicUsize,
     /// Where objects come from without a buffer (`UseTLAB=false`).
-    pub(super) pointer: Pointer,
+    pub(in crate::mutator) pointer: Pointer,
 }
 
 impl Hot {
@@ -63,17 +63,17 @@ impl Hot {
     /// Offset in bytes of the limit for memory that must be zero.
     pub const ZEROED_LIMIT_OFFSET: usize = 16;
     /// Offset in bytes of what is added to the number of a slot's card to have the address of its byte: the
-    /// write barrier, see [`Mutator::store`](super::Mutator::store).
+    /// write barrier, see [`Mutator::store`](crate::mutator::Mutator::store).
     pub const CARDS_OFFSET: usize = 56;
     /// Offset in bytes of a word of 4 bytes that is not 0 while loads of references must be handed to the
-    /// hook of the code that loads: [`World::set_load_hook`](super::World::set_load_hook).
+    /// hook of the code that loads: [`World::set_load_hook`](crate::mutator::World::set_load_hook).
     pub const LOAD_HOOK_OFFSET: usize = 40;
     /// Offset in bytes of the top from which on code in `AllocatePrefetchStyle=2` prefetches again, and which it
     /// then raises. With each buffer it becomes the buffer's start.
     pub const WATERMARK_OFFSET: usize = 48;
     /// Offset in bytes of a word of 4 bytes that is not 0 while a stop is requested: what a safepoint poll looks at.
     pub const REQUESTED_OFFSET: usize = 24;
-    /// Offset in bytes of the address of the [`GeneratedFrame`](super::GeneratedFrame) that called the heap last.
+    /// Offset in bytes of the address of the [`GeneratedFrame`](crate::mutator::GeneratedFrame) that called the heap last.
     pub const FRAME_OFFSET: usize = 88;
     /// Offset in bytes of the address of the region that a thread without buffers takes objects from, or 0: then the slow path
     /// has to find one. The region's top is at [`REGION_TOP_OFFSET`](Self::REGION_TOP_OFFSET) from it, its end at
@@ -95,7 +95,7 @@ impl Hot {
     pub const DIRTY_CARD: u8 = DIRTY;
 
     /// No buffer, in the heap whose card table is at `cards`, biased.
-    pub(super) fn new(cards: usize) -> Hot {
+    pub(in crate::mutator) fn new(cards: usize) -> Hot {
         Hot {
             top: AtomicUsize::new(0),
             limit: Limit::new(),
@@ -112,64 +112,64 @@ impl Hot {
     }
 
     #[inline(always)]
-    pub(super) fn top(&self) -> usize {
+    pub(in crate::mutator) fn top(&self) -> usize {
         self.top.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
-    pub(super) fn set_top(&self, top: usize) {
+    pub(in crate::mutator) fn set_top(&self, top: usize) {
         self.top.store(top, Ordering::Relaxed);
     }
 
     /// The card table, biased.
     #[inline(always)]
-    pub(super) fn cards(&self) -> usize {
+    pub(in crate::mutator) fn cards(&self) -> usize {
         self.cards
     }
 
-    pub(super) fn end(&self) -> usize {
+    pub(in crate::mutator) fn end(&self) -> usize {
         self.end.get()
     }
 
-    pub(super) fn start(&self) -> usize {
+    pub(in crate::mutator) fn start(&self) -> usize {
         self.start.load(Ordering::Relaxed)
     }
 
-    pub(super) fn has_buffer(&self) -> bool {
+    pub(in crate::mutator) fn has_buffer(&self) -> bool {
         self.end.get() != 0
     }
 
     /// Bytes left in the buffer, whatever the limit.
-    pub(super) fn free(&self) -> usize {
+    pub(in crate::mutator) fn free(&self) -> usize {
         self.end.get() - self.top()
     }
 
     /// Whether loads of generated code call their hook.
-    pub(super) fn set_load_hook(&self, on: bool) {
+    pub(in crate::mutator) fn set_load_hook(&self, on: bool) {
         self.load_hook.store(on.into(), Ordering::Relaxed);
     }
 
     /// The frame that generated code called the heap from: address of a `GeneratedFrame`, or 0.
-    pub(super) fn frame(&self) -> usize {
+    pub(in crate::mutator) fn frame(&self) -> usize {
         self.frame.load(Ordering::Relaxed)
     }
 
     /// Memory from `[top, ..)` on that is known to be zero begins here and ends at `end`, or is what
     /// the window left.
-    pub(super) fn zeroed(&self) -> usize {
+    pub(in crate::mutator) fn zeroed(&self) -> usize {
         self.zeroed.get()
     }
 
-    pub(super) fn clean(&self) -> usize {
+    pub(in crate::mutator) fn clean(&self) -> usize {
         self.clean.get()
     }
 
-    pub(super) fn set_zeroed(&self, zeroed: usize) {
+    pub(in crate::mutator) fn set_zeroed(&self, zeroed: usize) {
         self.zeroed.set(zeroed);
     }
 
     /// Installs the buffer `[start, end)` of which `[clean, end)` is zero. The caller arms.
-    pub(super) fn install(&self, start: usize, clean: usize, end: usize) {
+    pub(in crate::mutator) fn install(&self, start: usize, clean: usize, end: usize) {
         self.start.store(start, Ordering::Relaxed);
         self.top.store(start, Ordering::Relaxed);
         self.watermark.set(start);
@@ -179,7 +179,7 @@ impl Hot {
     }
 
     /// Lengthens the buffer to `end`, where memory below `dirty` may be anything and the rest is zero. The caller arms.
-    pub(super) fn extend(&self, dirty: usize, end: usize) {
+    pub(in crate::mutator) fn extend(&self, dirty: usize, end: usize) {
         let old_end = self.end.replace(end);
         if dirty > old_end {
             self.clean.set(dirty.min(end));
@@ -189,13 +189,13 @@ impl Hot {
     }
 
     /// Whether `[top, end)` lies in the buffer.
-    pub(super) fn holds(&self, top: usize, end: usize) -> bool {
+    pub(in crate::mutator) fn holds(&self, top: usize, end: usize) -> bool {
         self.start() <= top && end <= self.end.get()
     }
 
     /// Goes back to `top` and `end`, which the buffer holds; what was written meanwhile is not clean. The
     /// caller arms.
-    pub(super) fn rewind(&self, top: usize, end: usize) {
+    pub(in crate::mutator) fn rewind(&self, top: usize, end: usize) {
         let clean = self.clean.get().max(self.top()).min(end);
         self.top.store(top, Ordering::Relaxed);
         self.watermark.set(top);
@@ -205,7 +205,7 @@ impl Hot {
     }
 
     /// No buffer. The caller arms with zeroes.
-    pub(super) fn clear(&self) {
+    pub(in crate::mutator) fn clear(&self) {
         self.pointer.close();
         self.start.store(0, Ordering::Relaxed);
         self.top.store(0, Ordering::Relaxed);
@@ -215,13 +215,13 @@ impl Hot {
     }
 
     /// Sets the limits for a sampling point at `sample_at`, unless a stop is requested.
-    pub(super) fn arm(&self, sample_at: usize) {
+    pub(in crate::mutator) fn arm(&self, sample_at: usize) {
         let plain = self.end.get().min(sample_at);
         self.limit.arm(plain, plain.min(self.zeroed.get()));
     }
 
     /// Checks the equations above.
-    pub(super) fn verify(&self) {
+    pub(in crate::mutator) fn verify(&self) {
         let (start, top, end) = (self.start(), self.top(), self.end());
         let (plain, zeroed) = self.limit.both();
         assert!(start <= top && top <= end, "buffer: {start:#x} <= {top:#x} <= {end:#x}");
@@ -239,7 +239,7 @@ impl Hot {
 /// # Safety
 /// - `start` is an address inside a buffer.
 #[inline(always)]
-pub(super) unsafe fn in_buffer(start: usize) -> NonNull<u8> {
+pub(in crate::mutator) unsafe fn in_buffer(start: usize) -> NonNull<u8> {
     // SAFETY: no buffer begins at 0.
     unsafe { NonNull::new_unchecked(start as *mut u8) }
 }

@@ -14,10 +14,10 @@
 //! with an address it has just written to, which the compiler knows not to be null.
 
 #[cfg(not(any(miri, loom)))]
-use super::Hot;
-use super::hot::in_buffer;
-use super::state::State;
-use super::{ArraySite, Mutator, OutOfMemory, Prefetch, Site, Zeroing};
+use crate::mutator::Hot;
+use crate::mutator::thread::hot::in_buffer;
+use crate::mutator::thread::state::State;
+use crate::mutator::{ArraySite, Mutator, OutOfMemory, Prefetch, Site, Zeroing};
 use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 #[cfg(not(any(miri, loom)))]
 use crate::platform::is_above_word;
@@ -32,7 +32,7 @@ impl<'t> Mutator<'t> {
     ///
     /// # Safety
     /// - The site's shape was registered with the heap this thread is attached to.
-    /// - With [`ByCaller`](super::ByCaller): every reference slot is written before the next safepoint.
+    /// - With [`ByCaller`](crate::mutator::ByCaller): every reference slot is written before the next safepoint.
     /// - The object is used only until the heap is reset or its region recycled.
     #[inline(always)]
     pub unsafe fn try_alloc_raw<const BYTES: usize, Z: Zeroing, P: Prefetch>(
@@ -101,7 +101,7 @@ impl<'t> Mutator<'t> {
     /// # Safety
     /// - As for [`try_alloc_array_raw`](Self::try_alloc_array_raw); `bytes` is the size.
     #[inline(always)]
-    pub(super) unsafe fn alloc_array_sized<Z: Zeroing, P: Prefetch>(
+    pub(in crate::mutator) unsafe fn alloc_array_sized<Z: Zeroing, P: Prefetch>(
         &self,
         bytes: usize,
         shape: ShapeRef,
@@ -220,7 +220,7 @@ impl State {
 
     /// Memory of `bytes` where the fast path has none.
     #[inline(always)]
-    pub(super) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+    pub(in crate::mutator) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         match self.bump_pointer(bytes, zeroed) {
             Some(start) => Some(start),
             None => self.memory_past_pointer(bytes, zeroed),
@@ -261,7 +261,7 @@ unsafe fn initialise_any<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: 
 /// # Safety
 /// - `[start, start + bytes)` is memory of the caller's alone; `bytes` is a multiple of 8, at least 16.
 #[inline(always)]
-pub(super) unsafe fn initialise<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: usize) {
+pub(in crate::mutator) unsafe fn initialise<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: usize) {
     if Z::ZEROES_BODY {
         // SAFETY: the whole object is the caller's.
         unsafe { write_word_and_zeroes(start.as_ptr(), header.bits(), bytes) };
@@ -276,7 +276,7 @@ pub(super) unsafe fn initialise<Z: Zeroing>(start: NonNull<u8>, header: Header, 
 /// # Safety
 /// As for [`initialise`]; `bytes` is the size of an object of `shape` with `length` elements.
 #[inline(always)]
-pub(super) unsafe fn initialise_array<Z: Zeroing>(
+pub(in crate::mutator) unsafe fn initialise_array<Z: Zeroing>(
     start: NonNull<u8>,
     shape: ShapeRef,
     bytes: usize,

@@ -5,7 +5,7 @@
 //! types came since the last look. Mutators allocate in regions of two states and in humongous runs, and only these are
 //! walked.
 
-use super::shared::Shared;
+use crate::mutator::Shared;
 use crate::object::{Header, Kind, MIN_OBJECT_BYTES, size_of_object};
 use crate::region::State;
 use std::collections::HashMap;

@@ -5,9 +5,9 @@
 //! enforces: nothing that allocates, loads or stores can be called meanwhile, so a stop need not wait. In exchange
 //! it cannot come back before the stop is over.
 
-use super::Mutator;
-use super::roots::OUTSIDE;
 use super::state::State;
+use crate::mutator::Mutator;
+use crate::mutator::roots::OUTSIDE;
 use std::ptr;
 
 impl Mutator<'_> {

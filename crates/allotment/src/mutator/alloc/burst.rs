@@ -9,10 +9,10 @@
 //! objects of the burst would be allocated over. A burst looks up after [`LOOK_UP_BYTES`], so a stop
 //! request waits no longer than that takes.
 
-use super::alloc::{initialise, initialise_array};
-use super::hot::in_buffer;
-use super::state::State;
-use super::{ArraySite, Mutator, NoPrefetch, Prefetch, Site, Zeroing};
+use super::fast::{initialise, initialise_array};
+use crate::mutator::thread::hot::in_buffer;
+use crate::mutator::thread::state::State;
+use crate::mutator::{ArraySite, Mutator, NoPrefetch, Prefetch, Site, Zeroing};
 use crate::object::{Header, ShapeRef};
 use std::cell::Cell;
 use std::ptr::NonNull;

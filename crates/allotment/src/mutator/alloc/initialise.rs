@@ -74,7 +74,7 @@ impl Zeroing for Ahead {
 /// # Safety
 /// - `[from, to)` is committed memory that belongs to the caller.
 #[inline]
-pub(super) unsafe fn zero(from: usize, to: usize) {
+pub(in crate::mutator) unsafe fn zero(from: usize, to: usize) {
     if from < to {
         // SAFETY: the range is the caller's; the predicate is the same.
         unsafe { (from as *mut u8).write_bytes(0, to - from) };

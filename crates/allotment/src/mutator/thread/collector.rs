@@ -1,6 +1,6 @@
 //! What this layer asks of a collector.
 
-use super::{GcOverhead, Mutator};
+use crate::mutator::{GcOverhead, Mutator};
 use std::fmt;
 
 /// Why a collection begins.

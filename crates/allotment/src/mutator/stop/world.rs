@@ -8,14 +8,14 @@
 //! What runs in the stopped world must not unwind: it may have half changed what all threads use, and they
 //! would go on with it. Where it does, the process ends.
 
-use super::registry::runs_attached;
-use super::roots::visit_links;
-use super::safepoint::{Arrival, ThreadIdentity, Volunteers};
-use super::shared::Shared;
-use super::state::State;
-use super::stopping::{Stopping, is_stopping};
-use super::unwind::AbortOnUnwind;
-use super::{BufferSizes, ForkError, GeneratedFrame, Mutator};
+use crate::mutator::Shared;
+use crate::mutator::roots::visit_links;
+use crate::mutator::safepoint::AbortOnUnwind;
+use crate::mutator::safepoint::{Arrival, ThreadIdentity, Volunteers};
+use crate::mutator::thread::registry::runs_attached;
+use crate::mutator::thread::state::State;
+use crate::mutator::thread::stopping::{Stopping, is_stopping};
+use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Mutator};
 use crate::object::SlotVisitor;
 use crate::tlab::statistics::Totals;
 use std::marker::PhantomData;
@@ -77,7 +77,7 @@ impl<'w> World<'w> {
     }
 
     /// The states of all attached threads, the stopper's included if it is one.
-    pub(super) fn states(&self) -> impl Iterator<Item = &State> {
+    pub(in crate::mutator) fn states(&self) -> impl Iterator<Item = &State> {
         // SAFETY: no thread detaches while the world is stopped, so the states stay where they are; and no owner
         // uses its own.
         self.states.iter().map(|state| unsafe { state.as_ref() })

@@ -1,19 +1,19 @@
 //! Who is attached.
 //!
-//! One lock, with the protocol of the [safepoints](super::safepoint): taken at attach and detach, by a stop, by a
+//! One lock, with the protocol of the [safepoints](crate::mutator::safepoint): taken at attach and detach, by a stop, by a
 //! census (at most once per decay time), by readers of statistics, and by who looks whether the heap idles: never on the way of an
 //! allocation. The
 //! counts of threads that left are kept as a sum, so totals do not shrink.
 
-use super::limit::Limit;
-use super::safepoint::{
-    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity, Unrest,
-    Volunteers,
-};
 use super::shared::Shared;
 use super::state::State;
 use super::stopping;
-use super::{BufferSizes, ForkError, Mutator};
+use crate::mutator::safepoint::limit::Limit;
+use crate::mutator::safepoint::{
+    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity, Unrest,
+    Volunteers,
+};
+use crate::mutator::{BufferSizes, ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
@@ -58,7 +58,7 @@ pub(crate) struct Registry {
 }
 
 /// What is known of all threads together, those that left included.
-pub(super) struct Ledger {
+pub(in crate::mutator) struct Ledger {
     ever: u64,
     /// Totals of the threads that detached.
     left: Totals,
@@ -68,10 +68,10 @@ pub(super) struct Ledger {
     averages: Averages,
 }
 
-pub(super) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
+pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
 
 /// The state of an attached thread.
-pub(super) struct Attached(NonNull<State>);
+pub(in crate::mutator) struct Attached(NonNull<State>);
 
 // SAFETY: a state is removed from the registry before its thread frees it. Other threads read only its atomics,
 // unless its thread is held by a stop: then the stopper alone uses all of it.
@@ -146,7 +146,7 @@ impl Registry {
     }
 
     /// In a child of `fork()`, as [`Safepoints::others_at_rest`]: the states of the others.
-    pub(super) fn others_at_rest(
+    pub(in crate::mutator) fn others_at_rest(
         &self,
         own: Option<&State>,
         stopping: bool,
@@ -158,7 +158,7 @@ impl Registry {
     }
 
     /// Removes a thread that is not in this process.
-    pub(super) fn forget(&self, state: &State) {
+    pub(in crate::mutator) fn forget(&self, state: &State) {
         self.threads.forget(&state.into(), |ledger| self.count_out(ledger, state));
     }
 
@@ -170,11 +170,11 @@ impl Registry {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(super) fn volunteers(&self) -> &Volunteers {
+    pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
         self.threads.volunteers()
     }
 
-    pub(super) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {
+    pub(in crate::mutator) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {
         let inner = self.threads.lock();
         count(&mut inner.threads.iter().map(|thread| thread.state().published.read()));
     }
@@ -185,25 +185,29 @@ impl Registry {
     }
 
     /// As [`Safepoints::stop`].
-    pub(super) fn stop<R>(&self, own: Option<&State>, body: impl FnOnce(Arrival) -> R) -> Option<R> {
+    pub(in crate::mutator) fn stop<R>(
+        &self,
+        own: Option<&State>,
+        body: impl FnOnce(Arrival) -> R,
+    ) -> Option<R> {
         self.threads.stop(own.map(Attached::from).as_ref(), body)
     }
 
     /// Waits for the end of a stop that waits for this thread, if there is one. Its buffer is given up.
-    pub(super) fn park(&self, own: &State) {
+    pub(in crate::mutator) fn park(&self, own: &State) {
         self.threads.park(&own.into());
     }
 
-    pub(super) fn enter_blocking(&self, own: &State) {
+    pub(in crate::mutator) fn enter_blocking(&self, own: &State) {
         self.threads.enter_blocking(&own.into());
     }
 
-    pub(super) fn leave_blocking(&self, own: &State) {
+    pub(in crate::mutator) fn leave_blocking(&self, own: &State) {
         self.threads.leave_blocking(&own.into());
     }
 
     /// The states of the attached threads: they are these, and stay where they are, while the world is stopped.
-    pub(super) fn attached(&self) -> Box<[NonNull<State>]> {
+    pub(in crate::mutator) fn attached(&self) -> Box<[NonNull<State>]> {
         self.threads.lock().threads.iter().map(|thread| thread.0).collect()
     }
 
@@ -233,14 +237,14 @@ impl Registry {
     }
 
     /// Ends a cycle's counts while the world is stopped: what all threads did in it, those that left included.
-    pub(super) fn end_count_stopped(&self) -> Totals {
+    pub(in crate::mutator) fn end_count_stopped(&self) -> Totals {
         end_count(&mut self.threads.lock())
     }
 
     /// Sizes the buffers of the next cycle while the world is stopped. In the last one all threads did what was `counted` at its
     /// end, and `used` of `capacity` bytes were allocated. The averages take that in; a thread's next buffers follow from them,
     /// from what it allocated, and from the `next` bytes that can be allocated now.
-    pub(super) fn end_cycle_stopped(
+    pub(in crate::mutator) fn end_cycle_stopped(
         &self,
         shared: &Shared,
         counted: &Totals,
@@ -297,7 +301,7 @@ impl Registry {
 
     /// Waits for the end of a stop; none begins while what this returns is kept. Not for a thread that is
     /// attached and runs, but for one in `blocking`.
-    pub(super) fn between_stops(&self) -> Guard<'_> {
+    pub(in crate::mutator) fn between_stops(&self) -> Guard<'_> {
         assert!(
             !stopping::is_stopping_that(self),
             "this would wait for the end of the stop that it is a part of"
@@ -342,14 +346,14 @@ thread_local! {
 }
 
 /// Whether this thread is attached to some heap, and not in `blocking`.
-pub(super) fn runs_attached() -> bool {
+pub(in crate::mutator) fn runs_attached() -> bool {
     let state = ATTACHED.get();
     // SAFETY: not null, it is the state of this very thread, which `Detach` forgets before it is freed.
     !state.is_null() && !unsafe { &*state }.status.is_safe()
 }
 
 /// The calling thread's state in this heap, if it is attached to it.
-pub(super) fn own_state(shared: &Shared) -> Option<&State> {
+pub(in crate::mutator) fn own_state(shared: &Shared) -> Option<&State> {
     // SAFETY: not null, it is the state of this very thread, which `Detach` forgets before it is
     // freed; and no caller detaches while it has it.
     let state = unsafe { ATTACHED.get().as_ref() };
@@ -383,7 +387,7 @@ pub(crate) fn attach<R>(
 
 impl State {
     /// Gives up all that a thread has of the heap, before it leaves.
-    pub(super) fn leave(&self) {
+    pub(in crate::mutator) fn leave(&self) {
         self.give_up_buffer();
         let shared = &*self.shared;
         let mut owned = self.owned.borrow_mut();

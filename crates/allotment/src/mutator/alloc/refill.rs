@@ -7,22 +7,22 @@
 //! has (HotSpot retires first, and a thread that finds nothing is left without a buffer).
 
 use super::initialise::zero;
-use super::state::{Owned, State};
+use crate::mutator::thread::state::{Owned, State};
 use crate::object::fill;
 use crate::region::{Attempts, Carve};
 use crate::tlab::sizing::Request;
 
 /// Memory for one object, the thread's alone.
-pub(super) struct Block {
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(in crate::mutator) struct Block {
+    pub(in crate::mutator) start: usize,
+    pub(in crate::mutator) end: usize,
     /// `[clean, end)` is zero.
-    pub(super) clean: usize,
+    pub(in crate::mutator) clean: usize,
 }
 
 impl Block {
     /// Makes it a filler, so that the heap is parsable whatever becomes of it.
-    pub(super) fn cover(&self) {
+    pub(in crate::mutator) fn cover(&self) {
         // SAFETY: the thread's alone, and nothing lies in it yet.
         unsafe { fill(self.start, self.end) };
     }
@@ -32,7 +32,7 @@ impl State {
     /// Memory of `bytes` (a multiple of 8, at least 16) for one object: in the buffer, in a new one, or
     /// outside. Does not look at a stop request and reaches no safepoint. `zeroed`: the thread wants zeroed
     /// memory, so the next window is zeroed too (the block itself is the caller's to zero).
-    pub(super) fn allocate_past_limit(&self, bytes: usize, zeroed: bool) -> Option<Block> {
+    pub(in crate::mutator) fn allocate_past_limit(&self, bytes: usize, zeroed: bool) -> Option<Block> {
         if self.hot.free() >= bytes || self.refill(bytes) {
             return Some(self.bump_past_limit(bytes, zeroed));
         }
@@ -101,7 +101,7 @@ impl State {
     }
 
     /// Gives the buffer up other than for a new one: at a safepoint, before a mark, at the end.
-    pub(super) fn give_up_buffer(&self) {
+    pub(in crate::mutator) fn give_up_buffer(&self) {
         let (top, end) = (self.hot.top(), self.hot.end());
         if self.hot.has_buffer() {
             let mut owned = self.owned.borrow_mut();
@@ -125,7 +125,7 @@ impl State {
     }
 
     /// Zeroes what is not known to be zero of a block from [`allocate_past_limit`](Self::allocate_past_limit).
-    pub(super) fn zero_block(&self, block: &Block) {
+    pub(in crate::mutator) fn zero_block(&self, block: &Block) {
         // SAFETY: the block is this thread's.
         unsafe { zero(block.start, block.clean.min(block.end)) };
     }

@@ -20,7 +20,7 @@ pub struct Mutator<'t> {
 }
 
 impl<'t> Mutator<'t> {
-    pub(super) fn new(state: &'t State) -> Mutator<'t> {
+    pub(in crate::mutator) fn new(state: &'t State) -> Mutator<'t> {
         Mutator { state: NonNull::from(state), cards: state.hot.cards(), attached: PhantomData }
     }
 
@@ -42,14 +42,14 @@ impl<'t> Mutator<'t> {
     }
 
     #[inline(always)]
-    pub(super) fn state(&self) -> &State {
+    pub(in crate::mutator) fn state(&self) -> &State {
         // SAFETY: `'t` is a borrow of the state, which `attach` keeps until the mutator is gone.
         unsafe { self.state.as_ref() }
     }
 
     /// The card table, biased.
     #[inline(always)]
-    pub(super) fn cards(&self) -> usize {
+    pub(in crate::mutator) fn cards(&self) -> usize {
         self.cards
     }
 }

@@ -3,7 +3,7 @@
 //! A site is the header a new object gets, with the size and the policies in its type. A compiler makes
 //! one for each place in its code that allocates; the fast path then loads nothing but the buffer.
 
-use super::{Ahead, ByCaller, BySize, NoPrefetch, Prefetch, Zeroing};
+use crate::mutator::{Ahead, ByCaller, BySize, NoPrefetch, Prefetch, Zeroing};
 use crate::object::{Header, MIN_OBJECT_BYTES, ShapeRef, WORD};
 use std::marker::PhantomData;
 
@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Site<const BYTES: usize, Z: Zeroing = ByCaller, P: Prefetch = BySize> {
-    pub(super) header: Header,
+    pub(in crate::mutator) header: Header,
     /// The policies are chosen, never held.
     policies: PhantomData<fn() -> (Z, P)>,
 }
@@ -41,7 +41,7 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Site<BYTES, Z, P> {
 /// prefetch would find in the cache already.
 #[derive(Clone, Copy, Debug)]
 pub struct ArraySite<Z: Zeroing = Ahead, P: Prefetch = NoPrefetch> {
-    pub(super) shape: ShapeRef,
+    pub(in crate::mutator) shape: ShapeRef,
     /// The policies are chosen, never held.
     policies: PhantomData<fn() -> (Z, P)>,
 }

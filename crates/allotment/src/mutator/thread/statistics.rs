@@ -1,7 +1,7 @@
 //! What one thread's buffers did, as its own thread reads it; of all threads it is [`Heap::tlab_totals`](crate::Heap::tlab_totals).
 
-use super::Mutator;
 use super::state::State;
+use crate::mutator::Mutator;
 use crate::tlab::statistics::TlabStatistics;
 
 impl Mutator<'_> {
@@ -36,7 +36,7 @@ impl Mutator<'_> {
 
 impl State {
     /// What this thread's buffers did, and what it took without one.
-    pub(super) fn statistics(&self) -> TlabStatistics {
+    pub(in crate::mutator) fn statistics(&self) -> TlabStatistics {
         let mut statistics = self.counters.read();
         self.hot.pointer.add_to(&mut statistics);
         statistics

@@ -1,12 +1,12 @@
-//! The regions that one thread fills alone, once it has taken a [mark](super::Mark): a log of those it filled, and a stack of those
-//! it emptied, the hottest on top where caches hold some. Why they are no longer its own behind a stop: [`recycle`](super::recycle).
+//! The regions that one thread fills alone, once it has taken a [mark](crate::mutator::Mark): a log of those it filled, and a stack of those
+//! it emptied, the hottest on top where caches hold some. Why they are no longer its own behind a stop: [`recycle`](crate::mutator::alloc::recycle).
 
 use super::shared::Shared;
 use crate::region::{Carve, State};
 
 /// The regions a thread fills alone.
 #[derive(Default)]
-pub(super) struct Private {
+pub(in crate::mutator) struct Private {
     /// Regions and humongous runs (by their first region) taken, oldest first.
     log: Vec<usize>,
     /// The region being filled.
@@ -17,13 +17,13 @@ pub(super) struct Private {
 
 impl Private {
     /// This moment: entries of the log, and the top of the region that is being filled; 0: none is.
-    pub(super) fn moment(&self, shared: &Shared) -> (usize, usize) {
+    pub(in crate::mutator) fn moment(&self, shared: &Shared) -> (usize, usize) {
         let top = |index| shared.free.table().get(index).top();
         (self.log.len(), self.current.map_or(0, top))
     }
 
     /// `bytes` of the current region, or of the next.
-    pub(super) fn carve(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
+    pub(in crate::mutator) fn carve(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
         let index = self.region_with(shared, bytes)?;
         let start = shared.free.table().get(index).top();
         Some(take(shared, index, start + bytes))
@@ -31,7 +31,7 @@ impl Private {
 
     /// All that is left of the current region, or the next one, where the current one has not `bytes`: a buffer. A smaller one
     /// would leave room to nobody but this thread.
-    pub(super) fn rest(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
+    pub(in crate::mutator) fn rest(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
         let index = self.region_with(shared, bytes)?;
         Some(take(shared, index, shared.free.table().end(index)))
     }
@@ -49,12 +49,12 @@ impl Private {
         Some(index)
     }
 
-    pub(super) fn log_humongous(&mut self, shared: &Shared, start: usize) {
+    pub(in crate::mutator) fn log_humongous(&mut self, shared: &Shared, start: usize) {
         self.log.push(shared.free.table().index_of(start));
     }
 
     /// Takes `[top, end)`, the rest of the buffer, back into the region, if nothing came behind it.
-    pub(super) fn undo(&mut self, shared: &Shared, top: usize, end: usize) -> bool {
+    pub(in crate::mutator) fn undo(&mut self, shared: &Shared, top: usize, end: usize) -> bool {
         let Some(index) = self.current else { return false };
         let region = shared.free.table().get(index);
         let last = region.top() == end && end > shared.free.table().bottom(index);
@@ -65,7 +65,7 @@ impl Private {
     }
 
     /// Goes back to a moment: what was filled since is emptied.
-    pub(super) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
+    pub(in crate::mutator) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
         let table = shared.free.table();
         let first = self.reuse.len();
         // In the order they were filled: the last one, of which most is in the caches, is on top then.
@@ -92,7 +92,7 @@ impl Private {
     }
 
     /// Hands everything to the heap: filled regions to all threads, emptied ones to the free set.
-    pub(super) fn release(&mut self, shared: &Shared) {
+    pub(in crate::mutator) fn release(&mut self, shared: &Shared) {
         let table = shared.free.table();
         let home = shared.home();
         for index in self.log.drain(..) {

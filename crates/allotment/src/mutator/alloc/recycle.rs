@@ -17,9 +17,9 @@
 //! mark: length of the log, the region's top, and what was left of the buffer, at one moment
 //! ```
 
-use super::Mutator;
-use super::private::Private;
-use super::state::State;
+use crate::mutator::Mutator;
+use crate::mutator::thread::Private;
+use crate::mutator::thread::state::State;
 use crate::platform::Processor;
 use std::marker::PhantomData;
 

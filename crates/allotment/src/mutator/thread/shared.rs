@@ -3,9 +3,9 @@
 //! Nothing in it is written by every thread at a refill: the free set is written by core, the registry
 //! at attach and detach, the budget when a thread's size changes.
 
-use super::roots::Roots;
 use super::stopping::is_stopping_that;
-use super::{Collector, GcOverhead, OutOfMemory, Registry, ZealSchedule};
+use crate::mutator::roots::Roots;
+use crate::mutator::{Collector, GcOverhead, OutOfMemory, Registry, ZealSchedule};
 use crate::object::{EarlyTypes, Shapes, fill};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, ProcessMark, Reservation, current_cpu};
@@ -57,11 +57,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn has_load_hook(&self) -> bool {
+    pub(in crate::mutator) fn has_load_hook(&self) -> bool {
         self.load_hook.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_load_hook(&self, on: bool) {
+    pub(in crate::mutator) fn set_load_hook(&self, on: bool) {
         self.load_hook.store(on, Ordering::Relaxed);
     }
 
@@ -71,7 +71,7 @@ impl Shared {
         (!is_stopping_that(&self.registry)).then(|| self.lock_regions())
     }
 
-    pub(super) fn lock_regions(&self) -> MutexGuard<'_, ()> {
+    pub(in crate::mutator) fn lock_regions(&self) -> MutexGuard<'_, ()> {
         self.regions.lock().expect("what panics in the stopped world ends the process")
     }
 
@@ -87,16 +87,16 @@ impl Shared {
         }
     }
 
-    pub(super) fn region_bytes(&self) -> usize {
+    pub(in crate::mutator) fn region_bytes(&self) -> usize {
         self.free.table().geometry().region_bytes()
     }
 
-    pub(super) fn same_region(&self, one: usize, other: usize) -> bool {
+    pub(in crate::mutator) fn same_region(&self, one: usize, other: usize) -> bool {
         self.free.table().index_of(one) == self.free.table().index_of(other)
     }
 
     /// Lets the budget decide on a thread's size before it refills; the time of that in ms.
-    pub(super) fn settle(&self, sizing: &mut Sizing) -> u64 {
+    pub(in crate::mutator) fn settle(&self, sizing: &mut Sizing) -> u64 {
         let now_ms = self.clock.coarse_ms();
         if self.budget.settle(&self.sizing, sizing, now_ms) == Settlement::RunCensus {
             self.run_census(now_ms);
@@ -111,7 +111,7 @@ impl Shared {
     }
 
     /// Covers `[start, end)`, which nobody needs, and lets another thread on this core find it.
-    pub(super) fn cover_rest(&self, start: usize, end: usize) {
+    pub(in crate::mutator) fn cover_rest(&self, start: usize, end: usize) {
         if start < end {
             // SAFETY: the rest of a piece the caller took.
             unsafe { fill(start, end) };
@@ -120,7 +120,7 @@ impl Shared {
     }
 
     /// Whether the embedder released something, so that another attempt may succeed.
-    pub(super) fn at_heap_limit(&self, error: &OutOfMemory) -> bool {
+    pub(in crate::mutator) fn at_heap_limit(&self, error: &OutOfMemory) -> bool {
         let released = self.on_heap_limit.as_ref().is_some_and(|hook| hook(error));
         if released {
             self.collector.embedder_let_go();
@@ -131,12 +131,15 @@ impl Shared {
     /// Whether a collection of another thread exceeded the limit on overhead since `before` was
     /// read, and by what: then it has done so for all who stood still. Not where there is a hook,
     /// which one of them may be asking to let something go.
-    pub(super) fn over_limit_since(&self, before: Option<(u64, GcOverhead)>) -> Option<GcOverhead> {
+    pub(in crate::mutator) fn over_limit_since(
+        &self,
+        before: Option<(u64, GcOverhead)>,
+    ) -> Option<GcOverhead> {
         let now = self.collector.over_limit();
         if now == before || self.on_heap_limit.is_some() { None } else { now.map(|(_, overhead)| overhead) }
     }
 
-    pub(super) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
+    pub(in crate::mutator) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
         let heap_bytes = self.free.table().geometry().heap_bytes();
         OutOfMemory::new(bytes, heap_bytes, self.free.commit_failures() > 0)
     }

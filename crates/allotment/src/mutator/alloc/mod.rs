@@ -1,0 +1,19 @@
+//! Allocation, from the six instructions of the fast path to the request for room.
+
+mod burst;
+mod fast;
+mod initialise;
+mod outside;
+mod prefetch;
+mod recycle;
+mod refill;
+mod room;
+mod site;
+
+pub use burst::Burst;
+pub use initialise::{Ahead, ByCaller, PerObject, Zeroing};
+pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
+pub use recycle::Mark;
+pub(crate) use recycle::hot_bytes;
+pub use room::Reservation;
+pub use site::{ArraySite, Site};

@@ -1,0 +1,27 @@
+//! An attached thread: its state, what all threads of a heap share, and how a thread comes and goes.
+
+mod blocking;
+mod buffer_sizes;
+mod collector;
+mod forked;
+mod handle;
+pub(super) mod hot;
+mod pointer;
+mod private;
+pub(super) mod registry;
+mod sampling;
+mod shared;
+pub(super) mod state;
+mod statistics;
+pub(super) mod stopping;
+
+pub use buffer_sizes::BufferSizes;
+pub use collector::{Cause, Collector, Outcome};
+pub use forked::ForkError;
+pub(crate) use forked::HERE;
+pub use handle::Mutator;
+pub use hot::Hot;
+pub(super) use private::Private;
+pub use registry::{AttachError, Attachments};
+pub(crate) use registry::{Registry, attach};
+pub(crate) use shared::{Committer, HeapLimitHook, Shared};
