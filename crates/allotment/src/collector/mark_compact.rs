@@ -5,12 +5,12 @@
 //! what is alive, shared by as many workers as are worth waking. For small heaps, for tests, and for whoever would rather
 //! have all of the memory than short pauses.
 
-use super::capacity::Capacity;
 use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::overhead::Overhead;
 use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL};
+use super::sizing::Capacity;
 use super::sizing::Scope;
 use super::work::Gang;
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};

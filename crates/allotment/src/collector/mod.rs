@@ -1,10 +1,10 @@
 //! Collectors: choreographies over the layers below, one file each, and what they have in common.
 
-mod capacity;
 mod epsilon;
 pub(crate) mod evacuate;
 pub(crate) mod full;
 mod history;
+pub(crate) mod kernel;
 mod mark_compact;
 mod overhead;
 mod parallel;
@@ -16,9 +16,9 @@ mod tests;
 pub(crate) mod verify;
 pub(crate) mod work;
 
-pub(crate) use capacity::Capacity;
 pub(crate) use epsilon::Epsilon;
-pub(crate) use full::Pages;
+pub(crate) use kernel::Pages;
+
 pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener, Print};
 pub(crate) use mark_compact::MarkCompact;

@@ -31,8 +31,9 @@ mod welcome;
 use super::evacuate::{
     CollectionSet, Evacuation, Limits, OldRanges, OldTables, Role, Space, SpaceKind, adopt_all,
 };
-use super::full::{self, Compaction, SideTables, Subject};
+use super::full::{Compaction, SideTables};
 use super::history::History;
+use super::kernel::{Roots, Subject};
 use super::overhead::Overhead;
 use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
@@ -241,7 +242,7 @@ impl Parallel {
         };
         let wants = inner.wants(eden_regions, world.threads());
         let team = self.team(wants).helped_by(world.volunteers());
-        let roots = full::Roots {
+        let roots = Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };

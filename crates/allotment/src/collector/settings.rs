@@ -1,6 +1,7 @@
 //! What of the options concerns every collector that collects, and what every full collection has around it.
 
-use super::full::{self, Compaction, Pages, SideTables, Subject};
+use super::full::{self, Compaction, SideTables};
+use super::kernel::{Pages, Roots, Subject};
 use super::record::WantedWorkers;
 use super::verify::Checks;
 use super::work::{Gang, Team, wanted_workers};
@@ -35,7 +36,7 @@ impl Settings {
     ) -> Option<(WantedWorkers, full::Statistics)> {
         let shared = world.shared();
         shared.free.age_quarantine();
-        let roots = full::Roots {
+        let roots = Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };

@@ -9,8 +9,7 @@ use super::{BuildError, Heap};
 use crate::collector::verify::{Checks, Level};
 use crate::collector::work::Gang;
 use crate::collector::{
-    Capacity, Epsilon, History, MarkCompact, Overhead, Pages, Parallel, ParallelParts, Print, Settings,
-    sizing,
+    Epsilon, History, MarkCompact, Overhead, Pages, Parallel, ParallelParts, Print, Settings, sizing,
 };
 use crate::mutator::{Collector, Committer, HERE, Late, Registry, Roots, Shared, ZealSchedule, hot_bytes};
 use crate::object::{EarlyTypes, Shapes};
@@ -58,7 +57,7 @@ pub(super) fn assemble(
         CollectorKind::Epsilon => Box::new(Epsilon(history.clone())),
         CollectorKind::MarkCompact => {
             let (initial, ratio) = (options.initial_heap_size, options.min_heap_free_ratio);
-            let capacity = Capacity::new(initial, geometry.region_bytes(), ratio);
+            let capacity = sizing::Capacity::new(initial, geometry.region_bytes(), ratio);
             free.set_capacity(capacity.after(0));
             let history = history.clone();
             Box::new(MarkCompact::new(base, geometry, history, settings, capacity, gang, overhead)?)

@@ -6,8 +6,8 @@
 
 use super::finish::size_of_original;
 use super::{OldTables, Space};
-use crate::collector::full::broken;
-use crate::collector::full::{Subject, cover};
+use crate::collector::kernel::broken;
+use crate::collector::kernel::{Subject, cover};
 use crate::collector::work::{Team, Turns};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{Backing, CARD_BYTES, State};

@@ -87,7 +87,7 @@ impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
                 // SAFETY: as above.
                 (unsafe { size_of_object(address, shape) }, Some(shape))
             }
-            _ => crate::collector::full::broken(address, "an old region is not parsable"),
+            _ => crate::collector::kernel::broken(address, "an old region is not parsable"),
         }
     }
 }

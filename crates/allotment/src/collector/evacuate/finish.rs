@@ -1,9 +1,9 @@
 //! The end of an evacuation: regions of the set are freed, and those in which something stayed become old.
 
-use super::forwarding::KEPT;
 use super::{Evacuation, Role, Statistics};
-use crate::collector::full::broken;
-use crate::collector::full::cover;
+use crate::collector::kernel::KEPT;
+use crate::collector::kernel::broken;
+use crate::collector::kernel::cover;
 use crate::object::{Header, Kind, Shapes, size_of_object};
 use crate::region::{Backing, State};
 

@@ -9,10 +9,10 @@
 //! eight, which are no faster, and all swaps of a group before the first copy.
 
 use super::alike::Alikes;
-use super::forwarding::{decide, decided, word_at};
 use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
 use super::{OLD, SharedMode};
+use crate::collector::kernel::{decide, decided, word_at};
 use crate::collector::work::{Entry, Ring};
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
 use crate::platform::prefetch_write;

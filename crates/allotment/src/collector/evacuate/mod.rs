@@ -20,7 +20,6 @@ mod alike;
 mod buffers;
 mod cards;
 mod finish;
-mod forwarding;
 mod group;
 mod lines;
 mod overflow;
@@ -42,7 +41,7 @@ pub(crate) use space::{Kind as SpaceKind, Space};
 pub(crate) use statistics::{Statistics, WorkerStatistics};
 pub(crate) use tables::OldTables;
 
-use super::full::{Roots, Subject};
+use super::kernel::{Roots, Subject};
 use super::work::{Crew, Crews, Entry, Limits as StackLimits, Team};
 use crate::object::{ADDRESS_MASK, SlotVisitor};
 use crate::region::Backing;

@@ -7,11 +7,11 @@
 
 use super::OLD;
 use super::finish::size_of_original;
-use super::forwarding::KEPT;
 use super::ranges::OldRanges;
 use super::worker::Worker;
 use super::{Role, SharedMode};
-use crate::collector::full::broken;
+use crate::collector::kernel::KEPT;
+use crate::collector::kernel::broken;
 use crate::object::{Header, Kind, for_each_slot, walk};
 use crate::region::{Backing, State};
 

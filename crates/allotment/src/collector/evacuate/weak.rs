@@ -1,8 +1,8 @@
 //! Weak slots, when all that is reachable was reached.
 
-use super::forwarding::KEPT;
 use super::{Evacuation, OLD};
-use crate::collector::full::Roots;
+use crate::collector::kernel::KEPT;
+use crate::collector::kernel::Roots;
 use crate::object::{Header, Kind, SlotKind, SlotVisitor, reference, with_reference};
 use crate::region::Backing;
 

@@ -13,13 +13,13 @@
 //! the header, with its hash, is not lost.
 
 use super::alike::{Alikes, MOST_BYTES};
-use super::forwarding::{KEPT, decide, decided, word_at};
 use super::lines::{DESTINATION_AHEAD, copy_contents};
 use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
-use crate::collector::full::ShapeCache;
-use crate::collector::full::broken;
+use crate::collector::kernel::ShapeCache;
+use crate::collector::kernel::broken;
+use crate::collector::kernel::{KEPT, decide, decided, word_at};
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
 use crate::object::{
     ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,

@@ -1,6 +1,6 @@
 //! Where an object will be.
 
-use super::live_map::{BLOCK_BYTES, Destination, LiveMap};
+use crate::collector::kernel::{BLOCK_BYTES, Destination, LiveMap};
 use crate::object::WORD;
 
 /// A place where an object does not follow its predecessor: the end of a region, or a pinned object.

@@ -4,11 +4,12 @@
 //! and its slots are left alone; when all is done, slots of all marked objects from the lowest such address on are looked at again.
 //! One worker does that alone: while others mark, the map shows objects of which not all words are marked yet, and cannot be walked.
 
-use super::broken::broken;
-use super::live_map::LiveMap;
-use super::live_objects::for_each_live;
 use super::marker::{Found, Marker};
-use super::{Roots, Statistics, Subject, Unavailable};
+use super::{Statistics, Unavailable};
+use crate::collector::kernel::LiveMap;
+use crate::collector::kernel::broken;
+use crate::collector::kernel::for_each_live;
+use crate::collector::kernel::{Roots, Subject};
 use crate::collector::work::{Crew, Team};
 use crate::object::{SlotKind, SlotVisitor, walk};
 use crate::region::{Backing, State};

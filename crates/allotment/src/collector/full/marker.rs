@@ -12,9 +12,9 @@
 //! objects are met again and again, which would be pushed each time (a random graph took up to 2.5 times as long; the misses of
 //! one object's referents overlap as it is), nor where a third of the referents lie near, as half of them do in a tree in order.
 
-use super::Subject;
-use super::live_map::LiveMap;
-use super::live_objects::ShapeCache;
+use crate::collector::kernel::LiveMap;
+use crate::collector::kernel::ShapeCache;
+use crate::collector::kernel::Subject;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::object::{
     Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,

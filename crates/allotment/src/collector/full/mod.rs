@@ -18,11 +18,7 @@
 //! threading pointers through the slots (Jonkers 1979: no table, but every word is written three times);
 //! copying to free regions (needs them).
 
-mod broken;
-mod cover;
 mod forward;
-mod live_map;
-mod live_objects;
 mod mark;
 mod marker;
 mod plan;
@@ -33,40 +29,14 @@ mod statistics;
 pub(super) mod tests;
 mod update;
 
-pub(crate) use broken::broken;
-pub(crate) use cover::cover;
-pub(crate) use live_map::Pages;
-pub(crate) use live_objects::ShapeCache;
 pub(crate) use statistics::Statistics;
 
+use super::kernel::{LiveMap, Pages, Roots, Subject};
 use super::work::{Crew, Limits, Team};
-use crate::object::{Shapes, SlotVisitor};
 use crate::platform::MemoryError;
-use crate::region::{Backing, FreeSet};
-use live_map::LiveMap;
+use crate::region::Backing;
 use statistics::Stopwatch;
 use std::collections::TryReserveError;
-
-/// What is collected: a heap in which no mutator is between two safepoints, and every region is parsable.
-pub(crate) struct Subject<'h, B> {
-    pub(crate) free: &'h FreeSet<B>,
-    pub(crate) shapes: &'h Shapes,
-}
-
-impl<B> Clone for Subject<'_, B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<B> Copy for Subject<'_, B> {}
-
-/// What keeps objects alive from outside the heap.
-pub(crate) struct Roots<'r> {
-    /// Visits every root slot, strong or weak; called twice, and visits the same ones both times.
-    pub(crate) slots: &'r mut dyn FnMut(&mut SlotVisitor<'_>),
-    /// Calls its argument with the address of every object that stays alive and in place.
-    pub(crate) pinned: &'r mut dyn FnMut(&mut dyn FnMut(usize)),
-}
 
 /// Which regions are worth moving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,9 +23,10 @@ mod places;
 mod runs;
 
 use super::forward::{Break, Forwarding};
-use super::live_map::{BLOCK_BYTES, LiveMap, next_block};
-use super::live_objects::ShapeCache;
-use super::{Compaction, Statistics, Subject, Unavailable};
+use super::{Compaction, Statistics, Unavailable};
+use crate::collector::kernel::ShapeCache;
+use crate::collector::kernel::Subject;
+use crate::collector::kernel::{BLOCK_BYTES, LiveMap, next_block};
 use crate::collector::work::{Team, Turns};
 use crate::object::{WORD, size_of_object};
 use crate::region::{Backing, FreeSet, Run, State};

@@ -3,10 +3,11 @@
 //! Workers share what reads the map and writes to regions. The books are one worker's: in which order regions are offered
 //! decides where mutators allocate next, and that shall not depend on how many workers there were.
 
-use super::cover::cover;
-use super::live_map::LiveMap;
+use super::Statistics;
 use super::plan::{Plan, RegionPlan, Role};
-use super::{Statistics, Subject};
+use crate::collector::kernel::LiveMap;
+use crate::collector::kernel::Subject;
+use crate::collector::kernel::cover;
 use crate::collector::work::{Team, Turns};
 use crate::region::{Backing, FreeSet};
 

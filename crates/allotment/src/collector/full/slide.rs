@@ -15,9 +15,10 @@
 //! garbage below, and as soon as it is a region for each worker they no longer meet. Shadow regions (JDK-8220465), which get
 //! what cannot be written yet, were refused: they need free memory, and the last collection has none.
 
+use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{MovedRun, Plan, Role};
-use super::{Statistics, Subject};
+use crate::collector::kernel::Subject;
 use crate::collector::work::{Team, Turns};
 use crate::object::WORD;
 use crate::region::{Backing, RegionTable};

@@ -10,11 +10,12 @@
 //! a slot waits in a short queue while its referent's line is fetched ([`Ahead`]): half the time with 512 MiB of
 //! shuffled nodes. With a map in the cache the queue would cost a nanosecond for each slot.
 
+use super::Statistics;
 use super::forward::Forwarding;
-use super::live_map::LiveMap;
-use super::live_objects::{ShapeCache, for_each_live};
 use super::plan::{LargeArray, Plan};
-use super::{Statistics, Subject};
+use crate::collector::kernel::LiveMap;
+use crate::collector::kernel::Subject;
+use crate::collector::kernel::{ShapeCache, for_each_live};
 use crate::collector::work::{Team, Turns};
 use crate::object::{
     SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, for_each_word, reference, tail_slots,

@@ -2,7 +2,7 @@
 
 use super::{Inner, Parallel, ZEAL_FULL};
 use crate::collector::evacuate::{OldTables, end_of_last};
-use crate::collector::full::Subject;
+use crate::collector::kernel::Subject;
 use crate::collector::record::CollectionRecord;
 use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;

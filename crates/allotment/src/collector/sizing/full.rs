@@ -16,9 +16,9 @@
 //!
 //! When to give up is another question: `overhead.rs`.
 
+use super::Capacity;
 use super::decision::Reason;
 use super::padded::TIME_WEIGHT;
-use crate::collector::Capacity;
 use crate::tlab::sizing::Average;
 
 /// Of the regions that lived, the least part that becomes old between two full collections, if the heap may grow.

@@ -39,6 +39,7 @@
 //! ```
 
 mod cache;
+mod capacity;
 mod collection;
 mod decision;
 mod eden;
@@ -51,12 +52,12 @@ mod tenuring;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+pub(crate) use capacity::Capacity;
 pub use collection::{AGES, Collection, Scope};
 pub use decision::{Decision, Reason};
 pub use overhead::{Effort, Need, OverheadLimit, OverheadSettings};
 pub use settings::{Machine, Settings};
 
-use super::Capacity;
 use eden::Eden;
 use full::{Heap, Prospect};
 use survival::Survival;

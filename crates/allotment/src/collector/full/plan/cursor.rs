@@ -1,7 +1,7 @@
 //! Where the next object goes.
 
 use super::{Plan, Role};
-use crate::collector::full::broken::broken;
+use crate::collector::kernel::broken;
 use crate::region::{Backing, FreeSet};
 use std::ops::Range;
 

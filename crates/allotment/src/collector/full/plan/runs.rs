@@ -17,8 +17,8 @@
 use super::places::{self, Kind};
 use super::{Cursor, LargeArray, MovedRun, Planner, Role};
 use crate::collector::full::Statistics;
-use crate::collector::full::broken::broken;
-use crate::collector::full::cover::cover;
+use crate::collector::kernel::broken;
+use crate::collector::kernel::cover;
 use crate::object::{WORD, tail_slots, walk};
 use crate::region::{Backing, State};
 use std::ops::Range;

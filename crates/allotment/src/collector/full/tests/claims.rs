@@ -2,7 +2,7 @@
 
 use super::graph::{ARRAY, BYTES, Graph, KINDS};
 use super::*;
-use crate::collector::full::live_map::LiveMap;
+use crate::collector::kernel::LiveMap;
 use crate::object::WORD;
 use std::sync::Barrier;
 

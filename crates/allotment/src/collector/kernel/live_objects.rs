@@ -81,7 +81,7 @@ impl<'h> ShapeCache<'h> {
 /// # Safety
 /// - What is marked in the map is objects, whole and unmoved.
 #[inline]
-pub(super) unsafe fn for_each_live<'h, B: Backing>(
+pub(in crate::collector) unsafe fn for_each_live<'h, B: Backing>(
     subject: Subject<'h, B>,
     map: &LiveMap,
     index: usize,

@@ -24,7 +24,7 @@ use crate::region::{Backing, FreeSet, State};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of heap that a block describes.
-pub(super) const BLOCK_BYTES: usize = 64 * WORD;
+pub(in crate::collector) const BLOCK_BYTES: usize = 64 * WORD;
 
 /// In `destination`: nothing in the block moves.
 const IN_PLACE: u64 = 1;
@@ -35,7 +35,7 @@ const WHOLE: u64 = IN_PLACE | BREAK;
 
 /// What is known of a block.
 #[repr(C)]
-pub(super) struct Block {
+pub(in crate::collector) struct Block {
     /// Bit `i`: word `i` belongs to a live object. Set by who marks the object, Relaxed: phases are
     /// separated by more than an order of stores.
     live: AtomicU64,
@@ -46,7 +46,7 @@ pub(super) struct Block {
 
 /// Where the objects of a block go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Destination {
+pub(in crate::collector) enum Destination {
     /// Nowhere.
     InPlace,
     /// Behind each other, the first live word to this address.
@@ -58,7 +58,7 @@ pub(super) enum Destination {
 }
 
 /// One block for every 512 bytes of a heap.
-pub(super) struct LiveMap {
+pub(in crate::collector) struct LiveMap {
     base: usize,
     blocks: usize,
     memory: Reservation,
@@ -87,7 +87,11 @@ const KEPT_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 impl LiveMap {
     /// A map of the heap of `heap_bytes` that begins at `base`; both multiples of 512. By huge pages, if they are asked for
     /// and it fills one: where references go everywhere, each look-up is a miss in the TLB, too.
-    pub(super) fn new(base: usize, heap_bytes: usize, pages: Pages) -> Result<LiveMap, MemoryError> {
+    pub(in crate::collector) fn new(
+        base: usize,
+        heap_bytes: usize,
+        pages: Pages,
+    ) -> Result<LiveMap, MemoryError> {
         debug_assert!(base.is_multiple_of(BLOCK_BYTES));
         let blocks = heap_bytes.div_ceil(BLOCK_BYTES);
         let (bytes, huge) = (blocks * size_of::<Block>(), huge_page_size());
@@ -108,7 +112,11 @@ impl LiveMap {
     }
 
     /// Takes the memory, and makes it say that nothing is live.
-    pub(super) fn open<B: Backing>(&mut self, free: &FreeSet<B>, team: Team<'_>) -> Result<(), MemoryError> {
+    pub(in crate::collector) fn open<B: Backing>(
+        &mut self,
+        free: &FreeSet<B>,
+        team: Team<'_>,
+    ) -> Result<(), MemoryError> {
         let table = free.table();
         let used = |&index: &usize| !matches!(table.get(index).state(), State::Free | State::Uncommitted);
         let blocks = table.geometry().region_bytes() / BLOCK_BYTES;
@@ -131,18 +139,18 @@ impl LiveMap {
     }
 
     /// Whether the part of it that describes so many bytes of heap is more than caches are supposed to hold.
-    pub(super) fn is_far(heap_bytes: usize) -> bool {
+    pub(in crate::collector) fn is_far(heap_bytes: usize) -> bool {
         const NEAR_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
         LiveMap::bytes_for(heap_bytes) > NEAR_BYTES
     }
 
     /// How many bytes of it describe so many bytes of heap.
-    pub(super) fn bytes_for(heap_bytes: usize) -> usize {
+    pub(in crate::collector) fn bytes_for(heap_bytes: usize) -> usize {
         heap_bytes / BLOCK_BYTES * size_of::<Block>()
     }
 
     /// Gives the memory back, if it is more than is kept.
-    pub(super) fn close(&mut self) {
+    pub(in crate::collector) fn close(&mut self) {
         // If the system does not take it, it is cleared when it is used next.
         if self.written > self.kept_bytes && self.memory.uncommit(0, self.memory.bytes()).is_ok() {
             self.written = 0;
@@ -151,13 +159,13 @@ impl LiveMap {
 
     /// Whether it has memory, between two collections.
     #[cfg(test)]
-    pub(super) fn is_kept(&self) -> bool {
+    pub(in crate::collector) fn is_kept(&self) -> bool {
         self.written > 0
     }
 
     /// The block of an address; aborts where it is not in the heap.
     #[inline(always)]
-    pub(super) fn block(&self, address: usize) -> &Block {
+    pub(in crate::collector) fn block(&self, address: usize) -> &Block {
         let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
         if index >= self.blocks {
             broken(address, "something refers to it, and it is outside the heap");
@@ -169,7 +177,7 @@ impl LiveMap {
 
     /// Fetches the block of an address, any at all, which will be asked for.
     #[inline(always)]
-    pub(super) fn prefetch(&self, address: usize) {
+    pub(in crate::collector) fn prefetch(&self, address: usize) {
         prefetch_read(self.likely_block(address));
     }
 
@@ -177,7 +185,7 @@ impl LiveMap {
     /// get a line that another marker has written twice, once to look and once to mark, took two
     /// markers 6 % more of a tree in no order.)
     #[inline(always)]
-    pub(super) fn prefetch_to_mark(&self, address: usize) {
+    pub(in crate::collector) fn prefetch_to_mark(&self, address: usize) {
         prefetch_write::<0>(self.likely_block(address));
     }
 
@@ -190,7 +198,7 @@ impl LiveMap {
 
     /// Whether the object at `address` is live.
     #[inline(always)]
-    pub(super) fn is_live(&self, address: usize) -> bool {
+    pub(in crate::collector) fn is_live(&self, address: usize) -> bool {
         self.block(address).live() >> bit(address) & 1 != 0
     }
 
@@ -198,7 +206,12 @@ impl LiveMap {
     /// has. `LOCKED`: others claim objects too; `alone`: but they rest at the moment, and this worker
     /// sees what they have claimed.
     #[inline(always)]
-    pub(super) fn claim<const LOCKED: bool>(&self, address: usize, marked: usize, alone: bool) -> bool {
+    pub(in crate::collector) fn claim<const LOCKED: bool>(
+        &self,
+        address: usize,
+        marked: usize,
+        alone: bool,
+    ) -> bool {
         let first = (marked / WORD).min(64 - bit(address));
         let block = self.block(address);
         let is_marked = |words: u64| words >> bit(address) & 1 != 0;
@@ -226,31 +239,31 @@ impl LiveMap {
 
     /// The live bits of `[start, end)`, which lies in one block, each where it is in the block.
     #[inline]
-    pub(super) fn live_between(&self, start: usize, end: usize) -> u64 {
+    pub(in crate::collector) fn live_between(&self, start: usize, end: usize) -> u64 {
         let words = (end - start) / WORD;
         self.block(start).live() & ones(words) << bit(start)
     }
 
     /// Bytes of live words in `[start, end)`.
-    pub(super) fn live_bytes(&self, start: usize, end: usize) -> usize {
+    pub(in crate::collector) fn live_bytes(&self, start: usize, end: usize) -> usize {
         blocks(start, end).map(|(start, end)| self.count.of(self.live_between(start, end)) * WORD).sum()
     }
 
     /// Live words below `address` in its block, which is `block`.
     #[inline(always)]
-    pub(super) fn live_words_below(&self, address: usize, block: &Block) -> usize {
+    pub(in crate::collector) fn live_words_below(&self, address: usize, block: &Block) -> usize {
         self.count.of(block.live() & ones(bit(address)))
     }
 
     /// The first live word in `[from, end)`, or `end`.
     #[inline]
-    pub(super) fn next_live(&self, from: usize, end: usize) -> usize {
+    pub(in crate::collector) fn next_live(&self, from: usize, end: usize) -> usize {
         self.find(from, end, |live| live)
     }
 
     /// The first word in `[from, end)` that is not live, or `end`.
     #[inline]
-    pub(super) fn next_dead(&self, from: usize, end: usize) -> usize {
+    pub(in crate::collector) fn next_dead(&self, from: usize, end: usize) -> usize {
         self.find(from, end, |live| !live)
     }
 
@@ -268,13 +281,13 @@ impl LiveMap {
     }
 
     /// Behind the last live word in `[start, end)`, or `start`.
-    pub(super) fn live_end(&self, start: usize, end: usize) -> usize {
+    pub(in crate::collector) fn live_end(&self, start: usize, end: usize) -> usize {
         self.behind_last(start, end, |live| live)
     }
 
     /// Behind the last word in `[start, end)` that is not live, or `start`: where the run of live words
     /// that reaches up to `end` begins.
-    pub(super) fn run_start(&self, start: usize, end: usize) -> usize {
+    pub(in crate::collector) fn run_start(&self, start: usize, end: usize) -> usize {
         self.behind_last(start, end, |live| !live)
     }
 
@@ -293,7 +306,7 @@ impl LiveMap {
 
     /// Notes that live words from `at` on, as far as its block reaches, go to `to` and behind it. Where
     /// `at` is not the beginning of a block, only that the list of breaks knows.
-    pub(super) fn send(&self, at: usize, to: usize) {
+    pub(in crate::collector) fn send(&self, at: usize, to: usize) {
         let destination = &self.block(at).destination;
         if bit(at) == 0 {
             destination.store(to as u64, Ordering::Relaxed);
@@ -304,7 +317,13 @@ impl LiveMap {
 
     /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and behind it, one block after the other, until
     /// one has more of them than there is `room` for: where that one begins, or `end`, and the bytes of those before it.
-    pub(super) fn send_blocks(&self, start: usize, end: usize, to: usize, room: usize) -> (usize, usize) {
+    pub(in crate::collector) fn send_blocks(
+        &self,
+        start: usize,
+        end: usize,
+        to: usize,
+        room: usize,
+    ) -> (usize, usize) {
         let mut sent = 0;
         for at in (start..end).step_by(BLOCK_BYTES) {
             let block = self.block(at);
@@ -321,14 +340,14 @@ impl LiveMap {
     }
 
     /// Notes that nothing in `[start, end)`, whole blocks, moves.
-    pub(super) fn leave_in_place(&self, start: usize, end: usize) {
+    pub(in crate::collector) fn leave_in_place(&self, start: usize, end: usize) {
         blocks(start, end)
             .for_each(|(start, _)| self.block(start).destination.store(IN_PLACE, Ordering::Relaxed));
     }
 
     /// Notes that the block of `address` moves down by `distance` as it is; that is a multiple of a
     /// block.
-    pub(super) fn shift(&self, address: usize, distance: usize) {
+    pub(in crate::collector) fn shift(&self, address: usize, distance: usize) {
         let to = (address & !(BLOCK_BYTES - 1)) - distance;
         self.block(address).destination.store(to as u64 | WHOLE, Ordering::Relaxed);
     }
@@ -352,7 +371,7 @@ impl Block {
     }
 
     #[inline(always)]
-    pub(super) fn destination(&self) -> Destination {
+    pub(in crate::collector) fn destination(&self) -> Destination {
         let destination = self.destination.load(Ordering::Relaxed);
         let address = (destination & !WHOLE) as usize;
         match destination & WHOLE {
@@ -366,19 +385,19 @@ impl Block {
 
 /// The word of its block that `address` is.
 #[inline(always)]
-pub(super) fn bit(address: usize) -> usize {
+pub(in crate::collector) fn bit(address: usize) -> usize {
     address % BLOCK_BYTES / WORD
 }
 
 /// The low `count` bits; `count` is at most 64.
 #[inline(always)]
-pub(super) fn ones(count: usize) -> u64 {
+pub(in crate::collector) fn ones(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
 /// Address of the block behind that of `address`.
 #[inline(always)]
-pub(super) fn next_block(address: usize) -> usize {
+pub(in crate::collector) fn next_block(address: usize) -> usize {
     (address & !(BLOCK_BYTES - 1)) + BLOCK_BYTES
 }
 

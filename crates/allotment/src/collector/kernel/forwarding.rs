@@ -14,10 +14,10 @@ use crate::object::{Header, Kind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The mark bits of an object that stays where it is.
-pub(super) const KEPT: u8 = 3;
+pub(in crate::collector) const KEPT: u8 = 3;
 
 /// The header of an object in the collection set, which workers change at once.
-pub(super) trait Word {
+pub(in crate::collector) trait Word {
     /// Puts `to` in place of `from`, if that is there; whether it was.
     fn swap(&self, from: u64, to: u64) -> bool;
 
@@ -50,19 +50,19 @@ word!(loom::sync::atomic::AtomicU64);
 /// # Safety
 /// - A header is there, which is changed atomically only, while this is used.
 #[inline(always)]
-pub(super) unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
+pub(in crate::collector) unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
     // SAFETY: the caller's predicate.
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
 /// An object whose header was `from` has the header `to` from now on; `false`: another worker was faster.
 #[inline(always)]
-pub(super) fn decide(word: &impl Word, from: Header, to: Header) -> bool {
+pub(in crate::collector) fn decide(word: &impl Word, from: Header, to: Header) -> bool {
     word.swap(from.bits(), to.bits())
 }
 
 /// The address that the object at `address` has because another worker decided.
-pub(super) fn decided(word: &impl Word, address: usize) -> usize {
+pub(in crate::collector) fn decided(word: &impl Word, address: usize) -> usize {
     match Header::from_bits(word.get()).kind() {
         Kind::Forwarded(copy) => copy,
         _ => address,

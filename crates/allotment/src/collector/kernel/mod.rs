@@ -1,0 +1,18 @@
+//! What marking, evacuation and the full collection have in common: what is known of an object, of a
+//! block of the heap, and of a heap that is broken.
+
+mod broken;
+mod cover;
+mod forwarding;
+mod live_map;
+mod live_objects;
+mod subject;
+
+pub(crate) use broken::broken;
+pub(crate) use cover::cover;
+pub(in crate::collector) use forwarding::{KEPT, decide, decided, word_at};
+pub(crate) use live_map::Pages;
+pub(in crate::collector) use live_map::{BLOCK_BYTES, Destination, LiveMap, next_block};
+pub(crate) use live_objects::ShapeCache;
+pub(in crate::collector) use live_objects::for_each_live;
+pub(crate) use subject::{Roots, Subject};
