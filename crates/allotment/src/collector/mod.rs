@@ -1,5 +1,6 @@
 //! Collectors: choreographies over the layers below, one file each, and what they have in common.
 
+mod control;
 mod epsilon;
 pub(crate) mod evacuate;
 pub(crate) mod full;

@@ -20,14 +20,15 @@
 //!         -> full, all in one piece, humongous objects too; the room that old regions have left
 //! ```
 
+mod eden_growth;
+mod eden_reserve;
 mod idle;
-mod order;
 mod room;
 #[cfg(all(test, not(loom)))]
 mod tests;
-mod wants;
-mod welcome;
+mod workers;
 
+use super::control::ControlThread;
 use super::evacuate::{
     CollectionSet, Evacuation, Limits, OldRanges, OldTables, Role, Space, SpaceKind, adopt_all,
 };
@@ -43,10 +44,10 @@ use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
 use crate::region::{Occupancy, StartTable};
 use crate::sync::{AtomicU64, Ordering};
-use idle::Idle;
+use eden_growth::EdenGrowth;
+use eden_reserve::EdenReserve;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use welcome::Welcome;
 
 /// Of the collections that zeal asks for, each so many-th is full.
 const ZEAL_FULL: u64 = 4;
@@ -55,8 +56,10 @@ const ZEAL_FULL: u64 = 4;
 pub(crate) struct Parallel {
     /// Locked in the stopped world, where there is one stopper, and by who made eden larger, if nobody else has it.
     inner: Mutex<Inner>,
-    welcome: Welcome,
-    idle: Idle,
+    growth: EdenGrowth,
+    reserve: EdenReserve,
+    /// Looks for idle times.
+    control: ControlThread,
     /// When the last collection ended, or the heap was made or emptied, in ns of its age. Written in the stopped world, or while
     /// no thread is attached; Relaxed: a mutator that reads it was stopped meanwhile, or attached later.
     resumed_ns: AtomicU64,
@@ -118,10 +121,10 @@ impl Parallel {
         let geometry = machine.geometry;
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
-        let welcome = Welcome::new(sizes, machine);
-        welcome.begin(0, &decision, sizing.most_eden());
-        let idle = Idle::new(when_idle, homes);
-        let first = First { eden_regions: decision.eden_regions, capacity: idle.begin(0, &decision) };
+        let growth = EdenGrowth::new(sizes, machine);
+        growth.begin(0, &decision, sizing.most_eden());
+        let reserve = EdenReserve::new(when_idle, homes);
+        let first = First { eden_regions: decision.eden_regions, capacity: reserve.begin(0, &decision) };
         let inner = Inner {
             tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
             starts: StartTable::new(base, geometry.heap_bytes())?,
@@ -136,8 +139,9 @@ impl Parallel {
         };
         let parallel = Parallel {
             inner: Mutex::new(inner),
-            welcome,
-            idle,
+            growth,
+            reserve,
+            control: ControlThread::new("allotment-idle"),
             resumed_ns: AtomicU64::new(history.clock.age().as_nanos() as u64),
             gang,
             history,
@@ -160,7 +164,7 @@ impl Parallel {
         let free = &world.shared().free;
         let mut records = Vec::new();
         let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
-        inner.decision.eden_regions = self.welcome.eden_regions();
+        inner.decision.eden_regions = self.growth.eden_regions();
         // Another thread may have made room meanwhile.
         if cause == Cause::AllocationFailure && free.may_take(1) && satisfied() {
             return (records, true);
@@ -214,7 +218,7 @@ impl Parallel {
         let shared = world.shared();
         let (free, table) = (&shared.free, shared.free.table());
         self.settings.checks.before(world);
-        let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
+        let eden_regions = free.regions_in_use().saturating_sub(self.growth.in_use());
         free.age_quarantine();
         let used_before = inner.set.choose_young(free, &mut inner.ranges).ok()?;
         world.visit_pinned(&mut |address| {
@@ -240,8 +244,8 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let wants = inner.wants(eden_regions, world.threads());
-        let team = self.team(wants).helped_by(world.volunteers());
+        let demand = inner.worker_demand(eden_regions, world.threads());
+        let team = self.team(demand).helped_by(world.volunteers());
         let roots = Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
@@ -267,7 +271,7 @@ impl Parallel {
                 Phase { name: "Free", time: done.finish_time },
             ],
             workers: team.workers(),
-            wanted: self.wanted(wants),
+            wanted: self.wanted(demand),
             used_before,
             used_after: occupancy.used_bytes,
             committed: free.committed_regions() << table.geometry().region_shift,
@@ -318,7 +322,7 @@ impl Parallel {
         let shared = world.shared();
         let free = &shared.free;
         self.settings.checks.before(world);
-        let eden_regions = free.regions_in_use().saturating_sub(self.welcome.in_use());
+        let eden_regions = free.regions_in_use().saturating_sub(self.growth.in_use());
         let (wanted, done) = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
         let adopting = Instant::now();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
@@ -380,10 +384,11 @@ impl Parallel {
             bytes(eden),
             bytes(inner.decision.eden_regions),
         );
-        let (enlarged, last_part) = (self.welcome.enlarged(), self.idle.opened());
+        let (enlarged, last_part) = (self.growth.enlarged(), self.reserve.opened());
         let in_use = free.regions_in_use();
-        self.welcome.begin(in_use, &inner.decision, inner.sizing.most_eden());
-        free.set_capacity(self.idle.begin(in_use, &inner.decision));
+        self.growth.begin(in_use, &inner.decision, inner.sizing.most_eden());
+        self.control.rest();
+        free.set_capacity(self.reserve.begin(in_use, &inner.decision));
         self.resume();
         let decision = inner.decision.clone();
         let sizing = SizingRecord { enlarged, last_part, collection, decision, buffers, raised: None };
@@ -400,13 +405,14 @@ impl Collector for Arc<Parallel> {
     fn is_at_rest(&self) -> bool {
         self.inner.try_lock().is_ok()
             && self.gang.is_at_rest()
-            && self.idle.is_at_rest()
+            && self.control.is_at_rest()
+            && self.reserve.is_at_rest()
             && self.history.is_at_rest()
     }
 
     fn forget_threads(&self) {
         self.gang.forget_threads();
-        self.idle.forget_thread();
+        self.control.forget();
     }
 
     fn emptied(&self) -> Option<usize> {
@@ -414,11 +420,12 @@ impl Collector for Arc<Parallel> {
         inner.survivors.forget();
         inner.old.forget();
         inner.decision.full = false;
-        inner.decision.eden_regions = self.welcome.eden_regions();
-        self.welcome.begin(0, &inner.decision, inner.sizing.most_eden());
+        inner.decision.eden_regions = self.growth.eden_regions();
+        self.growth.begin(0, &inner.decision, inner.sizing.most_eden());
         self.resume();
         self.overhead.emptied(self.resumed());
-        Some(self.idle.begin(0, &inner.decision))
+        self.control.rest();
+        Some(self.reserve.begin(0, &inner.decision))
     }
 
     fn over_limit(&self) -> Option<(u64, GcOverhead)> {
@@ -438,8 +445,8 @@ impl Collector for Arc<Parallel> {
         if cause == Cause::AllocationFailure && self.find_room(mutator, satisfied) {
             return Outcome::Collected;
         }
-        let stopped =
-            mutator.stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next(world)));
+        let stopped = mutator
+            .stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next_demand(world)));
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
         // While mutators run: threads that a pause waits for until they are started are late for all of it.
         self.team(next);

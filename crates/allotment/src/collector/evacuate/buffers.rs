@@ -55,7 +55,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             if young {
                 // From now on all are old, without asking here for each.
                 self.tenuring_threshold = 0;
-                self.alikes.forget(&mut self.statistics);
+                self.headers.forget(&mut self.statistics);
             }
         }
         let (start, end) = carve(bytes, bytes)?;
@@ -117,7 +117,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
 
     /// Gives its buffers back, so that every region it copied to is parsable, and counts what it copied.
     pub(super) fn finish(&mut self) {
-        self.alikes.forget(&mut self.statistics);
+        self.headers.forget(&mut self.statistics);
         let survivors = self.survivors.replace(0, 0);
         self.give_back(survivors, true);
         let old = self.old.replace(0, 0);

@@ -5,10 +5,10 @@
 //! several workers are at it; then the loads of the other headers are behind it already. One worker takes a fifth less than
 //! with one object after the other, and two take a little more than that less.
 //!
-//! A group is of objects that are [alike](super::alike) others that were met. Where one is not, each goes by itself. Refused: groups of
+//! A group is of objects that have [headers that the worker has met](super::header_cache). Where one is not, each goes by itself. Refused: groups of
 //! eight, which are no faster, and all swaps of a group before the first copy.
 
-use super::alike::Alikes;
+use super::header_cache::HeaderCache;
 use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
 use super::{OLD, SharedMode};
@@ -34,7 +34,7 @@ const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 struct Referent {
     address: usize,
     header: Header,
-    /// Of those that are alike.
+    /// Of those that are of one kind.
     place: usize,
     /// Of its copy, among those of the group.
     offset: usize,
@@ -166,7 +166,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// The same for referents that are alike others that this worker met, and have room in its buffer; `false`: they are not, or have
+    /// The same for referents that have headers that were met before that this worker met, and have room in its buffer; `false`: they are not, or have
     /// none, and nothing was done.
     ///
     /// # Safety
@@ -179,7 +179,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             if found.some_become_old || self.some_stay {
                 return self.update_rare_group(group);
             }
-            self.update_alike::<N, false>(group, &found)
+            self.update_known::<N, false>(group, &found)
         }
     }
 
@@ -198,14 +198,14 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
                 return false;
             }
             if !found.some_become_old {
-                return self.update_alike::<N, false>(group, &found);
+                return self.update_known::<N, false>(group, &found);
             }
-            found.referents.iter().all(|referent| self.alikes.at(referent.place).old)
-                && self.update_alike::<N, true>(group, &found)
+            found.referents.iter().all(|referent| self.headers.at(referent.place).old)
+                && self.update_known::<N, true>(group, &found)
         }
     }
 
-    /// What the slots refer to, if all of these objects are alike others.
+    /// What the slots refer to, if all of these objects have headers that were met before.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -217,14 +217,14 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             let address = (unsafe { ((entry & !OLD) as *const u64).read() } & ADDRESS_MASK) as usize;
             // SAFETY: a header, which workers change atomically.
             let header = Header::from_bits(unsafe { word_at(address) }.load(M::ACQUIRE));
-            let place = Alikes::place_of(header);
-            let alike = self.alikes.at(place);
-            if !alike.has(header) {
+            let place = HeaderCache::place_of(header);
+            let known = self.headers.at(place);
+            if !known.has(header) {
                 return None;
             }
             *referent = Referent { address, header, place, offset: found.bytes };
-            found.bytes += alike.bytes();
-            found.some_become_old |= alike.old;
+            found.bytes += known.bytes();
+            found.some_become_old |= known.old;
         }
         Some(found)
     }
@@ -234,7 +234,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// # Safety
     /// - As for [`update_each`](Self::update_each), and this is what they refer to; all become old, or none.
     #[inline(always)]
-    unsafe fn update_alike<const N: usize, const BECOME_OLD: bool>(
+    unsafe fn update_known<const N: usize, const BECOME_OLD: bool>(
         &mut self,
         group: &[usize; N],
         found: &Found<N>,
@@ -259,14 +259,14 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// Copies what a slot refers to, and updates the slot.
     ///
     /// # Safety
-    /// - The slot may be read and written, and refers to that object, which is alike those of its place and had this header.
+    /// - The slot may be read and written, and refers to that object, which is one that the cache knows at its place and had this header.
     /// - There is room for a copy at the referent's offset from `start`.
     #[inline(always)]
     unsafe fn update_one<const BECOME_OLD: bool>(&mut self, entry: usize, referent: &Referent, start: usize) {
         let to = start + referent.offset;
         // SAFETY: the caller's predicates.
         unsafe {
-            let to = if self.copy_alike::<BECOME_OLD>(referent, to) {
+            let to = if self.copy_known::<BECOME_OLD>(referent, to) {
                 to
             } else {
                 decided(word_at(referent.address), referent.address)
@@ -280,9 +280,9 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// Makes the copy of an object, unless another worker was faster, or another slot of the group.
     ///
     /// # Safety
-    /// - The object is alike those of its place and had this header, and there is room at `to`.
+    /// - The object is one that the cache knows at its place and had this header, and there is room at `to`.
     #[inline(always)]
-    unsafe fn copy_alike<const BECOME_OLD: bool>(&mut self, referent: &Referent, to: usize) -> bool {
+    unsafe fn copy_known<const BECOME_OLD: bool>(&mut self, referent: &Referent, to: usize) -> bool {
         let &Referent { address, header, place, .. } = referent;
         prefetch_write::<DESTINATION_AHEAD>(to);
         // SAFETY: as in the caller.
@@ -299,13 +299,13 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             is_first
         };
         if !is_first {
-            let bytes = self.alikes.at(place).bytes();
+            let bytes = self.headers.at(place).bytes();
             self.retract(to, bytes, BECOME_OLD);
             return false;
         }
-        let alike = self.alikes.at(place);
-        alike.copied += 1;
-        let (bytes, words) = (alike.bytes(), alike.words);
+        let known = self.headers.at(place);
+        known.copied += 1;
+        let (bytes, words) = (known.bytes(), known.words);
         let moved = if BECOME_OLD { header.with_age(0) } else { header.older() };
         // SAFETY: an object of so many bytes, of which nobody changes more than the header, and as many at `to` that are this worker's.
         unsafe {

@@ -16,11 +16,11 @@
 //! young regions would stand idle for what hardly ever happens).
 
 mod adopt;
-mod alike;
 mod buffers;
 mod cards;
 mod finish;
 mod group;
+mod header_cache;
 mod lines;
 mod overflow;
 mod plab;

@@ -1,5 +1,5 @@
 //! One worker of an evacuation: takes slots from its stack, copies what they refer to, updates them. Here is what it does with an object of
-//! any kind; its loop, and the short way for objects that are alike others, is [`group`](super::group).
+//! any kind; its loop, and the short way for objects that have headers that were met before, is [`group`](super::group).
 //!
 //! What waits on the stack are slots, not objects: a slot is updated as soon as its referent has an address, with
 //! the line it lies in just written. The stack is a stack, so a tree is copied depth first, and an object ends near what it
@@ -12,7 +12,7 @@
 //! is no memory, or that must not move, stays: the same compare-and-swap sets its mark bits instead, and the rest of
 //! the header, with its hash, is not lost.
 
-use super::alike::{Alikes, MOST_BYTES};
+use super::header_cache::{HeaderCache, MOST_BYTES};
 use super::lines::{DESTINATION_AHEAD, copy_contents};
 use super::plab::Plab;
 use super::set::Roles;
@@ -38,7 +38,7 @@ pub(super) struct Worker<'e, 'h, B, M> {
     pub(super) heap: &'e Evacuation<'h, B>,
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
-    pub(super) alikes: Alikes,
+    pub(super) headers: HeaderCache,
     /// Those of the heap's set, and two more things that are asked for each object, nearer.
     pub(super) roles: Roles<'h>,
     pub(super) some_stay: bool,
@@ -66,7 +66,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             heap,
             stack,
             shapes: ShapeCache::new(heap.subject),
-            alikes: Alikes::new(),
+            headers: HeaderCache::new(),
             roles: heap.set.roles(),
             some_stay: heap.set.some_stay(),
             tenuring_threshold: heap.limits.tenuring_threshold,
@@ -182,7 +182,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         let layout = self.shapes.last();
         let &Layout { words, has_slots, shape, .. } = layout;
         if layout.uniform_bytes().is_some() && bytes <= MOST_BYTES {
-            self.alikes.learn(header, old, (bytes, words), &mut self.statistics);
+            self.headers.learn(header, old, (bytes, words), &mut self.statistics);
         }
         let old = if old { OLD } else { 0 };
         if words != 0 {

@@ -18,10 +18,15 @@ impl Parallel {
     ) -> bool {
         let shared = mutator.shared();
         let threads = shared.registry.count();
-        let enlarged = self.welcome.enlarge(shared, threads, &self.idle);
+        let enlarged = self.growth.enlarge(shared, threads, |in_use, eden_regions| {
+            // Eden is not nearly full any more. First: a mutator that finds the larger one nearly full may
+            // ask again at once.
+            self.control.rest();
+            self.reserve.keep(in_use, eden_regions)
+        });
         // Another thread may have been quicker.
         let room = shared.free.may_take(1) && satisfied(mutator)
-            || (self.idle.open(self, mutator) || shared.free.may_take(1)) && satisfied(mutator);
+            || (self.open_reserve(mutator) || shared.free.may_take(1)) && satisfied(mutator);
         enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
         room
     }

@@ -27,19 +27,19 @@ pub(crate) struct Gang {
     most: usize,
     cpus: Arc<[usize]>,
     /// The threads. Locked while some of them run a task.
-    hands: Mutex<Hands>,
+    threads: Mutex<Threads>,
     /// The process is a child of `fork()`, and the threads are not in it.
     gone: AtomicBool,
 }
 
 #[derive(Default)]
-struct Hands {
-    threads: Vec<Hand>,
+struct Threads {
+    all: Vec<GangThread>,
     running: Arc<Running>,
 }
 
 /// A thread of the gang.
-struct Hand {
+struct GangThread {
     post: Arc<Post>,
     thread: JoinHandle<()>,
     place: Place,
@@ -84,8 +84,8 @@ impl Gang {
     /// A gang of at most `most` workers, the caller of [`Team::run`] included; its threads are called `name-1`
     /// and so on. None is started yet.
     pub(crate) fn new(name: &'static str, most: usize) -> Gang {
-        let hands = Mutex::new(Hands::default());
-        Gang { name, most: most.max(1), cpus: [].into(), hands, gone: AtomicBool::new(false) }
+        let threads = Mutex::new(Threads::default());
+        Gang { name, most: most.max(1), cpus: [].into(), threads, gone: AtomicBool::new(false) }
     }
 
     /// The same gang, whose threads run on these CPUs, whoever starts them; none: on those of who starts them.
@@ -121,7 +121,7 @@ impl Gang {
 
     /// In a child of `fork()`: whether nobody has the lock, who could not give it back.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.hands.try_lock().is_ok()
+        self.threads.try_lock().is_ok()
     }
 
     /// In a child of `fork()`: the threads are not in it. Others are started when they are wanted.
@@ -129,28 +129,28 @@ impl Gang {
         self.gone.store(true, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Hands> {
-        let mut hands = self.hands.lock().expect(POISONED);
+    fn lock(&self) -> MutexGuard<'_, Threads> {
+        let mut threads = self.threads.lock().expect(POISONED);
         if self.gone.swap(false, Ordering::Relaxed) {
-            hands.forget();
+            threads.forget();
         }
-        hands
+        threads
     }
 
     /// Starts threads until there are so many, or as many as there may be; how many there are.
     fn ready_threads(&self, wanted: usize) -> usize {
-        let mut hands = self.lock();
-        while hands.threads.len() < wanted {
-            match self.start(hands.threads.len() + 1, &hands.running) {
-                Ok(hand) => hands.threads.push(hand),
+        let mut threads = self.lock();
+        while threads.all.len() < wanted {
+            match self.start(threads.all.len() + 1, &threads.running) {
+                Ok(thread) => threads.all.push(thread),
                 // Next time there may be one.
                 Err(_) => break,
             }
         }
-        hands.threads.len()
+        threads.all.len()
     }
 
-    fn start(&self, number: usize, running: &Arc<Running>) -> std::io::Result<Hand> {
+    fn start(&self, number: usize, running: &Arc<Running>) -> std::io::Result<GangThread> {
         let post =
             Arc::new(Post { order: Mutex::new(Order::Wait), given: Condvar::new(), system: OnceLock::new() });
         let (own, running, cpus) = (post.clone(), running.clone(), self.cpus.clone());
@@ -162,7 +162,7 @@ impl Gang {
             }
             serve(&own, &running);
         })?;
-        Ok(Hand { post, thread, place: Place::All })
+        Ok(GangThread { post, thread, place: Place::All })
     }
 
     /// Calls `task` with each number below `workers`, but for 1 to `helpers`, to which others see; see [`Team::run`].
@@ -175,17 +175,17 @@ impl Gang {
             return task(0);
         }
         let abort = AbortOnUnwind(PANICKED);
-        let Hands { threads, running } = &mut *self.lock();
-        assert!(wanted <= threads.len(), "{workers} workers were not made ready");
+        let Threads { all, running } = &mut *self.lock();
+        assert!(wanted <= all.len(), "{workers} workers were not made ready");
         // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task until it has
         // returned from it, and this function returns when it counts none; if it unwinds, the process ends.
         let lasting =
             unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
         *running.count.lock().expect(POISONED) = wanted;
-        let hands = &mut threads[..wanted];
-        self.place(hands);
-        for (hand, number) in hands.iter().zip(1 + helpers..) {
-            hand.post.give(Order::Work(lasting, number));
+        let woken = &mut all[..wanted];
+        self.place(woken);
+        for (thread, number) in woken.iter().zip(1 + helpers..) {
+            thread.post.give(Order::Work(lasting, number));
         }
         task(0);
         let mut count = running.count.lock().expect(POISONED);
@@ -198,24 +198,24 @@ impl Gang {
 
 impl Gang {
     /// Sends threads to the CPUs they should have from now on; a system call for each that had others.
-    fn place(&self, hands: &mut [Hand]) {
+    fn place(&self, threads: &mut [GangThread]) {
         let (cpus, own) = (&*self.cpus, current_cpu());
         if cpus.len() < 2 {
             return;
         }
-        let count = hands.len();
-        for (hand, &cpu) in hands.iter_mut().zip(cpus.iter().cycle()) {
+        let count = threads.len();
+        for (thread, &cpu) in threads.iter_mut().zip(cpus.iter().cycle()) {
             let place = match count {
                 _ if count < cpus.len() => Place::AllBut(own),
                 _ if count == cpus.len() => Place::One(cpu),
                 _ => Place::All,
             };
-            hand.go(place, cpus);
+            thread.go(place, cpus);
         }
     }
 }
 
-impl Hands {
+impl Threads {
     /// Forgets the threads, which are not in this process. To join or to detach one might reach a
     /// thread that has its memory now.
     fn forget(&mut self) {
@@ -223,7 +223,7 @@ impl Hands {
     }
 }
 
-impl Hand {
+impl GangThread {
     fn go(&mut self, place: Place, cpus: &[usize]) {
         // One that has not begun yet goes another time.
         if let Some(thread) = self.post.system.get().filter(|_| self.place != place) {
@@ -299,15 +299,15 @@ impl<'g> Team<'g> {
 impl Drop for Gang {
     fn drop(&mut self) {
         // Not by the lock, which may be held for ever in a child of `fork()`.
-        let Ok(hands) = self.hands.get_mut() else { return };
+        let Ok(threads) = self.threads.get_mut() else { return };
         if self.gone.load(Ordering::Relaxed) {
-            return hands.forget();
+            return threads.forget();
         }
-        for hand in hands.threads.iter() {
-            hand.post.give(Order::End);
+        for thread in threads.all.iter() {
+            thread.post.give(Order::End);
         }
-        for hand in hands.threads.drain(..) {
-            hand.thread.join().expect(POISONED);
+        for thread in threads.all.drain(..) {
+            thread.thread.join().expect(POISONED);
         }
     }
 }

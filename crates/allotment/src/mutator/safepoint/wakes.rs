@@ -29,7 +29,7 @@ pub(super) struct Wakes(Mutex<Lists>);
 #[derive(Default)]
 struct Lists {
     /// Who stood still in the midst of something.
-    midst: List,
+    running: List,
     /// Who came back from `blocking`.
     after: List,
 }
@@ -44,7 +44,7 @@ struct List {
 impl Lists {
     fn of(&mut self, waits: Waits) -> &mut List {
         match waits {
-            Waits::InTheMidst => &mut self.midst,
+            Waits::InTheMidst => &mut self.running,
             Waits::AfterBlocking => &mut self.after,
         }
     }
@@ -57,8 +57,8 @@ impl Wakes {
 
     /// A stop begins, which so many threads may wait for: its end needs no memory. Who is still to be woken meets that stop.
     pub(super) fn prepare(&self, threads: usize) {
-        let Lists { midst, after } = &mut *self.lock();
-        for list in [midst, after] {
+        let Lists { running, after } = &mut *self.lock();
+        for list in [running, after] {
             list.threads.clear();
             list.threads.reserve(threads);
         }

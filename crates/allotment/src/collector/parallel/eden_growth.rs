@@ -1,21 +1,22 @@
-//! Room for threads that come, without a stop.
+//! Growth of eden for threads that come, without a stop.
 //!
-//! Eden is made for the threads there are. When hundreds come at once it is full at once, and a stop, though it collected nothing,
-//! had those wait that had lost their CPU in the midst of something: in a storm of 500 threads up to 400 of them, for 2 to 12 ms of
-//! their first operation. But to let eden grow takes no stop: what it may be is written in the stopped world and read by who
-//! finds it full, and the numbers that change do so by a maximum, whoever comes first and however often.
+//! Eden is made for the threads there are. When hundreds come at once it is full at once. A stop,
+//! though it collected nothing, then waited for threads that had lost their CPU in the midst of
+//! something: in a storm of 500 threads up to 400 of them waited for 2 to 12 ms with their first
+//! operation. But eden can grow without a stop. How large it may be is written in the stopped world and
+//! read by a mutator that finds it full; the numbers that change do so by a maximum, whichever thread
+//! comes first and however often.
 //!
-//! Refused: to grow when a thread attaches, for one that never allocates would cost the others their caches; a lock, for who loses
-//! its CPU while it has it holds up the others again.
+//! Refused: to grow when a thread attaches (one that never allocates would cost the others their
+//! caches); a lock (a thread that loses its CPU while it has the lock holds up the others again).
 
-use super::idle::Idle;
 use crate::collector::record::EnlargedEden;
 use crate::collector::sizing::{self, Decision, Machine};
 use crate::mutator::Shared;
 use crate::sync::{AtomicUsize, Ordering};
 
 /// What eden is, and what it may become before the next collection: `eden <= max(decided, most)`.
-pub(super) struct Welcome {
+pub(super) struct EdenGrowth {
     settings: sizing::Settings,
     machine: Machine,
     /// Regions in use when eden was empty. Written in the stopped world; Relaxed, as all of them: a mutator that reads them was
@@ -32,10 +33,10 @@ pub(super) struct Welcome {
     most: AtomicUsize,
 }
 
-impl Welcome {
-    pub(super) fn new(settings: sizing::Settings, machine: Machine) -> Welcome {
+impl EdenGrowth {
+    pub(super) fn new(settings: sizing::Settings, machine: Machine) -> EdenGrowth {
         let [in_use, decided, eden, threads, most] = std::array::from_fn(|_| AtomicUsize::new(0));
-        Welcome { settings, machine, in_use, decided, eden, threads, most }
+        EdenGrowth { settings, machine, in_use, decided, eden, threads, most }
     }
 
     /// Eden is empty, and so many regions are in use. In the stopped world, or while no thread is attached.
@@ -64,8 +65,14 @@ impl Welcome {
         (regions.0 < regions.1).then_some(EnlargedEden { regions, threads })
     }
 
-    /// Lets eden be as large as so many threads need, while they run; its regions, if that is more than before.
-    pub(super) fn enlarge(&self, shared: &Shared, threads: usize, idle: &Idle) -> Option<usize> {
+    /// Lets eden be as large as so many threads need, while they run; its regions, if that is more than
+    /// before. `keep` says how many regions may be in use, of those in use before eden and those of eden.
+    pub(super) fn enlarge(
+        &self,
+        shared: &Shared,
+        threads: usize,
+        keep: impl FnOnce(usize, usize) -> usize,
+    ) -> Option<usize> {
         let (free, eden) = (&shared.free, self.eden_regions());
         let least =
             sizing::least_eden(&self.settings, &self.machine, threads).min(self.most.load(Ordering::Relaxed));
@@ -74,10 +81,10 @@ impl Welcome {
         if least <= eden {
             return None;
         }
-        // First, so that who comes too late to be the one that enlarged it finds room.
+        // First, so that a thread that comes too late to be the one that enlarged it finds room.
         // Not where others did it meanwhile, and filled it.
         if free.capacity() < self.in_use() + least {
-            free.raise_capacity(idle.enlarge(self.in_use(), least));
+            free.raise_capacity(keep(self.in_use(), least));
         }
         shared.budget.raise_capacity(least << free.table().geometry().region_shift);
         let first = self.eden.fetch_max(least, Ordering::Relaxed) < least;

@@ -1,20 +1,21 @@
-//! What the thread that looks for idle times shall do, and how it learns of it.
+//! What a control thread shall do, and how it learns of it.
 //!
 //! ```text
 //! rests --ask--> begins --next--> looks
 //!   ^--------rest--'----------------'        anything --end--> ends
 //! ```
 //!
-//! The thread parks while it rests; who asks or ends changes the order first and unparks it then. A new order is one although the thread
-//! saw nothing of the rest before it. Refused: a condition with a lock, which mutators that find eden full and stoppers
-//! would take: the lock of the registry, which a look takes for some microseconds, is enough.
+//! The thread parks while it rests. Whoever asks or ends changes the state first and unparks the
+//! thread then. A new request counts as new although the thread saw nothing of the rest before it.
+//! Refused: a condition with a lock, which mutators that find eden full and stoppers would take.
 
 use crate::sync::{AtomicU8, Ordering};
 
-/// The order. Written by mutators (ask, rest), in the stopped world (rest), by the thread (what it begins), and by who drops the
-/// collector, last of all (end). Relaxed: it is about nothing else; the end brings what was done before.
+/// The state of a control thread. Written by mutators (ask, rest), in the stopped world (rest), by the
+/// thread (what it begins), and, last of all, by the thread that drops the collector (end). Relaxed:
+/// nothing else is told by it; the end brings what was done before.
 #[derive(Default)]
-pub(super) struct Order(AtomicU8);
+pub(super) struct Requests(AtomicU8);
 
 const RESTS: u8 = 0;
 const BEGINS: u8 = 1;
@@ -34,13 +35,13 @@ pub(super) enum Next {
     End,
 }
 
-impl Order {
+impl Requests {
     /// Asks for looks, of a thread that rests; `false`: it does not.
     pub(super) fn ask(&self) -> bool {
         self.0.compare_exchange(RESTS, BEGINS, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// No look is wanted any more. Not while somebody ends it.
+    /// No look is wanted any more. Not while the thread is ended.
     pub(super) fn rest(&self) {
         self.0.store(RESTS, Ordering::Relaxed);
     }
@@ -73,14 +74,14 @@ mod model {
     use loom::thread;
 
     /// The thread as it is, but that a look is what ends the wish for more.
-    fn look(order: &Order) -> usize {
+    fn look(requests: &Requests) -> usize {
         let mut begun = 0;
         loop {
-            match order.next() {
+            match requests.next() {
                 Next::Rest => thread::park(),
                 Next::Begin => {
                     begun += 1;
-                    order.rest();
+                    requests.rest();
                 }
                 Next::Look => unreachable!("the first look was the last"),
                 Next::End => return begun,
@@ -89,39 +90,39 @@ mod model {
     }
 
     #[test]
-    fn who_looks_begins_for_each_order_that_it_finds_and_ends() {
+    fn a_thread_begins_for_each_request_that_it_finds_and_ends() {
         loom::model(|| {
-            let order = Arc::new(Order::default());
-            let other = order.clone();
+            let requests = Arc::new(Requests::default());
+            let other = requests.clone();
             let thread = thread::spawn(move || look(&other));
-            assert!(order.ask());
+            assert!(requests.ask());
             thread.thread().unpark();
             // The first is not seen to be over: then there is none to begin.
-            let again = order.ask();
+            let again = requests.ask();
             thread.thread().unpark();
-            while order.is_asked() {
+            while requests.is_asked() {
                 thread::yield_now();
             }
-            order.end();
+            requests.end();
             thread.thread().unpark();
             assert_eq!(thread.join().unwrap(), 1 + usize::from(again));
         });
     }
 
     #[test]
-    fn an_order_that_is_taken_back_may_be_given_again() {
+    fn a_request_that_is_taken_back_may_be_made_again() {
         loom::model(|| {
-            let order = Arc::new(Order::default());
-            let other = order.clone();
+            let requests = Arc::new(Requests::default());
+            let other = requests.clone();
             let thread = thread::spawn(move || {
                 // Two readings, however the others fall between them.
                 [other.next(), other.next()]
             });
-            order.ask();
-            order.rest();
-            order.ask();
+            requests.ask();
+            requests.rest();
+            requests.ask();
             let found = thread.join().unwrap();
-            assert!(found != [Next::Look; 2], "the first look of an order is told apart: {found:?}");
+            assert!(found != [Next::Look; 2], "the first look of a request is told apart: {found:?}");
         });
     }
 }

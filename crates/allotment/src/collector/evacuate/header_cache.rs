@@ -1,4 +1,4 @@
-//! Objects that are alike: what an evacuation asks of each, known by the lower half of its header.
+//! A cache by header: what an evacuation asks of an object, known by the lower half of its header.
 //!
 //! Nearly all objects of a heap are of few shapes and ages. The first of them is looked at in every way there is
 //! (`Worker::evacuate`); for those after it one comparison says that it is an object that nobody has reached, how large it is, in which
@@ -11,13 +11,13 @@ use crate::object::Header;
 /// How many there are room for, a power of two: 1 KiB, with shapes and ages together.
 const PLACES: usize = if cfg!(test) { 2 } else { 32 };
 
-/// The largest objects, in bytes: a group of those that are alike fits well into a buffer.
+/// The largest objects, in bytes: a group of those that are of one kind fits well into a buffer.
 pub(super) const MOST_BYTES: usize = 512;
 
 /// Of objects with one header but for the hash.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
-pub(super) struct Alike {
+pub(super) struct KnownHeader {
     /// Lower half of the header, which says that it is an unmarked object's; or [`NOBODY`].
     header: u32,
     bytes: u32,
@@ -32,8 +32,8 @@ pub(super) struct Alike {
 /// The lower half of no header.
 const NOBODY: u32 = u32::MAX;
 
-impl Alike {
-    const NONE: Alike = Alike { header: NOBODY, bytes: 0, words: 0, copied: 0, old: false };
+impl KnownHeader {
+    const NONE: KnownHeader = KnownHeader { header: NOBODY, bytes: 0, words: 0, copied: 0, old: false };
 
     #[inline(always)]
     pub(super) fn has(&self, header: Header) -> bool {
@@ -55,13 +55,13 @@ impl Alike {
 }
 
 /// Those that one worker met last.
-pub(super) struct Alikes {
-    places: [Alike; PLACES],
+pub(super) struct HeaderCache {
+    places: [KnownHeader; PLACES],
 }
 
-impl Alikes {
-    pub(super) fn new() -> Alikes {
-        Alikes { places: [Alike::NONE; PLACES] }
+impl HeaderCache {
+    pub(super) fn new() -> HeaderCache {
+        HeaderCache { places: [KnownHeader::NONE; PLACES] }
     }
 
     /// Where objects with this header would be (multiplicative hashing, Knuth 6.4).
@@ -71,7 +71,7 @@ impl Alikes {
     }
 
     #[inline(always)]
-    pub(super) fn at(&mut self, place: usize) -> &mut Alike {
+    pub(super) fn at(&mut self, place: usize) -> &mut KnownHeader {
         &mut self.places[place]
     }
 
@@ -84,15 +84,15 @@ impl Alikes {
         statistics: &mut WorkerStatistics,
     ) {
         debug_assert!(header.is_unmarked_object() && bytes <= MOST_BYTES);
-        let alike = self.at(Alikes::place_of(header));
-        alike.count(statistics);
-        *alike = Alike { header: header.lower(), bytes: bytes as u32, words, copied: 0, old };
+        let known = self.at(HeaderCache::place_of(header));
+        known.count(statistics);
+        *known = KnownHeader { header: header.lower(), bytes: bytes as u32, words, copied: 0, old };
     }
 
     /// Forgets all, and counts what was copied of them.
     pub(super) fn forget(&mut self, statistics: &mut WorkerStatistics) {
-        self.places.iter().for_each(|alike| alike.count(statistics));
-        self.places.fill(Alike::NONE);
+        self.places.iter().for_each(|known| known.count(statistics));
+        self.places.fill(KnownHeader::NONE);
     }
 }
 
@@ -107,48 +107,48 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_alike_if_their_headers_are_but_for_the_hash() {
-        let (mut alikes, mut statistics) = (Alikes::new(), WorkerStatistics::default());
-        let known = header(7, 2);
-        let hashed = Header::from_bits(known.bits() | 0xABCD << 32);
-        assert!(!alikes.at(Alikes::place_of(known)).has(known));
-        alikes.learn(hashed, false, (48, 0b110), &mut statistics);
-        assert_eq!(Alikes::place_of(known), Alikes::place_of(hashed));
-        let alike = alikes.at(Alikes::place_of(known));
-        assert_eq!((alike.bytes(), alike.words, alike.old), (48, 0b110, false));
-        assert!(alike.has(known) && alike.has(hashed));
+    fn a_header_is_known_whatever_its_hash() {
+        let (mut headers, mut statistics) = (HeaderCache::new(), WorkerStatistics::default());
+        let first = header(7, 2);
+        let hashed = Header::from_bits(first.bits() | 0xABCD << 32);
+        assert!(!headers.at(HeaderCache::place_of(first)).has(first));
+        headers.learn(hashed, false, (48, 0b110), &mut statistics);
+        assert_eq!(HeaderCache::place_of(first), HeaderCache::place_of(hashed));
+        let known = headers.at(HeaderCache::place_of(first));
+        assert_eq!((known.bytes(), known.words, known.old), (48, 0b110, false));
+        assert!(known.has(first) && known.has(hashed));
         let others = [
             header(8, 2),
             header(7, 3),
-            known.with_mark(3),
-            Header::forwarded(known.lower() as usize),
+            first.with_mark(3),
+            Header::forwarded(first.lower() as usize),
             Header::filler(64),
             Header::from_bits(0),
             Header::from_bits(u64::MAX),
         ];
         for other in others {
-            assert!(!alikes.at(Alikes::place_of(other)).has(other), "{:#x}", other.bits());
+            assert!(!headers.at(HeaderCache::place_of(other)).has(other), "{:#x}", other.bits());
         }
     }
 
     #[test]
     fn what_was_copied_is_counted_once_also_of_those_that_lost_their_place() {
-        let (mut alikes, mut statistics) = (Alikes::new(), WorkerStatistics::default());
+        let (mut headers, mut statistics) = (HeaderCache::new(), WorkerStatistics::default());
         let copied_of_each = 5;
         // More than there are places for.
         for shape in 1..20 {
             let (young, old) = (header(shape, 3), header(shape, 9));
             for (header, becomes_old) in [(young, false), (old, true)] {
-                alikes.learn(header, becomes_old, (16, 0), &mut statistics);
-                alikes.at(Alikes::place_of(header)).copied += copied_of_each;
+                headers.learn(header, becomes_old, (16, 0), &mut statistics);
+                headers.at(HeaderCache::place_of(header)).copied += copied_of_each;
             }
         }
         for _ in 0..2 {
-            alikes.forget(&mut statistics);
+            headers.forget(&mut statistics);
             assert_eq!(statistics.objects, 19 * 2 * copied_of_each);
             assert_eq!(statistics.survived[4], 19 * copied_of_each * 16);
             assert_eq!(statistics.promoted_bytes, 19 * copied_of_each * 16);
         }
-        assert!(!alikes.at(Alikes::place_of(header(19, 9))).has(header(19, 9)));
+        assert!(!headers.at(HeaderCache::place_of(header(19, 9))).has(header(19, 9)));
     }
 }
