@@ -7,7 +7,7 @@
 
 use super::backing::Backing;
 use super::carve::{Attempts, Carve};
-use super::free_set::{FreeSet, RefillMode};
+use super::free_set::FreeSet;
 use super::table::Region;
 use crate::object::MIN_OBJECT_BYTES;
 
@@ -19,7 +19,7 @@ impl<B: Backing> FreeSet<B> {
 
     /// The region of a piece that ends at `end`, and what is left of it, if that is `least` bytes and follows the piece.
     fn room_behind(&self, end: usize, least: usize) -> Option<(&Region, usize)> {
-        if self.mode == RefillMode::Lock {
+        if self.refill_lock.is_used() {
             return None;
         }
         let index = self.table.index_of(end - 1);

@@ -20,14 +20,13 @@ use super::backing::Backing;
 use super::bitmap::Bitmap;
 use super::carve::{Attempts, Carve};
 use super::quarantine::{Disposal, Quarantine};
+use super::refill_lock::{RefillLock, RefillMode};
 use super::spares::Spares;
 use super::table::{Region, RegionTable, State};
 use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
-
-const POISONED: &str = "a thread panicked inside the free set";
 
 /// Regions side by side that are one core's, where they come from the system one by one. What a core fetches ahead at the end of a
 /// region is the beginning of the next, which costs its owner 100 ns if that is another core: where two threads took turns, 3 % of what
@@ -36,15 +35,6 @@ const MAX_RUN: usize = 8;
 
 /// Such runs of each core that the heap has, at least: in a small one they would leave no room for what is larger than a region.
 const MIN_RUNS: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
-
-/// How mutators meet at the free set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RefillMode {
-    /// A compare-and-swap on the region of the slot.
-    CompareAndSwap,
-    /// One lock for the whole heap.
-    Lock,
-}
 
 #[derive(Default)]
 pub(super) struct Slot {
@@ -57,7 +47,8 @@ pub(super) struct Slot {
 pub(crate) struct FreeSet<B> {
     pub(super) table: RegionTable,
     pub(super) backing: B,
-    pub(super) mode: RefillMode,
+    /// `RefillStrategy=lock`.
+    pub(super) refill_lock: RefillLock,
     /// Uncommitted regions. **Invariant:** state = Uncommitted <=> bit set, or its taker is at work.
     pub(super) untouched: Bitmap,
     /// Free regions, by the core that wrote them last. **Invariant:** state = Free <=> bit set in
@@ -69,8 +60,6 @@ pub(crate) struct FreeSet<B> {
     pub(super) partial: Bitmap,
     pub(super) transit: Transit,
     pub(super) slots: Box<[CachePadded<Slot>]>,
-    /// Everything, in mode `Lock`; nothing otherwise.
-    lock: Mutex<()>,
     /// One humongous claim at a time: two half-claimed runs must not starve each other.
     pub(super) humongous: Mutex<()>,
     /// Regions the system refused to commit, ever. Written on failure only.
@@ -90,13 +79,12 @@ impl<B: Backing> FreeSet<B> {
         FreeSet {
             table,
             backing,
-            mode,
+            refill_lock: RefillLock::new(mode),
             untouched,
             free: (0..homes.max(1)).map(|_| Bitmap::new(regions)).collect(),
             partial: Bitmap::new(regions),
             transit: Transit::default(),
             slots: (0..homes.max(1)).map(|_| CachePadded::default()).collect(),
-            lock: Mutex::new(()),
             humongous: Mutex::new(()),
             commit_failures: AtomicUsize::new(0),
             capacity: AtomicUsize::new(regions),
@@ -111,7 +99,7 @@ impl<B: Backing> FreeSet<B> {
 
     /// In a child of `fork()`: whether no thread was at work here that is not in this process.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.lock.try_lock().is_ok()
+        self.refill_lock.is_at_rest()
             && self.humongous.try_lock().is_ok()
             && self.quarantine.is_at_rest()
             && self.transit.is_at_rest()
@@ -131,7 +119,7 @@ impl<B: Backing> FreeSet<B> {
         desired: usize,
         attempts: &mut Attempts,
     ) -> Option<Carve> {
-        let _guard = (self.mode == RefillMode::Lock).then(|| self.lock.lock().expect(POISONED));
+        let _guard = self.refill_lock.hold();
         let mut may_commit = true;
         // At the capacity the truth is not waited for: whoever lost its CPU in the midst of a move would hold up all that come.
         self.transit.until_settled(
@@ -361,7 +349,7 @@ impl<B: Backing> FreeSet<B> {
     /// The region of `address`, if it is shared and threads take from it by compare-and-swap alone.
     pub(crate) fn swapped(&self, address: usize) -> Option<&Region> {
         let region = self.table.get(self.table.index_of(address));
-        (self.mode == RefillMode::CompareAndSwap && region.state() == State::Shared).then_some(region)
+        (!self.refill_lock.is_used() && region.state() == State::Shared).then_some(region)
     }
 
     /// Takes a spare tail of at least `min` bytes that a detached thread left on this core.

@@ -21,6 +21,7 @@ mod free_set;
 mod geometry;
 mod humongous;
 mod quarantine;
+mod refill_lock;
 mod spares;
 mod starts;
 mod supply;
@@ -38,12 +39,13 @@ pub(crate) use capacity::Occupancy;
 pub(crate) use card_bytes::{CARD_BYTES, CARD_SHIFT};
 pub(crate) use cards::{CardTable, DIRTY};
 pub(crate) use carve::{Attempts, Carve};
-pub(crate) use free_set::{FreeSet, RefillMode};
+pub(crate) use free_set::FreeSet;
 pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
 pub(crate) use humongous::Run;
 pub(crate) use quarantine::Disposal;
+pub(crate) use refill_lock::RefillMode;
 pub(crate) use starts::StartTable;
 pub use table::State;
 pub(crate) use table::{Region, RegionTable};

@@ -8,7 +8,8 @@
 use super::Geometry;
 use super::backing::Backing;
 use super::carve::{Attempts, Carve};
-use super::free_set::{FreeSet, RefillMode};
+use super::free_set::FreeSet;
+use super::refill_lock::RefillMode;
 use super::spares::MIN_SPARE_BYTES;
 use super::table::{RegionTable, State};
 use loom::sync::Arc;

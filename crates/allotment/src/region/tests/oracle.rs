@@ -133,7 +133,7 @@ impl Oracle {
         let index = (end - WORD - BASE) / self.region_bytes();
         let region_end = self.bottom(index + 1);
         let last = self.top(index) == end && region_end - end >= min;
-        let expected = last && self.free.mode == RefillMode::CompareAndSwap;
+        let expected = last && !self.free.refill_lock.is_used();
         let longer = self.free.extend(end, min, desired, &mut Attempts::default());
         assert_eq!(longer.is_some(), expected);
         let Some(piece) = longer else { return };

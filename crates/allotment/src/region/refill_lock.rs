@@ -1,0 +1,40 @@
+//! How mutators meet at the free set: by a compare-and-swap, or, for comparison, under one lock.
+//!
+//! `RefillStrategy=lock` is what Shenandoah did before its compare-and-swap allocator (JDK-8361099).
+//! All that the lock changes is here and where [`RefillLock`] is asked.
+
+use crate::sync::{Mutex, MutexGuard};
+
+/// How mutators meet at the free set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefillMode {
+    /// A compare-and-swap on the region of the slot.
+    CompareAndSwap,
+    /// One lock for the whole heap.
+    Lock,
+}
+
+/// The lock, where there is one.
+pub(super) struct RefillLock(Option<Mutex<()>>);
+
+impl RefillLock {
+    pub(super) fn new(mode: RefillMode) -> RefillLock {
+        RefillLock((mode == RefillMode::Lock).then(|| Mutex::new(())))
+    }
+
+    /// Whether nothing is taken from a region without the lock.
+    #[inline]
+    pub(super) fn is_used(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Takes the lock, if there is one.
+    pub(super) fn hold(&self) -> Option<MutexGuard<'_, ()>> {
+        self.0.as_ref().map(|lock| lock.lock().expect("a thread panicked inside the free set"))
+    }
+
+    /// In a child of `fork()`: whether nobody has the lock.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.0.as_ref().is_none_or(|lock| lock.try_lock().is_ok())
+    }
+}
