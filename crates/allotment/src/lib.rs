@@ -53,7 +53,7 @@
 //! locks, races), `docs/tutorial` (a Lisp from an empty crate), `ARCHITECTURE.md`.
 //!
 //! The layers, lowest first; a module may use only modules before it:
-//! [`options`], [`memory`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`],
+//! [`options`], [`platform`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`],
 //! [`collections`], [`observe`].
 
 // In a build for the model checker nobody calls but models.
