@@ -1,7 +1,7 @@
 //! What a sequence allocates: header, size, and who writes the rest.
 
 use crate::EmitError;
-use allotment::object::{Header, MIN_OBJECT_BYTES, ShapeRef, WORD};
+use allotment::raw::{Header, MIN_OBJECT_BYTES, ShapeRef, WORD};
 use iced_x86::Register;
 
 /// The largest object in bytes that is allocated inline, as in HotSpot (`FastAllocateSizeLimit`, 128 Ki words of 8 bytes). A

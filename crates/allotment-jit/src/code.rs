@@ -7,7 +7,7 @@
 
 use crate::sequence::{Sequence, Target};
 use crate::{EmitError, PerfMap};
-use allotment::mutator::GeneratedCalls;
+use allotment::raw::GeneratedCalls;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ptr::{self, NonNull};
@@ -140,7 +140,7 @@ fn library(target: Target) -> Option<u64> {
 impl Code {
     /// Pages that can be written.
     fn map(bytes: usize) -> Result<Code, CodeError> {
-        let bytes = bytes.next_multiple_of(allotment::platform::page_size());
+        let bytes = bytes.next_multiple_of(allotment::raw::page_size());
         // SAFETY: the system chooses an address that nothing lies at.
         let start = unsafe {
             mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)

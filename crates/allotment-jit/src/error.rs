@@ -1,6 +1,6 @@
 //! What cannot be emitted, and what could.
 
-use allotment::platform::PrefetchError;
+use allotment::raw::PrefetchError;
 use iced_x86::{IcedError, Register};
 
 /// Why there is no code.

@@ -13,10 +13,10 @@
 //! | see it in `perf report` | [`Code::publish`] |
 //! | build the same with Cranelift | the module `cranelift`, behind the feature of that name |
 //!
-//! The code finds a thread's buffer through the address of its [`Hot`](allotment::mutator::Hot) part, and calls the heap
-//! through [`GeneratedCalls`](allotment::mutator::GeneratedCalls). A slow path may be a safepoint, at which objects move: the
+//! The code finds a thread's buffer through the address of its [`Hot`](allotment::raw::Hot) part, and calls the heap
+//! through [`GeneratedCalls`](allotment::raw::GeneratedCalls). A slow path may be a safepoint, at which objects move: the
 //! references that the program holds must be roots then. [`Sequence::safepoints`] says where calls return to; a
-//! [`RootProvider`](allotment::mutator::RootProvider) is told where each thread called from, and looks it up.
+//! [`RootProvider`](allotment::raw::RootProvider) is told where each thread called from, and looks it up.
 
 mod allocation;
 mod assembly;

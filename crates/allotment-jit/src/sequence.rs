@@ -26,7 +26,7 @@ pub enum Part {
 pub enum Target {
     /// A place in the sequence: so many bytes into a part.
     Inside(Part, usize),
-    /// [`GeneratedCalls::allocate`](allotment::mutator::GeneratedCalls).
+    /// [`GeneratedCalls::allocate`](allotment::raw::GeneratedCalls).
     Allocate,
     /// `allocate_zeroed`.
     AllocateZeroed,

@@ -1,6 +1,6 @@
 //! What a user reads of an error by `Debug` (from `main`, `unwrap`, `expect`) is what `Display` says.
 
-use allotment::platform::PrefetchError;
+use allotment::raw::PrefetchError;
 use allotment_jit::{CodeError, EmitError};
 use std::error::Error;
 

@@ -2,8 +2,9 @@
 //!
 //! `cargo rustc --release -p allotment --example fast_path -- --emit asm` shows them.
 
-use allotment::mutator::{Ahead, ArraySite, ByCaller, BySize, Mutator, NoPrefetch, PerObject, Site};
-use allotment::object::{Element, Shape};
+use allotment::Mutator;
+use allotment::raw::{Ahead, ArraySite, ByCaller, BySize, NoPrefetch, PerObject, Site};
+use allotment::raw::{Element, Shape};
 use allotment::{Field, Gc, Heap, Local, Object, OutOfMemory, alloc, root};
 use std::ptr::NonNull;
 

@@ -46,35 +46,63 @@
 //!
 //! [`#[derive(Object)]`](macro@Object) makes object types, [`alloc!`] allocates, and [`root!`] keeps a value in a frame.
 //! The module [`api`] has the whole safe API, and its rule. [`Array`], [`Str`], [`List`] and [`Map`] are ready-made objects.
-//! [`heap::HeapBuilder`] and [`options`] have the settings. [`mutator`] and [`object`] serve runtimes that access
-//! objects by themselves, and compilers.
+//! [`heap::HeapBuilder`] and [`options`] have the settings, and [`stats`] what a heap tells of itself. [`raw`] serves
+//! runtimes that access objects by themselves, and compilers.
 //!
 //! Pages in the repository: `docs/E0502.md` (what the borrow checker's messages mean here), `docs/threads.md` (sharing,
 //! locks, races), `docs/tutorial` (a Lisp from an empty crate), `ARCHITECTURE.md`.
-//!
-//! The layers, lowest first; a module may use only modules before it:
-//! [`options`], [`platform`], [`object`], [`region`], [`tlab`], [`mutator`], [`collector`], [`heap`], [`api`],
-//! [`collections`], [`observe`].
 
-// In a build for the model checker nobody calls but models.
-#![cfg_attr(loom, allow(dead_code))]
+// In a build for the model checker nobody calls but models; some of what the lab measures nobody else calls.
+#![cfg_attr(any(loom, not(feature = "internals")), allow(dead_code, unreachable_pub, unused_imports))]
 
 // The derives name the library `::allotment`, here too.
 extern crate self as allotment;
 
 pub mod api;
 pub mod collections;
-pub mod collector;
 mod debug;
 pub mod heap;
-pub mod mutator;
-pub mod object;
-pub mod observe;
 pub mod options;
-pub mod platform;
-pub mod region;
+pub mod raw;
+pub mod stats;
 mod sync;
+
+// What the lab measures and tests from outside is behind the feature `internals`. It promises nothing.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod collector;
+#[cfg(not(feature = "internals"))]
+mod collector;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod mutator;
+#[cfg(not(feature = "internals"))]
+mod mutator;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod object;
+#[cfg(not(feature = "internals"))]
+mod object;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod observe;
+#[cfg(not(feature = "internals"))]
+mod observe;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod platform;
+#[cfg(not(feature = "internals"))]
+mod platform;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod region;
+#[cfg(not(feature = "internals"))]
+mod region;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod tlab;
+#[cfg(not(feature = "internals"))]
+mod tlab;
 
 pub use allotment_macros::{Carry, Object, Word};
 #[doc(hidden)]
@@ -86,7 +114,7 @@ pub use api::{
 };
 pub use collections::{IdMap, Interner, Key, List, Map, NewIdMap, NewInterner, NewList, NewMap};
 pub use heap::Heap;
-pub use mutator::{AttachError, Mutator, OutOfMemory, Reservation};
+pub use mutator::{AttachError, ForkError, Mutator, OutOfMemory, Reservation};
 
 /// The pages whose examples are programs: rustdoc compiles and runs them.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! Code that runs before the library's own initialisers, and before those of its types: constructors of each priority and
 //! of the crate `ctor`, and what runs before all of them.
 
-use allotment::mutator::Mutator;
+use allotment::Mutator;
 use allotment::{
     Bytes, Field, Heap, IdMap, List, Map, NewArray, NewBytes, NewIdMap, NewList, NewMap, NewStr, Object, Str,
     Unboxed, alloc, pass, root,

@@ -1,11 +1,12 @@
 //! What a user reads of an error by `Debug` (from `main`, `unwrap`, `expect`) is what `Display` says.
 
+use allotment::ForkError;
+use allotment::heap::GeometryError;
+use allotment::heap::MemoryError;
 use allotment::heap::{BuildError, ResetError, StillAttached};
-use allotment::mutator::ForkError;
-use allotment::object::{Header, Shape, ShapeError, Shapes, WalkError};
-use allotment::observe::{Fault, VerifyError};
-use allotment::platform::{MemoryError, PrefetchError};
-use allotment::region::GeometryError;
+use allotment::raw::PrefetchError;
+use allotment::raw::{Header, Shape, ShapeError, Shapes, WalkError};
+use allotment::stats::{Fault, VerifyError};
 use allotment::{AttachError, Heap, NewSlots, OutOfMemory, WrongHeap, alloc};
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //!
 //! The compiler may undo in any release what the fast path was written for; this is where it shows.
 
-use allotment::mutator::Hot;
+use allotment::raw::Hot;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 mod fork_common;
 
-use allotment::mutator::Mutator;
+use allotment::Mutator;
 use allotment::{Heap, Root, alloc, root};
 use fork_common::*;
 use std::ffi::c_void;

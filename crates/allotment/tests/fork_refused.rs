@@ -2,7 +2,8 @@
 
 mod fork_common;
 
-use allotment::mutator::{ForkError, RootProvider, RootVisitor, StopError, World};
+use allotment::ForkError;
+use allotment::raw::{RootProvider, RootVisitor, StopError, World};
 use allotment::{AttachError, Heap, Root, alloc};
 use fork_common::*;
 use std::sync::Mutex;

@@ -1,9 +1,9 @@
 //! A storm of threads: what hundreds of them hold while they do nothing, and heaps that are small for so many.
 
-use allotment::collector::CollectionKind;
-use allotment::mutator::{PerObject, Site};
-use allotment::object::Shape;
 use allotment::options::CollectorKind;
+use allotment::raw::Shape;
+use allotment::raw::{PerObject, Site};
+use allotment::stats::CollectionKind;
 use allotment::{Field, Gc, Heap, Mutator, Object, OutOfMemory, alloc, root};
 use std::sync::{Arc, Barrier, Mutex};
 

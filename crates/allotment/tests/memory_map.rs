@@ -1,9 +1,9 @@
 //! What the system shows of a heap: its name, its size, and which of its memory is there.
 
 use allotment::Heap;
-use allotment::mutator::{ArraySite, ByCaller};
-use allotment::object::{Element, Shape};
 use allotment::options::CollectorKind;
+use allotment::raw::{ArraySite, ByCaller};
+use allotment::raw::{Element, Shape};
 use std::fs;
 
 /// The lines of `/proc/self/maps` that touch the heap or are called so.

@@ -2,7 +2,7 @@
 
 mod fork_common;
 
-use allotment::collector::{CollectionRecord, IdleLook};
+use allotment::stats::{CollectionRecord, IdleLook};
 use allotment::{Heap, alloc};
 use fork_common::*;
 use std::thread;

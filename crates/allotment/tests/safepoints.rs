@@ -1,8 +1,8 @@
 //! Whatever is called a safepoint is one: who does nothing else, again and again, does not keep a
 //! stop of the world waiting.
 
-use allotment::mutator::Mutator;
-use allotment::object::{Element, Shape, ShapeRef};
+use allotment::Mutator;
+use allotment::raw::{Element, Shape, ShapeRef};
 use allotment::{Field, Heap, IdMap, Interner, List, NewIdMap, NewInterner, Object, alloc, root};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;

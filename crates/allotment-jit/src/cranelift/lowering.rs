@@ -9,7 +9,7 @@
 //! own linking of symbols wants a module, which a form for any embedder cannot ask for.
 
 use crate::Initialise;
-use allotment::mutator::{GeneratedCalls, Hot};
+use allotment::raw::{GeneratedCalls, Hot};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{

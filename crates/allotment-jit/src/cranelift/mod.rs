@@ -32,7 +32,7 @@
 //! as predicates.
 //!
 //! ```
-//! use allotment::{Heap, mutator::Hot, object::{Shape, SlotKind}};
+//! use allotment::{Heap, raw::{Hot, Shape, SlotKind}};
 //! use allotment_jit::{Allocation, cranelift::{Lowering, Program}};
 //! use cranelift_codegen::{ir::{AbiParam, InstBuilder, MemFlagsData, types::I64}, isa::CallConv};
 //! use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};

@@ -108,7 +108,7 @@ impl Program {
     }
 
     /// Where the references of its functions lie: what a heap that they allocate from is given as a
-    /// [`RootProvider`](allotment::mutator::RootProvider).
+    /// [`RootProvider`](allotment::raw::RootProvider).
     pub fn stack_maps(&self) -> &StackMaps {
         &self.maps
     }

@@ -11,7 +11,7 @@
 //! Cranelift for x86-64 emits in any case).
 
 use crate::Sequence;
-use allotment::mutator::{GeneratedFrame, RootProvider, RootVisitor};
+use allotment::raw::{GeneratedFrame, RootProvider, RootVisitor};
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::Type;
 use cranelift_codegen::ir::types::I64;
@@ -118,7 +118,7 @@ impl StackMaps {
     ///   functions that are added here.
     /// - Each reference that is alive across a call of it was declared to need a stack map, and what was declared is a
     ///   reference as a slot of an object holds it, or 0.
-    /// - It comes to a safepoint only in calls of [`GeneratedCalls`](allotment::mutator::GeneratedCalls) and of functions that
+    /// - It comes to a safepoint only in calls of [`GeneratedCalls`](allotment::raw::GeneratedCalls) and of functions that
     ///   are added here as well. A function of another kind that it calls reaches none, or runs generated code only from within a
     ///   call of those, as a hook of the heap does.
     pub unsafe fn add(&self, address: usize, maps: FunctionMaps) {

@@ -6,7 +6,7 @@ use crate::EmitError;
 use crate::assembly::Assembly;
 use crate::registers::check_general;
 use crate::sequence::{Part, Sequence, Target};
-use allotment::mutator::Hot;
+use allotment::raw::Hot;
 use iced_x86::Register;
 use iced_x86::code_asm::{AsmRegister64, byte_ptr, dword_ptr, qword_ptr};
 
@@ -41,7 +41,7 @@ pub struct Load<'a> {
 }
 
 /// What [`Target::LoadHook`] is the address of: it is given the mutator's hot part, the slot's address and what was loaded, and
-/// returns what the program gets. No safepoint. Called while [`World::set_load_hook`](allotment::mutator::World::set_load_hook)
+/// returns what the program gets. No safepoint. Called while [`World::set_load_hook`](allotment::raw::World::set_load_hook)
 /// has it on.
 pub type LoadHook = unsafe extern "C" fn(*const Hot, *const u64, u64) -> u64;
 

@@ -18,7 +18,7 @@ use crate::allocation::{Allocation, Initialise};
 use crate::registers::Registers;
 use crate::{EmitError, Sequence};
 use allotment::Heap;
-use allotment::platform::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor};
 use iced_x86::code_asm::{AsmRegister32, AsmRegister64, get_gpr32, get_gpr64};
 use iced_x86::{Register, code_asm::AsmRegisterXmm, code_asm::get_xmm};
 
@@ -64,7 +64,7 @@ impl Emitter {
     /// An emitter for this machine, and for what the heap's options `AllocatePrefetch` and `UseTLAB` say.
     ///
     /// ```
-    /// use allotment::{Heap, mutator::Hot, object::Shape};
+    /// use allotment::{Heap, raw::{Hot, Shape}};
     /// use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;

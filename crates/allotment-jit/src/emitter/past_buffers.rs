@@ -28,7 +28,7 @@ use crate::EmitError;
 use crate::allocation::{Allocation, Initialise};
 use crate::assembly::{Assembly, Mark};
 use crate::registers::Registers;
-use allotment::mutator::Hot;
+use allotment::raw::Hot;
 use iced_x86::Register;
 use iced_x86::code_asm::registers::gpr64::rax;
 use iced_x86::code_asm::{dword_ptr, qword_ptr};

@@ -14,8 +14,8 @@ use super::{Emitter, Site, general};
 use crate::EmitError;
 use crate::assembly::Assembly;
 use crate::sequence::Part;
-use allotment::mutator::Hot;
-use allotment::platform::{PrefetchInstruction, PrefetchStyle};
+use allotment::raw::Hot;
+use allotment::raw::{PrefetchInstruction, PrefetchStyle};
 use iced_x86::code_asm::{AsmMemoryOperand, CodeAssembler, byte_ptr, qword_ptr};
 
 /// Emits the prefetches of a site that allocates `bytes`, where that is known.

@@ -3,7 +3,7 @@
 use crate::kit::{
     COLLECTORS, Kit, LEFT, NUMBER, ZEAL, define_list, get, heap, new_node, node, number, numbers, repeat,
 };
-use allotment::mutator::Hot;
+use allotment::raw::Hot;
 use allotment_jit::cranelift::{Callee, Calls};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types::I64;

@@ -1,8 +1,8 @@
 //! What the tests share: heaps, functions that are built and run, and the shape of a node.
 
 use allotment::Heap;
-use allotment::mutator::Hot;
-use allotment::object::{Shape, ShapeRef, SlotKind};
+use allotment::raw::Hot;
+use allotment::raw::{Shape, ShapeRef, SlotKind};
 use allotment_jit::Allocation;
 use allotment_jit::cranelift::{Lowering, Program};
 use cranelift_codegen::Context;

@@ -2,8 +2,9 @@
 
 use crate::kit::{Kit, get, heap, number, set};
 use allotment::Heap;
-use allotment::mutator::{Ahead, ArraySite, ByCaller, Hot, Mutator, NoPrefetch, PerObject, Zeroing};
-use allotment::object::{Element, Shape, ShapeRef};
+use allotment::Mutator;
+use allotment::raw::{Ahead, ArraySite, ByCaller, Hot, NoPrefetch, PerObject, Zeroing};
+use allotment::raw::{Element, Shape, ShapeRef};
 use allotment_jit::{Allocation, EmitError, Initialise, MAX_INLINE_BYTES, Register};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_module::Module;

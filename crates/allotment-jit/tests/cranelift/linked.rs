@@ -4,7 +4,7 @@ use crate::kit::{
     COLLECTORS, Kit, LEFT, NUMBER, RIGHT, ZEAL, build_list, heap, new_node, node, number, numbers, repeat,
     set, word,
 };
-use allotment::object::{Element, Shape, ShapeRef, SlotKind};
+use allotment::raw::{Element, Shape, ShapeRef, SlotKind};
 use allotment_jit::{Allocation, Initialise};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_frontend::FunctionBuilder;

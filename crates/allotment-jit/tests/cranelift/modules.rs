@@ -5,8 +5,8 @@ use crate::kit::{
     word,
 };
 use allotment::Heap;
-use allotment::mutator::{GeneratedCalls, Hot};
-use allotment::object::{Element, Shape};
+use allotment::raw::{Element, Shape};
+use allotment::raw::{GeneratedCalls, Hot};
 use allotment_jit::cranelift::{Callee, Calls, FunctionMaps, Lowering, Program, StackMapError, StackMaps};
 use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise, Register};
 use cranelift_codegen::ir::types::{I32, I64};

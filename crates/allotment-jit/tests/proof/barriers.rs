@@ -2,9 +2,10 @@
 
 use super::kit::{ANY, Assignment, assignment, heap, word};
 use super::machine::{Machine, framed, targets};
-use allotment::mutator::{Hot, Mutator};
-use allotment::object::{Element, Shape, SlotKind};
-use allotment::platform::PrefetchSettings;
+use allotment::Mutator;
+use allotment::raw::Hot;
+use allotment::raw::PrefetchSettings;
+use allotment::raw::{Element, Shape, SlotKind};
 use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Poll, Sequence, SlowCall, Store};
 use proptest::prelude::*;
 use std::cell::Cell;

@@ -2,10 +2,10 @@
 
 use super::kit::word;
 use super::program::{BEYOND, Program, ShapeKit, Way, What};
-use allotment::mutator::{
-    Ahead, ArraySite, ByCaller, Hot, Mutator, NoPrefetch, PerObject, Reservation, Site, Zeroing,
-};
-use allotment::object::{Header, LENGTH_OFFSET, ShapeRef};
+use allotment::Mutator;
+use allotment::Reservation;
+use allotment::raw::{Ahead, ArraySite, ByCaller, Hot, NoPrefetch, PerObject, Site, Zeroing};
+use allotment::raw::{Header, LENGTH_OFFSET, ShapeRef};
 use allotment_jit::{Initialise, MAX_INLINE_BYTES};
 use std::ptr::NonNull;
 

@@ -4,8 +4,8 @@
 //! needed of it is a comparison of two texts.
 
 use super::kit::ANY;
-use allotment::object::{Element, Header, Shape};
-use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{Element, Header, Shape};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{
     Allocation, Emitter, Initialise, Load, Part, Poll, Register, Registers, Sequence, Site, SlowCall, Store,
 };

@@ -1,8 +1,8 @@
 //! Where code lies: pages that are executed and never written, names for profilers, and functions that find each other.
 
 use super::kit::ANY;
-use allotment::object::Header;
-use allotment::platform::PrefetchSettings;
+use allotment::raw::Header;
+use allotment::raw::PrefetchSettings;
 use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, Initialise, PerfMap, Sequence};
 use iced_x86::code_asm::registers::gpr64::{rax, rdi};
 use std::mem::transmute;

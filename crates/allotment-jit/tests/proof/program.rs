@@ -5,11 +5,12 @@
 
 use super::kit::{Assignment, word};
 use allotment::Heap;
-use allotment::mutator::{Hot, Mutator};
-use allotment::object::{Element, Shape, ShapeRef, SlotKind};
-use allotment::observe::HeapCensus;
-use allotment::platform::PrefetchSettings;
-use allotment::tlab::statistics::Totals;
+use allotment::Mutator;
+use allotment::raw::Hot;
+use allotment::raw::PrefetchSettings;
+use allotment::raw::{Element, Shape, ShapeRef, SlotKind};
+use allotment::stats::HeapCensus;
+use allotment::stats::Totals;
 use allotment_jit::Initialise;
 use std::hash::{DefaultHasher, Hasher};
 use std::ptr::NonNull;

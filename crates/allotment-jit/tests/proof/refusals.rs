@@ -2,8 +2,8 @@
 
 use super::kit::{ANY, GENERAL, heap, settings};
 use super::machine::targets;
-use allotment::object::{Element, Header, Shape};
-use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{Element, Header, Shape};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{
     Allocation, CodeBuffer, CodeError, EmitError, Emitter, Initialise, Load, MAX_INLINE_BYTES, Part, Poll,
     Register, Registers, Sequence, Site, SlowCall, Store, Target,

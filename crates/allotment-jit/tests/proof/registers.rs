@@ -7,8 +7,8 @@ use super::interpreter::{Event, Exit, Interpreter};
 use super::kit::{ANY, Assignment, CALLEE_SAVED, GENERAL, assignment};
 use super::prefetch::{Case, HOT_PART, What, case, not_called};
 use super::program::ARRAYS;
-use allotment::mutator::Hot;
-use allotment::platform::{PrefetchSettings, PrefetchStyle};
+use allotment::raw::Hot;
+use allotment::raw::{PrefetchSettings, PrefetchStyle};
 use allotment_jit::{Emitter, Initialise, Load, Poll, Register, Sequence, SlowCall, Store, Target};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -199,7 +199,7 @@ fn a_stub_keeps_to_the_calling_convention() {
 
 fn stub(emitter: &Emitter) {
     let allocation =
-        allotment_jit::Allocation::sized_in(allotment::object::Header::from_bits(7 << 8), Register::RSI);
+        allotment_jit::Allocation::sized_in(allotment::raw::Header::from_bits(7 << 8), Register::RSI);
     for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
         let stub = emitter.stub(allocation, initialise).unwrap();
         for (room, answer) in [(64, 0), (0, ELSEWHERE), (0, 0)] {

@@ -4,7 +4,7 @@ use super::emitted::Emitted;
 use super::kit::{assignment, initialise, settings};
 use super::library::Library;
 use super::program::{ARRAYS, Function, Outcome, Piece, Program, Step, What};
-use allotment::mutator::Hot;
+use allotment::raw::Hot;
 use allotment_jit::MAX_INLINE_BYTES;
 use proptest::collection::vec;
 use proptest::prelude::*;

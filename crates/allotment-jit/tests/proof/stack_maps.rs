@@ -3,9 +3,9 @@
 
 use super::kit::{ANY, Assignment, CALLEE_SAVED, assignment, heap, initialise, settings};
 use super::machine::{Machine, framed, targets};
-use allotment::mutator::{GeneratedFrame, RootProvider, RootVisitor};
-use allotment::object::{Shape, ShapeRef};
-use allotment::platform::{PrefetchSettings, Processor};
+use allotment::raw::{GeneratedFrame, RootProvider, RootVisitor};
+use allotment::raw::{PrefetchSettings, Processor};
+use allotment::raw::{Shape, ShapeRef};
 use allotment_jit::{
     Allocation, CodeBuffer, Emitter, Initialise, Part, Poll, Register, Sequence, Site, SlowCall, Target,
 };

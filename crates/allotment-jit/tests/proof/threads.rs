@@ -6,9 +6,9 @@
 use super::kit::{ANY, Assignment, heap};
 use super::machine::{Machine, framed, targets};
 use allotment::Mutator;
-use allotment::mutator::{Hot, RootProvider, RootVisitor};
-use allotment::object::{Element, Shape, ShapeRef, SlotKind};
-use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{Element, Shape, ShapeRef, SlotKind};
+use allotment::raw::{Hot, RootProvider, RootVisitor};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Register, Store};
 use std::mem::transmute;
 use std::ptr;

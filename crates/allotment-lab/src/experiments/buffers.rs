@@ -5,7 +5,7 @@
 //! less than that fits into a region, and the end of every region would stay empty: half of it in the worst case.
 
 use crate::format::number::size;
-use allotment::region::{Geometry, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS};
+use allotment::heap::{Geometry, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS};
 
 /// The least that TLABSize takes, in bytes.
 const MIN_TLAB_BYTES: usize = 64;

@@ -10,7 +10,8 @@
 //! part of the chain. Both are what an allocation-only loop lacks, and what a program has.
 
 use crate::harness::Worker;
-use allotment::mutator::{Hot, Mark, Mutator};
+use allotment::Mutator;
+use allotment::raw::{Hot, Mark};
 use allotment_jit::{
     Allocation, Code, CodeBuffer, EmitError, Emitter, FunctionId, Initialise, Part, PerfMap, Register,
     Registers, Sequence, Site, SlowCall, Target,
@@ -225,8 +226,8 @@ impl Worker for Filler<'_, '_> {
 mod tests {
     use super::*;
     use crate::experiments::tlab::eden::heap_of_edens;
-    use allotment::object::Shape;
-    use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+    use allotment::raw::Shape;
+    use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 
     /// What is emitted allocates as many objects as it says, and does its work, whatever the form.
     #[test]

@@ -7,9 +7,9 @@ use crate::harness::{Iteration, Probe, SecondaryValue};
 use crate::machine::Resident;
 use crate::statistics::percentile;
 use allotment::Heap;
-use allotment::collector::{CollectionKind, CollectionRecord};
 use allotment::heap::{BuildError, HeapBuilder};
-use allotment::tlab::statistics::TlabStatistics;
+use allotment::stats::TlabStatistics;
+use allotment::stats::{CollectionKind, CollectionRecord};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

@@ -66,7 +66,7 @@ mod tests {
             let heap = Heap::builder().max_heap_size(4 << 20).options(options).unwrap().build().unwrap();
             let advice = Advice::of(&heap, "a larger --heap fits");
             let shape =
-                allotment::object::Shape::array("words", 16, allotment::object::Element::Plain { bytes: 8 });
+                allotment::raw::Shape::array("words", 16, allotment::raw::Element::Plain { bytes: 8 });
             let words = heap.register(shape).unwrap();
             let outcome = heap.attach(|mutator| {
                 for _ in 0..allocations {

@@ -9,7 +9,7 @@
 
 use crate::harness::{Case, ParameterError};
 use crate::jvm::Workload;
-use allotment::platform::PrefetchSettings;
+use allotment::raw::PrefetchSettings;
 
 /// The least eden of a loop that allocates and keeps nothing, in bytes.
 const LEAST_EDEN: usize = 256 << 20;

@@ -5,7 +5,7 @@
 //! processor keeps up by itself, a loop that prefetches pays for it at each end of a buffer (`docs/experiments/tlab.md`).
 
 use crate::harness::{Axis, Case, Kind, ParameterError};
-use allotment::platform::{PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
 
 /// The axis `prefetch`.
 pub(super) const PREFETCH: Axis = Axis::new(

@@ -15,6 +15,10 @@ mod prefetch;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+pub use crate::platform::{MemoryError, Operation};
+pub use crate::region::{
+    Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
+};
 pub use builder::HeapBuilder;
 pub use error::BuildError;
 
@@ -26,7 +30,6 @@ use crate::mutator::{
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
 use crate::platform::PrefetchSettings;
-use crate::region::Geometry;
 use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::sync::Arc;
@@ -72,7 +75,7 @@ impl Heap {
     /// [`#[derive(Object)]`](macro@crate::Object) need none.
     ///
     /// ```
-    /// use allotment::{Heap, object::{Element, Shape}};
+    /// use allotment::{Heap, raw::{Element, Shape}};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let heap = Heap::builder().max_heap_size(64 << 20).build()?;
     /// let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;
@@ -81,7 +84,7 @@ impl Heap {
     ///     let object = unsafe { mutator.alloc_raw(bytes, 100)? };
     ///     // SAFETY: an array of bytes has its length behind the header.
     ///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
-    ///     Ok::<(), allotment::mutator::OutOfMemory>(())
+    ///     Ok::<(), allotment::OutOfMemory>(())
     /// })??;
     /// # Ok(())
     /// # }

@@ -89,7 +89,7 @@ impl Element {
 /// The description of a kind of object.
 ///
 /// ```
-/// use allotment::object::{Element, Shape, SlotKind};
+/// use allotment::raw::{Element, Shape, SlotKind};
 /// let pair = Shape::fixed("Pair", 24).slot("car", 8, SlotKind::Strong).slot("cdr", 16, SlotKind::Strong);
 /// let bytes = Shape::array("Bytes", 16, Element::Plain { bytes: 1 });
 /// assert_eq!(pair.bytes_for(0), Some(24));

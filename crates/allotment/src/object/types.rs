@@ -256,7 +256,7 @@ impl EarlyTypes {
 /// a `&'static TypeShape`.
 ///
 /// ```
-/// use allotment::{object::{Shape, SlotKind, Slot, TypeShape}, type_shape};
+/// use allotment::{raw::{Shape, Slot, SlotKind, TypeShape}, type_shape};
 /// fn pair() -> &'static TypeShape {
 ///     const SLOTS: &[Slot] = &[Slot::new("car", 8, SlotKind::Strong), Slot::new("cdr", 16, SlotKind::Strong)];
 ///     type_shape!(Shape::constant("Pair", 24, SLOTS, None))
@@ -266,7 +266,7 @@ impl EarlyTypes {
 #[macro_export]
 macro_rules! type_shape {
     ($shape:expr) => {{
-        static TYPE: $crate::object::TypeShape = $crate::object::TypeShape::new($shape, &TYPE, &START);
+        static TYPE: $crate::rt::TypeShape = $crate::rt::TypeShape::new($shape, &TYPE, &START);
         extern "C" fn start() {
             #[cfg(not(miri))]
             // SAFETY: no instruction; the sections have the form that `platform/linux/loaded_files.rs` reads, and name a `TypeShape`.
@@ -288,7 +288,7 @@ macro_rules! type_shape {
                     options(nomem, nostack, preserves_flags),
                 );
             }
-            $crate::object::TypeShape::register(&TYPE);
+            $crate::rt::TypeShape::register(&TYPE);
         }
         // SAFETY: the section holds pointers to functions that are called once, when the file is loaded.
         #[used]

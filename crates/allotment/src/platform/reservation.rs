@@ -29,7 +29,7 @@ use super::{linux, page_size};
 ///
 /// # Examples
 /// ```
-/// # fn main() -> Result<(), allotment::platform::MemoryError> {
+/// # fn main() -> Result<(), allotment::heap::MemoryError> {
 /// use allotment::platform::Reservation;
 ///
 /// let range = Reservation::reserve(64 << 20, 2 << 20, "example")?;

@@ -381,11 +381,13 @@ fn bound_of(capacity: usize, idle_percent: f64) -> usize {
 /// share, n * (share - floor) <= bound - idle held.
 ///
 /// ```
+/// # #[cfg(feature = "internals")] {
 /// use allotment::tlab::budget::fair_share;
 ///
 /// // 5 % of 4 GiB. One thread may have the largest buffer, 500 have 256 KiB each.
 /// assert_eq!(fair_share(214_748_364, 0, 1, 16 << 10, 2 << 20), 2 << 20);
 /// assert_eq!(fair_share(214_748_364, 0, 500, 16 << 10, 2 << 20), 256 << 10);
+/// # }
 /// ```
 #[must_use]
 pub fn fair_share(bound: usize, idle_held: usize, active: usize, floor: usize, max: usize) -> usize {

@@ -84,7 +84,7 @@ impl TlabStatistics {
 /// Prints as the debug line of `-Xlog:gc+tlab` in JDK 22 to 26, without its decorations:
 ///
 /// ```
-/// use allotment::tlab::statistics::{TlabStatistics, Totals};
+/// use allotment::stats::{TlabStatistics, Totals};
 ///
 /// let mut totals = Totals::default();
 /// totals.add(&TlabStatistics { refills: 3, allocated: 4000, gc_waste: 410, ..Default::default() });

@@ -4,7 +4,7 @@
 //! ends what hangs, and the test sees the signal.
 #![allow(dead_code)]
 
-use allotment::mutator::Mutator;
+use allotment::Mutator;
 use allotment::{Field, Gc, Heap, Object, alloc, root};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;

@@ -2,7 +2,7 @@
 
 use crate::command::Failure;
 use crate::format::{number, time};
-use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
 use allotment_jit::{EmitError, Initialise, MAX_INLINE_BYTES};
 use clap::ValueEnum;
 use std::time::Duration;

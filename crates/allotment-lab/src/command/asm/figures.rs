@@ -6,7 +6,7 @@
 use super::arguments::Question;
 use super::hotspot::{self, Step};
 use super::ours::Ours;
-use allotment::platform::PrefetchStyle;
+use allotment::raw::PrefetchStyle;
 use allotment_jit::{Initialise, Part};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess};
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Our side: the sequence and the barriers, emitted.
 
 use super::arguments::{Form, Length, Question, What};
-use allotment::object::{Element, Header, Shape, ShapeRef, Shapes};
+use allotment::raw::{Element, Header, Shape, ShapeRef, Shapes};
 use allotment_jit::{
     Allocation, EmitError, Emitter, Line, Load, Poll, Register, Registers, Sequence, Site, SlowCall, Store,
 };

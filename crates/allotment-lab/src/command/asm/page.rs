@@ -11,7 +11,7 @@ use super::ours::Ours;
 use super::profile::{Profile, Unprofiled};
 use super::stage::{Stage, stages};
 use crate::command::Failure;
-use allotment::platform::{PrefetchSettings, PrefetchStyle, Vendor};
+use allotment::raw::{PrefetchSettings, PrefetchStyle, Vendor};
 use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;

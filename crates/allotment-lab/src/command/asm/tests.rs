@@ -8,7 +8,7 @@ use super::profile::{self, Unprofiled};
 use super::stage::{Stage, stages};
 use crate::command::{Command, Failure, parse};
 use allotment::Heap;
-use allotment::platform::{PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::Part;
 use std::ffi::OsString;
 use std::time::Duration;

@@ -8,7 +8,7 @@ use crate::format::number::size;
 use crate::format::phrase::count;
 use crate::harness::{Case, JmhMode, TimeUnit};
 use allotment::platform::topology::Topology;
-use allotment::platform::{PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
 
 /// A value that competes.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use super::attached::{Alone, Attached};
 use super::limits::small_heap;
 use super::node::{NewNode, Node, address};
 use crate::harness::{Bench, keep};
-use allotment::mutator::RootWord;
+use allotment::raw::RootWord;
 use allotment::{Local, Mutator, Root, alloc, root};
 use std::cell::Cell;
 use std::ptr::NonNull;

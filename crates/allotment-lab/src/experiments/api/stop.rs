@@ -65,7 +65,7 @@ pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resul
 }
 
 /// Stops the world; the time until the last thread had arrived.
-fn by_heap(heap: &Heap) -> Result<Duration, allotment::mutator::StopError> {
+fn by_heap(heap: &Heap) -> Result<Duration, allotment::raw::StopError> {
     loop {
         // A thread that collects may have come first.
         if let Some(time) = heap.stop_the_world(|world| world.time_to_safepoint())? {

@@ -14,10 +14,12 @@ use crate::harness::{
 };
 use crate::walk::Random;
 use allotment::Heap;
+use allotment::Mutator;
+use allotment::OutOfMemory;
 use allotment::heap::HeapBuilder;
-use allotment::mutator::{Mutator, OutOfMemory, RootHandle};
-use allotment::object::{Element, Shape, ShapeRef};
 use allotment::options::OptionError;
+use allotment::raw::RootHandle;
+use allotment::raw::{Element, Shape, ShapeRef};
 
 /// The experiment `options`.
 #[derive(Clone, Copy, Debug)]

@@ -18,8 +18,8 @@ use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
 use allotment::Heap;
-use allotment::object::{Element, Shape};
-use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{Element, Shape};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{Allocation, Emitter, Initialise, MAX_INLINE_BYTES};
 use anyhow::Context;
 

@@ -8,8 +8,8 @@
 //! A heap tells of a collection when the others run again: what they took and used in the microseconds since is in the figure.
 
 use allotment::Heap;
-use allotment::collector::CollectionRecord;
-use allotment::tlab::statistics::TlabStatistics;
+use allotment::stats::CollectionRecord;
+use allotment::stats::TlabStatistics;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

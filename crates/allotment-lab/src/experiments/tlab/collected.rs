@@ -9,8 +9,10 @@ use super::widest::widest;
 use crate::experiments::collectors::heap_of;
 use crate::experiments::heap_use::HeapUse;
 use crate::harness::{Bench, Case, ParameterError, Worker};
+use allotment::Mutator;
+use allotment::OutOfMemory;
 use allotment::heap::HeapBuilder;
-use allotment::mutator::{Mutator, OutOfMemory, PerObject, Prefetch};
+use allotment::raw::{PerObject, Prefetch};
 use anyhow::Context;
 
 /// Allocates, and lets the heap be collected when it is full.
@@ -73,7 +75,7 @@ pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Benc
 mod tests {
     use super::*;
     use allotment::Heap;
-    use allotment::mutator::BySize;
+    use allotment::raw::BySize;
 
     #[test]
     fn a_full_heap_is_collected_and_the_loop_goes_on() {

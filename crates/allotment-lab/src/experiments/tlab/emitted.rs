@@ -4,11 +4,11 @@ use super::super::emitted::{Between, EmittedLoop, Filler, Form, Work};
 use super::super::prefetching::prefetches;
 use super::eden::{calls, heap_of_edens};
 use crate::harness::{Bench, Case};
-use allotment::object::Shape;
-use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::Shape;
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{Allocation, Emitter, Initialise};
 
-/// What [`BySize`](allotment::mutator::BySize) is in HotSpot's settings.
+/// What [`BySize`](allotment::raw::BySize) is in HotSpot's settings.
 const BY_SIZE: PrefetchSettings = PrefetchSettings {
     style: PrefetchStyle::Always,
     distance: 256,

@@ -7,8 +7,9 @@ use super::eden::{calls, heap_of_edens};
 use super::widest::{Loop, widest};
 use crate::harness::{Bench, Case, Worker, keep};
 use allotment::Heap;
-use allotment::mutator::{Mark, Mutator, Prefetch, Site, Zeroing};
-use allotment::object::Shape;
+use allotment::Mutator;
+use allotment::raw::Shape;
+use allotment::raw::{Mark, Prefetch, Site, Zeroing};
 use anyhow::Context;
 
 /// Where objects of `BYTES` bytes are allocated in `heap`.

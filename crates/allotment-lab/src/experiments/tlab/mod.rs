@@ -31,7 +31,7 @@ use crate::format::{Comparison, ScoreRow, number};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
 use allotment::heap::HeapBuilder;
-use allotment::mutator::{Ahead, BySize, NoPrefetch, PerObject};
+use allotment::raw::{Ahead, BySize, NoPrefetch, PerObject};
 use anyhow::bail;
 
 /// The experiment `tlab`.

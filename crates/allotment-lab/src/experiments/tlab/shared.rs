@@ -13,13 +13,14 @@ use super::widest::widest;
 use crate::experiments::buffers::{region_bytes, tlab_size};
 use crate::harness::{Bench, Case, Iteration, ParameterError, Probe, SecondaryValue, Worker};
 use allotment::Heap;
+use allotment::Mutator;
 use allotment::heap::HeapBuilder;
-use allotment::mutator::{Mutator, PerObject, Prefetch};
-use allotment::object::Shape;
+use allotment::heap::MIN_REGIONS;
 use allotment::options::{CollectorKind, OptionError};
-use allotment::platform::{PrefetchSettings, Processor};
-use allotment::region::MIN_REGIONS;
-use allotment::tlab::statistics::TlabStatistics;
+use allotment::raw::Shape;
+use allotment::raw::{PerObject, Prefetch};
+use allotment::raw::{PrefetchSettings, Processor};
+use allotment::stats::TlabStatistics;
 use allotment_jit::{Allocation, Emitter, Initialise};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -223,7 +224,7 @@ pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Benc
 mod tests {
     use super::*;
     use crate::harness::{JmhMode, TimeUnit};
-    use allotment::mutator::NoPrefetch;
+    use allotment::raw::NoPrefetch;
     use std::time::Duration;
 
     fn plan(eden: usize, tlab: usize, threads: usize) -> HeapPlan {

@@ -19,7 +19,7 @@ use super::sizes::{self, WithSize};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
-use allotment::mutator::{BySize, NoPrefetch};
+use allotment::raw::{BySize, NoPrefetch};
 use anyhow::anyhow;
 use plan::HeapPlan;
 

@@ -4,8 +4,8 @@ use super::super::buffers::{region_bytes, tlab_size};
 use super::super::memory;
 use crate::format::phrase::count;
 use crate::harness::Case;
+use allotment::heap::MAX_HEAP_BYTES;
 use allotment::platform::topology::Topology;
-use allotment::region::MAX_HEAP_BYTES;
 
 /// What may stay empty at the end of a region where the policy chooses, in bytes: less than MinTLABSize, which is
 /// below this by default.

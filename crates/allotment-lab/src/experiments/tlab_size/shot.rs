@@ -3,9 +3,9 @@
 use super::plan::HeapPlan;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Thread, Worker, keep};
 use allotment::Heap;
-use allotment::mutator::{PerObject, Prefetch, Site};
-use allotment::object::Shape;
 use allotment::options::CollectorKind;
+use allotment::raw::Shape;
+use allotment::raw::{PerObject, Prefetch, Site};
 use anyhow::{Context, bail};
 use std::ptr::NonNull;
 use std::sync::{PoisonError, RwLock};
@@ -139,7 +139,7 @@ pub(super) fn run<const BYTES: usize, P: Prefetch>(
 mod tests {
     use super::*;
     use crate::harness::{Case, JmhMode, TimeUnit};
-    use allotment::mutator::BySize;
+    use allotment::raw::BySize;
     use std::sync::Barrier;
 
     const THREADS: usize = 2;

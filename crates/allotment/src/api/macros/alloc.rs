@@ -87,7 +87,7 @@ macro_rules! __alloc {
                 // SAFETY: no safepoint since it was allocated.
                 $crate::rt::Ok(unsafe { $crate::rt::restore(__al_object, __al_span) })
             }
-            $crate::rt::Err(__al_error) => $crate::rt::Err::<_, $crate::mutator::OutOfMemory>(__al_error),
+            $crate::rt::Err(__al_error) => $crate::rt::Err::<_, $crate::OutOfMemory>(__al_error),
         }
     }};
 }

@@ -18,9 +18,9 @@
 //! can read from a log why it did something.
 //!
 //! ```
-//! use allotment::collector::sizing::{Collection, Machine, Settings, Sizing};
+//! use allotment::stats::{Collection, Machine, Settings, Sizing};
 //! use allotment::options::Options;
-//! use allotment::region::Geometry;
+//! use allotment::heap::Geometry;
 //!
 //! let geometry = Geometry::new(1 << 30, 0).unwrap();
 //! let (l2_bytes, l3_bytes) = (2 << 20, 64 << 20);

@@ -36,7 +36,7 @@ impl<'t> Mutator<'t> {
     /// a line and less, as long as the closure is small enough to be inlined.
     ///
     /// ```
-    /// use allotment::{Heap, mutator::{PerObject, Site}, object::Shape};
+    /// use allotment::{Heap, raw::{PerObject, Shape, Site}};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
     /// let site: Site<16, PerObject> = Site::new(heap.register(Shape::fixed("Cell", 16))?).expect("16 bytes");

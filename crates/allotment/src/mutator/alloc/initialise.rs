@@ -27,7 +27,7 @@ pub struct ByCaller;
 /// compiled for AVX: in a build with `-C target-cpu`, or for that function alone.
 ///
 /// ```
-/// use allotment::{Heap, mutator::{Mutator, PerObject, Site}, object::Shape};
+/// use allotment::{Heap, Mutator, raw::{PerObject, Shape, Site}};
 ///
 /// /// Compiled for AVX2: an object of 64 bytes is two stores instead of four.
 /// ///

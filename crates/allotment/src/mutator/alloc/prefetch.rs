@@ -41,9 +41,9 @@ pub struct Write<const DISTANCE: usize, const LINES: usize>;
 /// loops twice, as the lab does (`allotment run tlab --prefetch by-size,none`):
 ///
 /// ```
-/// use allotment::platform::{PrefetchSettings, PrefetchStyle, Processor};
-/// use allotment::mutator::{BySize, ByCaller, Mutator, NoPrefetch, Prefetch, Site};
-/// # use allotment::{Heap, object::Shape};
+/// use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
+/// use allotment::{raw::{ByCaller, BySize, NoPrefetch, Prefetch, Site}, Mutator};
+/// # use allotment::{Heap, raw::Shape};
 ///
 /// fn work<P: Prefetch>(mutator: &Mutator<'_>, site: Site<32, ByCaller, P>) -> usize {
 ///     // SAFETY: the shape is this heap's and has no slots.

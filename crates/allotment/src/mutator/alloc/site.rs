@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 ///
 /// The size is checked when the site is made, so that an allocation need not look at the shape:
 /// ```
-/// use allotment::{Heap, mutator::{PerObject, Site}, object::Shape};
+/// use allotment::{Heap, raw::{PerObject, Shape, Site}};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
 /// let point = heap.register(Shape::fixed("Point", 24))?;

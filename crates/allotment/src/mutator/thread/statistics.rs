@@ -12,7 +12,7 @@ impl Mutator<'_> {
     /// them, and what a buffer had left then is in `gc_waste`.
     ///
     /// ```
-    /// use allotment::{Heap, OutOfMemory, object::{Element, Shape}};
+    /// use allotment::{Heap, OutOfMemory, raw::{Element, Shape}};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let heap = Heap::builder().max_heap_size(64 << 20).build()?;
     /// let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;

@@ -19,7 +19,7 @@ pub(crate) use population_count::PopulationCount;
 /// no upgrade.
 ///
 /// Any address is allowed. On a processor without the instruction
-/// ([`Topology::has_prefetchw`](super::topology::Topology::has_prefetchw)) it does nothing.
+/// (`Topology::has_prefetchw`) it does nothing.
 #[inline(always)]
 pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
     // SAFETY: PREFETCHW changes no register, no flag and no memory the program can see, uses no stack and

@@ -16,6 +16,7 @@
 /// so the first sample replaces the average and the second counts at least half.
 ///
 /// ```
+/// # #[cfg(feature = "internals")] {
 /// use allotment::tlab::sizing::Average;
 ///
 /// let mut average = Average::new(35);
@@ -24,6 +25,7 @@
 /// assert_eq!(average.value(), 0.5);
 /// average.sample(0.0);
 /// assert_eq!(average.value(), 0.325);
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Average {

@@ -14,10 +14,12 @@ const SMALLEST: usize = 64;
 /// What the heap knows when it sets up its sizing: the options, and the size of a region.
 ///
 /// ```
+/// # #[cfg(feature = "internals")] {
 /// use allotment::tlab::sizing::{Config, Settings};
 ///
 /// let config = Config::new(&Settings { region_size: 2 << 20, capacity: 4 << 30, ..Settings::default() });
 /// assert_eq!((config.floor(), config.max_tlab_size()), (16 << 10, 2 << 20));
+/// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {

@@ -17,10 +17,12 @@ pub const fn max_tlab_size(region_size: usize) -> usize {
 /// The largest buffer since JDK-8359947, in bytes: min(region, max(region / 32, 256 KiB)).
 ///
 /// ```
+/// # #[cfg(feature = "internals")] {
 /// use allotment::tlab::sizing::shenandoah_max_tlab_size_8359947;
 ///
 /// assert_eq!(shenandoah_max_tlab_size_8359947(2 << 20), 256 << 10);
 /// assert_eq!(shenandoah_max_tlab_size_8359947(32 << 20), 1 << 20);
+/// # }
 /// ```
 #[must_use]
 pub const fn max_tlab_size_8359947(region_size: usize) -> usize {

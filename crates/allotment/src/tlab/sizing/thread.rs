@@ -40,6 +40,7 @@ pub struct Cycle {
 /// A thread's life, alone in its heap:
 ///
 /// ```
+/// # #[cfg(feature = "internals")] {
 /// use allotment::tlab::sizing::{Averages, Config, Settings, Sizing};
 ///
 /// let config = Config::new(&Settings::default());
@@ -50,6 +51,7 @@ pub struct Cycle {
 /// assert_eq!((request.min, request.size), (2 << 10, (16 << 10) + 48));
 /// sizing.granted(&config, request.size, 0);
 /// assert_eq!(sizing.refills(), 1);
+/// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizing {

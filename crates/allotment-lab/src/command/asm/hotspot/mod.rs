@@ -12,7 +12,7 @@ mod tests;
 
 use super::arguments::{Form, Length, Question, What};
 use super::stage::Stage;
-use allotment::platform::{PrefetchInstruction, PrefetchSettings, PrefetchStyle};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 use allotment_jit::{Initialise, Part};
 
 /// `FastAllocateSizeLimit`, in words of 8 bytes.

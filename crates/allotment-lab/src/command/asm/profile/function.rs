@@ -5,7 +5,7 @@
 
 use crate::command::asm::arguments::Form;
 use crate::command::asm::ours::Ours;
-use allotment::mutator::Hot;
+use allotment::raw::Hot;
 use allotment_jit::{Code, CodeBuffer, CodeError, EmitError, FunctionId, Part, Sequence, Target};
 use iced_x86::code_asm::registers::gpr64::{rax, rbx, rdx, rsi};
 use std::mem;
@@ -86,7 +86,7 @@ impl Running {
     /// Allocates so many times, or until there is no room; returns how often it did.
     ///
     /// # Safety
-    /// - `hot` is [`Mutator::hot`](allotment::mutator::Mutator::hot) of the calling thread, which is attached; no `&mut
+    /// - `hot` is [`Mutator::hot`](allotment::Mutator::hot) of the calling thread, which is attached; no `&mut
     ///   Mutator` of it is used meanwhile.
     /// - The heap of that thread never collects, since nobody tells it of these objects.
     pub(super) unsafe fn run(&self, hot: *const Hot, turns: usize, length: usize) -> usize {

@@ -1,0 +1,65 @@
+//! The heap without the safe API: for runtimes with their own object access, and for compilers.
+//!
+//! The safe API is written on this layer, and a runtime that has its own layout, roots or compiler uses the same. What it
+//! owes the heap is listed as predicates at each function:
+//!
+//! | to | use |
+//! |---|---|
+//! | describe objects | [`Heap::register`](crate::Heap::register) with a [`Shape`]: slots as data, or a trace function |
+//! | allocate | [`Mutator::try_alloc_raw`] with a [`Site`], [`alloc_raw`](Mutator::alloc_raw), [`make_room`](Mutator::make_room) and [`alloc_in_raw`](Mutator::alloc_in_raw) |
+//! | read and write slots | [`Mutator::load`], [`Mutator::store`]; a word is as [`reference`](fn@reference) says |
+//! | keep objects alive | [`Mutator::new_root`], [`link_word`](Mutator::link_word), [`link_root`](Mutator::link_root), [`new_weak_root`](Mutator::new_weak_root), [`RootProvider`] |
+//! | keep one in place | [`Mutator::pin`] |
+//! | compile | [`Hot`], what generated code reads and writes; [`GeneratedCalls`], what it calls; the crate `allotment-jit` emits it |
+//! | stop | [`Mutator::safepoint`], [`blocking`](Mutator::blocking), [`stop_the_world`](Mutator::stop_the_world) |
+//!
+//! ```
+//! use allotment::{Heap, raw::{Shape, SlotKind, reference}};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+//! let pair = heap.register(Shape::fixed("Pair", 24).slot("next", 8, SlotKind::Strong))?;
+//! let length = heap.attach(|mutator| {
+//!     // SAFETY: null refers to nothing.
+//!     let list = unsafe { mutator.new_root(0) };
+//!     for _ in 0..1000 {
+//!         // SAFETY: the shape is this heap's. A safepoint: what is not in a root is gone.
+//!         let new = unsafe { mutator.alloc_raw(pair, 0)? };
+//!         let next = list.get(mutator).expect("a root of this heap");
+//!         // SAFETY: a slot of the new object; both words are references to live objects, or null.
+//!         unsafe {
+//!             mutator.store(new.as_ptr().byte_add(8).cast(), next);
+//!             list.set(mutator, new.as_ptr() as u64);
+//!         }
+//!     }
+//!     mutator.collect();
+//!     let (mut length, mut at) = (0, list.get(mutator).expect("a root of this heap"));
+//!     while let Some(address) = reference(at) {
+//!         length += 1;
+//!         // SAFETY: a slot of a live object.
+//!         at = unsafe { mutator.load((address as *const u64).add(1)) };
+//!     }
+//!     Ok::<usize, allotment::OutOfMemory>(length)
+//! })??;
+//! assert_eq!(length, 1000);
+//! # Ok(())
+//! # }
+//! ```
+
+#[doc(no_inline)]
+pub use crate::Mutator;
+pub use crate::mutator::{
+    Ahead, AllocateArraySlow, AllocateSlow, ArraySite, Burst, ByCaller, BySize, GeneratedCalls,
+    GeneratedFrame, Hot, LinkedRoot, Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId, RootHandle,
+    RootLink, RootProvider, RootVisitor, RootWord, SafepointSlow, Site, StopError, World, Write, Zeroing,
+};
+pub use crate::object::{
+    ADDRESS_MASK, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,
+    MIN_OBJECT_BYTES, Object, POISON, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind,
+    SlotVisitor, TailSlots, TraceFn, TypeShape, WORD, WalkError, fill, first_word_not, for_each_fixed_slot,
+    for_each_slot, poison, reference, size_of_object, tail_slots, walk, with_reference,
+};
+pub use crate::platform::{
+    PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor, page_size,
+    prefetch_read, prefetch_write, write_word_and_zeroes,
+};
+pub use crate::type_shape;
