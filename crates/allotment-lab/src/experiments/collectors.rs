@@ -6,14 +6,10 @@
 //! own message, not the whole run.
 
 use crate::harness::{Axis, Kind};
+use crate::machine::topology;
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
-use allotment::memory::topology::Topology;
 use allotment::options::OptionError;
-use std::sync::LazyLock;
-
-/// This machine. Asked once: a full grid has hundreds of thousands of cases, and the answer is in dozens of files.
-static HERE: LazyLock<Topology> = LazyLock::new(Topology::detect);
 
 /// The axis `collector`: what is done when the heap is full.
 pub(super) const COLLECTOR: Axis = Axis::new(
@@ -55,7 +51,7 @@ pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
 
 /// Why there is no such heap here, if there is none: for `Experiment::nonsense`.
 pub(super) fn unresolved(heap: HeapBuilder) -> Option<String> {
-    heap.resolve_on(&HERE).err().map(|error| error.to_string())
+    heap.resolve_on(topology()).err().map(|error| error.to_string())
 }
 
 /// Why no heap is collected by so many workers, if none is: for `Experiment::nonsense`.
