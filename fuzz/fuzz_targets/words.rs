@@ -3,7 +3,7 @@
 
 use allotment_lab::command::{Command, RunArguments, parse};
 use allotment_lab::experiments;
-use allotment_lab::harness::expand;
+use allotment_lab::harness::{Selection, expand};
 use allotment_lab::tlab_log::{Candidate, read, replay};
 use libfuzzer_sys::fuzz_target;
 
@@ -16,11 +16,14 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// The grid of the experiments named, as `run` makes it.
+/// The grid of the experiments named, as `run` makes it; but the full grid only of one, for that of all of them
+/// takes seconds.
 fn grid(arguments: &RunArguments) {
     let named = |name: &str| arguments.experiments.iter().any(|one| one == name || one == "all");
-    let chosen = experiments::all().iter().filter(|experiment| named(experiment.name()));
-    let _ = expand(&chosen.copied().collect::<Vec<_>>(), &arguments.selection(), 2);
+    let chosen = experiments::all().iter().copied().filter(|experiment| named(experiment.name()));
+    let chosen: Vec<_> = chosen.collect();
+    let selection = arguments.selection();
+    let _ = expand(&chosen, &Selection { full: selection.full && chosen.len() == 1, ..selection }, 2);
 }
 
 /// Replays a log, once the sizings are right.
