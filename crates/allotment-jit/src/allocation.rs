@@ -8,7 +8,7 @@ use iced_x86::Register;
 /// larger one goes to the heap at once.
 pub const MAX_INLINE_BYTES: usize = 1 << 20;
 
-/// Who writes the memory behind a new header: the policies of [`allotment::mutator`], chosen when code is made.
+/// Who writes the memory behind a new header: the policies of [`allotment::raw`], chosen when code is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Initialise {
     /// The code behind the allocation, every word.

@@ -5,6 +5,7 @@
 //! under its own names.
 
 use super::{Event, Expected, Family, Reading, Refusal, Usage, rows};
+use crate::format::suggest::within;
 use serde::{Deserialize, Serialize};
 
 /// What is counted.
@@ -216,10 +217,9 @@ fn event(code: super::Code) -> Event {
 fn hint(word: &str) -> String {
     let known = ["auto"].into_iter().chain(Event::names()).chain(Usage::ALL.map(Usage::name));
     let known = known.chain(rows().flat_map(|row| row.names().chain([row.quantity])));
-    let nearest = known.map(|name| (strsim::damerau_levenshtein(name, word), name)).min();
-    match nearest {
-        Some((distance, name)) if distance <= name.len() / 3 => format!("did you mean `{name}`?"),
-        _ => "`allotment counters` lists them; a code is written r21d0".into(),
+    match within(word, known, 3) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`allotment counters` lists them; a code is written r21d0".into(),
     }
 }
 

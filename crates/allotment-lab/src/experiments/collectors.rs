@@ -6,6 +6,7 @@
 //! own message, not the whole run.
 
 use crate::harness::{Axis, Kind};
+use crate::machine::topology;
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
@@ -45,7 +46,12 @@ pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
         Ok(builder) => builder,
         Err(error) => return Some(error.to_string()),
     };
-    builder.resolve().err().map(|error| error.to_string())
+    unresolved(builder)
+}
+
+/// Why there is no such heap here, if there is none: for `Experiment::nonsense`.
+pub(super) fn unresolved(heap: HeapBuilder) -> Option<String> {
+    heap.resolve_on(topology()).err().map(|error| error.to_string())
 }
 
 /// Why no heap is collected by so many workers, if none is: for `Experiment::nonsense`.

@@ -1,11 +1,13 @@
 //! Durations as JMH's options and files spell them: `300 ms`, `1 s`.
 //!
-//! A number without a unit means seconds, as in JMH's own options. The units are JMH's without the day,
-//! which no iteration lasts.
+//! A number without a unit means seconds, as in JMH's own options. The units are JMH's; the day, which no
+//! iteration of ours lasts, is read of files alone.
 
 use std::time::Duration;
 
-const UNITS: [(&str, u64); 6] = [
+type Unit = (&'static str, u64);
+
+const UNITS: [Unit; 6] = [
     ("ns", 1),
     ("us", 1_000),
     ("ms", 1_000_000),
@@ -13,6 +15,8 @@ const UNITS: [(&str, u64); 6] = [
     ("min", 60_000_000_000),
     ("hr", 3_600_000_000_000),
 ];
+
+const DAY: Unit = ("day", 86_400_000_000_000);
 
 /// The duration in the largest unit that divides it: `1 s`, `300 ms`. Zero is JMH's `single-shot`.
 pub fn iteration_time(time: Duration) -> String {
@@ -45,20 +49,36 @@ pub fn rough(time: Duration) -> String {
 /// Says what a time looks like, or that it is zero or beyond a day.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let text = text.trim();
+    let time = read(text, &UNITS)?;
+    if time > Duration::from_nanos(DAY.1) {
+        return Err(format!("`{text}` is longer than a day"));
+    }
+    Ok(time)
+}
+
+/// Reads a time of a file, which another program wrote: it may be longer than a day, and in days.
+///
+/// # Errors
+/// Says what a time looks like, or that it is zero or beyond what 64 bits hold.
+pub fn parse_of_file(text: &str) -> Result<Duration, String> {
+    read(text.trim(), &[&UNITS[..], &[DAY]].concat())
+}
+
+fn read(text: &str, units: &[Unit]) -> Result<Duration, String> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = (&text[..split], text[split..].trim());
     let wrong =
         || format!("`{text}` is not a time; write a number and ns, us, ms, s, min or hr, such as 300ms");
     let length = match unit {
         "" => 1_000_000_000,
-        unit => UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?.1,
+        unit => units.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?.1,
     };
     let nanoseconds = number.parse::<f64>().map_err(|_| wrong())? * length as f64;
     if nanoseconds < 1.0 {
         return Err(format!("`{text}` is no time at all; the least is 1ns"));
     }
-    if nanoseconds > 86_400e9 {
-        return Err(format!("`{text}` is longer than a day"));
+    if nanoseconds >= u64::MAX as f64 {
+        return Err(format!("`{text}` is longer than five hundred years"));
     }
     Ok(Duration::from_nanos(nanoseconds.round() as u64))
 }
@@ -86,6 +106,19 @@ mod tests {
         {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_file_may_tell_of_days_and_what_is_written_of_them_is_read() {
+        for (text, hours) in [("1 day", 24), ("2 day", 48), ("25 hr", 25), ("200000 day", 4_800_000)] {
+            let time = Duration::from_secs(hours * 3600);
+            assert_eq!(parse_of_file(text), Ok(time), "{text}");
+            assert_eq!(parse_of_file(&iteration_time(time)), Ok(time), "{text}");
+        }
+        for wrong in ["day", "0 day", "-1 day", "300000 day", "9999999999999999999999 s"] {
+            assert!(parse_of_file(wrong).is_err(), "{wrong}");
+        }
+        assert!(parse("1 day").is_err());
     }
 
     #[test]

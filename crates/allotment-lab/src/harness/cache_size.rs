@@ -3,7 +3,7 @@
 //! What an experiment wants is often a memory that stays in a cache, or one that does not; in bytes that is another size on
 //! each machine. Rounded down to a power of two: half of 1.25 MiB rounded up would be 1 MiB.
 
-use allotment::platform::topology::Topology;
+use crate::machine::topology;
 
 /// Half, once and twice of each level, as the words begin.
 const SHARES: [(&str, usize); 3] = [("half-", 1), ("", 2), ("twice-", 4)];
@@ -14,7 +14,7 @@ const LEVELS: [(&str, u8, usize); 3] = [("l1", 1, 32 << 10), ("l2", 2, 1 << 20),
 /// The bytes that a word means on this machine; none if it is no such word.
 pub(super) fn of(word: &str) -> Option<usize> {
     let (level, unseen, halves) = read(word)?;
-    let bytes = Topology::detect().data_caches(level).map_or(unseen, |cache| cache.bytes);
+    let bytes = topology().data_caches(level).map_or(unseen, |cache| cache.bytes);
     Some(halves_of(bytes, halves))
 }
 

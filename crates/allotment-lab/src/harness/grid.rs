@@ -68,11 +68,19 @@ pub fn expand(
             if !selection.takes(mode) || first_look && !experiment.is_quick(mode) {
                 continue;
             }
-            let points = points(experiment, mode, selection, MAX_CASES.saturating_sub(cases.len()))?;
             let jmh_modes = match selection.jmh_modes.as_slice() {
                 [] => mode.jmh_modes.to_vec(),
                 chosen => distinct(chosen.iter().copied()),
             };
+            // What will be left out is made as well.
+            let room = MAX_CASES.saturating_sub(cases.len() + senseless.len());
+            let room = room / (threads.len() * jmh_modes.len()).max(1);
+            if room == 0 {
+                return Err(GridError(format!(
+                    "more than {MAX_CASES} cases: fewer numbers of --threads fit"
+                )));
+            }
+            let points = points(experiment, mode, selection, room)?;
             for &jmh_mode in &jmh_modes {
                 for params in &points {
                     for &threads in &threads {
@@ -384,6 +392,20 @@ mod tests {
         };
         let expected = "more than 1000000 cases: fewer values of --tlab-size fit";
         assert_eq!(expanded(&selection).unwrap_err(), expected);
+        // Each point of the grid is one case per number of threads and JMH mode.
+        let sizes = (1..=300).map(|number| (number * 8).to_string()).collect();
+        let selection =
+            Selection { values: vec![("size".into(), sizes)], threads: (1..=4000).collect(), ..selection };
+        assert_eq!(expanded(&selection).unwrap_err(), "more than 1000000 cases: fewer values of --size fit");
+        // So is what is left out.
+        let sizes: Vec<String> = (1..=600).map(|number| format!("{}m", number + 2)).collect();
+        let selection = Selection {
+            values: vec![("size".into(), sizes)],
+            modes: vec!["shared".into()],
+            threads: (1..=1700).collect(),
+            ..selection
+        };
+        assert_eq!(expanded(&selection).unwrap_err(), "more than 1000000 cases: fewer values of --size fit");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod noise;
 mod on_two_cpus;
 mod ping_pong;
 mod resident;
+mod topology;
 mod two_cpus;
 mod x86_64;
 
@@ -24,5 +25,6 @@ pub use linux::{die_with_parent, pin_current_thread, raise_open_files};
 pub use noise::{Noise, stolen_milliseconds};
 pub use ping_pong::{HandOver, hand_over, ping_pong};
 pub use resident::Resident;
+pub use topology::topology;
 pub use two_cpus::{TWO_CPUS, await_two_cpus, cpus_at_once};
 pub use x86_64::time_stamp_counter;

@@ -17,8 +17,12 @@ use allotment::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Settings, Sizi
 /// Bytes of the object that waits for a buffer: it adds to the buffer's size, and hardly matters.
 const OBJECT: usize = 64;
 
-/// Refills of a thread in a cycle after which the rest is taken to be like them.
-const MOST_REFILLS: u64 = 1 << 20;
+/// Refills that are tried one by one, in all. Sizes of a damaged log may be anything, and each line may tell of
+/// billions of refills.
+const MOST_REFILLS: u64 = 1 << 22;
+
+/// Refills of a thread in a cycle that are tried in any case: within fewer the sizes have settled.
+const LEAST_REFILLS: u64 = 1 << 10;
 
 /// `TLABIdlePercent`, the default.
 const IDLE_PERCENT: f64 = 1.0;
@@ -47,7 +51,8 @@ pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Repl
     }
     let config = Config::new(&settings);
     let budget = Budget::new(&config, capacity, IDLE_PERCENT);
-    let mut heap = Heap { averages: Averages::new(&config), sizings: Vec::new(), config, budget };
+    let singly = (MOST_REFILLS / (cycles.shares.len() as u64).max(1)).max(LEAST_REFILLS);
+    let mut heap = Heap { averages: Averages::new(&config), sizings: Vec::new(), config, budget, singly };
     let mut done = Replayed::default();
     let (mut from, mut began) = (0, 0);
     for end in &cycles.ends {
@@ -95,11 +100,13 @@ struct Heap {
     budget: Budget,
     /// By thread; none before it allocates.
     sizings: Vec<Option<Sizing>>,
+    /// Refills of a thread in a cycle after which the rest is taken to be like them.
+    singly: u64,
 }
 
 impl Heap {
     fn allocate(&mut self, share: &Share, began_it: bool, (began, ends): (u64, u64), done: &mut Replayed) {
-        let Heap { config, averages, budget, sizings } = self;
+        let Heap { config, averages, budget, sizings, singly } = self;
         let index = share.thread as usize;
         if sizings.len() <= index {
             sizings.resize(index + 1, None);
@@ -119,7 +126,7 @@ impl Heap {
             let dropped = share.dropped.min(sizing.refill_waste_limit() as u64).min(size - OBJECT as u64);
             let holds = size - dropped;
             // Behind so many refills they are all alike.
-            let times = if refills < MOST_REFILLS { 1 } else { (share.allocated - used).div_ceil(holds) };
+            let times = if refills < *singly { 1 } else { (share.allocated - used).div_ceil(holds) };
             refills = refills.saturating_add(times);
             used = used.saturating_add(holds.saturating_mul(times));
             done.buffers = done.buffers.saturating_add(size.saturating_mul(times));

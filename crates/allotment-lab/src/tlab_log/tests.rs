@@ -187,6 +187,24 @@ fn rotated_files_are_found_and_sorted_by_time() {
 }
 
 #[test]
+fn a_replay_of_more_refills_than_can_be_tried_is_their_arithmetic() {
+    // 1 PiB in each of 2000 lines.
+    let mut text = String::new();
+    for gc in 0..2000 {
+        let _ = writeln!(
+            text,
+            "[{gc}.5s] GC({gc}) TLAB GC: thread: 0x1 [id: 1] desired: 64K allocated: 1048576G slow allocs: 0  refill waste: 320B refills: 50 waste  0.0% gc: 0B slow: 0B"
+        );
+    }
+    let log = read(text.as_bytes());
+    let settings = "TLABSize=64k,ResizeTLAB=false,RegionSize=1m";
+    let done = replay(&log.cycles, &Candidate::list(settings).unwrap()[0], 64 << 10);
+    // The object waiting adds 64 bytes to each.
+    let each = (1_u64 << 50).div_ceil((64 << 10) + 64);
+    assert_eq!((log.cycles.len(), done.refills), (2000, 2000 * each));
+}
+
+#[test]
 fn a_replay_of_a_steady_thread_is_its_arithmetic() {
     // 1 MiB per collection of one thread, of an eden of 1 MiB.
     let mut text = String::new();

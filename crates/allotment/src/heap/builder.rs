@@ -141,8 +141,18 @@ impl HeapBuilder {
     ///
     /// # Errors
     /// [`BuildError`] as `build`, but for what the system refuses when it is asked for memory.
-    pub fn resolve(mut self) -> Result<OptionSet, BuildError> {
-        Ok(self.choose(&Topology::detect())?.set)
+    pub fn resolve(self) -> Result<OptionSet, BuildError> {
+        self.resolve_on(&Topology::detect())
+    }
+
+    /// [`resolve`](Self::resolve) on a machine that was looked at before: for whoever resolves many times, since
+    /// `Topology::detect` reads dozens of files.
+    ///
+    /// # Errors
+    /// As `resolve`.
+    #[doc(hidden)]
+    pub fn resolve_on(mut self, topology: &Topology) -> Result<OptionSet, BuildError> {
+        Ok(self.choose(topology)?.set)
     }
 
     /// Makes the heap.

@@ -4,6 +4,7 @@ use super::choose::{Chosen, Platform, choose};
 use super::{BuildError, Heap};
 use crate::options::{OPTIONS, OptionId, OptionInfo, OptionSet, Origin, Source, TlabPolicy};
 use crate::platform::Processor;
+use crate::platform::topology::Topology;
 use crate::tlab::sizing::{Config, Settings};
 use proptest::prelude::*;
 
@@ -254,6 +255,8 @@ fn a_heap_is_made_of_what_is_shown() {
         let list = format!("MaxHeapSize=64m,{list}");
         let builder = || Heap::builder().options(&list).expect(&list);
         let (heap, resolved) = (builder().build().expect(&list), builder().resolve().expect(&list));
+        let again = builder().resolve_on(&Topology::detect()).expect(&list);
+        assert_eq!(texts(&again), texts(&resolved), "{list}");
         assert_eq!(texts(heap.options()), texts(&resolved), "{list}");
         let values = heap.options().values();
         assert_eq!(sizing_as_shown(heap.options()), heap.shared.sizing, "{list}");

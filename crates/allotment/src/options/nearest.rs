@@ -12,7 +12,13 @@ pub(super) fn nearest(name: &str, known: impl IntoIterator<Item = &'static str>)
     let name = name.to_ascii_lowercase();
     let mut best = None;
     let mut best_similarity = SIMILAR;
+    let length = name.chars().count();
     for candidate in known {
+        // So much is the same at most, and a name of any length is compared in no time.
+        let (shorter, longer) = (length.min(candidate.len()), length.max(candidate.len()));
+        if (shorter as f64) < SIMILAR * longer as f64 {
+            continue;
+        }
         let similarity = strsim::normalized_damerau_levenshtein(&name, &candidate.to_ascii_lowercase());
         if similarity > best_similarity || (best.is_none() && similarity == best_similarity) {
             (best, best_similarity) = (Some(candidate), similarity);
@@ -41,5 +47,17 @@ mod tests {
         ] {
             assert_eq!(nearest(written, known), meant, "{written}");
         }
+    }
+
+    #[test]
+    fn a_name_of_any_length_is_compared() {
+        assert_eq!(nearest(&"TLABSize".repeat(1 << 20), ["TLABSize", "UseTLAB"]), None);
+    }
+
+    #[test]
+    fn lengths_that_allow_a_suggestion_are_compared() {
+        assert_eq!(nearest("abc", ["abcde"]), Some("abcde"), "3 of 5, the least");
+        assert_eq!(nearest("abcde", ["abc"]), Some("abc"));
+        assert_eq!(nearest("abc", ["abcdef"]), None);
     }
 }

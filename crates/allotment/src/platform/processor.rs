@@ -4,6 +4,7 @@
 //! tests, whichever one the tests run on. Depends on x86-64, as its siblings named for it do.
 
 use raw_cpuid::CpuId;
+use std::sync::OnceLock;
 
 /// Who made a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +50,14 @@ impl Processor {
         matches!(self.vendor, Vendor::Amd | Vendor::Hygon) && self.family >= 0x17
     }
 
-    /// The one that the caller runs on.
+    /// The one that the caller runs on. It is asked once: each `CPUID` of a virtual machine is answered by its
+    /// host, which takes as long as thousands of instructions.
     pub fn detect() -> Processor {
+        static FOUND: OnceLock<Processor> = OnceLock::new();
+        *FOUND.get_or_init(Self::ask)
+    }
+
+    fn ask() -> Processor {
         let cpuid = CpuId::new();
         let vendor = match cpuid.get_vendor_info() {
             Some(info) => match info.as_str() {
@@ -87,6 +94,7 @@ mod tests {
     #[test]
     fn the_processor_of_the_tests_is_described() {
         let processor = Processor::detect();
+        assert_eq!(processor, Processor::ask());
         assert!(processor.family >= 5 && processor.line_bytes >= 16, "{processor:?}");
         assert_eq!(processor.sse4_2, std::arch::is_x86_feature_detected!("sse4.2"));
     }

@@ -12,6 +12,7 @@ mod verdict;
 
 use super::measuring::{say, usable_cpus, warn_of_build};
 use super::{Failure, print};
+use crate::format::suggest::nearest;
 use crate::format::{OutputFile, check_files, number};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
 use crate::machine::Machine;
@@ -165,15 +166,11 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Res
 fn chosen(names: &[String]) -> Result<Vec<&'static Row>, Failure> {
     let known = |name: &str| ROWS.iter().any(|row| row.benchmark() == name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
-        let all = ROWS.iter().map(Row::benchmark);
-        let nearest = all.map(|name| (strsim::damerau_levenshtein(&name, unknown), name)).min();
-        let hint = match nearest {
-            Some((distance, name)) if distance <= name.len() / 2 => format!("did you mean `{name}`?"),
-            _ => {
-                let mut all: Vec<String> = ROWS.iter().map(Row::benchmark).collect();
-                all.dedup();
-                format!("the rows are {}", all.join(", "))
-            }
+        let mut all: Vec<String> = ROWS.iter().map(Row::benchmark).collect();
+        all.dedup();
+        let hint = match nearest(unknown, all.iter().map(String::as_str)) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("the rows are {}", all.join(", ")),
         };
         return Err(Failure::Usage(format!("no program in C stands beside a row `{unknown}`; {hint}")));
     }

@@ -1,7 +1,7 @@
 //! The heap that a storm needs, and how much there is to do.
 
 use super::operation::OPERATION_BYTES;
-use crate::experiments::collectors::heap_of;
+use crate::experiments::collectors::{heap_of, unresolved};
 use crate::experiments::memory;
 use crate::format::phrase::count;
 use crate::harness::{Case, ParameterError, too_many_threads};
@@ -97,7 +97,7 @@ impl HeapPlan {
         memory::fits(&what, needed, "a smaller --heap, fewer --mutators or --operations")?;
         // Without the collector: one that this build does not have is for its case to say.
         let heap = Heap::builder().max_heap_size(self.heap).tlab_size(self.tlab);
-        heap.resolve().map(drop).map_err(|error| error.to_string())
+        unresolved(heap).map_or(Ok(()), Err)
     }
 }
 

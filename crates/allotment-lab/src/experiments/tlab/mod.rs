@@ -22,7 +22,7 @@ mod shared;
 mod verdict;
 mod widest;
 
-use super::collectors::COLLECTOR;
+use super::collectors::{COLLECTOR, unresolved};
 use super::memory;
 use super::on_jvm;
 use super::prefetching::{PREFETCH, prefetches};
@@ -185,7 +185,7 @@ fn fits(case: &Case, eden: usize) -> Result<(), String> {
 }
 
 fn resolves(heap: HeapBuilder) -> Result<(), String> {
-    heap.resolve().map(drop).map_err(|error| error.to_string())
+    unresolved(heap).map_or(Ok(()), Err)
 }
 
 impl WithSize for Tlab {

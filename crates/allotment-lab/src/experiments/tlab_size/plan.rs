@@ -4,8 +4,8 @@ use super::super::buffers::{region_bytes, tlab_size};
 use super::super::memory;
 use crate::format::phrase::count;
 use crate::harness::Case;
+use crate::machine::topology;
 use allotment::heap::MAX_HEAP_BYTES;
-use allotment::platform::topology::Topology;
 
 /// What may stay empty at the end of a region where the policy chooses, in bytes: less than MinTLABSize, which is
 /// below this by default.
@@ -61,7 +61,7 @@ impl HeapPlan {
             _ => region / bytes * bytes,
         };
         // Every core may have a region begun, every thread one begun and one in hand.
-        let begun = Topology::detect().cpus().len() + 2 * case.threads + 8;
+        let begun = topology().cpus().len() + 2 * case.threads + 8;
         let heap = (all.div_ceil(usable) + begun) * region;
         let touched = if case.switch("pretouch").map_err(wrong)? {
             format!(",+AlwaysPreTouch,InitialHeapSize={heap}")

@@ -111,12 +111,10 @@ pub(super) struct Time(pub(super) Duration);
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let days = text.strip_suffix(" day").map(|days| format!("{days} hr"));
-        match (text.as_str(), days) {
+        match text.as_str() {
             // Releases differ in how they spell that there is none.
-            ("single-shot" | "N/A" | "", _) => Ok(Time(Duration::ZERO)),
-            (_, Some(days)) => time::parse(&days).map(|time| Time(time * 24)).map_err(D::Error::custom),
-            (text, None) => time::parse(text).map(Time).map_err(D::Error::custom),
+            "single-shot" | "N/A" | "" => Ok(Time(Duration::ZERO)),
+            text => time::parse_of_file(text).map(Time).map_err(D::Error::custom),
         }
     }
 }

@@ -310,6 +310,14 @@ mod tests {
     }
 
     #[test]
+    fn a_row_of_iterations_of_days_is_written_and_read() {
+        let row = read(&OLD.replace("1 day", "2 day")).unwrap().remove(0).row;
+        assert_eq!(row.warmup_time, Duration::from_secs(2 * 86_400));
+        let report = Report { rows: vec![row.clone()], ..examples::report() };
+        assert_eq!(read(&written(&report)).unwrap()[0].row.warmup_time, row.warmup_time);
+    }
+
+    #[test]
     fn bytes_are_read_as_text_is() {
         let text = written(&examples::report());
         assert_eq!(read_json_bytes(text.as_bytes()), read_json(&text));
