@@ -263,7 +263,8 @@ fn no_file_of_a_command_is_written_over_another() {
     assert_eq!(fs::read_to_string(&chart).unwrap(), before);
 }
 
-/// `-` is standard output where one text is all that is printed; elsewhere it is refused, and nothing is written.
+/// `-` is standard output where one text is all that is printed; elsewhere it is refused, and
+/// nothing is written.
 #[test]
 fn a_dash_is_standard_output_or_is_refused() {
     let (directory, results) = results();

@@ -75,8 +75,9 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Reads result files and writes what they say.
 ///
 /// # Errors
-/// [`Failure::Usage`] if an output is an input or another output, or the directory is called `-`; [`Failure::Failed`] if a file
-/// cannot be read or written, is no result file, or if there are no results in any.
+/// [`Failure::Usage`] if an output is an input or another output, or the directory is called `-`;
+/// [`Failure::Failed`] if a file cannot be read or written, is no result file, or if there are no
+/// results in any.
 pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     let outputs = [("-o", &arguments.output), ("--markdown", &arguments.markdown)];
     let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));

@@ -1,16 +1,17 @@
 //! A result file that is known to be writable before anything is measured, and is whole or not there.
 //!
-//! An ordinary file is written beside its place and renamed into it. A temporary file is made at the
-//! start, which is the writability test, and removed at once; the one that is renamed is made when there is
-//! something to write. So a command that a signal ends while it measures leaves no file behind, whatever
-//! signal it is. What is not an ordinary file (`/dev/stdout`, a pipe) is opened at the start and written in
-//! place: renaming over a device would replace it. Writing at the end to a path never tried is what was
-//! refused: an hour of measuring would be lost to a mistyped directory. So was keeping the first temporary
-//! file for the end: SIGKILL and SIGQUIT left it behind.
+//! An ordinary file is written beside its place and renamed into it. A temporary file is made at
+//! the start, which is the writability test, and removed at once; the one that is renamed is made
+//! when there is something to write. So a command that a signal ends while it measures leaves no
+//! file behind, whatever signal it is. What is not an ordinary file (`/dev/stdout`, a pipe) is
+//! opened at the start and written in place: renaming over a device would replace it. Writing at
+//! the end to a path never tried is what was refused: an hour of measuring would be lost to a
+//! mistyped directory. So was keeping the first temporary file for the end: SIGKILL and SIGQUIT
+//! left it behind.
 //!
-//! Before that, [`check_files`] looks at all files of a command together: none is written over another that the command reads
-//! or writes. `-` is standard output where nothing else is printed there ([`check_printed_files`]), and no
-//! file elsewhere.
+//! Before that, [`check_files`] looks at all files of a command together: none is written over
+//! another that the command reads or writes. `-` is standard output where nothing else is printed
+//! there ([`check_printed_files`]), and no file elsewhere.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -54,8 +55,8 @@ enum Target {
 }
 
 impl OutputFile {
-    /// Opens `path` for a later [`OutputFile::write`]; `-` is standard output. An existing file keeps its
-    /// contents until then, and for good if there is no such call.
+    /// Opens `path` for a later [`OutputFile::write`]; `-` is standard output. An existing file
+    /// keeps its contents until then, and for good if there is no such call.
     ///
     /// # Errors
     /// The directory is missing or cannot be written to, or the path is a directory or a write-protected
@@ -112,7 +113,8 @@ impl OutputFile {
 
 /// A file beside `path` that vanishes when it is dropped.
 fn temporary(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    // Opened and written as a plain file: the crate's own errors name the temporary file, of which nobody has heard.
+    // Opened and written as a plain file: the crate's own errors name the temporary file, of which
+    // nobody has heard.
     tempfile::Builder::new().prefix(".allotment-").make_in(directory_of(path), |path| {
         OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
     })
@@ -187,7 +189,8 @@ pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), 
     }
 }
 
-/// The same for a command that prints nothing but its files: one output may be `-`, which is standard output.
+/// The same for a command that prints nothing but its files: one output may be `-`, which is
+/// standard output.
 ///
 /// # Errors
 /// An output is an input, or two outputs are one file.

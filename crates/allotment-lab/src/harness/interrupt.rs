@@ -24,8 +24,9 @@ const SETTLING: Duration = Duration::from_millis(100);
 /// What asks for the end.
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
-/// Whether the user wants the run to end. The first Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT) asks; one that comes more than a second
-/// after the signal before ends the program at once, and the kernel ends its forks.
+/// Whether the user wants the run to end. The first Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT) asks; one
+/// that comes more than a second after the signal before ends the program at once, and the kernel
+/// ends its forks.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -51,7 +52,8 @@ impl Interrupt {
             ctrlc::Error::System(cause) => anyhow!("cannot start a thread that listens to Ctrl-C: {cause}"),
             other => anyhow!("cannot listen to Ctrl-C: {other}"),
         })?;
-        // Not among those of the crate. A file of what the memory held, as SIGQUIT leaves it, helps nobody who ends a run.
+        // Not among those of the crate. A file of what the memory held, as SIGQUIT leaves it, helps
+        // nobody who ends a run.
         hear_as_interrupt(Signal::QUIT).context("cannot listen to SIGQUIT")?;
         SIGNALS
             .into_iter()
@@ -133,7 +135,8 @@ fn is_ignored(signal: Signal) -> bool {
 /// Gives a signal the handler that SIGINT has.
 fn hear_as_interrupt(signal: Signal) -> io::Result<()> {
     let handler = action(Signal::INT)?;
-    // SAFETY: the action is one that the kernel has; its handler is fit for a handler, and looks at no signal's number.
+    // SAFETY: the action is one that the kernel has; its handler is fit for a handler, and looks at
+    // no signal's number.
     let set = unsafe { libc::sigaction(signal.as_raw(), &handler, std::ptr::null_mut()) };
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -6,10 +6,10 @@
 //!     { "timestamp": 1704067200123, "message": "[0.5s][gc,tlab] TLAB fill: ..." },
 //! ```
 //!
-//! An entry is an object that has a text ([`has_text`]), at whatever depth. Each is handed on as a line of
-//! its own, so that one reader ([`super::unwrap`]) knows what is in it. Entries are handed on as they come: an
-//! export is one array, and may be longer than the memory. Refused: to gather lines until an object
-//! closes, which is a second parser, and knows no place of a fault.
+//! An entry is an object that has a text ([`has_text`]), at whatever depth. Each is handed on as a
+//! line of its own, so that one reader ([`super::unwrap`]) knows what is in it. Entries are handed
+//! on as they come: an export is one array, and may be longer than the memory. Refused: to gather
+//! lines until an object closes, which is a second parser, and knows no place of a fault.
 
 use super::Log;
 use super::unwrap::{has_text, when};
@@ -25,8 +25,8 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Numbers that are kept of an array: the journal writes a text as the numbers of its bytes.
 const MOST_ELEMENTS: usize = 256 << 10;
 
-/// Whether a text, of which `head` is the beginning, is JSON that has to be read as a whole: an entry is in
-/// it, and its first line cannot be read by itself.
+/// Whether a text, of which `head` is the beginning, is JSON that has to be read as a whole: an
+/// entry is in it, and its first line cannot be read by itself.
 pub(super) fn begins(head: &[u8]) -> bool {
     let text = without_separators(head);
     if !opens(text) {
@@ -66,8 +66,8 @@ pub(super) fn of_line(line: &[u8]) -> Vec<Vec<u8>> {
 /// Reads JSON, for as long as there is some. What follows is left to the reader of lines.
 ///
 /// # Errors
-/// The input cannot be read; it ends within an object or an array ([`io::ErrorKind::UnexpectedEof`]); it is no JSON, and where
-/// not.
+/// The input cannot be read; it ends within an object or an array
+/// ([`io::ErrorKind::UnexpectedEof`]); it is no JSON, and where not.
 pub(super) fn read(input: &mut impl BufRead, log: &mut Log) -> io::Result<()> {
     let left = Cell::new(0);
     let mut line = 1;
@@ -100,7 +100,8 @@ pub(super) fn read(input: &mut impl BufRead, log: &mut Log) -> io::Result<()> {
     Ok(())
 }
 
-/// Calls `each` with the entries of a value, as lines of JSON, while it is parsed, for as long as it says so.
+/// Calls `each` with the entries of a value, as lines of JSON, while it is parsed, for as long as
+/// it says so.
 fn entries<'de, D: Deserializer<'de>>(
     value: D,
     each: &mut dyn FnMut(Vec<u8>) -> bool,
@@ -167,7 +168,8 @@ fn without_separators(text: &[u8]) -> &[u8] {
 struct Entries<'a> {
     /// Gets each entry, and says whether to go on.
     each: &'a mut dyn FnMut(Vec<u8>) -> bool,
-    /// Whether it is in a field of an object: then it may be that object's text, and no entry by itself.
+    /// Whether it is in a field of an object: then it may be that object's text, and no entry by
+    /// itself.
     is_field: bool,
 }
 

@@ -1,4 +1,5 @@
-//! What is written into a line for those who look at it: colours for terminals, entities for web pages.
+//! What is written into a line for those who look at it: colours for terminals, entities for web
+//! pages.
 
 /// Characters as HTML writes them.
 const ENTITIES: [(&[u8], u8); 9] = [

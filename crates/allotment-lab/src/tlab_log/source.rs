@@ -96,7 +96,8 @@ pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     Ok(log)
 }
 
-/// Reads one file. What is packed or JSON and was cut off is read as far as it goes, as a text that was cut off is.
+/// Reads one file. What is packed or JSON and was cut off is read as far as it goes, as a text that
+/// was cut off is.
 fn read_input(mut input: Input, log: &mut Log) -> Result<(), InputError> {
     match read_text(&mut input, log) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {

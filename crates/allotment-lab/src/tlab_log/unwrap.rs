@@ -10,9 +10,10 @@
 //! | terminals | colours |
 //! | web pages | `64K -&gt; 32K` |
 //!
-//! Only what changes the text itself is undone here: JSON, colours, entities, and lines that were split. What stands
-//! before a line, whoever wrote it, is passed over when the message is looked for ([`super::line`]), which
-//! also does for prefixes that nobody has thought of. Of those only the date is taken.
+//! Only what changes the text itself is undone here: JSON, colours, entities, and lines that were
+//! split. What stands before a line, whoever wrote it, is passed over when the message is looked
+//! for ([`super::line`]), which also does for prefixes that nobody has thought of. Of those only
+//! the date is taken.
 //!
 //! Pieces of a split line are joined. Docker does not mark them: a piece has no end of a line, as no line
 //! of Fluent Bit's has. What follows tells them apart, so that such a piece waits for its successor.

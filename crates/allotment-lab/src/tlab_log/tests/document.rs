@@ -1,4 +1,5 @@
-//! Logs in JSON that is no matter of lines: printed for people, in arrays, or several objects to a line.
+//! Logs in JSON that is no matter of lines: printed for people, in arrays, or several objects to a
+//! line.
 
 use super::*;
 use serde_json::{Value, json};
