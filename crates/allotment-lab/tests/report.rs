@@ -242,7 +242,7 @@ fn no_file_of_a_command_is_written_over_another() {
         &["tlab-log", &r, "--report", &dotted],
         &["tlab-log", &r, "--json", &new, "--report", &spelled],
         &["run", "clock", "--json", &new, "--report", &spelled],
-        &["report", &r, "-o", "-"],
+        &["report", &r, "--svg", "-"],
         &["compare", &r, &r, "--json", "-"],
         &["tlab-log", &r, "--json", "-"],
         &["run", "clock", "--csv", "-"],
@@ -261,6 +261,45 @@ fn no_file_of_a_command_is_written_over_another() {
     let (code, line) = failure(&["report", &chart, "--svg", text(directory.path())]);
     assert!(code == 2 && line.contains("tlab-1.svg"), "{line}");
     assert_eq!(fs::read_to_string(&chart).unwrap(), before);
+}
+
+/// `-` is standard output where one text is all that is printed; elsewhere it is refused, and
+/// nothing is written.
+#[test]
+fn a_dash_is_standard_output_or_is_refused() {
+    let (directory, results) = results();
+    let within = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+        command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).current_dir(directory.path());
+        command.args(arguments).output().unwrap()
+    };
+    let results = text(&results);
+    for (flag, name, begin) in [("-o", "r.html", "<!"), ("--markdown", "r.md", "#")] {
+        let printed = within(&["report", results, flag, "-"]);
+        assert!(printed.status.success() && printed.stderr.is_empty(), "{printed:?}");
+        assert!(within(&["report", results, flag, name]).status.success());
+        let written = fs::read_to_string(directory.path().join(name)).unwrap();
+        assert_eq!(String::from_utf8(printed.stdout).unwrap(), written);
+        assert!(written.to_lowercase().starts_with(begin), "{written}");
+    }
+    for (arguments, cause) in [
+        (&["report", results, "--svg", "-"][..], "would make a directory called `-`"),
+        (&["report", results, "-o", "-", "--markdown", "-"], "both name one file"),
+        (&["compare", results, results, "--json", "-"], "a file called `-`"),
+        (&["run", "clock", "--json", "-"], "a file called `-`"),
+        (&["run", "clock", "--csv", "-"], "a file called `-`"),
+        (&["run", "clock", "--report", "-"], "a file called `-`"),
+        (&["tune", "--json", "-"], "a file called `-`"),
+        (&["truth", "--json", "-"], "a file called `-`"),
+        (&["tlab-log", results, "--json", "-"], "a file called `-`"),
+        (&["tlab-log", results, "--report", "-"], "a file called `-`"),
+    ] {
+        let refused = within(arguments);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(cause) && said.lines().count() == 1, "{arguments:?}: {said}");
+    }
+    assert!(!directory.path().join("-").exists());
 }
 
 #[test]

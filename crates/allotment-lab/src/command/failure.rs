@@ -1,7 +1,7 @@
 //! How a command can end: one line on standard error, and an exit code. All exit codes are here; `docs/report.md` and the
 //! help tell the same ones.
 
-use crate::format::{FilesError, printable, told, width};
+use crate::format::{FilesError, OutputError, printable, told, width};
 use crate::harness::Interrupt;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -60,6 +60,12 @@ impl From<io::Error> for Failure {
 impl From<FilesError> for Failure {
     fn from(error: FilesError) -> Failure {
         Failure::Usage(error.to_string())
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Failure {
+        if error.nobody_reads() { Failure::NobodyReads } else { Failure::Failed(error.to_string()) }
     }
 }
 

@@ -7,7 +7,8 @@ use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
 use crate::format::phrase::{NO_RATIO, count, ratio_within};
 use crate::format::{
-    Columns, Input, Layout, OutputFile, Report, ScoreRow, check_files, number, read_json, read_text, width,
+    Columns, Input, Layout, OutputFile, Report, ScoreRow, check_directory, check_files, check_printed_files,
+    number, read_json, read_text, width,
 };
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
@@ -25,7 +26,7 @@ pub struct ReportArguments {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// The page: HTML with charts, in one file.
+    /// The page: HTML with charts, in one file; `-` is standard output.
     #[arg(long, short = 'o', value_name = "FILE", required_unless_present_any = ["markdown", "svg"])]
     pub output: Option<PathBuf>,
 
@@ -33,7 +34,7 @@ pub struct ReportArguments {
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
 
-    /// Write the verdicts and tables as Markdown.
+    /// Write the verdicts and tables as Markdown; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
 
@@ -74,13 +75,17 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Reads result files and writes what they say.
 ///
 /// # Errors
-/// [`Failure::Usage`] if an output is an input or another output; [`Failure::Failed`] if a file cannot be read or written, is no
-/// result file, or if there are no results in any.
+/// [`Failure::Usage`] if an output is an input or another output, or the directory is called `-`;
+/// [`Failure::Failed`] if a file cannot be read or written, is no result file, or if there are no
+/// results in any.
 pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     let outputs = [("-o", &arguments.output), ("--markdown", &arguments.markdown)];
     let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
     let mut outputs: Vec<(&str, &Path)> = outputs.collect();
-    check_files(&arguments.files, &outputs)?;
+    if let Some(directory) = &arguments.svg {
+        check_directory("--svg", directory)?;
+    }
+    check_printed_files(&arguments.files, &outputs)?;
     let page = arguments.output.as_deref().map(open).transpose()?;
     let text = arguments.markdown.as_deref().map(open).transpose()?;
     let sources = arguments.files.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
@@ -91,19 +96,19 @@ pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> R
     }
     let charts = arguments.svg.as_deref().map_or(Vec::new(), |directory| charts(directory, &document));
     outputs.extend(charts.iter().map(|(path, _)| ("--svg", path.as_path())));
-    check_files(&arguments.files, &outputs)?;
+    check_printed_files(&arguments.files, &outputs)?;
     let written = page.map(|file| write_page(file, &document, &arguments.title)).transpose();
     let text = text.map(|file| file.write(markdown(&document, &arguments.title).as_bytes())).transpose();
     let charts = arguments.svg.as_ref().map(|directory| write_charts(directory, charts)).transpose();
     // All are tried before an error of one is told.
     written?;
-    text.map_err(|error| Failure::Failed(error.to_string()))?;
+    text?;
     charts?;
     Ok(())
 }
 
 fn open(path: &Path) -> Result<OutputFile, Failure> {
-    OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()))
+    Ok(OutputFile::open(path)?)
 }
 
 /// Writes the report of a run into a file that was opened before it.
@@ -122,7 +127,7 @@ pub(super) fn write_report(
 
 fn write_page(file: OutputFile, document: &Document, title: &str) -> Result<(), Failure> {
     let page = html(document, title)?;
-    file.write(page.as_bytes()).map_err(|error| Failure::Failed(error.to_string()))
+    Ok(file.write(page.as_bytes())?)
 }
 
 /// The charts and their files: `tlab-1.svg`, `tlab-2.svg` and so on, for each experiment.
@@ -142,7 +147,7 @@ fn write_charts(directory: &Path, charts: Vec<(PathBuf, String)>) -> Result<(), 
     fs::create_dir_all(directory)
         .map_err(|error| Failure::Failed(format!("cannot write `{}`: {error}", directory.display())))?;
     for (path, chart) in charts {
-        open(&path)?.write(chart.as_bytes()).map_err(|error| Failure::Failed(error.to_string()))?;
+        open(&path)?.write(chart.as_bytes())?;
     }
     Ok(())
 }
@@ -212,7 +217,7 @@ fn incomplete(source: &Source) -> String {
 
 fn write_changes(file: OutputFile, found: &Changes) -> Result<(), Failure> {
     let text = changes_json(found).context("cannot write the comparison as JSON")?;
-    file.write(&text).map_err(|error| Failure::Failed(error.to_string()))
+    Ok(file.write(&text)?)
 }
 
 /// Columns of a comparison where nobody says how many there are: enough for its table with two parameters.

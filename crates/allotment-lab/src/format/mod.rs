@@ -29,7 +29,7 @@ pub(crate) use columns::Columns;
 pub use input::{Input, InputError, read_text};
 pub(crate) use layout::Layout;
 pub use origin::Origin;
-pub use output::{FilesError, OutputError, OutputFile, check_files};
+pub use output::{FilesError, OutputError, OutputFile, check_directory, check_files, check_printed_files};
 pub use printable::printable;
 pub use read::{Entry, ReadError, read_json, read_json_bytes};
 #[cfg(test)]

@@ -1,17 +1,21 @@
 //! A result file that is known to be writable before anything is measured, and is whole or not there.
 //!
-//! An ordinary file is written beside its place and renamed into it. The temporary file is made at the
-//! start, which is the writability test; it vanishes when the run fails. What is not an ordinary file
-//! (`/dev/stdout`, a pipe) is opened at the start and written in place: renaming over a device would replace
-//! it. Writing at the end to a path never tried is what was refused: an hour of measuring would be lost to a
-//! mistyped directory.
+//! An ordinary file is written beside its place and renamed into it. A temporary file is made at
+//! the start, which is the writability test, and removed at once; the one that is renamed is made
+//! when there is something to write. So a command that a signal ends while it measures leaves no
+//! file behind, whatever signal it is. What is not an ordinary file (`/dev/stdout`, a pipe) is
+//! opened at the start and written in place: renaming over a device would replace it. Writing at
+//! the end to a path never tried is what was refused: an hour of measuring would be lost to a
+//! mistyped directory. So was keeping the first temporary file for the end: SIGKILL and SIGQUIT
+//! left it behind.
 //!
-//! Before that, [`check_files`] looks at all files of a command together: none is written over another that the command reads
-//! or writes.
+//! Before that, [`check_files`] looks at all files of a command together: none is written over
+//! another that the command reads or writes. `-` is standard output where nothing else is printed
+//! there ([`check_printed_files`]), and no file elsewhere.
 
-use super::input::is_standard_input;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -22,6 +26,13 @@ use tempfile::NamedTempFile;
 pub struct OutputError {
     path: PathBuf,
     source: io::Error,
+}
+
+impl OutputError {
+    /// Whether it is that the reader of standard output has seen enough.
+    pub fn nobody_reads(&self) -> bool {
+        is_dash(&self.path) && self.source.kind() == io::ErrorKind::BrokenPipe
+    }
 }
 
 /// A place for results, opened and not yet filled.
@@ -36,13 +47,16 @@ pub struct OutputFile {
 
 #[derive(Debug)]
 enum Target {
-    Renamed(NamedTempFile),
+    /// A file of this mode that is renamed over the path.
+    Renamed {
+        mode: u32,
+    },
     InPlace(File),
 }
 
 impl OutputFile {
-    /// Opens `path` for a later [`OutputFile::write`]. An existing file keeps its contents until then, and
-    /// for good if there is no such call.
+    /// Opens `path` for a later [`OutputFile::write`]; `-` is standard output. An existing file
+    /// keeps its contents until then, and for good if there is no such call.
     ///
     /// # Errors
     /// The directory is missing or cannot be written to, or the path is a directory or a write-protected
@@ -50,6 +64,10 @@ impl OutputFile {
     pub fn open(path: &Path) -> Result<OutputFile, OutputError> {
         let given = path.to_path_buf();
         let failed = |source| OutputError { path: path.to_path_buf(), source };
+        if is_dash(path) {
+            let file = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
+            return Ok(OutputFile { path: given.clone(), given, target: Target::InPlace(file) });
+        }
         // A link's own place is its target's: renaming over the link would cut it.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let mode = match fs::metadata(&path) {
@@ -63,19 +81,11 @@ impl OutputFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0o666,
             Err(error) => return Err(failed(error)),
         };
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
         if path.file_name().is_none() {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it names no file")));
         }
-        // Opened and written as a plain file: the crate's own errors name the temporary file, of which nobody has heard.
-        let file = tempfile::Builder::new()
-            .prefix(".allotment-")
-            .make_in(directory, |path| OpenOptions::new().write(true).create_new(true).mode(mode).open(path))
-            .map_err(failed)?;
-        Ok(OutputFile { given, path, target: Target::Renamed(file) })
+        drop(temporary(&path, mode).map_err(failed)?);
+        Ok(OutputFile { given, path, target: Target::Renamed { mode } })
     }
 
     /// The path, with links resolved where it existed.
@@ -91,14 +101,35 @@ impl OutputFile {
         let OutputFile { given, path, target } = self;
         let done = match target {
             Target::InPlace(mut file) => file.write_all(contents),
-            Target::Renamed(file) => file
-                .as_file()
-                .write_all(contents)
-                .and_then(|()| file.as_file().sync_all())
-                .and_then(|()| file.persist(&path).map(drop).map_err(|error| error.error)),
+            Target::Renamed { mode } => temporary(&path, mode).and_then(|file| {
+                file.as_file().write_all(contents)?;
+                file.as_file().sync_all()?;
+                file.persist(&path).map(drop).map_err(|error| error.error)
+            }),
         };
         done.map_err(|source| OutputError { path: given, source })
     }
+}
+
+/// A file beside `path` that vanishes when it is dropped.
+fn temporary(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    // Opened and written as a plain file: the crate's own errors name the temporary file, of which
+    // nobody has heard.
+    tempfile::Builder::new().prefix(".allotment-").make_in(directory_of(path), |path| {
+        OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
+    })
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether it is what stands for standard output, or input.
+fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Why the files of a command do not go together.
@@ -136,6 +167,14 @@ pub enum FilesError {
         /// The flag that names it.
         flag: String,
     },
+    /// Nor a directory.
+    #[error(
+        "{flag} `-` would make a directory called `-`, and several files are no standard output; name a directory"
+    )]
+    DashDirectory {
+        /// The flag that names it.
+        flag: String,
+    },
 }
 
 /// Checks that a command writes none of its files over another. `outputs` are flags and what they name; `-` among `inputs` is
@@ -144,11 +183,20 @@ pub enum FilesError {
 /// # Errors
 /// An output is an input, two outputs are one file, whatever the spelling and through links too, or an output is called `-`.
 pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), FilesError> {
-    let places: Vec<Option<Place>> = outputs.iter().map(|(_, path)| Place::of(path)).collect();
+    match outputs.iter().find(|(_, path)| is_dash(path)) {
+        Some(&(flag, _)) => Err(FilesError::Dash { flag: flag.into() }),
+        None => check_printed_files(inputs, outputs),
+    }
+}
+
+/// The same for a command that prints nothing but its files: one output may be `-`, which is
+/// standard output.
+///
+/// # Errors
+/// An output is an input, or two outputs are one file.
+pub fn check_printed_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), FilesError> {
+    let places: Vec<Option<Place>> = outputs.iter().map(|(_, path)| Place::of_output(path)).collect();
     for (index, &(flag, path)) in outputs.iter().enumerate() {
-        if is_standard_input(path) {
-            return Err(FilesError::Dash { flag: flag.into() });
-        }
         let Some(place) = &places[index] else { continue };
         if let Some(input) = inputs.iter().find(|input| Place::of_input(input).as_ref() == Some(place)) {
             return Err(FilesError::OverInput {
@@ -170,6 +218,14 @@ pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), 
     Ok(())
 }
 
+/// Checks what a flag names as the directory of several files.
+///
+/// # Errors
+/// It is `-`.
+pub fn check_directory(flag: &str, path: &Path) -> Result<(), FilesError> {
+    if is_dash(path) { Err(FilesError::DashDirectory { flag: flag.into() }) } else { Ok(()) }
+}
+
 /// What tells files apart.
 #[derive(PartialEq, Eq)]
 enum Place {
@@ -177,6 +233,8 @@ enum Place {
     File(u64, u64),
     /// One that is not: its directory with links resolved, and its name.
     Name(PathBuf),
+    /// What `-` is among outputs.
+    StandardOutput,
 }
 
 impl Place {
@@ -185,15 +243,15 @@ impl Place {
         if let Ok(about) = fs::metadata(path) {
             return about.is_file().then(|| Place::File(about.dev(), about.ino()));
         }
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        Some(Place::Name(fs::canonicalize(directory).ok()?.join(path.file_name()?)))
+        Some(Place::Name(fs::canonicalize(directory_of(path)).ok()?.join(path.file_name()?)))
+    }
+
+    fn of_output(path: &Path) -> Option<Place> {
+        if is_dash(path) { Some(Place::StandardOutput) } else { Place::of(path) }
     }
 
     fn of_input(path: &Path) -> Option<Place> {
-        Place::of(if is_standard_input(path) { Path::new("/dev/stdin") } else { path })
+        Place::of(if is_dash(path) { Path::new("/dev/stdin") } else { path })
     }
 }
 
@@ -208,11 +266,13 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let file = OutputFile::open(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let count = || fs::read_dir(directory.path()).unwrap().count();
+        assert_eq!(count(), 1, "no temporary file, which SIGKILL would leave behind");
         file.write(b"new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         drop(OutputFile::open(&path).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "temporary files must vanish");
+        assert_eq!(count(), 1, "temporary files must vanish");
     }
 
     #[test]
@@ -323,7 +383,15 @@ mod tests {
         let null = Path::new("/dev/null");
         assert_eq!(check_files(&[null.into()], &[("--json", null), ("--csv", null)]), Ok(()));
         assert_eq!(check_files(&[], &[("--json", Path::new("./-"))]), Ok(()));
-        let refused = check_files(&["-".into()], &[("--json", Path::new("-"))]).unwrap_err().to_string();
+        let dash = Path::new("-");
+        let refused = check_files(&["-".into()], &[("--json", dash)]).unwrap_err().to_string();
         assert!(refused.contains("--json") && refused.contains("/dev/stdout"), "{refused}");
+        // Where nothing else is printed it is standard output, which has room for one.
+        assert_eq!(check_printed_files(&["-".into()], &[("-o", dash)]), Ok(()));
+        let both = check_printed_files(&[], &[("-o", dash), ("--markdown", dash)]).unwrap_err().to_string();
+        assert!(both.contains("-o and --markdown both name one file"), "{both}");
+        assert_eq!(check_directory("--svg", Path::new("./-")), Ok(()));
+        let refused = check_directory("--svg", dash).unwrap_err().to_string();
+        assert!(refused.contains("--svg") && refused.contains("directory called `-`"), "{refused}");
     }
 }

@@ -7,8 +7,9 @@
 //!
 //! A signal that was ignored when the program began stays ignored: that is what `nohup` and a shell's `&` ask for.
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use rustix::process::Signal;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,10 +22,11 @@ const REPEAT: Duration = Duration::from_secs(1);
 const SETTLING: Duration = Duration::from_millis(100);
 
 /// What asks for the end.
-const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
+const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
-/// Whether the user wants the run to end. The first Ctrl-C (or SIGTERM, or SIGHUP) asks; one that comes more than a second
-/// after the signal before ends the program at once, and the kernel ends its forks.
+/// Whether the user wants the run to end. The first Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT) asks; one
+/// that comes more than a second after the signal before ends the program at once, and the kernel
+/// ends its forks.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -50,6 +52,9 @@ impl Interrupt {
             ctrlc::Error::System(cause) => anyhow!("cannot start a thread that listens to Ctrl-C: {cause}"),
             other => anyhow!("cannot listen to Ctrl-C: {other}"),
         })?;
+        // Not among those of the crate. A file of what the memory held, as SIGQUIT leaves it, helps
+        // nobody who ends a run.
+        hear_as_interrupt(Signal::QUIT).context("cannot listen to SIGQUIT")?;
         SIGNALS
             .into_iter()
             .zip(ignored)
@@ -111,13 +116,29 @@ impl Requests {
     }
 }
 
-fn is_ignored(signal: Signal) -> bool {
+/// What the kernel does at a signal.
+fn action(signal: Signal) -> io::Result<libc::sigaction> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: without a new action the call only writes the present one, into memory of its type.
     let asked = unsafe { libc::sigaction(signal.as_raw(), std::ptr::null(), action.as_mut_ptr()) };
-    // SAFETY: all zeroes are a valid `sigaction`, and the kernel has written no invalid one over it.
-    let action = unsafe { action.assume_init() };
-    asked == 0 && action.sa_sigaction == libc::SIG_IGN
+    if asked != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has written it.
+    Ok(unsafe { action.assume_init() })
+}
+
+fn is_ignored(signal: Signal) -> bool {
+    action(signal).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
+}
+
+/// Gives a signal the handler that SIGINT has.
+fn hear_as_interrupt(signal: Signal) -> io::Result<()> {
+    let handler = action(Signal::INT)?;
+    // SAFETY: the action is one that the kernel has; its handler is fit for a handler, and looks at
+    // no signal's number.
+    let set = unsafe { libc::sigaction(signal.as_raw(), &handler, std::ptr::null_mut()) };
+    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn ignore(signal: Signal) {

@@ -94,7 +94,7 @@ pub struct Log {
     pub history: History,
     /// Lines of collections that do not say when they were written.
     pub untimed: u64,
-    /// A packed file ended before its data did: the rest is missing.
+    /// A file that is packed or JSON ended before its data did: the rest is missing.
     pub cut_off: bool,
     runs: Runs,
     releases: Releases,

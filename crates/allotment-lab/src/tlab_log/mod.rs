@@ -8,6 +8,8 @@
 //! | `place` | where in a line the message is, and what precedes it |
 //! | `stamp` | when a line was written |
 //! | `unwrap` | a line without what collectors of logs put around it |
+//! | `markup` | a line without colours and entities |
+//! | `document` | lines in JSON that is no matter of lines |
 //! | `source` | the files of a log in the order they were written, and their lines |
 //! | `run` | which of several JVMs a line is of |
 //! | `whose` | what a prefix says of that |
@@ -30,9 +32,11 @@
 mod account;
 mod candidate;
 mod cycles;
+mod document;
 mod history;
 mod line;
 mod log;
+mod markup;
 mod place;
 mod release;
 mod replay;

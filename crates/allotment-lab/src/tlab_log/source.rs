@@ -5,6 +5,7 @@
 //! all have one, and else the JVM's uptime. Files whose lines carry no time stay in the order given.
 
 use super::Log;
+use super::document;
 use super::place::placed;
 use super::stamp::Stamp;
 use super::unwrap::when;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Bytes read at a time. Longer lines are nothing that HotSpot writes, and are not kept.
 const CHUNK: usize = 256 << 10;
 
-/// Bytes at a file's beginning in which a time is looked for.
+/// Bytes at a file's beginning in which a time is looked for, and an entry of JSON.
 const BEGINNING: u64 = 64 << 10;
 
 /// Where a log is.
@@ -67,7 +68,7 @@ impl Sources {
     /// Reads all of them.
     ///
     /// # Errors
-    /// One of them cannot be read, or is no text.
+    /// One of them cannot be read, is damaged, or is no text.
     pub fn read(&self) -> Result<Log, InputError> {
         let mut log = Log::default();
         for path in &self.paths {
@@ -87,7 +88,7 @@ impl Sources {
 /// ```
 ///
 /// # Errors
-/// It is packed by another program than gzip, is damaged, or is no text.
+/// It is packed by another program than gzip, is damaged, as JSON is too, or is no text.
 pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     let mut log = Log::default();
     read_input(Input::of("the log", io::Cursor::new(bytes.to_vec()))?, &mut log)?;
@@ -95,9 +96,10 @@ pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     Ok(log)
 }
 
-/// Reads one file. What is packed and was cut off is read as far as it goes, as a text that was cut off is.
+/// Reads one file. What is packed or JSON and was cut off is read as far as it goes, as a text that
+/// was cut off is.
 fn read_input(mut input: Input, log: &mut Log) -> Result<(), InputError> {
-    match read_lines(&mut input, log) {
+    match read_text(&mut input, log) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             log.cut_off = true;
             Ok(())
@@ -171,8 +173,27 @@ fn leading(line: &[u8]) -> &[u8] {
     &line[..line.len() - rest.len()]
 }
 
+/// Reads a text to its end: JSON that is no matter of lines, and lines.
+pub(super) fn read_text(mut input: impl Read, log: &mut Log) -> io::Result<()> {
+    let mut head = Vec::new();
+    // What fails behind the first bytes fails again when it is read.
+    if let Err(error) = input.by_ref().take(BEGINNING).read_to_end(&mut head)
+        && head.is_empty()
+    {
+        return Err(error);
+    }
+    let is_document = document::begins(&head);
+    let whole = io::Cursor::new(head).chain(input);
+    if !is_document {
+        return read_lines(whole, log);
+    }
+    let mut whole = io::BufReader::new(whole);
+    document::read(&mut whole, log)?;
+    read_lines(whole, log)
+}
+
 /// Reads lines to the end, whatever ends them (LF, CRLF, or CR where the beginning has nothing else), in one buffer that does not grow.
-pub(super) fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> {
+fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     let (mut filled, mut skipping) = (0, false);
     let (mut ends_with, mut is_known) = (b'\n', false);

@@ -1,6 +1,6 @@
 //! Logs written by a model, read, and compared with the model.
 
-use super::source::read_lines;
+use super::source::read_text;
 use super::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+mod document;
 mod order;
 mod real;
 mod wrapped;
 
 fn read(text: &[u8]) -> Log {
     let mut log = Log::default();
-    read_lines(text, &mut log).unwrap();
+    read_text(text, &mut log).unwrap();
     log.finish();
     log
 }

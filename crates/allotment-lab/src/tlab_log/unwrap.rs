@@ -8,14 +8,18 @@
 //! | kubectl, GitHub's actions | `2024-01-01T00:00:00.000000000Z ...` |
 //! | journalctl, syslog, Compose | `Jan 01 00:00:00 host java[1]: ...`, `web-1  \| ...` |
 //! | terminals | colours |
+//! | web pages | `64K -&gt; 32K` |
 //!
-//! Only what changes the text itself is undone here: JSON, colours, and lines that were split. What stands
-//! before a line, whoever wrote it, is passed over when the message is looked for ([`super::line`]), which
-//! also does for prefixes that nobody has thought of. Of those only the date is taken.
+//! Only what changes the text itself is undone here: JSON, colours, entities, and lines that were
+//! split. What stands before a line, whoever wrote it, is passed over when the message is looked
+//! for ([`super::line`]), which also does for prefixes that nobody has thought of. Of those only
+//! the date is taken.
 //!
 //! Pieces of a split line are joined. Docker does not mark them: a piece has no end of a line, as no line
 //! of Fluent Bit's has. What follows tells them apart, so that such a piece waits for its successor.
 
+use super::document;
+use super::markup::{hides_json, without_colours, without_entities};
 use super::stamp::{Stamp, date};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -53,6 +57,12 @@ struct Content<'a> {
     /// Whose it is, where it says.
     source: Source,
     end: End,
+}
+
+impl Content<'_> {
+    fn into_owned(self) -> Content<'static> {
+        Content { text: Cow::Owned(self.text.into_owned()), ..self }
+    }
 }
 
 /// Whose a line is, as the fields of an object say.
@@ -124,7 +134,21 @@ pub(super) struct Unwrapper {
 impl Unwrapper {
     /// Takes in a line and hands on what is then whole.
     pub(super) fn line<'a>(&mut self, line: &'a [u8], whole: bool, mut each: impl FnMut(Unwrapped<'a>)) {
-        let content = content(line);
+        let found = content(line);
+        // What still is JSON may be several objects.
+        if found.end != End::Whole || !document::opens(&found.text) {
+            return self.content(found, whole, &mut each);
+        }
+        let entries = document::of_line(&found.text);
+        if entries.is_empty() {
+            return self.content(found, whole, &mut each);
+        }
+        for entry in entries {
+            self.content(content(&entry).into_owned(), true, &mut each);
+        }
+    }
+
+    fn content<'a>(&mut self, content: Content<'a>, whole: bool, mut each: &mut impl FnMut(Unwrapped<'a>)) {
         let place = self.waiting.iter().position(|waiting| waiting.stream == content.stream);
         let Some(mut waiting) = place.map(|place| self.waiting.swap_remove(place)) else {
             return match content.end {
@@ -215,15 +239,17 @@ fn content(line: &[u8]) -> Content<'_> {
         if content.text.contains(&0x1b) {
             content.text = Cow::Owned(without_colours(&content.text));
         }
+        if hides_json(&content.text)
+            && let Some(plain) = without_entities(&content.text)
+        {
+            content.text = Cow::Owned(plain);
+        }
         if !unwrap(&mut content) {
             break;
         }
     }
-    // HTML's way to write the arrow of a size that changes.
-    if content.text.contains(&b'&')
-        && let Some(at) = content.text.windows(5).position(|part| part == b"-&gt;")
-    {
-        content.text = Cow::Owned([&content.text[..at], b"->", &content.text[at + 5..]].concat());
+    if let Some(plain) = without_entities(&content.text) {
+        content.text = Cow::Owned(plain);
     }
     content
 }
@@ -312,10 +338,7 @@ fn without_separator(text: &[u8]) -> &[u8] {
 /// What an object of JSON has to say; none if it is cut or has no text.
 fn object(text: &[u8]) -> Option<Content<'static>> {
     let Value::Object(fields) = serde_json::from_slice(without_separator(text)).ok()? else { return None };
-    let of =
-        |fields: &Map<String, Value>| TEXTS.iter().find_map(|key| Some((*key, bytes(fields.get(*key)?)?)));
-    let inner = || INNER.iter().find_map(|key| of(fields.get(*key)?.as_object()?));
-    let (key, mut text) = of(&fields).or_else(inner)?;
+    let (key, mut text) = text_of(&fields)?;
     let named = |key: &str| fields.get(key).and_then(Value::as_str);
     let stamp = DATES.iter().find_map(|key| Some(date(named(key)?.as_bytes())?.0));
     let of_journal = || named("__REALTIME_TIMESTAMP")?.parse::<u64>().ok()?.checked_mul(1000);
@@ -333,6 +356,18 @@ fn object(text: &[u8]) -> Option<Content<'static>> {
     let stream = ["stream", "CONTAINER_ID", "_PID"].iter().filter_map(|key| named(key)).collect::<String>();
     let stamp = Stamp { uptime: None, epoch: stamp.or_else(of_journal) };
     Some(Content { text: Cow::Owned(text), stamp, stream: stream.into_bytes(), source: source(&fields), end })
+}
+
+/// The text of an object, and its key.
+fn text_of(fields: &Map<String, Value>) -> Option<(&'static str, Vec<u8>)> {
+    let of =
+        |fields: &Map<String, Value>| TEXTS.iter().find_map(|key| Some((*key, bytes(fields.get(*key)?)?)));
+    of(fields).or_else(|| INNER.iter().find_map(|key| of(fields.get(*key)?.as_object()?)))
+}
+
+/// Whether an object has a text that may be a line.
+pub(super) fn has_text(fields: &Map<String, Value>) -> bool {
+    text_of(fields).is_some()
 }
 
 /// Whose a line is, by its object's fields.
@@ -362,33 +397,4 @@ fn bytes(value: &Value) -> Option<Vec<u8>> {
         Value::Array(bytes) => bytes.iter().map(|byte| u8::try_from(byte.as_u64()?).ok()).collect(),
         _ => None,
     }
-}
-
-/// Without the sequences by which terminals are told colours.
-fn without_colours(text: &[u8]) -> Vec<u8> {
-    const ESCAPE: u8 = 0x1b;
-    let mut plain = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| *byte == ESCAPE) {
-        plain.extend_from_slice(&rest[..at]);
-        rest = &rest[at + 1..];
-        let length = match rest.first() {
-            // ESC [ parameters letter
-            Some(b'[') => {
-                let last = |byte: &u8| (0x40..=0x7e).contains(byte);
-                rest[1..].iter().position(last).map_or(1, |at| at + 2)
-            }
-            // ESC ] text BEL, or ESC \
-            Some(b']') => {
-                let last = |byte: &u8| matches!(*byte, 0x07 | ESCAPE);
-                let end = rest.iter().position(last).unwrap_or(0);
-                end + 1 + usize::from(rest.get(end..).is_some_and(|rest| rest.starts_with(b"\x1b\\")))
-            }
-            Some(_) => 1,
-            None => 0,
-        };
-        rest = &rest[length..];
-    }
-    plain.extend_from_slice(rest);
-    plain
 }

@@ -136,7 +136,7 @@ fn a_run_that_timeout_ends_leaves_its_file_every_time() {
 /// As a terminal or the end of a session does it: each signal twice, to the run and to its fork.
 #[test]
 fn a_signal_for_all_processes_keeps_what_was_measured() {
-    for name in ["-INT", "-TERM", "-HUP"] {
+    for name in ["-INT", "-TERM", "-HUP", "-QUIT"] {
         let directory = tempfile::tempdir().unwrap();
         let (code, table, told) = interrupted(directory.path(), "400ms", "tsc", |parent| {
             let (parent, fork) = (parent.to_string(), child_of(parent).to_string());
@@ -154,6 +154,34 @@ fn a_signal_for_all_processes_keeps_what_was_measured() {
         let entries = marked(directory.path(), &format!("interrupted, {left} of 3 cases not measured"));
         assert_eq!(entries[0]["benchmark"], "clock.empty", "{name}");
     }
+}
+
+/// SIGQUIT asks as the others do: files are whole or as they were, and nothing lies beside them.
+#[test]
+fn each_signal_ends_a_run_in_order_and_leaves_no_other_file() {
+    for name in ["-INT", "-TERM", "-HUP", "-QUIT"] {
+        let directory = tempfile::tempdir().unwrap();
+        let (code, table, told) =
+            interrupted(directory.path(), "400ms", "tsc", |parent| signal(name, parent));
+        assert_eq!(code, Some(130), "{name}: {told}");
+        assert!(table.contains("interrupted: partial results"), "{name}: {table}");
+        let entries: Vec<Value> =
+            serde_json::from_slice(&fs::read(directory.path().join("r.json")).unwrap()).unwrap();
+        assert_eq!(entries[0]["benchmark"], "clock.empty", "{name}");
+        let mut files: Vec<_> =
+            fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        files.sort();
+        assert_eq!(files, ["r.csv", "r.json"], "{name}");
+    }
+}
+
+/// Nobody can hear SIGKILL; so nothing may lie there that would have to be removed.
+#[test]
+fn a_run_that_is_killed_leaves_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (code, _, _) = interrupted(directory.path(), "10min", "empty", |parent| signal("-KILL", parent));
+    assert_eq!(code, None);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
 #[test]

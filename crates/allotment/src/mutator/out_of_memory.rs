@@ -8,6 +8,7 @@
 
 use super::GcOverhead;
 use super::gc_overhead::Reason;
+use std::fmt;
 
 /// The heap has no room for an allocation.
 ///
@@ -16,15 +17,9 @@ use super::gc_overhead::Reason;
 /// for some objects of garbage finds room for a few at each full collection, and its program does
 /// not get on. The options `UseGCOverheadLimit`, `GCTimeLimit` and `GCHeapFreeLimit` say when that
 /// is. The heap stays usable after either. Who lets go of objects and tries again has a collection
-/// first.
+/// first. Where the option `ZealOutOfMemory` makes an allocation fail on purpose, the text says so.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "out of memory: no room for {} bytes in a heap of {} bytes{}{}",
-    .0.bytes,
-    .0.heap_bytes,
-    .0.overhead.iter().map(|overhead| format!(": {}", Reason(overhead))).collect::<String>(),
-    if .0.refused_by_system { " (the system refused to commit more memory for it)" } else { "; a larger MaxHeapSize would help" }
-)]
+#[error("out of memory: {0}")]
 pub struct OutOfMemory(Box<Details>);
 crate::debug::debug_is_display!(OutOfMemory);
 
@@ -35,13 +30,44 @@ struct Details {
     bytes: usize,
     heap_bytes: usize,
     refused_by_system: bool,
+    /// `ZealOutOfMemory` ended memory here; what the heap has was not asked.
+    on_purpose: bool,
     overhead: Option<GcOverhead>,
+}
+
+impl fmt::Display for Details {
+    /// What there is no room for, why, and what would help.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Details { bytes, heap_bytes, refused_by_system, on_purpose, overhead } = self;
+        if *on_purpose {
+            return write!(
+                out,
+                "the option ZealOutOfMemory makes this allocation of {bytes} bytes fail on purpose, whatever room \
+                 the heap of {heap_bytes} bytes has"
+            );
+        }
+        write!(out, "no room for {bytes} bytes in a heap of {heap_bytes} bytes")?;
+        if let Some(overhead) = overhead {
+            write!(out, ": {}", Reason(overhead))?;
+        }
+        out.write_str(if *refused_by_system {
+            " (the system refused to commit more memory for it)"
+        } else {
+            "; a larger MaxHeapSize would help"
+        })
+    }
 }
 
 impl OutOfMemory {
     #[cold]
     pub(super) fn new(bytes: usize, heap_bytes: usize, refused_by_system: bool) -> OutOfMemory {
-        OutOfMemory(Box::new(Details { bytes, heap_bytes, refused_by_system, overhead: None }))
+        OutOfMemory(Box::new(Details {
+            bytes,
+            heap_bytes,
+            refused_by_system,
+            on_purpose: false,
+            overhead: None,
+        }))
     }
 
     /// Bytes asked for; `usize::MAX` where the size does not fit a number.
@@ -71,5 +97,33 @@ impl OutOfMemory {
 
     pub(super) fn set_refused_by_system(&mut self) {
         self.0.refused_by_system = true;
+    }
+
+    /// The option `ZealOutOfMemory` ended memory here.
+    pub(super) fn set_on_purpose(&mut self) {
+        self.0.on_purpose = true;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::Heap;
+
+    #[test]
+    fn an_end_of_memory_on_purpose_names_its_option_and_advises_no_larger_heap() {
+        let builder = Heap::builder().options("MaxHeapSize=4m,ZealOutOfMemory=1").unwrap();
+        let heap = builder.build().unwrap();
+        heap.attach(|mutator| {
+            let error = mutator.make_room(24).unwrap_err();
+            assert_eq!((error.bytes(), error.refused_by_system()), (24, false));
+            let text = error.to_string();
+            assert!(text.starts_with("out of memory: the option ZealOutOfMemory makes this"), "{text}");
+            assert!(text.contains("24 bytes") && !text.contains("larger"), "{text}");
+            assert_eq!(format!("{error:?}"), text);
+            drop(mutator.make_room(24).expect("it fails once"));
+            let real = mutator.make_room(64 << 20).unwrap_err().to_string();
+            assert!(real.contains("a larger MaxHeapSize would help") && !real.contains("Zeal"), "{real}");
+        })
+        .unwrap();
     }
 }

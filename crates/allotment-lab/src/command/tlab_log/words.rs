@@ -52,7 +52,7 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
         let _ = writeln!(text, "skipped {damaged} and {} about something else", skipped.foreign);
     }
     if log.cut_off {
-        text += "a packed file was cut off: what comes behind is missing\n";
+        text += "a file was cut off: what comes behind is missing\n";
     }
     if log.repeated > 0 && log.is_in_order() {
         let _ =

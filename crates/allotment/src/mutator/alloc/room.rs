@@ -101,7 +101,9 @@ impl<'t> Mutator<'t> {
         self.safepoint();
         let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         if !self.zeal_permits() {
-            return Err(self.out_of_memory(bytes));
+            let mut error = self.out_of_memory(bytes);
+            error.set_on_purpose();
+            return Err(error);
         }
         loop {
             if let Some(block) = self.allocate_covered(rounded) {
