@@ -9,6 +9,10 @@
 //! contains: that is written behind the swap, which waits for all stores before it.
 //! **Invariant:** until all workers have met, a copy is read by who made it, and by who was given a chunk of it. Refused: a mark
 //! of its own for who claims an object, and the address later: the others would wait for it.
+//!
+//! Refused: copies without a swap in memory that belongs to one worker, which gets the slots of all
+//! others into it (Oancea, Mycroft and Watt, ISMM 2009). Meetings of the workers, or leases of blocks,
+//! cost what the swaps cost.
 
 use crate::object::{Header, Kind};
 use std::sync::atomic::{AtomicU64, Ordering};
