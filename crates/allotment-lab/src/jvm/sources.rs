@@ -8,7 +8,7 @@ macro_rules! sources {
     ($($path:literal)*) => {
         /// Path below the project's folder, and content.
         pub(super) const SOURCES: &[(&str, &str)] =
-            &[$(($path, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../jvm/", $path)))),*];
+            &[$(($path, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jvm/", $path)))),*];
     };
 }
 
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn every_source_is_here() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../jvm");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("jvm");
         let mut found = vec![root.join("pom.xml")];
         files(&root.join("src"), &mut found);
         found.sort();

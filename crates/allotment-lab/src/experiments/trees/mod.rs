@@ -3,7 +3,7 @@
 //! The work is that of GCBench (Ellis, Kovac and Boehm, 1997) at one depth: trees made from the top, by stores
 //! into objects that exist, and from the bottom, by initialisers alone, in equal shares, while a tree four times as
 //! large and an array of numbers live on. Its many depths were left out: a score for one is easier to read, and
-//! `--depth` asks for another. `jvm/src/main/java/allotment/Trees.java` does the same on a Java virtual machine.
+//! `--depth` asks for another. `crates/allotment-lab/jvm/src/main/java/allotment/Trees.java` does the same on a Java virtual machine.
 
 mod node;
 mod shot;
