@@ -115,7 +115,7 @@ fn a_heap_that_is_smaller_than_its_threads_buffers_is_not_out_of_memory() {
     let to = kinds.clone();
     let heap = Heap::builder()
         .max_heap_size(LEAST)
-        .on_collection(move |record| to.lock().expect("no panic").push(record.kind))
+        .on_collection(move |record| to.lock().expect("no panic").push(record.kind()))
         .options("Collector=parallel,MinTLABSize=16k,TLABSize=16k")
         .expect("options")
         .build()

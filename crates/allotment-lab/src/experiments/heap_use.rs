@@ -90,7 +90,7 @@ impl Log {
 
 impl Heard {
     fn add(&mut self, record: &CollectionRecord) {
-        match record.kind {
+        match record.kind() {
             CollectionKind::Full => self.full.add(record),
             _ => {
                 self.young.add(record);
@@ -102,7 +102,7 @@ impl Heard {
         }
         self.pauses.push(record.pause.as_secs_f64() * 1e3);
         self.moved_bytes += record.moved_bytes;
-        if let Some(young) = &record.young {
+        if let Some(young) = record.young() {
             self.copied_bytes += record.moved_bytes;
             self.plab_waste_bytes += young.plab_waste_bytes;
         }
@@ -292,7 +292,7 @@ mod tests {
         let (mut copied, mut waste) = (0, 0);
         let (mut pauses, mut objects, mut of_objects) = (0.0, 0, Vec::new());
         for record in heap.collections().recent {
-            let Some(young) = record.young else { continue };
+            let Some(young) = record.young() else { continue };
             copied += record.moved_bytes;
             waste += young.plab_waste_bytes;
             let pause = record.pause.as_nanos() as f64;

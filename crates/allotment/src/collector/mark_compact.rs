@@ -61,7 +61,7 @@ impl MarkCompact {
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         shared.free.set_capacity(self.capacity.after(shared.free.regions_in_use()));
         let uncommitted = self.settings.conclude(world);
-        let record = CollectionRecord::full(world, cause, done, uncommitted);
+        let record = CollectionRecord::of_full(world, cause, done, uncommitted);
         let pause = clock.since(start);
         let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
         Some(CollectionRecord { start, pause, overhead, ..record })

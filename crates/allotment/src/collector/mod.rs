@@ -26,7 +26,7 @@ pub(crate) use mark_compact::MarkCompact;
 pub(crate) use overhead::Overhead;
 pub(crate) use parallel::{Parallel, Parts as ParallelParts};
 pub use record::{
-    CollectionKind, CollectionRecord, EnlargedEden, FullRecord, IdleLook, LastPart, Phase, SizingRecord,
-    WantedWorkers, YoungRecord,
+    CollectionKind, CollectionRecord, Details, EnlargedEden, FullRecord, IdleLook, LastPart, Phase,
+    SizingRecord, WantedWorkers, YoungRecord,
 };
 pub(crate) use settings::Settings;

@@ -36,7 +36,7 @@ use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::kernel::{Roots, Subject};
 use super::overhead::Overhead;
-use super::record::{CollectionKind, CollectionRecord, Phase, SizingRecord, YoungRecord};
+use super::record::{CollectionRecord, Details, Phase, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
 use super::work::{Crews, Gang, Limits as StackLimits, Team};
@@ -259,7 +259,6 @@ impl Parallel {
         let sum = &done.sum;
         let record = CollectionRecord {
             number: 0,
-            kind: CollectionKind::Young,
             cause,
             start,
             pause: Duration::ZERO,
@@ -281,7 +280,7 @@ impl Parallel {
             weak_cleared: done.weak_cleared as usize,
             uncommitted,
             buffers: world.end_buffer_count(),
-            young: Some(YoungRecord {
+            details: Details::Young(YoungRecord {
                 survived_bytes: sum.survived.map(|bytes| bytes as usize),
                 promoted_bytes: sum.promoted_bytes as usize,
                 kept_bytes: sum.kept_bytes as usize,
@@ -294,7 +293,6 @@ impl Parallel {
                 worker_objects: done.worker_objects,
                 caller_rested: team.caller_rests(),
             }),
-            full: None,
             sizing: None,
             overhead: None,
         };
@@ -331,7 +329,7 @@ impl Parallel {
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
         let adopted = adopting.elapsed();
         let uncommitted = self.settings.conclude(world);
-        let mut record = CollectionRecord::full(world, cause, (wanted, done), uncommitted);
+        let mut record = CollectionRecord::of_full(world, cause, (wanted, done), uncommitted);
         record.start = start;
         record.phases.push(Phase { name: "Adopt", time: adopted });
         let collection = Collection {

@@ -47,16 +47,25 @@ pub struct Phase {
     pub time: Duration,
 }
 
+/// What only a collection of one kind has to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Details {
+    /// Of a young collection.
+    Young(YoungRecord),
+    /// Of a full collection.
+    Full(FullRecord),
+}
+
 /// One collection.
 ///
 /// Prints as `GC(3) Pause Full (Allocation Failure) 24M->10M(64M) 12.345ms`: used before and after, committed
 /// in parentheses.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CollectionRecord {
     /// Its number, from 0.
     pub number: u64,
-    /// What it looked at.
-    pub kind: CollectionKind,
     /// Why it began.
     pub cause: Cause,
     /// When the pause began, since the heap was made.
@@ -90,10 +99,8 @@ pub struct CollectionRecord {
     /// What the buffers of all threads did since the collection before, or since the heap was reset; of threads that have
     /// detached meanwhile, too.
     pub buffers: Totals,
-    /// What only a young collection has to tell.
-    pub young: Option<YoungRecord>,
-    /// What only a full collection has to tell.
-    pub full: Option<FullRecord>,
+    /// What only a collection of its kind has to tell.
+    pub details: Details,
     /// What was decided around it, by a collector that adapts sizes.
     pub sizing: Option<Box<SizingRecord>>,
     /// What collections cost and freed so far, with this one; `None` without `UseGCOverheadLimit`.
@@ -101,6 +108,30 @@ pub struct CollectionRecord {
 }
 
 impl CollectionRecord {
+    /// What it looked at.
+    pub fn kind(&self) -> CollectionKind {
+        match self.details {
+            Details::Young(_) => CollectionKind::Young,
+            Details::Full(_) => CollectionKind::Full,
+        }
+    }
+
+    /// What a young collection has to tell; `None`: it was another.
+    pub fn young(&self) -> Option<&YoungRecord> {
+        match &self.details {
+            Details::Young(young) => Some(young),
+            Details::Full(_) => None,
+        }
+    }
+
+    /// What a full collection has to tell; `None`: it was another.
+    pub fn full(&self) -> Option<&FullRecord> {
+        match &self.details {
+            Details::Full(full) => Some(full),
+            Details::Young(_) => None,
+        }
+    }
+
     /// Whether the allocation that needed it fails, since collections cost too much for what they
     /// free.
     pub(super) fn exceeds_limit(&self) -> bool {
@@ -122,7 +153,7 @@ impl fmt::Display for CollectionRecord {
             f,
             "GC({}) {} ({}) {}M->{}M({}M) {}",
             self.number,
-            self.kind,
+            self.kind(),
             self.cause,
             self.used_before >> 20,
             self.used_after >> 20,

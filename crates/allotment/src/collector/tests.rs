@@ -89,7 +89,7 @@ fn garbage_is_collected_for_ever_and_the_living_stay() {
     assert_eq!(collections.pauses.count(), collections.count);
     let last = collections.recent.back().expect("a collection");
     assert_eq!(
-        (last.number + 1, last.kind, last.cause),
+        (last.number + 1, last.kind(), last.cause),
         (collections.count, CollectionKind::Full, Cause::AllocationFailure)
     );
     assert!(last.live_objects <= 100 && last.live_bytes == last.live_objects * PAIR_BYTES);

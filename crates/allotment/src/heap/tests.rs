@@ -272,7 +272,7 @@ fn free_memory_goes_back_after_the_delay_on_the_heaps_clock() {
                 Young => allocate(1),
             }
             let last = heap.collections().recent.pop_back().unwrap();
-            (last.kind, last.uncommitted)
+            (last.kind(), last.uncommitted)
         };
         // Under zeal three young ones follow.
         let until_full = || while collect().0 != Full {};

@@ -30,7 +30,7 @@ fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<Collect
 
 fn kinds(records: &Mutex<Vec<CollectionRecord>>) -> Vec<(CollectionKind, Cause)> {
     let records = records.lock().expect("no test failed in it");
-    records.iter().map(|record| (record.kind, record.cause)).collect()
+    records.iter().map(|record| (record.kind(), record.cause)).collect()
 }
 
 /// A pair that nobody keeps.
@@ -57,11 +57,11 @@ fn garbage_is_collected_young_for_ever_and_the_living_become_old() {
         })
         .unwrap();
         let records = records.lock().unwrap();
-        let young: Vec<_> = records.iter().filter(|record| record.kind == CollectionKind::Young).collect();
+        let young: Vec<_> = records.iter().filter(|record| record.kind() == CollectionKind::Young).collect();
         assert!(young.len() > 10 && young.len() * 2 > records.len(), "{} of {}", young.len(), records.len());
         assert_eq!(young.iter().map(|record| record.workers).max(), Some(workers));
         for record in records.iter() {
-            assert_eq!(record.young.is_some(), record.kind == CollectionKind::Young);
+            assert_eq!(record.young().is_some(), record.kind() == CollectionKind::Young);
             assert!(
                 record.sizing.is_some() && record.pause >= record.phases.iter().map(|phase| phase.time).sum()
             );
@@ -127,7 +127,7 @@ fn the_capacity_grows_before_the_heap_is_collected_as_a_whole() {
             unsafe { mutator.alloc_raw(bytes, length) }.expect("room");
         })
         .unwrap();
-        heap.collections().recent.iter().map(|record| record.kind).collect::<Vec<_>>()
+        heap.collections().recent.iter().map(|record| record.kind()).collect::<Vec<_>>()
     };
     let raised = || {
         let record = heap.collections().recent.pop_back().expect("a collection");
@@ -193,7 +193,7 @@ fn a_store_to_an_old_object_is_found_by_its_card() {
     })
     .unwrap();
     let records = records.lock().unwrap();
-    let young = records[1].young.as_ref().expect("a young collection");
+    let young = records[1].young().expect("a young collection");
     assert_eq!((young.cards_dirty, young.cards_scanned), (1, 1));
     assert_eq!(young.survived_bytes[1], PAIR_BYTES);
 }
@@ -270,9 +270,9 @@ fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
     })
     .unwrap();
     let records = records.lock().unwrap();
-    let failed = |record: &CollectionRecord| record.young.as_ref().is_some_and(|young| young.kept_bytes > 0);
+    let failed = |record: &CollectionRecord| record.young().is_some_and(|young| young.kept_bytes > 0);
     let failure = records.iter().position(failed).expect("a collection that found no memory");
-    assert_eq!(records[failure + 1].kind, CollectionKind::Full);
+    assert_eq!(records[failure + 1].kind(), CollectionKind::Full);
 }
 
 /// Regression: the collector went on filling the old region that it had begun before the heap was reset, and which
@@ -299,7 +299,7 @@ fn after_a_reset_nothing_is_copied_to_regions_of_before() {
     }
     let records = records.lock().unwrap();
     let promoted =
-        records.iter().filter_map(|record| record.young.as_ref()).filter(|young| young.promoted_bytes > 0);
+        records.iter().filter_map(|record| record.young()).filter(|young| young.promoted_bytes > 0);
     assert!(promoted.count() > 3, "old regions were there each time");
     assert!(heap.memory().used_bytes == 0 && heap.verify().is_ok());
 }

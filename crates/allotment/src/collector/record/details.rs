@@ -18,7 +18,7 @@ impl CollectionRecord {
         let number = self.number;
         let mut line = |text: fmt::Arguments<'_>| lines.push(format!("GC({number}) {text}"));
         line(format_args!("{}", self.buffers));
-        if let Some(young) = &self.young {
+        if let Some(young) = self.young() {
             for (age, bytes) in young.survived_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
                 line(format_args!("Age {age}: {bytes} bytes"));
             }
@@ -30,7 +30,7 @@ impl CollectionRecord {
             line(format_args!("PLAB waste {} bytes", young.plab_waste_bytes));
             line(format_args!("{}", Workers(self, "expected", young.imbalance(), young.steals)));
         }
-        if let Some(full) = &self.full {
+        if let Some(full) = self.full() {
             line(format_args!(
                 "Regions: {} left alone, {} freed; humongous objects: {} freed",
                 full.regions_left_alone, full.regions_freed, full.humongous_freed
@@ -75,9 +75,10 @@ struct Workers<'r>(&'r CollectionRecord, &'static str, f64, u64);
 
 impl fmt::Display for Workers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Workers(CollectionRecord { workers, wanted, young, .. }, bytes, imbalance, steals) = self;
+        let Workers(record, bytes, imbalance, steals) = self;
+        let CollectionRecord { workers, wanted, .. } = record;
         write!(f, "Workers: {workers} of {}", wanted.most)?;
-        if young.as_ref().is_some_and(|young| young.caller_rested) {
+        if record.young().is_some_and(|young| young.caller_rested) {
             f.write_str(" beside the caller")?;
         }
         if *workers < wanted.workers {

@@ -1,7 +1,7 @@
 //! What only a full collection has to tell.
 
 use super::workers::imbalance;
-use super::{CollectionKind, CollectionRecord, Phase, WantedWorkers};
+use super::{CollectionRecord, Details, Phase, WantedWorkers};
 use crate::collector::full::Statistics;
 use crate::mutator::{Cause, World};
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl FullRecord {
 
 impl CollectionRecord {
     /// The record of a full collection that just ended; its start and pause are the caller's to fill in.
-    pub(in crate::collector) fn full(
+    pub(in crate::collector) fn of_full(
         world: &World<'_>,
         cause: Cause,
         (wanted, done): (WantedWorkers, Statistics),
@@ -48,7 +48,6 @@ impl CollectionRecord {
         let phase = |name, ns| Phase { name, time: Duration::from_nanos(ns) };
         CollectionRecord {
             number: 0,
-            kind: CollectionKind::Full,
             cause,
             start: Duration::ZERO,
             pause: Duration::ZERO,
@@ -71,8 +70,7 @@ impl CollectionRecord {
             weak_cleared: done.weak_cleared as usize,
             uncommitted,
             buffers: world.end_buffer_count(),
-            young: None,
-            full: Some(FullRecord {
+            details: Details::Full(FullRecord {
                 regions_left_alone: done.regions_left_alone,
                 regions_freed: done.regions_freed,
                 humongous_freed: done.humongous_freed,

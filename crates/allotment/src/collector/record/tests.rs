@@ -6,10 +6,9 @@ use crate::mutator::BufferSizes;
 use crate::object::MAX_AGE;
 use crate::options::TlabPolicy;
 
-fn record(kind: CollectionKind) -> CollectionRecord {
+fn record(details: Details) -> CollectionRecord {
     CollectionRecord {
         number: 3,
-        kind,
         cause: Cause::AllocationFailure,
         start: Duration::from_secs(1),
         pause: Duration::from_micros(12_345),
@@ -26,8 +25,7 @@ fn record(kind: CollectionKind) -> CollectionRecord {
         weak_cleared: 0,
         uncommitted: 0,
         buffers: Totals::default(),
-        young: None,
-        full: None,
+        details,
         sizing: None,
         overhead: None,
     }
@@ -52,7 +50,7 @@ fn young() -> CollectionRecord {
         worker_objects: vec![3, 1],
         caller_rested: false,
     };
-    CollectionRecord { young: Some(young), ..record(CollectionKind::Young) }
+    record(Details::Young(young))
 }
 
 fn full() -> CollectionRecord {
@@ -67,12 +65,12 @@ fn full() -> CollectionRecord {
         steals: 5,
         worker_objects: vec![10, 30],
     };
-    CollectionRecord { full: Some(full), ..record(CollectionKind::Full) }
+    record(Details::Full(full))
 }
 
 #[test]
 fn a_record_prints_as_the_line_users_of_gc_logs_know() {
-    let record = record(CollectionKind::Full);
+    let record = full();
     assert_eq!(record.to_string(), "GC(3) Pause Full (Allocation Failure) 24M->10M(64M) 12.345ms");
     assert_eq!(record.phase_lines().collect::<Vec<_>>(), ["GC(3) Mark 4.100ms"]);
 }
@@ -106,7 +104,7 @@ fn a_full_collection_has_its_lines() {
 #[test]
 fn runs_that_moved_have_a_line() {
     let mut record = full();
-    let full = record.full.as_mut().expect("a full collection");
+    let Details::Full(full) = &mut record.details else { panic!("a full collection") };
     (full.runs_moved, full.run_regions_moved, full.run_bytes_moved) = (2, 7, 6 * 1024 + 1);
     assert_eq!(record.detail_lines()[3], "GC(3) Humongous runs: 2 moved, 7 regions, 7k");
 }
@@ -124,7 +122,8 @@ fn workers_that_are_missing_are_told() {
 #[test]
 fn who_left_the_work_to_others_is_told() {
     let mut record = young();
-    record.young.as_mut().expect("it is young").caller_rested = true;
+    let Details::Young(young) = &mut record.details else { panic!("it is young") };
+    young.caller_rested = true;
     let line = "GC(3) Workers: 2 of 4 beside the caller, expected 24k, imbalance 1.50, steals 5";
     assert_eq!(record.detail_lines().last().map(String::as_str), Some(line));
 }

@@ -87,7 +87,7 @@ fn a_nearly_full_heap_is_out_of_memory_after_a_few_collections() {
                 assert!(overhead.free_percent() < 2.0, "{options}: {overhead:?}");
                 assert_eq!(heap.collections().overhead_limits, 1);
                 let last = heap.collections().recent.pop_back().expect("a collection");
-                assert_eq!((last.kind, last.overhead), (CollectionKind::Full, Some(*overhead)));
+                assert_eq!((last.kind(), last.overhead), (CollectionKind::Full, Some(*overhead)));
                 assert!(keys(mutator, &list).len() > REGIONS * (REGION / PAIR_BYTES) - 2 * A_REGION as usize);
             })
             .unwrap();

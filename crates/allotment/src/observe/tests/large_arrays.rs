@@ -107,7 +107,7 @@ fn replace_at_random(heap: &Heap, seed: u64, percent: usize, steps: u64, with_pi
             let collections = heap.collections();
             let new = (collections.count - seen) as usize;
             seen = collections.count;
-            let full = collections.recent.iter().rev().take(new).filter_map(|record| record.full.as_ref());
+            let full = collections.recent.iter().rev().take(new).filter_map(|record| record.full());
             moved += full.map(|full| full.runs_moved).sum::<usize>();
         }
         for array in alive.iter().chain(pinned.as_ref().map(|(array, _)| array)) {

@@ -98,7 +98,7 @@ impl Young {
     /// Counts those of a heap.
     fn count(&self, heap: &Heap) {
         for record in heap.collections().recent {
-            if let (CollectionKind::Young, Some(count)) = (record.kind, self.0.get(record.workers)) {
+            if let (CollectionKind::Young, Some(count)) = (record.kind(), self.0.get(record.workers)) {
                 count.set(count.get() + 1);
             }
         }
@@ -117,7 +117,7 @@ impl Young {
 /// Runs of regions that the last collections of a heap moved.
 fn runs_moved(heap: &Heap) -> usize {
     let recent = heap.collections().recent;
-    recent.iter().filter_map(|record| record.full.as_ref()).map(|full| full.runs_moved).sum()
+    recent.iter().filter_map(|record| record.full()).map(|full| full.runs_moved).sum()
 }
 
 /// Nothing is in the heap but what is held, after a collection; and with nothing held nothing is.

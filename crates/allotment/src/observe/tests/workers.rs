@@ -111,7 +111,7 @@ fn collect_until(heap: &Heap, node: ShapeRef, done: impl Fn() -> bool) -> bool {
             assert_eq!(nodes(mutator, tree.get(mutator).expect("of this heap"), LEVELS), (1 << LEVELS) - 1);
         }
         let records = heap.collections().recent;
-        assert!(records.iter().all(|record| record.kind == CollectionKind::Young));
+        assert!(records.iter().all(|record| record.kind() == CollectionKind::Young));
         true
     })
     .expect("not attached")

@@ -50,7 +50,7 @@ fn an_eden_that_is_nearly_full_is_collected_while_its_threads_block() {
     for workers in [1, 3] {
         let (heap, pair, records) = heap(64, &format!("ParallelGCThreads={workers}"));
         assert!(now_and_then(&heap, pair, 100, || has_idle(&records)));
-        let young = |record: &CollectionRecord| record.kind == CollectionKind::Young;
+        let young = |record: &CollectionRecord| record.kind() == CollectionKind::Young;
         assert!(records.lock().unwrap().iter().filter(|record| record.cause == Cause::Idle).all(young));
         let looked = |record: &CollectionRecord| look(record) == Some(IdleLook::Began);
         assert!(records.lock().unwrap().iter().filter(|record| record.cause == Cause::Idle).all(looked));

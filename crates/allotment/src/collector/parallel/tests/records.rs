@@ -24,7 +24,7 @@ fn a_record_tells_what_a_young_collection_did() {
     })
     .unwrap();
     let records = records.lock().unwrap();
-    let third = records[2].young.as_ref().expect("a young collection");
+    let third = records[2].young().expect("a young collection");
     // Before the third pair was allocated there were two, of which one is older.
     assert_eq!(third.survived_bytes[..4], [0, PAIR_BYTES, PAIR_BYTES, 0]);
     assert_eq!((third.promoted_bytes, third.kept_bytes, third.tenuring_threshold), (0, 0, 15));
@@ -46,7 +46,7 @@ fn a_record_tells_what_a_young_collection_did() {
         lines.contains(&format!("GC(2) {}", sizing.decision))
             && lines.contains(&format!("GC(2) {}", sizing.collection))
     );
-    assert_eq!(records[3].kind, CollectionKind::Full);
+    assert_eq!(records[3].kind(), CollectionKind::Full);
     assert_eq!(records[3].phases.last().map(|phase| phase.name), Some("Adopt"));
 }
 
@@ -66,19 +66,19 @@ fn a_record_tells_what_a_full_collection_did() {
         let steals = |mutator: &mut Mutator<'_>| {
             assert!(mutator.collect());
             let records = records.lock().expect("no test failed in it");
-            records.last().and_then(|record| record.full.as_ref()).is_some_and(|full| full.steals > 0)
+            records.last().and_then(|record| record.full()).is_some_and(|full| full.steals > 0)
         };
         assert!((0..500).any(|_| steals(mutator)));
     })
     .unwrap();
     let records = records.lock().unwrap();
     let first = &records[0];
-    let full = first.full.as_ref().expect("it was requested");
+    let full = first.full().expect("it was requested");
     assert_eq!((full.humongous_freed, full.mark_overflows, full.worker_objects.len()), (1, 0, 2));
     assert!(full.regions_left_alone >= 5 && full.regions_freed >= 4, "{full:?}");
     assert!(full.worker_objects.iter().sum::<u64>() >= 10 * LISTS, "{full:?}");
     let wanted = WantedWorkers { workers: 2, most: 2, bytes: first.used_before };
-    assert_eq!((first.workers, first.wanted, &first.young), (2, wanted, &None));
+    assert_eq!((first.workers, first.wanted, first.young()), (2, wanted, None));
     let workers = format!(
         "GC(0) Workers: 2 of 2, used {}k, imbalance {:.2}, steals {}",
         first.used_before.div_ceil(1024),
@@ -141,9 +141,9 @@ fn a_record_tells_why_so_many_worked() {
         let records = records.lock().unwrap();
         let last = records.last().expect("a collection");
         let WantedWorkers { workers, most, bytes } = last.wanted;
-        assert_eq!((last.kind, workers, most, last.workers), (CollectionKind::Young, 2, 2, 2));
+        assert_eq!((last.kind(), workers, most, last.workers), (CollectionKind::Young, 2, 2, 2));
         assert!((512 << 10..2 << 20).contains(&bytes), "{bytes}");
-        let young = last.young.as_ref().expect("it is young");
+        let young = last.young().expect("it is young");
         assert_eq!(young.caller_rested, others > 0);
         let beside = if others > 0 { " beside the caller" } else { "" };
         let start =
