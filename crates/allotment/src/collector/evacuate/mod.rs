@@ -6,7 +6,7 @@
 //! ```text
 //! roots    slots of threads, handles and providers that refer into the set            (mod.rs)
 //! cards    slots of old objects that may, found by the cards that mutators dirtied    (cards.rs)
-//! copy     what they reach, over a stack of slots (group.rs, worker.rs, forwarding.rs, overflow.rs)
+//! copy     what they reach, by a stack of slots  (group.rs, worker.rs, forwarding.rs, overflow.rs)
 //! weak     slots whose referent was not reached are cleared                           (weak.rs)
 //! finish   regions of the set are freed; those in which something stayed become old   (finish.rs)
 //! ```

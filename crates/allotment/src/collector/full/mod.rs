@@ -8,7 +8,7 @@
 //! ```text
 //! mark     from roots and pins over strong slots; a bit for each live word  (mark.rs, marker.rs)
 //! plan     a new address for each 512-byte block of live words              (plan.rs)
-//! update   slots and roots get the new addresses, weak ones of dead referents null (update.rs)
+//! update   slots and roots get the new addresses, weak slots of dead ones null  (update.rs)
 //! slide    runs of live words are moved, in the order of the plan           (slide.rs)
 //! reclaim  gaps get fillers, tops are lowered, empty regions are given back (reclaim.rs)
 //! ```

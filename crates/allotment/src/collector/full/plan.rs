@@ -421,7 +421,8 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         self.plan.breaks.push(Break { from: at, to });
     }
 
-    /// The object that the live word at `word` belongs to, and its size; `known` is not inside an object.
+    /// The object that the live word at `word` belongs to, and its size. `known` is not inside an
+    /// object.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
