@@ -7,10 +7,10 @@
 //!
 //! 1. **Pause** (`MaxGCPauseMillis`): an eden with a longer expected pause shrinks, by up to half.
 //! 2. **Throughput** (`GCTimeRatio`): eden grows, at most doubling, until collections would take
-//!    their share: mutators should run `ratio` times as long as a collection takes, so `pause *
-//!    ratio / time to fill a region`. It takes at most three quarters of the free regions beside
-//!    the copies. (In a heap of three times the live bytes, a third costs the simulator's programs
-//!    a tenth more time; all leaves no room for objects that become old.)
+//!    their share: mutators should run `ratio` times as long as a collection takes, so
+//!    `pause * ratio / time to fill a region`. It takes at most three quarters of the free regions
+//!    beside the copies. (In a heap of three times the live bytes, a third costs the simulator's
+//!    programs a tenth more time; all leaves no room for objects that become old.)
 //! 3. **Cache**: an eden of more than twice the throughput size shrinks by an eighth, down to its
 //!    first size: half of L2 for each core, two regions for each if L3 holds them, and some buffers
 //!    per thread.
