@@ -135,7 +135,7 @@ mod tests {
     use crate::region::{Geometry, RefillMode, RegionTable};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// A system that has memory for so many regions.
+    /// A system that has memory for this many regions.
     struct Lends(AtomicUsize);
 
     impl Backing for Lends {

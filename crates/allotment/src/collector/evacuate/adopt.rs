@@ -12,7 +12,7 @@ use crate::collector::work::{Team, Turns};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{Backing, CARD_BYTES, State};
 
-/// Makes every region in use old, and lets the space of old objects use what is left in them.
+/// Makes every region in use old, and lets the space of old objects use their free rests.
 ///
 /// # Safety
 /// - No mutator is between two safepoints, and every region is parsable up to its top.

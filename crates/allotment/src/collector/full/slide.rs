@@ -68,7 +68,7 @@ struct Mover<'h> {
 }
 
 impl Mover<'_> {
-    /// Moves what is in region `index`.
+    /// Moves the contents of region `index`.
     ///
     /// # Safety
     /// - As for [`slide`]; each region before was moved by this worker, or is another's.

@@ -85,7 +85,7 @@ impl EdenGrowth {
             return None;
         }
         // First, so that a thread that comes too late to be the one that enlarged eden finds room.
-        // Not where other threads have enlarged eden meanwhile and filled it.
+        // Skipped where other threads have enlarged eden meanwhile and filled it.
         if free.capacity() < self.in_use() + least {
             free.raise_capacity(keep(self.in_use(), least));
         }

@@ -36,7 +36,7 @@ pub enum Fault {
         state: State,
         /// The value of the word.
         found: u64,
-        /// What it should be.
+        /// The value it should have.
         expected: &'static str,
     },
     /// The check itself needs memory.

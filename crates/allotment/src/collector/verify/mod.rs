@@ -112,7 +112,7 @@ impl<B: Backing> Verifier<'_, B> {
     /// As for [`verify`].
     unsafe fn walk_region(&self, index: usize, visit: impl FnMut(Object<'_>)) -> Result<(), Fault> {
         let (bottom, top) = (self.free.table().bottom(index), self.free.object_end(index));
-        // SAFETY: a region in use is committed up to its top, and nobody allocates.
+        // SAFETY: a region in use is committed up to its top, and no thread allocates.
         unsafe { walk(self.shapes, bottom, top, visit) }
             .map_err(|error: WalkError| Fault::Walk { region: index, error })
     }

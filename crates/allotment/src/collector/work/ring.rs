@@ -44,7 +44,7 @@ impl<const N: usize, const G: usize> Ring<N, G> {
     pub(crate) fn take(&mut self) -> [usize; G] {
         let place = |age| self.came.wrapping_sub(age) & Self::MASK;
         let waiting = (1..=N).take_while(|&age| self.groups[place(age)][0] != 0).count();
-        // With none it is a place that has nothing.
+        // If no group waits, this is an empty place.
         std::mem::replace(&mut self.groups[place(waiting)], [0; G])
     }
 

@@ -113,15 +113,15 @@ mod tests {
             ("....", 0..4),
             ("oo.o.", 0..5),
             ("###", 0..0),
-            // What is above fills what is below.
+            // Objects above fill the room below.
             ("..o#oo..", 4..8),
             ("...#oo", 0..3),
             ("...#oooooo..", 0..3),
             ("...#oooooo...", 4..13),
-            // What is below would have to go up.
+            // Objects below would have to go up.
             ("....o#o..", 0..5),
             ("o#.#o.o#oo", 4..7),
-            // Of two alike the upper one, which what is below can still help.
+            // Of two equal rooms the upper one, whose objects can still go to the room below.
             (".o#.o", 3..5),
             ("#..o#", 1..4),
         ] {
