@@ -12,9 +12,9 @@
 
 use crate::sync::{AtomicU8, Ordering};
 
-/// The state of a control thread. Mutators write it (ask, rest), the stopped world (rest), the
-/// thread itself (begin), and last of all the thread that drops the collector (end). Relaxed: the
-/// state publishes nothing else; the end publishes all work done before it.
+/// The state of a control thread. Written by mutators (ask, rest), in the stopped world (rest), by
+/// the thread itself (begin), and last of all by the thread that drops the collector (end).
+/// Relaxed: the state publishes nothing else; the end publishes all work done before it.
 #[derive(Default)]
 pub(super) struct Requests(AtomicU8);
 

@@ -60,8 +60,8 @@ impl ControlThread {
         self.requests.is_asked()
     }
 
-    /// In a child of `fork()`: whether no thread held the lock. Its holder is not in the child and could
-    /// not release it.
+    /// In a child of `fork()`: whether no thread holds the lock. A holder would not be in the
+    /// child, and could not release it.
     pub(in crate::collector) fn is_at_rest(&self) -> bool {
         self.thread.try_lock().is_ok()
     }

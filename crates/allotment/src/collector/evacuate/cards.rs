@@ -17,7 +17,7 @@ impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
     /// Takes pieces until there are none.
     ///
     /// # Safety
-    /// - Starts of old objects are recorded, and no other thread writes to these objects.
+    /// - Starts of old objects are recorded, and only workers write to these objects.
     pub(super) unsafe fn scan_cards(&mut self, ranges: &OldRanges) {
         let cards = self.heap.tables.cards;
         while ranges.take(self.stack.workers(), |bottom, start, end| {

@@ -11,7 +11,7 @@ use crate::platform::{copy_short, copy_two_pairs, prefetch_read, prefetch_write}
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Bytes from the begin of a copy to the line that is fetched for later copies. Without this fetch,
+/// Bytes from the start of a copy to the line that is fetched for later copies. Without this fetch,
 /// copying took 14 % longer with one worker and 10 % longer with two, whose swaps wait for the
 /// stores before them. 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB
 /// of L2).

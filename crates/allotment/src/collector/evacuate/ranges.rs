@@ -1,4 +1,4 @@
-//! Old memory, cut into pieces for workers: a list of the old objects at the begin of a collection,
+//! Old memory, cut into pieces for workers: a list of the old objects at the start of a collection,
 //! by region.
 //!
 //! The collection set makes the list in its own pass over the regions. Refused: a new list for each

@@ -60,7 +60,7 @@ pub(crate) struct CollectionSet {
     some_stay: AtomicBool,
 }
 
-/// The roles of a set, for many look-ups: without a check against the heap's begin and end.
+/// The roles of a set, for many look-ups: without a check against the heap's bounds.
 pub(super) struct Roles<'s> {
     /// The place where the role of the region at address 0 would be.
     of_region_0: *const AtomicU8,

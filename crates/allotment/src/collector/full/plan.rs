@@ -11,7 +11,7 @@
 //! over unmoved ones.
 //!
 //! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever
-//! its contents. Only at the end of a gap the plan searches for the begin of the last object that
+//! its contents. Only at the end of a gap the plan searches for the start of the last object that
 //! fits.
 //!
 //! Runs of regions stay, or take part (`runs.rs`). At its turn a run goes to the lowest regions

@@ -13,9 +13,9 @@
 //!
 //! The worker with the lowest unfinished region waits for no other, so there is always progress.
 //! Where there is little garbage, a region goes into the one just before it, and workers go one by
-//! one. But each region adds garbage below, and once that is a region for each worker, workers no
-//! longer meet. Refused: shadow regions (JDK-8220465), which hold objects that cannot be written
-//! yet. They need free memory, and the last collection has none.
+//! one. But each region adds garbage below. Once there is a region of garbage for each worker,
+//! workers no longer meet. Refused: shadow regions (JDK-8220465), which hold objects that cannot be
+//! written yet. They need free memory, and the last collection has none.
 
 use super::Statistics;
 use super::forward::Forwarding;

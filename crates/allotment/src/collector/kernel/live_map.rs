@@ -188,7 +188,7 @@ impl LiveMap {
 
     /// Fetches the block of any address at all, for writing: a marker will claim the object.
     /// (Otherwise a line that another marker has written is fetched twice, for the look and for the
-    /// mark; that took two markers 6 % longer for a tree in no order.)
+    /// mark; then two markers took 6 % longer for a tree in no order.)
     #[inline(always)]
     pub(in crate::collector) fn prefetch_to_mark(&self, address: usize) {
         prefetch_write::<0>(self.likely_block(address));
@@ -322,7 +322,7 @@ impl LiveMap {
 
     /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and behind it,
     /// block by block, until a block has more live bytes than there is `room` for. Returns the
-    /// begin of that block, or `end`, and the live bytes of the blocks before it.
+    /// start of that block, or `end`, and the live bytes of the blocks before it.
     pub(in crate::collector) fn send_blocks(
         &self,
         start: usize,

@@ -35,8 +35,8 @@ impl EdenReserve {
         EdenReserve { enabled, homes, whole: AtomicUsize::new(0), opened: Mutex::new(None) }
     }
 
-    /// In a child of `fork()`: whether no thread held the lock. Its holder is not in the child and could
-    /// not release it.
+    /// In a child of `fork()`: whether no thread holds the lock. A holder would not be in the
+    /// child, and could not release it.
     pub(super) fn is_at_rest(&self) -> bool {
         self.opened.try_lock().is_ok()
     }

@@ -80,7 +80,7 @@ pub struct Sizing {
     heap: Heap,
 }
 
-/// The least regions that eden should have, with this many threads attached.
+/// The fewest regions that eden should have, with this many threads attached.
 #[must_use]
 pub fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
     Eden::least(settings, machine, threads)

@@ -8,7 +8,7 @@
 //!
 //! An entry is one word, so that a stack is words only and a piece of it may be cut anywhere.
 //! Refused: a pair of words for chunks. A worker that takes a part of a stack would have to find
-//! the begin of a pair.
+//! the start of a pair.
 
 /// Bits of the number of a chunk.
 const NUMBER_BITS: u32 = 16;

@@ -124,8 +124,8 @@ impl Gang {
         self.ready_threads(workers) >= workers
     }
 
-    /// In a child of `fork()`: whether no thread held the lock. Its holder is not in the child and could
-    /// not release it.
+    /// In a child of `fork()`: whether no thread holds the lock. A holder would not be in the
+    /// child, and could not release it.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.threads.try_lock().is_ok()
     }

@@ -1,6 +1,6 @@
 //! Interleavings of workers that share, wait and end. Stacks are checked with up to three
-//! preemptions, because a waiting worker looks again and again: `RUSTFLAGS="--cfg loom" cargo test
-//! -p allotment --lib --release model::`.
+//! preemptions, because a waiting worker looks again and again:
+//! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
 
 use super::*;
 use crate::sync::{AtomicUsize, Ordering};

@@ -24,7 +24,7 @@
 //! the second.
 //!
 //! **Invariant:** a worker that is counted as idle has no entry, and its deque is empty. A worker
-//! that takes a piece stops being counted before. So when all are idle, there is no piece, and no
+//! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
 //! worker that could make one: the round ends.
 
 use super::sleep::Sleepers;
