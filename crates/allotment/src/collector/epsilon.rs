@@ -1,7 +1,8 @@
 //! Epsilon (JEP 318): allocates until the heap is full, and collects nothing.
 //!
-//! For programs shorter than their heap, for request and frame heaps that are reset as a whole, and as
-//! the zero line of every measurement: what a collector costs is what it is slower than this.
+//! It suits programs shorter than their heap, and request or frame heaps that are reset as a whole.
+//! It is also the zero line of every measurement: a collector costs the time by which it is slower
+//! than Epsilon.
 
 use super::History;
 use crate::mutator::{Cause, Collector, Mutator, Outcome};

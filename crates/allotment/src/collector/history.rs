@@ -1,4 +1,4 @@
-//! What a heap remembers of its collections: the latest records, sums, and two histograms.
+//! A heap's memory of its collections: the latest records, sums, and two histograms.
 
 use super::record::{CollectionRecord, Shortage};
 use crate::mutator::GcOverhead;
@@ -10,22 +10,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Records that are kept.
+/// Number of records kept.
 const KEPT: usize = 256;
 
-/// Longer times than this are counted as this.
+/// The longest time that the histograms tell apart; a longer time counts as this one.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// Called with the record of each collection; see [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
+/// A function that gets the record of each collection; see
+/// [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
 pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
 
-/// What is printed of each collection, on the standard error.
+/// How much of each collection is printed on the standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Print {
     Nothing,
-    /// A line (`PrintGC`).
+    /// One line per collection (`PrintGC`).
     Line,
-    /// All there is to tell (`PrintGCDetails`).
+    /// All details (`PrintGCDetails`).
     Details,
 }
 
@@ -34,23 +35,23 @@ pub(crate) struct History {
     pub(crate) clock: Clock,
     listener: Option<Listener>,
     print: Print,
-    /// Whether it was printed that the system gave too few threads. Relaxed: it orders nothing.
+    /// Whether the shortage of threads was already printed. Relaxed: the flag orders nothing.
     told_of_shortage: AtomicBool,
     inner: Mutex<Collections>,
 }
 
-/// The collections a heap has had.
+/// The collections of a heap so far.
 #[derive(Clone, Debug)]
 pub struct Collections {
-    /// How many.
+    /// Number of collections.
     pub count: u64,
-    /// The latest of them, oldest first: up to 256.
+    /// The latest records, oldest first: up to 256.
     pub recent: VecDeque<CollectionRecord>,
-    /// Time all threads stood still.
+    /// Times for which all threads stood still.
     pub pauses: Times,
-    /// Time from a request to stop until the last thread had.
+    /// Times from a request to stop until the last thread had stopped.
     pub times_to_safepoint: Times,
-    /// Those behind which an allocation failed because of `UseGCOverheadLimit`.
+    /// Number of collections after which an allocation failed because of `UseGCOverheadLimit`.
     pub overhead_limits: u64,
 }
 
@@ -73,28 +74,29 @@ impl Times {
         self.total += time;
     }
 
-    /// How many were recorded.
+    /// Number of recorded times.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Their sum.
+    /// Sum of the recorded times.
     pub fn total(&self) -> Duration {
         self.total
     }
 
-    /// The longest; 0 where there is none.
+    /// The longest recorded time; 0 where there is none.
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.histogram.max())
     }
 
-    /// What `percent` of them (0 to 100) do not exceed, to three digits; 0 where there is none.
+    /// The time that `percent` of the recorded times (0 to 100) do not exceed, to three digits; 0
+    /// where there is none.
     pub fn percentile(&self, percent: f64) -> Duration {
         Duration::from_nanos(self.histogram.value_at_percentile(percent))
     }
 }
 
-/// As text: a histogram's thousands of counts tell nobody anything.
+/// Prints the summary: a histogram's thousands of counts would help nobody.
 impl fmt::Debug for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Times({self})")
@@ -128,8 +130,8 @@ impl History {
         History { clock, listener, print, told_of_shortage, inner: Mutex::new(collections) }
     }
 
-    /// Whether nobody has the lock: asked in a child of `fork()`, where a lock that is held is held
-    /// for ever.
+    /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never
+    /// released.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.inner.try_lock().is_ok()
     }
@@ -138,8 +140,8 @@ impl History {
         self.inner.lock().expect("nothing that may panic runs under the history's lock")
     }
 
-    /// Takes in what was done in one stop of the world, in order. Its first record has the time that the stop took
-    /// to come about, and pauses begin with the request.
+    /// Adds the records of one stop of the world, in order. The first record carries the time to
+    /// safepoint. Pauses begin with the request to stop.
     pub(crate) fn add_stop(&self, records: impl IntoIterator<Item = CollectionRecord>) {
         for (number, mut record) in records.into_iter().enumerate() {
             if number > 0 {
@@ -150,7 +152,8 @@ impl History {
         }
     }
 
-    /// Takes a record in and tells who wants to know. Not in a stopped world: it runs the embedder's code.
+    /// Adds a record and tells the listener. Not in a stopped world: the listener is the embedder's
+    /// code.
     pub(crate) fn add(&self, mut record: CollectionRecord) {
         {
             let mut collections = self.lock();

@@ -1,9 +1,10 @@
 //! Mark-compact: every collection is a full one.
 //!
-//! The simplest collector that wastes nothing: it needs no free memory, leaves no holes, and asks nothing of mutators: the
-//! cards that their stores dirty, as under any collector, it never looks at. Its price is the pause, which grows with
-//! what is alive, shared by as many workers as are worth waking. For small heaps, for tests, and for whoever would rather
-//! have all of the memory than short pauses.
+//! This is the simplest collector that wastes no memory. It needs no free memory and leaves no
+//! holes. It asks nothing of mutators: as under any collector, their stores dirty cards, but
+//! mark-compact never reads the cards. Its price is the pause, which grows with the live bytes. As
+//! many workers as are worth waking share the pause. The collector suits small heaps, tests, and
+//! embedders that prefer all of the memory to short pauses.
 
 use super::full::{Compaction, SideTables};
 use super::history::History;
@@ -33,7 +34,7 @@ impl MarkCompact {
     /// The collector of the heap that begins at `base`.
     ///
     /// # Errors
-    /// [`MemoryError`] where there are no addresses for its tables, or no memory to be touched ahead.
+    /// [`MemoryError`] if the system has no addresses for its tables, or no memory to touch ahead.
     pub(crate) fn new(
         base: usize,
         geometry: Geometry,
@@ -67,7 +68,8 @@ impl MarkCompact {
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
-    /// Gives more of the heap free until the stopper is satisfied; whether it is.
+    /// Raises the capacity step by step until the stopper is satisfied. Returns whether it is
+    /// satisfied.
     fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
         let Some(stopper) = world.stopper() else { return true };
         let free = &world.shared().free;
@@ -120,7 +122,7 @@ impl Collector for MarkCompact {
             let decides = self.overhead.is_near(cause);
             let first = self.collect_stopped(world, cause, if decides { Compaction::Maximum } else { USUAL });
             if first.as_ref().is_some_and(CollectionRecord::exceeds_limit) {
-                // What little there is, is for who handles the failure.
+                // The little room that is left serves the handler of the failure.
                 let free = &world.shared().free;
                 free.set_capacity(free.table().len());
                 return (first, None);
@@ -128,8 +130,8 @@ impl Collector for MarkCompact {
             if first.is_none() || self.grow(world, satisfied) {
                 return (first, None);
             }
-            // The last resort: all free memory in one piece, runs included, and all of it. What is
-            // in quarantine would stand in the way, and so would what the collection puts there.
+            // The last resort: bring all free memory into one piece, runs included. Regions in
+            // quarantine would stand in the way, and so would those that the collection puts there.
             let end_quarantine = || world.shared().free.end_quarantine();
             if end_quarantine() && self.grow(world, satisfied) {
                 return (first, None);

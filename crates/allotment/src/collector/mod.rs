@@ -1,4 +1,4 @@
-//! Collectors: choreographies over the layers below, one file each, and what they have in common.
+//! The collectors: one file each, plus the parts that they share.
 
 mod control;
 mod epsilon;

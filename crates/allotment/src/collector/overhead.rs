@@ -1,11 +1,10 @@
-//! The limit on what collections cost, of one heap: what its collector tells [`OverheadLimit`], and
-//! what others ask.
+//! The limit on the cost of collections, for one heap.
 //!
-//! The rule is numbers only, in [`sizing::overhead`](super::sizing). Here they are taken from the
-//! heap: the time since the last collection, and what is free. The time until the last thread has
-//! stopped counts as time in which threads run, for that one did.
+//! The rule itself is numbers only, in [`sizing::overhead`](super::sizing). This file takes the
+//! numbers from the heap: the time since the last collection, and the free bytes. The time until
+//! the last thread has stopped counts as running time, because that thread still ran.
 //!
-//! Each collector has one of these beside its own state. It has a lock of its own, because the
+//! Each collector has one [`Overhead`] beside its own state. It has a lock of its own, because the
 //! embedder's hook resets it while threads run.
 
 use super::sizing::{Effort, Need, OverheadLimit, OverheadSettings, Scope};
@@ -14,9 +13,9 @@ use crate::region::{Backing, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What a heap has counted.
+/// The counts of one heap.
 pub(crate) struct Overhead {
-    /// `None`: `-UseGCOverheadLimit`. The lock is held for some instructions, by nobody who waits.
+    /// `None`: `-UseGCOverheadLimit`. The lock is held for some instructions only; no holder waits.
     inner: Option<Mutex<Inner>>,
 }
 
@@ -24,16 +23,16 @@ struct Inner {
     limit: OverheadLimit,
     /// When threads began to run, in the heap's age.
     resumed: Duration,
-    /// A full collection of this stop has counted.
+    /// Whether a full collection of this stop has counted already.
     counted: bool,
-    /// Regions that the system had refused to commit by then.
+    /// Commit requests that the system had refused by the last count.
     refusals: usize,
-    /// How often the limit was exceeded, and what was measured the last time.
+    /// How often the limit was exceeded, and the last measurement.
     exceeded: Option<(u64, GcOverhead)>,
 }
 
 impl Overhead {
-    /// Of a heap of such an age.
+    /// The counts of a heap of this age.
     pub(crate) fn new(settings: Option<OverheadSettings>, age: Duration) -> Overhead {
         let inner = |settings| Inner {
             limit: OverheadLimit::new(settings),
@@ -57,14 +56,13 @@ impl Overhead {
         }
     }
 
-    /// Whether a full collection for this cause may be the one that decides. It must free all that
-    /// it can.
+    /// Whether a full collection for this cause may be the deciding one. It must then free all it
+    /// can.
     pub(crate) fn is_near(&self, cause: Cause) -> bool {
         cause == Cause::AllocationFailure && self.lock().is_some_and(|inner| inner.limit.is_near())
     }
 
-    /// Takes in a collection that began when the heap had this age, and took so long. In the
-    /// stopped world.
+    /// Counts a collection that began at age `start` and took `pause`. In the stopped world.
     pub(crate) fn after(
         &self,
         free: &FreeSet<impl Backing>,
@@ -91,12 +89,12 @@ impl Overhead {
         Some(overhead)
     }
 
-    /// How often the limit was exceeded, and what was measured the last time.
+    /// How often the limit was exceeded, and the last measurement.
     pub(crate) fn exceeded(&self) -> Option<(u64, GcOverhead)> {
         self.lock()?.exceeded
     }
 
-    /// The embedder let something go: what was counted says nothing any more.
+    /// The embedder released memory, so the counts so far say nothing any more.
     pub(crate) fn begin_anew(&self) {
         if let Some(mut inner) = self.lock() {
             inner.limit.begin_anew();
@@ -113,13 +111,13 @@ impl Overhead {
 }
 
 impl Inner {
-    /// Bytes that are free, of so many. Rests of regions count only if little else is free: to find
-    /// them takes a look at each region in use.
+    /// Free bytes and all bytes of the heap. The rests of regions count only if little else is
+    /// free: to find these rests takes a look at each region in use.
     fn room(&mut self, free: &FreeSet<impl Backing>) -> (usize, usize) {
         let geometry = free.table().geometry();
         let refusals = free.commit_failures();
         let before = std::mem::replace(&mut self.refusals, refusals);
-        // What the system refuses is not there.
+        // Memory that the system refuses is not there.
         let (regions, empty) = if before < refusals {
             (free.committed_regions(), free.committed_regions().saturating_sub(free.regions_in_use()))
         } else {
@@ -137,7 +135,7 @@ mod tests {
     use crate::region::{Geometry, RefillMode, RegionTable};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// A system that has memory for so many regions.
+    /// A system that has memory for this many regions.
     struct Lends(AtomicUsize);
 
     impl Backing for Lends {

@@ -1,21 +1,22 @@
-//! Parallel: generational, stop-the-world, by several workers.
+//! Parallel: a generational stop-the-world collector with several workers.
 //!
-//! Most objects die young. So the regions that mutators fill (eden) are collected by themselves, often: what lives in
-//! them is copied out, and costs; what is dead costs nothing. Who survives a few times is copied once more, to the old
-//! regions, which are collected with everything else, seldom. Between two collections a mutator pays three instructions
-//! for each reference it stores: the card of the slot is dirtied, so that a young collection knows where in old regions
-//! to look.
+//! Most objects die young. So the regions that mutators fill (eden) are often collected alone:
+//! copying the live objects costs time, dead objects cost nothing. An object that survives a few
+//! collections is copied to the old regions. These are collected seldom, together with everything
+//! else. Between two collections a mutator pays three instructions for each reference that it
+//! stores: the store dirties the card of the slot. The dirty cards tell a young collection where in
+//! old regions to look.
 //!
-//! This file is the choreography, from the first stopped thread to the last decision; the steps are elsewhere and know
-//! nothing of each other: [`evacuate`](super::evacuate) for young collections, [`full`](super::full) for the rest,
-//! [`sizing`](super::sizing) for what follows from either.
+//! This file is the sequence from the first stopped thread to the last decision. The steps are
+//! elsewhere and know nothing of each other: [`evacuate`](super::evacuate) for young collections,
+//! [`full`](super::full) for full ones, [`sizing`](super::sizing) for the decisions after either.
 //!
 //! ```text
-//! no room -> a larger eden, if threads have come for which it was not made: nobody stops for it
-//!         -> the last part of eden, and somebody who collects if nobody runs before that is full, too: nor for that
+//! no room -> a larger eden, if threads have come for which it was not made (no stop)
+//!         -> the last part of eden; a collection if no mutator runs before it is full (no stop)
 //!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
-//!         -> full; more of the capacity, or no room after all: nearly all of the time goes to this (UseGCOverheadLimit)
+//!         -> full; more capacity, or failure where this takes nearly all time (UseGCOverheadLimit)
 //!         -> full, every region compacted; all of the capacity
 //!         -> full, all in one piece, humongous objects too; the room that old regions have left
 //! ```
@@ -49,19 +50,21 @@ use eden_reserve::EdenReserve;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Of the collections that zeal asks for, each so many-th is full.
+/// Of the collections that zeal asks for, one of this many is full.
 const ZEAL_FULL: u64 = 4;
 
 /// The generational collector whose collections stop the world.
 pub(crate) struct Parallel {
-    /// Locked in the stopped world, where there is one stopper, and by who made eden larger, if nobody else has it.
+    /// Locked in the stopped world, where there is one stopper. A mutator that enlarged eden locks
+    /// it too, if no other thread holds it.
     inner: Mutex<Inner>,
     growth: EdenGrowth,
     reserve: EdenReserve,
     /// Looks for idle times.
     control: ControlThread,
-    /// When the last collection ended, or the heap was made or emptied, in ns of its age. Written in the stopped world, or while
-    /// no thread is attached; Relaxed: a mutator that reads it was stopped meanwhile, or attached later.
+    /// When the last collection ended, or the heap was made or emptied, in ns of its age. Written
+    /// in the stopped world, or while no thread is attached. Relaxed: a mutator that reads it was
+    /// stopped meanwhile, or attached later.
     resumed_ns: AtomicU64,
     gang: Gang,
     history: Arc<History>,
@@ -84,7 +87,7 @@ struct Inner {
     collections: u64,
 }
 
-/// What the builder knows.
+/// The parts that the builder supplies.
 pub(crate) struct Parts {
     pub(crate) base: usize,
     pub(crate) machine: Machine,
@@ -103,7 +106,7 @@ pub(crate) struct Parts {
     pub(crate) old_plab_bytes: usize,
 }
 
-/// What a heap begins with.
+/// The sizes of a new heap.
 pub(crate) struct First {
     pub(crate) eden_regions: usize,
     /// Regions that may be in use.
@@ -111,10 +114,10 @@ pub(crate) struct First {
 }
 
 impl Parallel {
-    /// The collector of a heap, and what that has before the first collection.
+    /// The collector of a heap, and the heap's sizes before the first collection.
     ///
     /// # Errors
-    /// [`MemoryError`] where there are no addresses for its tables, or no memory to be touched ahead.
+    /// [`MemoryError`] if the system has no addresses for its tables, or no memory to touch ahead.
     pub(crate) fn new(parts: Parts) -> Result<(Parallel, First), MemoryError> {
         let Parts { base, machine, gang, history, settings, sizes, .. } = parts;
         let Parts { overhead, when_idle, homes, young_plab_bytes, old_plab_bytes, .. } = parts;
@@ -153,7 +156,8 @@ impl Parallel {
         Ok((parallel, first))
     }
 
-    /// All that can be done for room; the records of what was, and whether there is room now.
+    /// Does everything possible to make room. Returns the records of the collections, and whether
+    /// there is room now.
     fn make_room(
         &self,
         world: &World<'_>,
@@ -182,7 +186,7 @@ impl Parallel {
         let exceeded = first.exceeds_limit();
         records.push(first);
         if exceeded {
-            // What little there is, is for who handles the failure.
+            // The little room that is left serves the handler of the failure.
             free.set_capacity(free.table().len());
             inner.open_old_regions(world);
             return (records, false);
@@ -190,7 +194,8 @@ impl Parallel {
         if satisfied() || inner.grow(world, &mut records, &mut satisfied) {
             return (records, true);
         }
-        // Where less than the heap may be in use, more of it may do, and no run has to move.
+        // If less than the whole heap may be in use, raising the limit may do, and no run has to
+        // move.
         let whole = free.capacity() == free.table().len();
         if !whole {
             if !decides {
@@ -251,8 +256,9 @@ impl Parallel {
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
         let prepared = watch.elapsed();
-        // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
-        // barriers, which dirty their cards and are given references of this heap only; the tables are this heap's.
+        // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
+        // are written through barriers, which dirty their cards and are given references of this
+        // heap only. The tables are this heap's.
         let done = unsafe { evacuation.run(roots, team) }.ok()?;
         let uncommitted = self.settings.conclude(world);
         let occupancy = free.occupancy();
@@ -325,7 +331,7 @@ impl Parallel {
         let adopting = Instant::now();
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
         let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
-        // SAFETY: everything that lives was moved, and every region is parsable.
+        // SAFETY: everything live was moved, and every region is parsable.
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
         let adopted = adopting.elapsed();
         let uncommitted = self.settings.conclude(world);
@@ -341,12 +347,12 @@ impl Parallel {
         Some(self.decide(inner, world, (collection, free.occupancy()), record))
     }
 
-    /// Mutators begin to fill eden.
+    /// Notes that mutators begin to fill eden now.
     fn resume(&self) {
         self.resumed_ns.store(self.history.clock.age().as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// When they began.
+    /// When mutators began to fill eden.
     fn resumed(&self) -> Duration {
         Duration::from_nanos(self.resumed_ns.load(Ordering::Relaxed))
     }
@@ -446,7 +452,8 @@ impl Collector for Arc<Parallel> {
         let stopped = mutator
             .stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next_demand(world)));
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
-        // While mutators run: threads that a pause waits for until they are started are late for all of it.
+        // Threads start while mutators run: a pause that had to wait for them would lose all that
+        // time.
         self.team(next);
         let outcome = match records.last() {
             None if !room => Outcome::Refused,

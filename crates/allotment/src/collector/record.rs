@@ -1,4 +1,4 @@
-//! What one collection did, as data and as the line that readers of HotSpot's `-Xlog:gc` know.
+//! The record of one collection, as data and as the line known from HotSpot's `-Xlog:gc`.
 
 mod details;
 mod full;
@@ -19,7 +19,7 @@ use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::time::Duration;
 
-/// What a collection looked at.
+/// The part of the heap that a collection looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CollectionKind {
@@ -59,8 +59,8 @@ pub enum Details {
 
 /// One collection.
 ///
-/// Prints as `GC(3) Pause Full (Allocation Failure) 24M->10M(64M) 12.345ms`: used before and after, committed
-/// in parentheses.
+/// Prints as `GC(3) Pause Full (Allocation Failure) 24M->10M(64M) 12.345ms`: used before and after,
+/// committed in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CollectionRecord {
@@ -72,13 +72,13 @@ pub struct CollectionRecord {
     pub start: Duration,
     /// How long all threads stood still.
     pub pause: Duration,
-    /// From the request to stop until the last thread had.
+    /// Time from the request to stop until the last thread had stopped.
     pub time_to_safepoint: Duration,
     /// The parts of the pause, in order.
     pub phases: Vec<Phase>,
-    /// Threads that worked on it.
+    /// Number of threads that worked on it.
     pub workers: usize,
-    /// How many should have, and why.
+    /// How many threads should have worked on it, and why.
     pub wanted: WantedWorkers,
     /// Bytes handed out as buffers and objects, before.
     pub used_before: usize,
@@ -86,9 +86,9 @@ pub struct CollectionRecord {
     pub used_after: usize,
     /// Bytes with memory behind them, after.
     pub committed: usize,
-    /// Objects that were found alive.
+    /// Number of live objects found.
     pub live_objects: usize,
-    /// Their bytes, headers included.
+    /// Bytes of live objects, headers included.
     pub live_bytes: usize,
     /// Bytes of objects that moved.
     pub moved_bytes: usize,
@@ -96,14 +96,15 @@ pub struct CollectionRecord {
     pub weak_cleared: usize,
     /// Bytes given back to the system.
     pub uncommitted: usize,
-    /// What the buffers of all threads did since the collection before, or since the heap was reset; of threads that have
-    /// detached meanwhile, too.
+    /// Counts of all threads' buffers since the collection before, or since the heap was reset.
+    /// Includes threads that have detached meanwhile.
     pub buffers: Totals,
-    /// What only a collection of its kind has to tell.
+    /// The part of the record that only a collection of its kind has.
     pub details: Details,
-    /// What was decided around it, by a collector that adapts sizes.
+    /// The decisions around it, of a collector that adapts sizes.
     pub sizing: Option<Box<SizingRecord>>,
-    /// What collections cost and freed so far, with this one; `None` without `UseGCOverheadLimit`.
+    /// Cost and yield of collections so far, this one included; `None` without
+    /// `UseGCOverheadLimit`.
     pub overhead: Option<GcOverhead>,
 }
 
@@ -132,13 +133,13 @@ impl CollectionRecord {
         }
     }
 
-    /// Whether the allocation that needed it fails, since collections cost too much for what they
-    /// free.
+    /// Whether the allocation that needed this collection fails, because collections cost too much
+    /// for the memory they free.
     pub(super) fn exceeds_limit(&self) -> bool {
         self.overhead.is_some_and(|overhead| overhead.exceeded)
     }
 
-    /// What came of it for who asked.
+    /// The outcome for the caller that asked for the collection.
     pub(super) fn outcome(&self) -> Outcome {
         match self.overhead {
             Some(overhead) if overhead.exceeded => Outcome::OverLimit(overhead),

@@ -1,4 +1,4 @@
-//! What of the options concerns every collector that collects, and what every full collection has around it.
+//! The options that concern every collector that collects, and the frame around a full collection.
 
 use super::full::{self, Compaction, SideTables};
 use super::kernel::{Pages, Roots, Subject};
@@ -22,11 +22,12 @@ pub(crate) struct Settings {
     pub(crate) checks: Checks,
 }
 
-/// What a full collection moves where nothing calls for more: garbage below 5 % of a region does not make it worth moving.
+/// The usual compaction: a region moves if more than 5 % of it is garbage.
 pub(crate) const USUAL: Compaction = Compaction::Garbage { percent: 5 };
 
 impl Settings {
-    /// A full collection, and who was wanted for it; `None` where the system has no memory for it, and nothing has changed.
+    /// Runs a full collection; returns its statistics and the number of workers wanted for it.
+    /// `None`: the system has no memory for the collection, and nothing has changed.
     pub(crate) fn collect_fully(
         &self,
         world: &World<'_>,
@@ -41,21 +42,22 @@ impl Settings {
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
-        // The last resort needs all that is free in one piece, and a detour would leave a hole.
+        // The last resort needs all free memory in one piece, and a detour would leave a hole.
         let move_all = self.move_all && compaction != Compaction::Together;
         let compaction = if move_all { Compaction::MoveAll } else { compaction };
         let (bytes, most) = (shared.free.occupancy().used_bytes, gang.most());
         let wanted = WantedWorkers { workers: wanted_workers(bytes, most), most, bytes };
         let team = Team::new(gang, gang.ready(wanted.workers)).helped_by(world.volunteers());
-        // SAFETY: a `World` is the proof that no mutator runs and every region is parsable; slots are written through
-        // barriers, which are given references of this heap only; the tables are this heap's; what unwinds in a stopped
-        // world ends the process.
+        // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
+        // are written through barriers, which are given references of this heap only. The tables
+        // are this heap's. A panic that unwinds in a stopped world ends the process.
         let done = unsafe { full::collect(subject, tables, roots, compaction, team) }.ok()?;
         shared.full_collections.fetch_add(1, Ordering::Relaxed);
         Some((wanted, done))
     }
 
-    /// What follows every collection: idle memory is given back, and the heap is checked; the bytes given back.
+    /// Ends every collection: gives idle memory back and checks the heap. Returns the bytes given
+    /// back.
     pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
         let shared = world.shared();
         let (delay_ms, keep_bytes) = (self.uncommit_delay_ms, self.keep_bytes);

@@ -187,7 +187,8 @@ fn threads_collect_for_each_other() {
     asked.verify().unwrap();
 }
 
-/// Regression: whoever asked for a collection was content with any stop that came first, though nothing was collected in it.
+/// Regression: a caller that asked for a collection was content with the first stop, though nothing
+/// was collected in it.
 #[test]
 fn what_is_requested_is_done_beside_stops_for_something_else() {
     for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
@@ -211,7 +212,7 @@ fn what_is_requested_is_done_beside_stops_for_something_else() {
     }
 }
 
-/// None of them is in `blocking`, so that the world is not stopped before each has asked.
+/// No thread is in `blocking`, so that the world is not stopped before each has asked.
 #[test]
 fn one_collection_serves_all_who_ask_for_it_at_the_same_time() {
     const THREADS: usize = 4;
@@ -277,7 +278,7 @@ fn a_record_has_what_all_buffers_did_since_the_collection_before() {
             assert_eq!((first.buffers, first.buffers.threads), (totals, 2), "{collector:?}");
             assert!(totals.max.refills > 1 && totals.max.refills < totals.sum.refills);
             assert!(first.detail_lines().contains(&format!("GC(0) {totals}")), "{:?}", first.detail_lines());
-            // What was told once is not told again.
+            // Buffers that one record counted are not counted again.
             waste(mutator, 1);
             assert!(mutator.collect());
             let second = last().buffers;
@@ -315,7 +316,7 @@ fn a_large_heap_is_not_filled_before_it_is_collected() {
         // 2.4 MB live, so about 5 MB of capacity, in regions of 256 KiB.
         assert!(heap.memory().committed_bytes < 12 << 20, "{:?}", heap.memory());
         assert!(heap.collections().count >= 5, "{}", heap.collections().count);
-        // What it needs it gets.
+        // It gets the memory that it needs.
         for key in 0..4_000_000 {
             push(mutator, pair, &list, key).expect("room in 256 MiB");
         }
@@ -324,7 +325,7 @@ fn a_large_heap_is_not_filled_before_it_is_collected() {
     heap.verify().unwrap();
 }
 
-/// Unwinds when it is asked for the last time of these.
+/// Unwinds at the last of this many calls.
 struct Unwinding(AtomicUsize);
 
 // SAFETY: it has no roots; that it unwinds is the test.
@@ -358,6 +359,7 @@ fn whatever_unwinds_in_a_collection_ends_the_process_with_one_line() {
         assert!(ended || output.status.success() && lines.is_empty(), "visit {visit}: {text}");
         !ended
     };
-    // It is asked for roots and pins to mark from, and for the roots to update: before the heap changes, and amid it.
+    // It is called for roots and pins to mark from, and for the roots to update: before the heap
+    // changes, and in the middle of the change.
     assert_eq!((1..=4).map(collects).collect::<Vec<_>>(), [false, false, false, true]);
 }

@@ -1,4 +1,4 @@
-//! The thread that a collector controls its cycles by.
+//! The thread by which a collector controls its cycles.
 
 mod requests;
 mod thread;

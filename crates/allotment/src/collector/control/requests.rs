@@ -1,19 +1,20 @@
-//! What a control thread shall do, and how it learns of it.
+//! The requests to a control thread, and how the thread learns of them.
 //!
 //! ```text
 //! rests --ask--> begins --next--> looks
 //!   ^--------rest--'----------------'        anything --end--> ends
 //! ```
 //!
-//! The thread parks while it rests. Whoever asks or ends changes the state first and unparks the
-//! thread then. A new request counts as new although the thread saw nothing of the rest before it.
-//! Refused: a condition with a lock, which mutators that find eden full and stoppers would take.
+//! The thread parks while it rests. A caller that asks or ends changes the state first and then
+//! unparks the thread. A new request counts as new even if the thread saw nothing of the rest
+//! before it. Refused: a condition variable with a lock, because mutators that find eden full and
+//! stoppers would take that lock.
 
 use crate::sync::{AtomicU8, Ordering};
 
-/// The state of a control thread. Written by mutators (ask, rest), in the stopped world (rest), by the
-/// thread (what it begins), and, last of all, by the thread that drops the collector (end). Relaxed:
-/// nothing else is told by it; the end brings what was done before.
+/// The state of a control thread. Written by mutators (ask, rest), in the stopped world (rest), by
+/// the thread itself (begin), and last of all by the thread that drops the collector (end).
+/// Relaxed: the state publishes nothing else; the end publishes all work done before it.
 #[derive(Default)]
 pub(super) struct Requests(AtomicU8);
 
@@ -22,12 +23,12 @@ const BEGINS: u8 = 1;
 const LOOKS: u8 = 2;
 const ENDS: u8 = 3;
 
-/// What to do now.
+/// The thread's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Park.
     Rest,
-    /// Look, for the first time since this was asked for.
+    /// Look, for the first time since this request.
     Begin,
     /// Look again.
     Look,
@@ -36,17 +37,17 @@ pub(super) enum Next {
 }
 
 impl Requests {
-    /// Asks for looks, of a thread that rests; `false`: it does not.
+    /// Asks a resting thread for looks; `false`: the thread does not rest.
     pub(super) fn ask(&self) -> bool {
         self.0.compare_exchange(RESTS, BEGINS, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// No look is wanted any more. Not while the thread is ended.
+    /// Withdraws the wish for looks. Not while the thread is ended.
     pub(super) fn rest(&self) {
         self.0.store(RESTS, Ordering::Relaxed);
     }
 
-    /// No look will ever be wanted.
+    /// Ends the thread: no look will be wanted again.
     pub(super) fn end(&self) {
         self.0.store(ENDS, Ordering::Release);
     }
@@ -56,7 +57,7 @@ impl Requests {
         matches!(self.0.load(Ordering::Relaxed), BEGINS | LOOKS)
     }
 
-    /// What the thread shall do.
+    /// The thread's next step.
     pub(super) fn next(&self) -> Next {
         match self.0.compare_exchange(BEGINS, LOOKS, Ordering::Relaxed, Ordering::Acquire) {
             Ok(_) => Next::Begin,
@@ -73,7 +74,7 @@ mod model {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// The thread as it is, but that a look is what ends the wish for more.
+    /// The control thread as it is, except that a look itself withdraws the wish for more.
     fn look(requests: &Requests) -> usize {
         let mut begun = 0;
         loop {
@@ -97,7 +98,8 @@ mod model {
             let thread = thread::spawn(move || look(&other));
             assert!(requests.ask());
             thread.thread().unpark();
-            // The first is not seen to be over: then there is none to begin.
+            // The thread has not seen the end of the first request yet: then there is none to
+            // begin.
             let again = requests.ask();
             thread.thread().unpark();
             while requests.is_asked() {

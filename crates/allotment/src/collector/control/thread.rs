@@ -1,8 +1,8 @@
-//! A thread of a heap's own, which looks after something from time to time while it is asked to.
+//! A thread of a heap's own, which watches something from time to time while it is asked to.
 //!
-//! It is started when it is first asked, for most heaps never need it, and parks while it rests. It
-//! holds nothing that keeps a heap alive but while it looks: so a heap ends when its embedder drops
-//! it, and ends the thread.
+//! The thread starts at the first request, for most heaps never need it. It parks while it rests.
+//! It keeps the heap alive only while it looks. So a heap ends when its embedder drops it, and the
+//! heap's end also ends the thread.
 
 use super::requests::{Next, Requests};
 use crate::platform::run_on_cpus;
@@ -10,10 +10,10 @@ use crate::sync::{AtomicBool, Builder, JoinHandle, Mutex, Ordering, current, par
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// What the thread does.
+/// The watching that the thread does.
 pub(in crate::collector) trait Watch: Send + 'static {
-    /// Looks once; `begins`: for the first time since it was asked. How long to wait before the next
-    /// look, which comes if one is wanted still; `None`: the heap is gone.
+    /// Looks once; `begins`: for the first time since it was asked. Returns the time to wait before
+    /// the next look, which comes if a look is still wanted. `None`: the heap is gone.
     fn look(&mut self, begins: bool) -> Option<Duration>;
 }
 
@@ -22,27 +22,27 @@ pub(in crate::collector) struct ControlThread {
     name: &'static str,
     requests: Arc<Requests>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// The system gave no thread: it is not asked again. Written by mutators. Relaxed.
+    /// The system gave no thread, so the heap does not ask again. Written by mutators. Relaxed.
     refused: AtomicBool,
-    /// The process is a child of `fork()`, and the thread is not in it. Written there, and taken
-    /// back under the lock. Relaxed.
+    /// The process is a child of `fork()`, and the thread is not in it. Set in the child, and
+    /// cleared under the lock. Relaxed.
     gone: AtomicBool,
 }
 
 impl ControlThread {
-    /// None is started yet.
+    /// A control thread that is not started yet.
     pub(in crate::collector) fn new(name: &'static str) -> ControlThread {
         let [refused, gone] = [const { AtomicBool::new(false) }; 2];
         ControlThread { name, requests: Arc::default(), thread: Mutex::new(None), refused, gone }
     }
 
-    /// Asks for looks, on `cpus` and by what `watch` makes if the thread has to be started; `false`:
-    /// the system gives no thread.
+    /// Asks for looks. If the thread has to be started, it runs on `cpus` and uses the result of
+    /// `watch`. `false`: the system gives no thread.
     pub(in crate::collector) fn ask<W: Watch>(&self, cpus: &Arc<[usize]>, watch: impl FnOnce() -> W) -> bool {
         if self.refused.load(Ordering::Relaxed) {
             return false;
         }
-        // Otherwise it looks already.
+        // Otherwise the thread looks already.
         if self.requests.ask() && !self.wake(cpus, watch) {
             self.refused.store(true, Ordering::Relaxed);
             return false;
@@ -50,7 +50,7 @@ impl ControlThread {
         true
     }
 
-    /// No look is wanted any more.
+    /// Withdraws the wish for looks.
     pub(in crate::collector) fn rest(&self) {
         self.requests.rest();
     }
@@ -60,12 +60,14 @@ impl ControlThread {
         self.requests.is_asked()
     }
 
-    /// In a child of `fork()`: whether nobody has the lock, for who has it could not give it back.
+    /// In a child of `fork()`: whether no thread holds the lock. A holder would not be in the
+    /// child, and could not release it.
     pub(in crate::collector) fn is_at_rest(&self) -> bool {
         self.thread.try_lock().is_ok()
     }
 
-    /// In a child of `fork()`: the thread is not in it. Another one is started when it is wanted.
+    /// In a child of `fork()`: forgets the thread, which is not in it. Another starts when it is
+    /// wanted.
     pub(in crate::collector) fn forget(&self) {
         self.requests.rest();
         self.gone.store(true, Ordering::Relaxed);
@@ -75,7 +77,7 @@ impl ControlThread {
     fn wake<W: Watch>(&self, cpus: &Arc<[usize]>, watch: impl FnOnce() -> W) -> bool {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if self.gone.swap(false, Ordering::Relaxed) {
-            // To join or to detach it might reach a thread that has its memory now.
+            // A join or a detach might reach a thread that has its memory now.
             std::mem::forget(thread.take());
         }
         if let Some(thread) = &*thread {
@@ -99,16 +101,16 @@ impl Drop for ControlThread {
         if self.gone.load(Ordering::Relaxed) {
             return std::mem::forget(thread);
         }
-        // It may be the one that has the last reference to the heap.
+        // This thread may be the one that has the last reference to the heap.
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != current().id()) {
             thread.thread().unpark();
-            // If it panicked, in the embedder's code, it has said so.
+            // If the thread panicked, in the embedder's code, it has said so.
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread does all its life.
+/// The thread's loop, until its end.
 fn serve(requests: &Requests, watch: &mut impl Watch) {
     loop {
         let begins = match requests.next() {
@@ -120,7 +122,7 @@ fn serve(requests: &Requests, watch: &mut impl Watch) {
             next => next == Next::Begin,
         };
         let Some(wait) = watch.look(begins) else { return };
-        // It may have been this look that ended the heap.
+        // This look may have ended the heap.
         if requests.is_asked() {
             park_timeout(wait);
         }

@@ -1,8 +1,8 @@
-//! After a full collection everything is old: what young collections have to know of old regions is written anew.
+//! After a full collection every object is old, so the tables of old regions are written anew.
 //!
-//! A walk over the headers of all that lives, region by region, with nothing of the full collection in it: to note where
-//! objects begin while they are moved would spare it, and would put a generational heap's needs into a phase that
-//! other collectors use.
+//! This is a walk over the headers of all live objects, region by region, separate from the full
+//! collection. Refused: to note the starts of objects while they move. That would spare the walk,
+//! but would put a generational heap's needs into a phase that other collectors use.
 
 use super::finish::size_of_original;
 use super::{OldTables, Space};
@@ -12,7 +12,7 @@ use crate::collector::work::{Team, Turns};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{Backing, CARD_BYTES, State};
 
-/// Makes every region in use old, and lets the space of old objects use what is left in them.
+/// Makes every region in use old, and lets the space of old objects use their free rests.
 ///
 /// # Safety
 /// - No mutator is between two safepoints, and every region is parsable up to its top.
@@ -38,7 +38,7 @@ pub(crate) unsafe fn adopt_all<B: Backing>(
 }
 
 /// # Safety
-/// - As for [`adopt_all`]; nobody else is at this region.
+/// - As for [`adopt_all`]; no other worker accesses this region.
 unsafe fn adopt<B: Backing>(subject: Subject<'_, B>, tables: &OldTables<'_>, index: usize) {
     let (free, table) = (subject.free, subject.free.table());
     let region = table.get(index);
@@ -48,7 +48,7 @@ unsafe fn adopt<B: Backing>(subject: Subject<'_, B>, tables: &OldTables<'_>, ind
             region.set_state(State::Old);
             tables.clear(bottom, table.end(index));
             let top = end.next_multiple_of(CARD_BYTES);
-            // SAFETY: the region is nobody's above its top.
+            // SAFETY: no other thread uses the region above its top.
             unsafe { cover(free, end, top) };
             region.set_top(top);
             end = top;
@@ -68,7 +68,8 @@ unsafe fn adopt<B: Backing>(subject: Subject<'_, B>, tables: &OldTables<'_>, ind
     }
 }
 
-/// Where the last object of an old region ends: between that and the region's top is the rest of a card.
+/// The end of the last object of an old region. Between that end and the region's top is the rest
+/// of a card.
 ///
 /// # Safety
 /// - As for [`adopt_all`]; the region is old, and the starts of its objects are recorded.

@@ -1,7 +1,8 @@
-//! Where a worker's copies go: its buffers, the next ones, and what becomes of the rest of the last.
+//! The targets of a worker's copies: its buffers, the next ones, and the rest of the last ones.
 //!
-//! A region that was copied to is parsable when the worker is done, and every object and filler in an old one has its start
-//! recorded. What lies in a buffer that nobody used goes back to the region, if nobody took what follows it.
+//! When the worker is done, a region that it copied to is parsable. In an old region the start of
+//! every object and filler is recorded. The unused rest of a buffer goes back to the region, unless
+//! another worker took the memory behind it.
 
 use super::SharedMode;
 use super::lines::fetch_destination;
@@ -10,7 +11,8 @@ use crate::object::{fill, poison};
 use crate::region::Backing;
 
 impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
-    /// A place for an object that does not fit into what is left of the buffer; whether it is old.
+    /// Finds a place for an object that does not fit into the rest of the buffer. Returns the place
+    /// and whether it is old.
     #[cold]
     #[inline(never)]
     pub(super) fn allocate_slowly(&mut self, bytes: usize, young: bool) -> Option<(usize, bool)> {
@@ -53,7 +55,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             }
             *full = true;
             if young {
-                // From now on all are old, without asking here for each.
+                // From now on all objects become old, without a request here for each.
                 self.tenuring_threshold = 0;
                 self.headers.forget(&mut self.statistics);
             }
@@ -78,7 +80,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         let keep_to = space.round(top);
         let index = heap.subject.free.table().index_of(top);
         let region = heap.subject.free.table().get(index);
-        // What was retracted was written to.
+        // A retracted copy was written to.
         region.raise_dirty_together(end);
         if heap.subject.free.disposal().poison {
             // SAFETY: the rest of this worker's piece, until the top is moved.
@@ -100,13 +102,13 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         self.statistics.wasted_bytes += (end - top) as u64;
     }
 
-    /// Takes back a copy that is not the one.
+    /// Takes back a copy that lost the race.
     #[cold]
     #[inline(never)]
     pub(super) fn retract(&mut self, to: usize, bytes: usize, old: bool) {
         let plab = if old { &mut self.old } else { &mut self.survivors };
         if !plab.retract(to, bytes) {
-            // SAFETY: the copy is this worker's alone, and nobody refers to it.
+            // SAFETY: the copy is this worker's alone, and nothing refers to it.
             unsafe { fill(to, to + bytes) };
             if old {
                 self.heap.tables.starts.record(to, bytes);
@@ -115,7 +117,8 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// Gives its buffers back, so that every region it copied to is parsable, and counts what it copied.
+    /// Gives the buffers back, so that every region this worker copied to is parsable, and counts
+    /// the copies.
     pub(super) fn finish(&mut self) {
         self.headers.forget(&mut self.statistics);
         let survivors = self.survivors.replace(0, 0);

@@ -1,10 +1,11 @@
 //! Dirty cards: the slots of old objects that may refer to young ones.
 //!
-//! Old memory is cut into pieces of 128 cards (64 KiB), and workers take the next ones when they are done with some: an array
-//! that fills the old generation is many workers' work. Most pieces are clean, which is known after two lines of the table: so a
-//! worker takes up to 32 at once, and towards the end one. A worker looks at slots in its own cards only, wherever their object
-//! begins and ends, so nothing is looked at twice. A card is cleaned before its slots are looked at, and gets dirty again if what
-//! one of them refers to stays young.
+//! Old memory is cut into pieces of 128 cards (64 KiB). A worker takes the next pieces when it is
+//! done with some, so an array that fills the old generation is shared by many workers. Most pieces
+//! are clean, which two lines of the table show. So a worker takes up to 32 pieces at once, and
+//! only one towards the end. A worker looks only at slots in its own cards, wherever their object
+//! begins and ends, so it looks at no slot twice. It cleans a card before it looks at the card's
+//! slots. The card gets dirty again if a referent of one of them stays young.
 
 use super::SharedMode;
 use super::ranges::{OldRanges, PIECE_BYTES};
@@ -16,14 +17,14 @@ impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
     /// Takes pieces until there are none.
     ///
     /// # Safety
-    /// - Starts of old objects are recorded, and nobody else writes to them.
+    /// - Starts of old objects are recorded, and only workers write to these objects.
     pub(super) unsafe fn scan_cards(&mut self, ranges: &OldRanges) {
         let cards = self.heap.tables.cards;
         while ranges.take(self.stack.workers(), |bottom, start, end| {
             self.statistics.cards_scanned += ((end - start).div_ceil(CARD_BYTES)) as u64;
             cards.dirty_runs(start, end, |run_start, run_end| {
                 self.statistics.cards_dirty += ((run_end - run_start).div_ceil(CARD_BYTES)) as u64;
-                // No more than a piece at once goes on the stack.
+                // No more than one piece at a time goes on the stack.
                 for start in (run_start..run_end).step_by(PIECE_BYTES) {
                     // SAFETY: the caller's predicate.
                     unsafe { self.scan_slots(bottom, start, run_end.min(start + PIECE_BYTES)) };
@@ -54,7 +55,8 @@ impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
     }
 
     /// # Safety
-    /// - An object of `shape` is at `object`, which nobody writes to but the workers that look at its other cards.
+    /// - An object of `shape` is at `object`. Only the workers that look at its other cards write
+    ///   to it.
     unsafe fn scan_slots_of(&mut self, object: usize, shape: &Shape, start: usize, end: usize) {
         // SAFETY: the caller's predicate.
         unsafe {
@@ -76,7 +78,7 @@ impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
     /// Size of the object or filler at `address`, and its shape if it is an object.
     ///
     /// # Safety
-    /// - One is there, which does not move.
+    /// - An object or filler is there, and it does not move.
     unsafe fn size_at(&mut self, address: usize) -> (usize, Option<&'h Shape>) {
         // SAFETY: the caller's predicate.
         let header = Header::from_bits(unsafe { (address as *const u64).read() });

@@ -1,4 +1,5 @@
-//! The end of an evacuation: regions of the set are freed, and those in which something stayed become old.
+//! The end of an evacuation: regions of the set are freed, and those with objects that stayed
+//! become old.
 
 use super::{Evacuation, Role, Statistics};
 use crate::collector::kernel::KEPT;
@@ -7,16 +8,16 @@ use crate::collector::kernel::cover;
 use crate::object::{Header, Kind, Shapes, size_of_object};
 use crate::region::{Backing, State};
 
-/// Frees what can be freed.
+/// Frees the regions of the set in which no object stayed.
 ///
 /// # Safety
-/// - All that is reachable was reached, and no slot refers to a place from where an object was copied.
+/// - Every reachable object was reached, and no slot refers to the original of a copy.
 pub(super) unsafe fn finish<B: Backing>(heap: &Evacuation<'_, B>, statistics: &mut Statistics) {
     let free = heap.subject.free;
     for index in free.in_use().filter(|&index| heap.set.role(index).is_in_set()) {
         let region = free.table().get(index);
         let run = region.run().max(1);
-        // Of a run, none but the first is met: the rest is outside when its turn comes.
+        // Only the first region of a run is met: the others are outside when their turn comes.
         let kept = (index..index + run).any(|index| heap.set.role(index).has_kept());
         (index..index + run).for_each(|index| heap.set.set(index, Role::OUTSIDE));
         if kept {
@@ -34,7 +35,7 @@ pub(super) unsafe fn finish<B: Backing>(heap: &Evacuation<'_, B>, statistics: &m
     }
 }
 
-/// Makes a region or a run old: what is dead in it, or was copied, becomes a filler.
+/// Makes a region or a run old: its dead objects and the originals of copies become fillers.
 ///
 /// # Safety
 /// - As for [`finish`].
@@ -44,7 +45,7 @@ unsafe fn retain<B: Backing>(heap: &Evacuation<'_, B>, index: usize, statistics:
     let (bottom, end) = (free.table().bottom(index), free.object_end(index));
     heap.tables.starts.clear_range(bottom, free.table().end(index + region.run().max(1) - 1));
     let (mut at, mut dead) = (bottom, bottom);
-    // SAFETY: the region was parsable; originals of copies are as large as these.
+    // SAFETY: the region was parsable; originals are as large as their copies.
     unsafe {
         while at < end {
             let word = at as *mut u64;
@@ -94,7 +95,7 @@ unsafe fn cover_dead<B: Backing>(heap: &Evacuation<'_, B>, start: usize, end: us
 /// Bytes of the object, filler or original of a copy at `address`.
 ///
 /// # Safety
-/// - One is there.
+/// - An object, filler or original is there.
 pub(super) unsafe fn size_of_original(shapes: &Shapes, address: usize, header: Header) -> usize {
     let (at, header) = match header.kind() {
         // SAFETY: a copy begins with the header of an object.

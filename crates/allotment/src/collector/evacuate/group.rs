@@ -1,12 +1,14 @@
-//! A worker's loop: slots in groups, from its stack to where each refers to a copy.
+//! A worker's loop: takes slots in groups from its stack, and lets each slot refer to a copy.
 //!
-//! Several objects at once: their headers are loaded before the first is copied, one room is found for all copies, and what is asked for each
-//! slot is asked once for four. A locked instruction lets no later load begin before it has ended, and there is one for each object where
-//! several workers are at it; then the loads of the other headers are behind it already. One worker takes a fifth less than
-//! with one object after the other, and two take a little more than that less.
+//! The worker handles several objects at once. It loads their headers before it copies the first
+//! one, finds one room for all copies, and makes the per-slot checks once for four slots. A locked
+//! instruction lets no later load begin before it has ended, and several workers need one for each
+//! object. Here the loads of the other headers are already done by then. One worker takes a fifth
+//! less time than object by object, and two workers save a little more than a fifth.
 //!
-//! A group is of objects that have [headers that the worker has met](super::header_cache). Where one is not, each goes by itself. Refused: groups of
-//! eight, which are no faster, and all swaps of a group before the first copy.
+//! A group consists of objects with [headers that the worker has met](super::header_cache). If a
+//! header is not one of these, the group's objects are handled one by one. Refused: groups of
+//! eight, which are no faster. Refused: all swaps of a group before the first copy.
 
 use super::header_cache::HeaderCache;
 use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
@@ -22,21 +24,21 @@ use std::sync::atomic::Ordering;
 /// Slots of a group.
 const GROUP: usize = 4;
 
-/// Groups whose referents are being fetched, from when they are popped until their turn comes. With 2 one worker took 5 % longer; 4 are in
-/// between.
+/// Groups whose referents are being fetched, from the pop until their turn comes. With 2 one worker
+/// took 5 % longer; 4 are in between.
 const AHEAD: usize = if cfg!(test) { 1 } else { 8 };
 
-/// Groups after which a worker looks whether another one has nothing.
+/// Groups after which a worker checks whether another worker has nothing to do.
 const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 
-/// What a slot refers to.
+/// The referent of a slot.
 #[derive(Clone, Copy)]
 struct Referent {
     address: usize,
     header: Header,
-    /// Of those that are of one kind.
+    /// Its place in the cache of headers.
     place: usize,
-    /// Of its copy, among those of the group.
+    /// Offset of its copy among those of the group.
     offset: usize,
 }
 
@@ -44,10 +46,10 @@ impl Referent {
     const NONE: Referent = Referent { address: 0, header: Header::from_bits(0), place: 0, offset: 0 };
 }
 
-/// What the slots of a group refer to.
+/// The referents of a group's slots.
 struct Found<const N: usize> {
     referents: [Referent; N],
-    /// Of all of them.
+    /// Bytes of all of them.
     bytes: usize,
     some_become_old: bool,
 }
@@ -56,12 +58,12 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// Works until its own stack is empty.
     #[inline(never)]
     pub(super) fn drain_own(&mut self) {
-        // Popped, and what they refer to is on the way.
+        // Popped groups whose referents are being fetched.
         let mut ahead = Ring::<AHEAD, GROUP>::new();
         loop {
             while let Some(group) = self.stack.pop_group(Entry::are_plain) {
                 for slot in group {
-                    // SAFETY: what is pushed is slots that refer into the set.
+                    // SAFETY: every pushed slot refers into the set.
                     unsafe { fetch::<M>((slot & !OLD) as *const u64) };
                 }
                 let due = ahead.add(group);
@@ -77,7 +79,8 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// Goes on where the stack has no whole group, or chunks of arrays; `false`: there is nothing.
+    /// Goes on where the stack has no whole group, or has chunks of arrays; `false`: there is
+    /// nothing.
     #[inline(never)]
     fn drain_few(&mut self, ahead: &mut Ring<AHEAD, GROUP>) -> bool {
         if ahead.is_empty() {
@@ -85,16 +88,17 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
         let (mut group, mut slots) = ([0; GROUP], 0);
         while slots < GROUP {
-            // What others were offered only when nothing else is left: they are on their way to it.
+            // Entries on offer to others come only when nothing else is left: others are about to
+            // take them.
             let entry = if ahead.is_empty() { self.stack.pop() } else { self.stack.pop_at_hand() };
             match entry.map(Entry::decode) {
                 Some(Entry::Plain(slot)) => {
-                    // SAFETY: what is pushed is slots that refer into the set.
+                    // SAFETY: every pushed slot refers into the set.
                     unsafe { fetch::<M>((slot & !OLD) as *const u64) };
                     group[slots] = slot;
                     slots += 1;
                 }
-                // SAFETY: an array of references, whose piece this is.
+                // SAFETY: an array of references; this worker owns this piece of it.
                 Some(Entry::Chunk { array, number }) => unsafe { self.scan_chunk(array, number) },
                 None => break,
             }
@@ -113,7 +117,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         slots > 0 || due[0] != 0
     }
 
-    /// Follows a list, as long as one slot leads to one: nothing is fetched ahead of it.
+    /// Follows a list, as long as each slot leads to one more: nothing is fetched ahead of it.
     fn drain_list(&mut self) {
         let mut followed = 0_usize;
         while self.stack.at_hand() == 1
@@ -123,7 +127,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
                 self.stack.look_around();
             }
             followed += 1;
-            // SAFETY: what is pushed is slots that refer into the set.
+            // SAFETY: every pushed slot refers into the set.
             unsafe { self.update_single(entry) };
         }
     }
@@ -140,10 +144,10 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// Brings what each slot of a group refers to where it belongs, and updates the slot.
+    /// Copies the referent of each slot of a group if needed, and updates the slot.
     ///
     /// # Safety
-    /// - Each may be read and written, and refers into the collection set.
+    /// - Each slot may be read and written, and refers into the collection set.
     #[inline(never)]
     unsafe fn update_each(&mut self, group: &[usize; GROUP]) {
         for &entry in group.iter().filter(|&&entry| entry != 0) {
@@ -166,8 +170,8 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// The same for referents that have headers that were met before that this worker met, and have room in its buffer; `false`: they are not, or have
-    /// none, and nothing was done.
+    /// The same for referents whose headers this worker has met before, if its buffer has room for
+    /// them. `false`: a header is unknown or there is no room, and nothing was done.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -183,11 +187,12 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// The same where some referents become old, which all have to, or where there are some that do not move.
+    /// The same where some referents become old (then all have to), or where some referents do not
+    /// move.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
-    // Finds them again: a reference to what was found would keep it from being in registers.
+    // Looks the referents up again: a reference to the first result would keep it out of registers.
     #[inline(never)]
     unsafe fn update_rare_group<const N: usize>(&mut self, group: &[usize; N]) -> bool {
         // SAFETY: the caller's predicate.
@@ -205,7 +210,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// What the slots refer to, if all of these objects have headers that were met before.
+    /// The referents of the slots, if this worker has met all their headers before.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -229,10 +234,11 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         Some(found)
     }
 
-    /// Copies what was found, and updates the slots; `false`: there is no room.
+    /// Copies the referents and updates the slots; `false`: there is no room.
     ///
     /// # Safety
-    /// - As for [`update_each`](Self::update_each), and this is what they refer to; all become old, or none.
+    /// - As for [`update_each`](Self::update_each). `found` has the slots' referents; all become
+    ///   old, or none.
     #[inline(always)]
     unsafe fn update_known<const N: usize, const BECOME_OLD: bool>(
         &mut self,
@@ -243,9 +249,9 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         let buffer = if BECOME_OLD { &mut self.old } else { &mut self.survivors };
         let Some(start) = buffer.allocate(*bytes) else { return false };
         const { assert!(N == 1 || N == 4) };
-        // SAFETY: the caller's predicate, and so much room is this worker's.
+        // SAFETY: the caller's predicate, and this room is this worker's.
         unsafe {
-            // Written out: of a loop the compiler makes one.
+            // Unrolled by hand: the compiler would keep a loop.
             self.update_one::<BECOME_OLD>(group[0], &referents[0], start);
             if N == 4 {
                 self.update_one::<BECOME_OLD>(group[1], &referents[1], start);
@@ -256,10 +262,11 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         true
     }
 
-    /// Copies what a slot refers to, and updates the slot.
+    /// Copies the referent of a slot, and updates the slot.
     ///
     /// # Safety
-    /// - The slot may be read and written, and refers to that object, which is one that the cache knows at its place and had this header.
+    /// - The slot may be read and written, and refers to that object. The cache knows the object's
+    ///   header at its place, and the object had this header.
     /// - There is room for a copy at the referent's offset from `start`.
     #[inline(always)]
     unsafe fn update_one<const BECOME_OLD: bool>(&mut self, entry: usize, referent: &Referent, start: usize) {
@@ -277,10 +284,11 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         }
     }
 
-    /// Makes the copy of an object, unless another worker was faster, or another slot of the group.
+    /// Copies an object, unless another worker or another slot of the group was faster.
     ///
     /// # Safety
-    /// - The object is one that the cache knows at its place and had this header, and there is room at `to`.
+    /// - The cache knows the object's header at its place, the object had this header, and there is
+    ///   room at `to`.
     #[inline(always)]
     unsafe fn copy_known<const BECOME_OLD: bool>(&mut self, referent: &Referent, to: usize) -> bool {
         let &Referent { address, header, place, .. } = referent;
@@ -291,7 +299,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         let is_first = if M::SHARED && !self.stack.is_alone() {
             decide(word, header, forwarded)
         } else {
-            // Two slots of the group may refer to it.
+            // Two slots of the group may refer to the object.
             let is_first = word.load(Ordering::Relaxed) == header.bits();
             if is_first {
                 word.store(forwarded.bits(), Ordering::Relaxed);
@@ -307,7 +315,8 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         known.copied += 1;
         let (bytes, words) = (known.bytes(), known.words);
         let moved = if BECOME_OLD { header.with_age(0) } else { header.older() };
-        // SAFETY: an object of so many bytes, of which nobody changes more than the header, and as many at `to` that are this worker's.
+        // SAFETY: an object of `bytes` bytes, of which other workers change only the header, and as
+        // many bytes at `to` that are this worker's.
         unsafe {
             copy_contents(address, to, bytes);
             (to as *mut u64).write(moved.bits());
@@ -316,9 +325,11 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             self.heap.tables.starts.record(to, bytes);
         }
         let old = if BECOME_OLD { OLD } else { 0 };
-        // In the original, whose words are the same: what was just stored cannot be loaded at once.
+        // Reads the original, whose words are the same: a word that was just stored cannot be
+        // loaded at once.
         for_each_word(address, words, |word| {
-            // SAFETY: a slot of an object with these slots, of which nobody changes more than the header.
+            // SAFETY: a slot of an object with these slots; other workers change only the object's
+            // header.
             if unsafe { self.roles.of_referent(word.read()) }.is_in_set() {
                 self.push((word.addr() - address + to) | old);
             }

@@ -1,29 +1,31 @@
-//! A cache by header: what an evacuation asks of an object, known by the lower half of its header.
+//! A cache by header: it answers an evacuation's questions on an object by the lower half of its
+//! header.
 //!
-//! Nearly all objects of a heap are of few shapes and ages. The first of them is looked at in every way there is
-//! (`Worker::evacuate`); for those after it one comparison says that it is an object that nobody has reached, how large it is, in which
-//! space its copy belongs and where its slots are. Only objects of one size are here, with slots that are words of bits or none; of
-//! arrays each has a size of its own. Refused: the last shape alone, for two that alternate are looked up with each object.
+//! Nearly all objects of a heap have few shapes and ages. `Worker::evacuate` examines the first
+//! object with a header in full. For each later one, one comparison tells that no worker has
+//! reached it, its size, the space of its copy, and its slots. The cache holds only objects of one
+//! size whose slots are words of bits or none: each array has a size of its own. Refused: the last
+//! shape alone, because two alternating shapes would be looked up for each object.
 
 use super::WorkerStatistics;
 use crate::object::Header;
 
-/// How many there are room for, a power of two: 1 KiB, with shapes and ages together.
+/// Number of places, a power of two: 1 KiB, with shapes and ages together.
 const PLACES: usize = if cfg!(test) { 2 } else { 32 };
 
-/// The largest objects, in bytes: a group of those that are of one kind fits well into a buffer.
+/// The largest cached objects, in bytes: a group of them fits well into a buffer.
 pub(super) const MOST_BYTES: usize = 512;
 
-/// Of objects with one header but for the hash.
+/// An entry for the objects with one header, whatever their hash.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 pub(super) struct KnownHeader {
-    /// Lower half of the header, which says that it is an unmarked object's; or [`NOBODY`].
+    /// Lower half of the header, which says that the object is unmarked; or [`NOBODY`].
     header: u32,
     bytes: u32,
-    /// Their slots, as in [`Layout::words`](crate::object::Layout::words).
+    /// Slots of the objects, as in [`Layout::words`](crate::object::Layout::words).
     pub(super) words: u64,
-    /// How many were copied.
+    /// Number of copied objects.
     pub(super) copied: u64,
     /// Whether copies are old.
     pub(super) old: bool,
@@ -45,7 +47,7 @@ impl KnownHeader {
         self.bytes as usize
     }
 
-    /// What was copied, of the age that copies have.
+    /// Adds the copies to the statistics, at the age that copies have.
     fn count(&self, statistics: &mut WorkerStatistics) {
         if self.header != NOBODY {
             let age = Header::from_bits(u64::from(self.header)).age();
@@ -54,7 +56,7 @@ impl KnownHeader {
     }
 }
 
-/// Those that one worker met last.
+/// The headers that one worker met last.
 pub(super) struct HeaderCache {
     places: [KnownHeader; PLACES],
 }
@@ -64,7 +66,7 @@ impl HeaderCache {
         HeaderCache { places: [KnownHeader::NONE; PLACES] }
     }
 
-    /// Where objects with this header would be (multiplicative hashing, Knuth 6.4).
+    /// The place of objects with this header (multiplicative hashing, Knuth 6.4).
     #[inline(always)]
     pub(super) fn place_of(header: Header) -> usize {
         (header.lower().wrapping_mul(0x9e37_79b1) >> (u32::BITS - PLACES.ilog2())) as usize
@@ -75,7 +77,7 @@ impl HeaderCache {
         &mut self.places[place]
     }
 
-    /// From now on objects with this unmarked header are known, and others are not for which there was this place.
+    /// Makes objects with this unmarked header known. An entry that had this place is forgotten.
     pub(super) fn learn(
         &mut self,
         header: Header,
@@ -89,7 +91,7 @@ impl HeaderCache {
         *known = KnownHeader { header: header.lower(), bytes: bytes as u32, words, copied: 0, old };
     }
 
-    /// Forgets all, and counts what was copied of them.
+    /// Forgets all entries, and counts their copies.
     pub(super) fn forget(&mut self, statistics: &mut WorkerStatistics) {
         self.places.iter().for_each(|known| known.count(statistics));
         self.places.fill(KnownHeader::NONE);
@@ -135,7 +137,7 @@ mod tests {
     fn what_was_copied_is_counted_once_also_of_those_that_lost_their_place() {
         let (mut headers, mut statistics) = (HeaderCache::new(), WorkerStatistics::default());
         let copied_of_each = 5;
-        // More than there are places for.
+        // More headers than places.
         for shape in 1..20 {
             let (young, old) = (header(shape, 3), header(shape, 9));
             for (header, becomes_old) in [(young, false), (old, true)] {

@@ -1,8 +1,8 @@
-//! What an evacuation does to lines of memory: it asks for them before it needs them, and copies them.
+//! An evacuation's access to cache lines: it prefetches them, and copies their contents.
 //!
-//! Scattered objects are two or three cache misses each, of 100 ns, and all else that is done for one takes 8. Asked for
-//! some objects ahead, the misses of several overlap: 125,000 arrays of 16 to 144 bytes, one in ten of an eden of
-//! 250 MB, take 33 ns each instead of 100.
+//! A scattered object costs two or three cache misses of 100 ns each; all other work on it takes 8
+//! ns. If lines are requested some objects ahead, several misses overlap: 125,000 arrays of 16 to
+//! 144 bytes, one in ten of an eden of 250 MB, take 33 ns each instead of 100.
 
 use super::SharedMode;
 use crate::object::{ADDRESS_MASK, WORD};
@@ -11,19 +11,23 @@ use crate::platform::{copy_short, copy_two_pairs, prefetch_read, prefetch_write}
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Bytes from where a copy begins to the line that is fetched for those to come. Without it copying took 14 % longer with one worker and 10 % with
-/// two, whose swaps wait for the stores before them; 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB of L2).
+/// Bytes from the start of a copy to the line that is fetched for later copies. Without this fetch,
+/// copying took 14 % longer with one worker and 10 % longer with two, whose swaps wait for the
+/// stores before them. 256 bytes gain half of that, 1024 and 2048 no more (an Intel Xeon with 2 MiB
+/// of L2).
 pub(super) const DESTINATION_AHEAD: usize = 512;
 
-/// Fetches the header that a slot refers to, and the two lines behind it: an object that is not alone in its lines reaches into
-/// them, and where objects were copied in the order in which they are met they are the next one's. Without the third line the
-/// collections below take a tenth longer; to look at the header first, and fetch what is needed, is no faster.
+/// Fetches the header that a slot refers to, and the two lines behind it. An object that shares its
+/// lines with others reaches into these lines. Where objects lie in the order in which they are
+/// met, the lines belong to the next object. Without the third line the collections below take a
+/// tenth longer. To look at the header first and fetch only the needed lines is no faster.
 ///
-/// Of several workers each fetches all three for writing: what another core wrote comes once, and not to be read and then again for the
-/// swap. Two workers take 3 % less so where their cores share no cache, and as long where they do; one worker took 1 % longer.
+/// With several workers, each fetches all three lines for writing. A line that another core wrote
+/// then arrives once, not once for the read and again for the swap. Two workers take 3 % less time
+/// where their cores share no cache, and the same time where they do; one worker took 1 % longer.
 ///
 /// # Safety
-/// - A slot of the heap or a root, which nobody else writes; it holds a reference.
+/// - A slot of the heap or a root, which no other thread writes; it holds a reference.
 #[inline(always)]
 pub(super) unsafe fn fetch<M: SharedMode>(slot: *const u64) {
     // SAFETY: the caller's predicate.
@@ -38,21 +42,21 @@ pub(super) unsafe fn fetch<M: SharedMode>(slot: *const u64) {
     }
 }
 
-/// Fetches the lines that the first copies in a buffer go to, which none before them fetched.
+/// Fetches the lines of the first copies in a buffer, which no copy before them fetched.
 pub(super) fn fetch_destination(start: usize, end: usize) {
     for line in (start..end.min(start + DESTINATION_AHEAD)).step_by(LINE) {
         prefetch_write::<0>(line);
     }
 }
 
-/// Copies what an object contains. The header is the caller's.
+/// Copies the contents of an object. The caller writes the header.
 ///
 /// # Safety
-/// - `bytes` may be read at `from` and written at `to`, whole words and at least two; they do not overlap, and nobody changes more
-///   than the header.
+/// - `bytes` may be read at `from` and written at `to`, whole words and at least two. The ranges do
+///   not overlap, and other threads change only the header.
 #[inline(always)]
 pub(super) unsafe fn copy_contents(from: usize, to: usize, bytes: usize) {
-    /// Longer objects are worth the call.
+    /// Objects longer than this are worth the call.
     const SHORT: usize = 128;
     let (from, to, bytes) = ((from + WORD) as *const u8, (to + WORD) as *mut u8, bytes - WORD);
     // SAFETY: the caller's predicates.
@@ -71,7 +75,7 @@ pub(super) unsafe fn copy_contents(from: usize, to: usize, bytes: usize) {
 mod tests {
     use super::*;
 
-    /// A header, and what is behind it.
+    /// A header, and the words behind it.
     const OBJECT: [u64; 24] = {
         let mut words = [0; 24];
         let mut word = 0;

@@ -1,19 +1,21 @@
-//! Evacuation: copies what is alive out of a set of regions, and frees these.
+//! Evacuation: copies the live objects out of a set of regions, and frees these regions.
 //!
-//! It knows nothing of who chose the set. Work is as much as there is alive, and what is dead is never looked at:
+//! The evacuation does not know who chose the set. Its work grows with the live objects; it never
+//! looks at dead ones:
 //!
 //! ```text
-//! roots    slots of threads, handles and providers that refer into the set                 (mod.rs)
-//! cards    slots of old objects that may, found by the cards that mutators dirtied         (cards.rs)
-//! copy     what they reach, over a stack of slots                                (group.rs, worker.rs, forwarding.rs, overflow.rs)
-//! weak     slots whose referent was not reached are cleared                                 (weak.rs)
-//! finish   regions of the set are freed; those in which something stayed become old         (finish.rs)
+//! roots    slots of threads, handles and providers that refer into the set            (mod.rs)
+//! cards    slots of old objects that may, found by the cards that mutators dirtied    (cards.rs)
+//! copy     what they reach, by a stack of slots  (group.rs, worker.rs, forwarding.rs, overflow.rs)
+//! weak     slots whose referent was not reached are cleared                           (weak.rs)
+//! finish   regions of the set are freed; those in which something stayed become old   (finish.rs)
 //! ```
 //!
-//! An object that cannot be moved, because it is pinned, larger than a region, or because there is no memory, stays where
-//! it is and makes its region old. So an evacuation always ends well: when memory runs out it frees less, and the
-//! caller, who is told, slides the heap together. Refused: to keep memory in reserve for the worst case (half of the
-//! young regions would stand idle for what hardly ever happens).
+//! An object cannot be moved if it is pinned, if it is larger than a region, or if there is no
+//! memory. Such an object stays in place and makes its region old. So an evacuation always ends
+//! well. When memory runs out it frees less, and tells the caller, which then slides the heap
+//! together. Refused: a reserve of memory for the worst case (half of the young regions would stand
+//! idle for a rare event).
 
 mod adopt;
 mod buffers;
@@ -51,42 +53,44 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use worker::Worker;
 
-/// In an entry of a stack: the slot belongs to an old object, whose card must say so if what it refers to stays young.
+/// Flag in a stack entry: the slot belongs to an old object, whose card must be dirty if the
+/// referent stays young.
 const OLD: usize = 2;
 
 /// How far an evacuation goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Objects of this age are old when they are copied.
+    /// Objects of this age become old when they are copied.
     pub(crate) tenuring_threshold: u8,
-    /// Bytes that may stay young; what is copied beyond is old.
+    /// Bytes that may stay young; further copies become old.
     pub(crate) survivor_bytes: usize,
     /// Largest buffer of a worker for young objects, in bytes.
     pub(crate) young_plab_bytes: usize,
     /// The same for old ones.
     pub(crate) old_plab_bytes: usize,
-    /// How large the stacks become.
+    /// Sizes of the stacks.
     pub(crate) stack: StackLimits,
 }
 
-/// What an evacuation works on, and with what.
+/// The inputs and tools of an evacuation.
 pub(crate) struct Evacuation<'h, B> {
     pub(crate) subject: Subject<'h, B>,
-    /// Which regions are emptied. The caller has chosen, and cleared the roles of free ones.
+    /// The regions to empty. The caller has chosen them, and cleared the roles of free ones.
     pub(crate) set: &'h CollectionSet,
-    /// Where old objects are that may refer into them.
+    /// The old objects that may refer into the set.
     pub(crate) ranges: &'h OldRanges,
     pub(crate) tables: OldTables<'h>,
     pub(crate) survivors: &'h Space,
     pub(crate) old: &'h Space,
-    /// The core that the calling thread runs on, as the free set numbers them: what a worker writes stays in its caches.
+    /// Returns the core that the calling thread runs on, as the free set numbers cores. A worker's
+    /// writes then stay in its caches.
     pub(crate) home: &'h (dyn Fn() -> usize + Sync),
     /// Stacks for the workers.
     pub(crate) crews: &'h Crews,
     pub(crate) limits: Limits,
 }
 
-/// Whether several workers are at it: what is atomic then need not be for one.
+/// Whether several workers evacuate. With one worker, operations need not be atomic.
 pub(super) trait SharedMode {
     const SHARED: bool;
     const ACQUIRE: Ordering;
@@ -106,7 +110,8 @@ impl SharedMode for Together {
 }
 
 impl<B: Backing> Evacuation<'_, B> {
-    /// The slot, of an old object or not, refers to `to`: its card is dirty if the one is old and the other young.
+    /// Notes that the slot, of an old object or not, refers to `to`. If the slot is old and `to` is
+    /// young, the slot's card becomes dirty.
     #[inline(always)]
     fn remember(&self, slot: *mut u64, old: bool, to: usize) {
         if old && self.set.role_at(to) == Role::SURVIVORS {
@@ -114,16 +119,18 @@ impl<B: Backing> Evacuation<'_, B> {
         }
     }
 
-    /// Empties the set's regions as far as it can.
+    /// Empties the set's regions as far as possible.
     ///
     /// # Errors
-    /// When there is no memory for the workers' stacks; nothing has changed but roles.
+    /// If there is no memory for the workers' stacks; then only roles have changed.
     ///
     /// # Safety
-    /// - No mutator is between two safepoints until this returns, and every region is parsable up to its top.
-    /// - Every reference in a live object, in a root slot and among the pinned is null, an immediate, or the address of
-    ///   an object of this heap.
-    /// - The card of every slot of an old object that refers into the set is dirty; starts of old objects are recorded.
+    /// - No mutator is between two safepoints until this returns, and every region is parsable up
+    ///   to its top.
+    /// - Every reference in a live object, in a root slot and among the pinned is null, an
+    ///   immediate, or the address of an object of this heap.
+    /// - The card of every slot of an old object that refers into the set is dirty; starts of old
+    ///   objects are recorded.
     pub(crate) unsafe fn run(
         &self,
         mut roots: Roots<'_>,
@@ -145,10 +152,10 @@ impl<B: Backing> Evacuation<'_, B> {
         };
         self.crews.keep(crew);
         let copied = Instant::now();
-        // SAFETY: all that is reachable was reached.
+        // SAFETY: every reachable object was reached.
         statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };
         let cleared = Instant::now();
-        // SAFETY: as above, and every slot has the new address of what it refers to.
+        // SAFETY: as above, and every slot has the new address of its referent.
         unsafe { finish::finish(self, &mut statistics) };
         statistics.copy_time = copied - start;
         statistics.weak_time = cleared - copied;
@@ -156,7 +163,7 @@ impl<B: Backing> Evacuation<'_, B> {
         Ok(statistics)
     }
 
-    /// Copies all that is reachable; the weak slots met on the way.
+    /// Copies all reachable objects; returns the weak slots met on the way.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
@@ -168,7 +175,7 @@ impl<B: Backing> Evacuation<'_, B> {
         statistics: &mut Statistics,
     ) -> Vec<Vec<usize>> {
         let results = Mutex::new((Vec::new(), statistics, false, 0));
-        // Only the first worker visits them: they are the caller's.
+        // Only the first worker visits the roots: they are the caller's.
         let roots = Mutex::new(RootsOfFirst(roots));
         team.run(&|number| {
             let mut worker = Worker::<B, M>::new(self, crew.worker(number));
@@ -198,7 +205,7 @@ impl<B: Backing> Evacuation<'_, B> {
         });
         let (mut weak, statistics, overflowed, beside) =
             results.into_inner().expect("a worker that panics ends the process");
-        // What a resting caller met on its way is counted as one of the others'.
+        // Objects that a resting caller copied on its way count as one of the others'.
         if let Some(first) = statistics.worker_objects.first_mut() {
             *first += beside;
         }
@@ -208,7 +215,7 @@ impl<B: Backing> Evacuation<'_, B> {
             // SAFETY: the others have ended.
             statistics.overflows = unsafe { worker.look_again(self.ranges) };
             worker.report(statistics);
-            // It is one of them, and was the last to finish.
+            // This worker is one of the team, and was the last to finish.
             if let Some(last) = statistics.worker_objects.last_mut() {
                 *last += worker.statistics.objects;
             }
@@ -218,7 +225,7 @@ impl<B: Backing> Evacuation<'_, B> {
     }
 }
 
-/// What only worker 0 uses, which is the thread that made it.
+/// Roots that only worker 0 uses, which is the thread that made them.
 struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
 
 // SAFETY: `Team::run` runs worker 0 on the calling thread, and no other worker takes it.
@@ -226,13 +233,13 @@ unsafe impl Send for RootsOfFirst<'_, '_> {}
 
 impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// # Safety
-    /// - What is visited are root slots of the heap and its pinned objects.
+    /// - The visited slots and addresses are root slots of the heap and its pinned objects.
     unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) {
         (roots.pinned)(&mut |address| {
             let role = self.heap.set.role_at(address);
             if role.is_in_set() {
                 debug_assert!(role.stays(), "who chose the set knew what is pinned");
-                // SAFETY: what is pinned is an object.
+                // SAFETY: a pinned address is an object's.
                 unsafe { self.reach(address) };
                 self.drain_own();
             }
@@ -241,9 +248,10 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         (roots.slots)(&mut SlotVisitor::new(&mut |slot, kind| unsafe { self.meet_root(slot, kind) }));
     }
 
-    /// Lets others have what lies in regions that other cores wrote, for each such core together: who takes it is likely to run there.
-    /// Where cores share no cache, a line that the other one wrote last takes 170 ns to arrive, and not 35. Not of a worker that rests:
-    /// it hands over all it has.
+    /// Offers entries whose referents lie in regions that other cores wrote, one piece per core:
+    /// the taker is likely to run on that core. Where cores share no cache, a line that another
+    /// core wrote last takes 170 ns to arrive, not 35. Not for a worker that rests: it hands over
+    /// all its entries.
     fn give_to_their_cores(&mut self) {
         if !M::SHARED || self.rests {
             return;
@@ -251,7 +259,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         let (table, own) = (self.heap.subject.free.table(), self.home);
         let home_of = |entry: usize| match Entry::decode(entry) {
             Entry::Plain(slot) => {
-                // SAFETY: what is pushed is slots that refer into the set.
+                // SAFETY: every pushed slot refers into the set.
                 let bits = unsafe { ((slot & !OLD) as *const u64).read() };
                 let home = table.get(table.index_of((bits & ADDRESS_MASK) as usize)).home();
                 (home != own).then_some(home)

@@ -1,9 +1,11 @@
-//! What to do when a stack could not grow: look at everything that was copied once more.
+//! The answer to a stack that could not grow: look at all copied objects once more.
 //!
-//! A slot that found no room on the stack lies in an object that was copied, or that stayed. So all of these are walked, and
-//! slots that still refer into the set are seen to one by one, until a walk leaves nothing behind. Those that refer to what
-//! stayed refer there for ever: pushed, they would find no room again and again. It is slow, by one worker, and for
-//! heaps in which memory ran out. Refused: to remember the objects (in what memory?).
+//! A slot that found no room on the stack lies in an object that was copied, or that stayed. So the
+//! worker walks all of these objects. It handles slots that still refer into the set one by one,
+//! until a walk leaves none behind. It does not push them: slots that refer to an object that
+//! stayed refer into the set permanently, and would find no room again and again. The walk is slow
+//! and done by one worker; it is for heaps that ran out of memory. Refused: a list of the objects
+//! (there is no memory for it).
 
 use super::OLD;
 use super::finish::size_of_original;
@@ -16,10 +18,12 @@ use crate::object::{Header, Kind, for_each_slot, walk};
 use crate::region::{Backing, State};
 
 impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
-    /// Looks at slots of what was copied, until none refers into the set to what was not reached; how often.
+    /// Looks at the slots of copied objects until none refers to an unreached object of the set.
+    /// Returns the number of walks.
     ///
     /// # Safety
-    /// - No other worker runs; every region up to its top is parsable, but that originals of copies are forwarded.
+    /// - No other worker runs. Every region is parsable up to its top, except that originals of
+    ///   copies are forwarded.
     pub(super) unsafe fn look_again(&mut self, ranges: &OldRanges) -> u64 {
         let mut turns = 0;
         while std::mem::take(&mut self.overflowed) {
@@ -30,9 +34,10 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
                 let index = next;
                 next += table.get(index).run().max(1);
                 let role = self.heap.set.role(index);
-                // In a run, what stayed may begin in any of its regions.
+                // In a run, an object that stayed may begin in any of its regions.
                 let has_kept = |index| self.heap.set.role(index).has_kept();
-                // SAFETY: the caller's predicate, and buffers are given back before the next region is looked at.
+                // SAFETY: the caller's predicate, and buffers are given back before the walk of the
+                // next region.
                 unsafe {
                     if role == Role::SURVIVORS {
                         self.scan_copies(table.bottom(index), table.get(index).top(), 0);

@@ -1,7 +1,9 @@
-//! A worker's own piece of a space (promotion-local allocation buffer): a bump and a compare for each copy.
+//! A worker's own piece of a space (promotion-local allocation buffer): a bump and a compare per
+//! copy.
 //!
-//! A collection of few objects must not spend a large buffer on each worker, one of many must not come back for each
-//! handful. So the first buffer is small, and each next one twice as large.
+//! A collection of few objects must not spend a large buffer on each worker. A collection of many
+//! objects must not ask for a new buffer for each handful. So the first buffer is small, and each
+//! next one is twice as large.
 
 /// Bytes of a worker's first buffer, at most.
 const FIRST: usize = if cfg!(test) { 1 << 9 } else { 1 << 12 };
@@ -11,13 +13,13 @@ pub(super) struct Plab {
     start: usize,
     top: usize,
     end: usize,
-    /// Bytes of the next one.
+    /// Bytes of the next buffer.
     next: usize,
     most: usize,
 }
 
 impl Plab {
-    /// No buffer; those it will have are of at most `most` bytes.
+    /// No buffer yet; later buffers have at most `most` bytes.
     pub(super) fn new(most: usize) -> Plab {
         Plab { start: 0, top: 0, end: 0, next: FIRST.min(most), most }
     }
@@ -31,9 +33,9 @@ impl Plab {
         })
     }
 
-    /// Takes the object at `start` back, if it is the last one that was allocated here; whether it was.
+    /// Takes the object at `start` back, if it was allocated last here. Returns whether it was.
     pub(super) fn retract(&mut self, start: usize, bytes: usize) -> bool {
-        // What ends where the buffer begins may be another region's.
+        // Memory that ends where the buffer begins may be another region's.
         let last = self.top == start + bytes && start >= self.start;
         if last {
             self.top = start;
@@ -53,7 +55,7 @@ impl Plab {
         wanted
     }
 
-    /// Puts `[start, end)` in place of what was left, which it returns.
+    /// Replaces the rest of the buffer by `[start, end)`; returns the rest.
     pub(super) fn replace(&mut self, start: usize, end: usize) -> (usize, usize) {
         let rest = (self.top, self.end);
         (self.start, self.top, self.end) = (start, start, end);

@@ -1,6 +1,8 @@
-//! Old memory, cut into pieces for workers to take: a list of what is old when a collection begins, by region.
+//! Old memory, cut into pieces for workers: a list of the old objects at the start of a collection,
+//! by region.
 //!
-//! Beside the set, which makes it in the same pass over the regions. Refused: a list for each collection, see [`OldRanges`].
+//! The collection set makes the list in its own pass over the regions. Refused: a new list for each
+//! collection, see [`OldRanges`].
 
 use crate::collector::work::Turns;
 use crate::region::{Backing, CARD_BYTES, FreeSet};
@@ -9,11 +11,11 @@ use std::collections::TryReserveError;
 /// Bytes of old memory that a worker takes at a time.
 pub(super) const PIECE_BYTES: usize = if cfg!(test) { 2 * CARD_BYTES } else { 128 * CARD_BYTES };
 
-/// Pieces that a worker takes at most at once.
+/// The most pieces that a worker takes at once.
 const MOST_PIECES: usize = if cfg!(test) { 3 } else { 32 };
 
-/// Old memory as it was when the collection began, cut into pieces. Kept from one collection to the next: a list that grows asks the
-/// system's allocator five times, which takes longer than all that is written there.
+/// Old memory as it was when the collection began, cut into pieces. Kept from one collection to the
+/// next: a growing list asks the system's allocator five times, which takes longer than the writes.
 #[derive(Default)]
 pub(crate) struct OldRanges {
     ranges: Vec<Range>,
@@ -28,13 +30,13 @@ struct Range {
 }
 
 impl OldRanges {
-    /// Forgets all of them: another collection begins.
+    /// Forgets all ranges: another collection begins.
     pub(super) fn begin(&mut self) {
         self.ranges.clear();
         self.pieces = Turns::default();
     }
 
-    /// The old objects that begin in a region behind all those so far.
+    /// Adds the old objects that begin in a region behind all regions added so far.
     pub(super) fn add<B: Backing>(&mut self, free: &FreeSet<B>, index: usize) -> Result<(), TryReserveError> {
         self.ranges.try_reserve(1)?;
         let (bottom, top) = (free.table().bottom(index), free.object_end(index));
@@ -43,14 +45,15 @@ impl OldRanges {
         Ok(())
     }
 
-    /// Where the old objects ended that begin in the region at `bottom`; `None`: it had none.
+    /// The end of the old objects that begin in the region at `bottom`; `None`: the region had
+    /// none.
     pub(super) fn top_of(&self, bottom: usize) -> Option<usize> {
         let place = self.ranges.binary_search_by_key(&bottom, |range| range.bottom).ok()?;
         Some(self.ranges[place].top)
     }
 
-    /// Calls `visit` with the bottom of a region and a part of it, whole pieces, for all of the next pieces that one of so many
-    /// workers should take; `false`: there are none.
+    /// Takes the next pieces, as many as one of `workers` workers should take. Calls `visit` with
+    /// the bottom of a region and a part of it, in whole pieces. `false`: there are no pieces left.
     pub(super) fn take(&self, workers: usize, mut visit: impl FnMut(usize, usize, usize)) -> bool {
         let Some(pieces) = self.pieces.take_some(4 * workers, MOST_PIECES) else { return false };
         let mut next = pieces.start;

@@ -1,7 +1,7 @@
-//! The collection set: which regions a collection empties, as a byte for each region.
+//! The collection set: the regions that a collection empties, as a byte for each region.
 //!
-//! Each reference that an evacuation meets is looked up here, so it is a table of bytes that fits into the first-level
-//! cache, and not a field among those of the region table, which takes two lines for each region.
+//! An evacuation looks up each reference here. So the set is a table of bytes that fits into the
+//! first-level cache. Refused: a field in the region table, which takes two lines for each region.
 
 use super::ranges::OldRanges;
 use crate::object::{ADDRESS_MASK, IMMEDIATE_BIT};
@@ -9,18 +9,18 @@ use crate::region::{Backing, FreeSet, State};
 use crate::sync::{AtomicBool, AtomicU8, Ordering};
 use std::collections::TryReserveError;
 
-/// What an evacuation does with the objects of a region.
+/// The role of a region's objects in an evacuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Role(u8);
 
 impl Role {
-    /// Nothing: they are alive, and where they stay.
+    /// No role: the objects are alive and stay where they are.
     pub(crate) const OUTSIDE: Role = Role(0);
-    /// Nothing: it put them there itself, and they are young.
+    /// No role: the evacuation put the objects there itself, and they are young.
     pub(crate) const SURVIVORS: Role = Role(1);
-    /// They are copied.
+    /// The objects are copied.
     pub(crate) const MOVES: Role = Role(IN_SET);
-    /// Those that are reached stay where they are.
+    /// Reached objects stay where they are.
     pub(crate) const STAYS: Role = Role(IN_SET | 1);
 
     /// Whether its objects have to be reached to live on.
@@ -34,42 +34,45 @@ impl Role {
         self.0 & KEPT != 0
     }
 
-    /// Whether all that is reached in it stays.
+    /// Whether all reached objects in it stay.
     #[inline(always)]
     pub(crate) fn stays(self) -> bool {
         self.0 & !KEPT == Role::STAYS.0
     }
 }
 
-/// Regions from one that is looked at to one that is fetched: mutators on several cores have written most of them.
+/// Distance in regions from the current one to the one being fetched: mutators on several cores
+/// have written most of them.
 const AHEAD: usize = 16;
 
 const IN_SET: u8 = 2;
 const KEPT: u8 = 4;
 
-/// The role of each region. Written before an evacuation begins, but for regions it takes and the bit for objects
-/// that stayed. Relaxed: who meets an address met it by way of somebody who knew its region's role.
+/// The role of each region. Written before an evacuation begins, except for regions it takes and
+/// the bit for objects that stayed. Relaxed: a worker that meets an address got it from a thread
+/// that knew the role of its region.
 pub(crate) struct CollectionSet {
     base: usize,
     region_shift: u32,
     roles: Box<[AtomicU8]>,
-    /// Whether there is a region whose objects stay. Written before an evacuation begins, Relaxed as the roles.
+    /// Whether a region exists whose objects stay. Written before an evacuation begins, Relaxed as
+    /// the roles.
     some_stay: AtomicBool,
 }
 
-/// The roles of a set, for who looks up many: without a look at where the heap begins and ends.
+/// The roles of a set, for many look-ups: without a check against the heap's bounds.
 pub(super) struct Roles<'s> {
-    /// Where the role of the region at address 0 would be.
+    /// The place where the role of the region at address 0 would be.
     of_region_0: *const AtomicU8,
     region_shift: u32,
     roles: &'s [AtomicU8],
 }
 
 impl Roles<'_> {
-    /// The role of the region that a word refers to; of null and immediates `OUTSIDE`.
+    /// The role of the region that a word refers to; `OUTSIDE` for null and immediates.
     ///
     /// # Safety
-    /// - It is one of these, or refers to a region of the set's heap.
+    /// - The word is one of these, or refers to a region of the set's heap.
     #[inline(always)]
     pub(super) unsafe fn of_referent(&self, bits: u64) -> Role {
         let address = (bits & ADDRESS_MASK) as usize;
@@ -78,7 +81,8 @@ impl Roles<'_> {
         }
         let role = self.of_region_0.wrapping_add(address >> self.region_shift);
         debug_assert!(self.roles.as_ptr_range().contains(&role));
-        // SAFETY: that of a region of the heap, as the caller says, which begins at a multiple of a region.
+        // SAFETY: the role of a region of the heap, as the caller says; the heap begins at a
+        // multiple of a region.
         Role(unsafe { &*role }.load(Ordering::Relaxed))
     }
 }
@@ -90,11 +94,12 @@ impl CollectionSet {
         CollectionSet { base: table_base, region_shift, roles, some_stay: AtomicBool::new(false) }
     }
 
-    /// All young regions move, runs of young regions stay, the rest is outside; `old` is those in which old objects begin. The bytes
-    /// that are used in all of them.
+    /// Makes all young regions move, lets runs of young regions stay, and leaves the rest outside.
+    /// `old` gets the regions in which old objects begin. Returns the bytes used in all of them.
     ///
     /// # Errors
-    /// When there is no memory for the list of the old ones; nothing has changed but that and roles.
+    /// If there is no memory for the list of old regions; then only the list and roles have
+    /// changed.
     pub(crate) fn choose_young<B: Backing>(
         &self,
         free: &FreeSet<B>,
@@ -131,14 +136,14 @@ impl CollectionSet {
         Ok(used_bytes)
     }
 
-    /// The role of the region of an address; that of an address outside the heap is `OUTSIDE`.
+    /// The role of the region of an address; `OUTSIDE` for an address outside the heap.
     #[inline(always)]
     pub(crate) fn role_at(&self, address: usize) -> Role {
         let index = address.wrapping_sub(self.base) >> self.region_shift;
         self.roles.get(index).map_or(Role::OUTSIDE, |role| Role(role.load(Ordering::Relaxed)))
     }
 
-    /// The roles, for who looks up many.
+    /// The roles, for many look-ups.
     pub(super) fn roles(&self) -> Roles<'_> {
         debug_assert!(self.base.is_multiple_of(1 << self.region_shift));
         let of_region_0 = self.roles.as_ptr().wrapping_sub(self.base >> self.region_shift);

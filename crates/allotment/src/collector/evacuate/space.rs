@@ -1,9 +1,10 @@
 //! A space that collections copy to: the regions of survivors, or the old ones.
 //!
-//! Workers take pieces of their core's region by compare-and-swap on its top, as mutators do; only who finds it full takes
-//! a lock to put another in its place. Old regions that were not filled are remembered, and are filled first. Refused: one region for
-//! all workers. What one of them takes a region for, because its core wrote it last, half of which the others would write, and the next
-//! collection, which gives each core what it wrote, would know of half.
+//! Workers take pieces of their core's region by compare-and-swap on its top, as mutators do. Only
+//! a worker that finds the region full takes a lock to replace it. Old regions with room left are
+//! remembered and filled first. Refused: one region for all workers. A worker takes a region
+//! because its core wrote that region last. The others would write half of it. The next collection
+//! gives each core the regions that it wrote, and would know of only half.
 
 use super::set::{CollectionSet, Role};
 use super::tables::OldTables;
@@ -14,8 +15,9 @@ use crossbeam_utils::CachePadded;
 /// An old region with less room than this is full.
 const MIN_ROOM: usize = CARD_BYTES * if cfg!(test) { 1 } else { 8 };
 
-/// With fewer free regions for each core all share what they fill: of many of those that end half empty nothing is left for eden. In a heap
-/// of 1.15 times what lives a program did a tenth less with regions of their own.
+/// With fewer free regions for each core, all cores share the regions being filled: many half-empty
+/// regions would leave nothing for eden. In a heap of 1.15 times the live bytes, a program did a
+/// tenth less work with regions per core.
 const PLENTY: usize = if cfg!(test) { 2 } else { 32 };
 
 /// Bytes above the top of a region.
@@ -23,28 +25,30 @@ fn room<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
     free.table().end(index) - free.table().get(index).top()
 }
 
-/// Where objects are copied to.
+/// A target of copies.
 pub(crate) struct Space {
     kind: Kind,
-    /// For each core the region that is filled from it, plus one; 0: none. Written under the lock, Release.
+    /// For each core the region that is filled from it, plus one; 0: none. Written under the lock,
+    /// Release.
     current: Box<[CachePadded<AtomicUsize>]>,
-    /// Bytes carved since the collection began. Relaxed: a bound that several may pass at once.
+    /// Bytes carved since the collection began. Relaxed: a bound that several workers may pass at
+    /// once.
     carved: CachePadded<AtomicUsize>,
     /// Other regions with room.
     partial: Mutex<Vec<usize>>,
 }
 
-/// Which objects a space takes.
+/// The objects that a space takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Young ones.
+    /// Young objects.
     Survivors,
-    /// Old ones. Pieces are whole cards, so that each card's objects have one worker.
+    /// Old objects. Pieces are whole cards, so that each card's objects have one worker.
     Old,
 }
 
 impl Space {
-    /// For a heap of so many cores (at least 1).
+    /// A space for a heap of `homes` cores (at least 1).
     pub(crate) fn new(kind: Kind, homes: usize) -> Space {
         Space {
             kind,
@@ -58,7 +62,8 @@ impl Space {
         self.partial.lock().expect("a collection that panics ends the process")
     }
 
-    /// A collection begins: survivors of the last one are not added to, and whoever wants an old region that is not full finds it.
+    /// Begins a collection: survivors of the last one get no further objects, and old regions with
+    /// room are offered.
     pub(crate) fn begin<B: Backing>(&self, free: &FreeSet<B>) {
         self.carved.store(0, Ordering::Relaxed);
         for current in &self.current {
@@ -76,16 +81,19 @@ impl Space {
         self.lock().clear();
     }
 
-    /// Lets the space use what is left of a region whose objects belong to it, and which it does not have.
+    /// Lets the space use the rest of a region that it does not have, but whose objects belong to
+    /// it.
     pub(crate) fn offer<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
         if room(free, index) >= MIN_ROOM {
             self.lock().push(index);
         }
     }
 
-    /// The same for a region that it took itself: it may be the one being filled, or it may have been found to have room.
+    /// The same for a region that the space took itself. The region may be the one being filled, or
+    /// may already be remembered for its room.
     pub(super) fn offer_again<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
-        // Under the lock: who puts another region in its place then sees the room, or has done so.
+        // Under the lock: a worker that replaces the region then sees the room, or has replaced it
+        // already.
         let mut partial = self.lock();
         if self.filled().all(|filled| filled != index)
             && !partial.contains(&index)
@@ -95,12 +103,13 @@ impl Space {
         }
     }
 
-    /// Those that are being filled.
+    /// The regions that are being filled.
     fn filled(&self) -> impl Iterator<Item = usize> + '_ {
         self.current.iter().filter_map(|current| current.load(Ordering::Acquire).checked_sub(1))
     }
 
-    /// Each region of the space with room for more is one being filled, or is remembered once.
+    /// Checks that each region of the space with enough room is being filled, or is remembered
+    /// once.
     #[cfg(test)]
     pub(super) fn verify<B: Backing>(&self, free: &FreeSet<B>, regions: &[usize]) {
         let partial = self.lock();
@@ -119,7 +128,7 @@ impl Space {
         self.carved.load(Ordering::Relaxed)
     }
 
-    /// `bytes` rounded up to what pieces of this space are multiples of.
+    /// `bytes` rounded up to a multiple of this space's unit for pieces.
     pub(crate) fn round(&self, bytes: usize) -> usize {
         match self.kind {
             Kind::Survivors => bytes,
@@ -127,8 +136,8 @@ impl Space {
         }
     }
 
-    /// Takes `desired` bytes, or what is left of a region if that is at least `min`; both rounded. At most
-    /// `limit` bytes in a collection, give or take a piece of each worker.
+    /// Takes `desired` bytes, or the rest of a region if that is at least `min`; both are rounded.
+    /// At most `limit` bytes in a collection, give or take a piece of each worker.
     pub(crate) fn carve<B: Backing>(
         &self,
         free: &FreeSet<B>,
@@ -159,7 +168,7 @@ impl Space {
             let next = match Space::suitable(free, &partial, home, min) {
                 Some(place) => partial.swap_remove(place),
                 None => {
-                    // Under the lock: so nobody puts one that has room out of sight.
+                    // Under the lock: so no worker replaces a region that still has room.
                     let shared = || self.filled().find_map(carve);
                     let is_plenty = free.free_regions() >= PLENTY * self.current.len();
                     if !is_plenty && let Some(piece) = shared() {
@@ -180,7 +189,7 @@ impl Space {
         }
     }
 
-    /// The place of a region with so much room, of the core's own if there is one.
+    /// The place of a region with at least `min` bytes of room, of the core's own if there is one.
     fn suitable<B: Backing>(free: &FreeSet<B>, partial: &[usize], home: usize, min: usize) -> Option<usize> {
         let has_room = |&index: &usize| room(free, index) >= min;
         let is_own = |&index: &usize| free.table().get(index).home() == home;

@@ -1,28 +1,28 @@
-//! What an evacuation tells of itself: for records, for the decisions on sizes, and for tests.
+//! The statistics of an evacuation: for records, for the decisions on sizes, and for tests.
 
 use crate::object::MAX_AGE;
 use std::time::Duration;
 
-/// What an evacuation did.
+/// The statistics of one evacuation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statistics {
-    /// Of all workers.
+    /// Sum over all workers.
     pub(crate) sum: WorkerStatistics,
-    /// Objects each of them copied.
+    /// Objects that each worker copied.
     pub(crate) worker_objects: Vec<u64>,
     pub(crate) weak_cleared: u64,
-    /// Bytes of regions that became old because something in them stayed.
+    /// Bytes of regions that became old because an object in them stayed.
     pub(crate) retained_bytes: usize,
     pub(crate) regions_freed: usize,
     pub(crate) humongous_freed: usize,
-    /// How often everything copied was looked at again, because a stack could not grow.
+    /// How often all copied objects were looked at again, because a stack could not grow.
     pub(crate) overflows: u64,
     pub(crate) copy_time: Duration,
     pub(crate) weak_time: Duration,
     pub(crate) finish_time: Duration,
 }
 
-/// What one worker did.
+/// The statistics of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkerStatistics {
     /// Bytes of objects copied that stay young, by the age they now have.
@@ -34,9 +34,9 @@ pub(crate) struct WorkerStatistics {
     /// Bytes of objects that stayed where they were, and how many.
     pub(crate) kept_bytes: u64,
     pub(crate) kept_objects: u64,
-    /// Bytes of those among them that could not have moved, memory or not.
+    /// Bytes of those among them that could not have moved, with or without memory.
     pub(crate) stayed_bytes: u64,
-    /// Bytes of buffers that no object was put into.
+    /// Bytes of buffers that hold no object.
     pub(crate) wasted_bytes: u64,
     pub(crate) steals: u64,
     pub(crate) cards_scanned: u64,
@@ -44,7 +44,8 @@ pub(crate) struct WorkerStatistics {
 }
 
 impl WorkerStatistics {
-    /// Counts objects of so many bytes each that were copied, and have this age now; `None`: they are old.
+    /// Counts `objects` copied objects of `bytes` bytes each, now of this age; `None`: they are
+    /// old.
     #[inline(always)]
     pub(super) fn copied(&mut self, objects: u64, bytes: u64, age: Option<u8>) {
         self.objects += objects;
@@ -52,7 +53,7 @@ impl WorkerStatistics {
         *sum += objects * bytes;
     }
 
-    /// Counts in what another one did.
+    /// Adds the statistics of another worker.
     pub(super) fn add(&mut self, other: WorkerStatistics) {
         self.survived.iter_mut().zip(other.survived).for_each(|(sum, own)| *sum += own);
         self.promoted_bytes += other.promoted_bytes;

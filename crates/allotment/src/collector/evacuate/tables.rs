@@ -1,4 +1,4 @@
-//! What is known of old regions beside the heap: which cards were written to, and where objects begin.
+//! The tables of old regions beside the heap: dirty cards, and starts of objects.
 
 use crate::region::{CardTable, StartTable};
 
@@ -10,7 +10,7 @@ pub(crate) struct OldTables<'h> {
 }
 
 impl OldTables<'_> {
-    /// Forgets all that was known of `[start, end)`, whole cards.
+    /// Forgets all entries for `[start, end)`, whole cards.
     pub(crate) fn clear(&self, start: usize, end: usize) {
         self.cards.clean_range(start, end);
         self.starts.clear_range(start, end);

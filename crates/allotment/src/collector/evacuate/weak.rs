@@ -1,4 +1,4 @@
-//! Weak slots, when all that is reachable was reached.
+//! Weak slots, once every reachable object was reached.
 
 use super::{Evacuation, OLD};
 use crate::collector::kernel::KEPT;
@@ -6,10 +6,11 @@ use crate::collector::kernel::Roots;
 use crate::object::{Header, Kind, SlotKind, SlotVisitor, reference, with_reference};
 use crate::region::Backing;
 
-/// Updates the weak slots whose referent was reached and clears the others, those among the roots too; how many it cleared.
+/// Updates the weak slots whose referent was reached and clears the others, root slots included.
+/// Returns the number of cleared slots.
 ///
 /// # Safety
-/// - `slots` are those that workers noted; nothing is reached any more.
+/// - `slots` are those that workers noted; no further object will be reached.
 pub(super) unsafe fn clear_dead<B: Backing>(
     heap: &Evacuation<'_, B>,
     slots: &[Vec<usize>],
@@ -39,7 +40,7 @@ unsafe fn update<B: Backing>(heap: &Evacuation<'_, B>, slot: *mut u64, old: bool
     let Some(address) = reference(bits).filter(|&address| heap.set.role_at(address).is_in_set()) else {
         return 0;
     };
-    // SAFETY: it refers to an object, or to what that left behind.
+    // SAFETY: the slot refers to an object, or to the remains of an object that moved.
     let header = Header::from_bits(unsafe { (address as *const u64).read() });
     let updated = match header.kind() {
         Kind::Forwarded(to) => {

@@ -1,16 +1,20 @@
-//! One worker of an evacuation: takes slots from its stack, copies what they refer to, updates them. Here is what it does with an object of
-//! any kind; its loop, and the short way for objects that have headers that were met before, is [`group`](super::group).
+//! One worker of an evacuation: takes slots from its stack, copies their referents, updates the
+//! slots. This file handles an object of any kind. The worker's loop and the fast path for known
+//! headers are in [`group`](super::group).
 //!
-//! What waits on the stack are slots, not objects: a slot is updated as soon as its referent has an address, with
-//! the line it lies in just written. The stack is a stack, so a tree is copied depth first, and an object ends near what it
-//! refers to; a short queue between the stack and the copying gives the header of a referent time to arrive. Refused: a queue of
-//! everything (Cheney's breadth first order puts siblings side by side that are visited far apart), recursion, and a fetch when a
-//! slot is pushed: an array pushes hundreds at once, more than a core fetches at a time, and most of it is lost.
+//! The stack holds slots, not objects. A slot is updated as soon as its referent has an address;
+//! then the slot's line was just written. The stack makes copying depth first for a tree, so an
+//! object ends up near its referents. A short queue between the stack and the copying gives the
+//! header of a referent time to arrive. Refused: a queue of everything (Cheney's breadth-first
+//! order puts siblings side by side that are visited far apart). Refused: recursion. Refused: a
+//! fetch when a slot is pushed, because an array pushes hundreds at once, more than a core fetches
+//! at a time, and most fetches are lost.
 //!
-//! Several workers may reach an object at once. Each has a place for a copy, and the one whose compare-and-swap puts its
-//! address into the header of the original makes *the* copy; the others take theirs back. An object for which there
-//! is no memory, or that must not move, stays: the same compare-and-swap sets its mark bits instead, and the rest of
-//! the header, with its hash, is not lost.
+//! Several workers may reach an object at once. Each has a place for a copy. The worker whose
+//! compare-and-swap puts its address into the header of the original makes *the* copy; the others
+//! take theirs back. An object stays if there is no memory for it, or if it must not move. Then the
+//! same compare-and-swap sets its mark bits instead, and the rest of the header, with its hash, is
+//! kept.
 
 use super::header_cache::{HeaderCache, MOST_BYTES};
 use super::lines::{DESTINATION_AHEAD, copy_contents};
@@ -29,8 +33,8 @@ use crate::platform::prefetch_write;
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Slots from which on an array is one entry of the stack instead of one for each: so much can be given to another worker at once,
-/// and its referents are fetched when their turn is near.
+/// Number of slots from which on an array is one entry of the stack. One entry gives another worker
+/// many slots at once, and their referents are fetched shortly before their turn.
 const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
 
 /// A worker.
@@ -39,22 +43,23 @@ pub(super) struct Worker<'e, 'h, B, M> {
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
     pub(super) headers: HeaderCache,
-    /// Those of the heap's set, and two more things that are asked for each object, nearer.
+    /// The roles of the heap's set. This field and the next two are asked for each object, so they
+    /// are kept near.
     pub(super) roles: Roles<'h>,
     pub(super) some_stay: bool,
     pub(super) tenuring_threshold: u8,
     pub(super) survivors: Plab,
     pub(super) old: Plab,
-    /// Whether the space has no buffer of its size any more: not asked again.
+    /// Whether the space has no buffer of its size any more; it is not asked again.
     pub(super) survivors_full: bool,
     pub(super) old_full: bool,
-    /// Weak slots of what this worker copied.
+    /// Weak slots of this worker's copies.
     pub(super) weak: Vec<usize>,
-    /// Whether the stack could not grow: slots of what was copied have to be looked for.
+    /// Whether the stack could not grow: then slots of copied objects have to be searched.
     pub(super) overflowed: bool,
-    /// The core it runs on, or ran on when it began.
+    /// The core that the worker ran on when it began.
     pub(super) home: usize,
-    /// Whether it leaves the work to others, once it has found the roots.
+    /// Whether the worker leaves the work to others once it has found the roots.
     pub(super) rests: bool,
     pub(super) statistics: WorkerStatistics,
     mode: std::marker::PhantomData<M>,
@@ -83,7 +88,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// Works until nothing is left that this worker or another could do.
+    /// Works until neither this worker nor another has anything left to do.
     pub(super) fn drain(&mut self) {
         loop {
             self.drain_own();
@@ -93,7 +98,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// Leaves what it has to others, and all that comes of it; `false`: they cannot have so much at once.
+    /// Leaves all entries, and all work that follows from them, to others; `false`: others cannot
+    /// take so many at once.
     pub(super) fn hand_over(&mut self) -> bool {
         let given = self.stack.give_all();
         if given {
@@ -102,7 +108,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         given
     }
 
-    /// Brings what the slot refers to where it belongs, and updates the slot.
+    /// Copies the slot's referent if needed, and updates the slot.
     ///
     /// # Safety
     /// - The slot may be read and written, and refers into the collection set.
@@ -119,7 +125,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         self.heap.remember(slot, old != 0, to);
     }
 
-    /// The address that the object at `address`, in the collection set, has from now on.
+    /// The final address of the object at `address`, which is in the collection set.
     ///
     /// # Safety
     /// - An object of this heap is at `address`, or was.
@@ -127,7 +133,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         // SAFETY: a header, which workers change atomically.
         let word = unsafe { word_at(address) };
         let header = Header::from_bits(word.load(M::ACQUIRE));
-        // Nearly all are: one test for them.
+        // Nearly all objects are unmarked: one test for them.
         if !header.is_unmarked_object() {
             match header.kind() {
                 Kind::Forwarded(to) => return to,
@@ -136,7 +142,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
                 _ => broken(address, "something refers to it, and no object is there"),
             }
         }
-        // SAFETY: an object is there, or was; only its header and, once it is kept, its slots change.
+        // SAFETY: an object is there, or was; only its header and, once it is kept, its slots
+        // change.
         unsafe { self.evacuate(address, word, header) }
     }
 
@@ -169,7 +176,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             return decided(word, address);
         }
         let moved = if old { header.with_age(0) } else { header.older() };
-        // SAFETY: an object of so many bytes, of which nobody changes more than the header, and as many at `to` that are this worker's.
+        // SAFETY: an object of `bytes` bytes, of which other workers change only the header, and as
+        // many bytes at `to` that are this worker's.
         unsafe {
             copy_contents(address, to, bytes);
             (to as *mut u64).write(moved.bits());
@@ -178,7 +186,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         if old {
             self.heap.tables.starts.record(to, bytes);
         }
-        // Asked for again: what is kept from above has to be stored for as long.
+        // Looked up again: a value kept from above would have to be stored meanwhile.
         let layout = self.shapes.last();
         let &Layout { words, has_slots, shape, .. } = layout;
         if layout.uniform_bytes().is_some() && bytes <= MOST_BYTES {
@@ -186,9 +194,10 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
         let old = if old { OLD } else { 0 };
         if words != 0 {
-            // In the original, whose words are the same: what was just stored cannot be loaded at once.
+            // Reads the original, whose words are the same: a word that was just stored cannot be
+            // loaded at once.
             for_each_word(address, words, |word| {
-                // SAFETY: a slot of an object of that layout, of which nobody changes more than the header.
+                // SAFETY: a slot of an object of that layout; other workers change only its header.
                 if unsafe { self.roles.of_referent(word.read()) }.is_in_set() {
                     self.push((word.addr() - address + to) | old);
                 }
@@ -200,7 +209,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         to
     }
 
-    /// The object stays where it is, and its region with it.
+    /// Keeps the object where it is, and its region with it.
     ///
     /// # Safety
     /// - As for [`evacuate`](Self::evacuate).
@@ -217,7 +226,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
             self.statistics.stayed_bytes += bytes as u64;
         }
         let shape = self.shapes.last().shape;
-        // SAFETY: the object is this worker's to look at: it decided.
+        // SAFETY: only this worker looks at the object: its swap decided.
         unsafe { self.scan(address, shape, OLD) };
         address
     }
@@ -225,7 +234,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
     /// Pushes the slots of an object that has its new address.
     ///
     /// # Safety
-    /// - An object of `shape` is there, which nobody else looks at.
+    /// - An object of `shape` is there, and no other worker looks at it.
     #[inline(never)]
     unsafe fn scan(&mut self, address: usize, shape: &'h Shape, old: usize) {
         // SAFETY: the caller's predicate.
@@ -240,10 +249,11 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// Pushes the slots of one piece of an array, after the rest of it, which others may take.
+    /// Pushes the slots of one piece of an array, after the rest of the array, which others may
+    /// take.
     ///
     /// # Safety
-    /// - An array of references is there, whose piece of that number nobody else looks at.
+    /// - An array of references is there, and no other worker looks at its piece of that number.
     #[inline(never)]
     pub(super) unsafe fn scan_chunk(&mut self, array: usize, number: usize) {
         // SAFETY: the caller's predicate.
@@ -262,7 +272,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         (from..to).for_each(|index| unsafe { self.meet(tail.start.add(index), tail.kind, old) });
     }
 
-    /// Pushes a slot of what was copied, if it refers into the collection set.
+    /// Pushes a slot of a copied object, if it refers into the collection set.
     ///
     /// # Safety
     /// - The slot may be read and written, and holds a reference to an object of this heap or none.
@@ -274,7 +284,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// Pushes what can be found again if there is no room for it.
+    /// Pushes an entry that can be found again if the stack has no room for it.
     #[inline(always)]
     pub(super) fn push(&mut self, entry: usize) {
         if !self.stack.push(entry) {
@@ -282,8 +292,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// The same for a slot of an old object. One that does not fit on the stack is seen to at once, with all that it leads to:
-    /// nobody would find it again.
+    /// The same for a slot of an old object. A slot that does not fit on the stack is handled at
+    /// once, with everything that it leads to, because no later walk would find it.
     ///
     /// # Safety
     /// - As for [`meet`](Self::meet).
@@ -298,7 +308,7 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// Sees to a slot and to all that it leads to.
+    /// Handles a slot, and everything that it leads to.
     ///
     /// # Safety
     /// - As for [`meet`](Self::meet).
@@ -312,8 +322,9 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         }
     }
 
-    /// Updates a root slot, if it is strong: who visits roots may show a copy of a slot, so it cannot wait; weak ones are visited
-    /// again. What it leads to waits for that of other roots: of little at a time nothing could be given to other workers.
+    /// Updates a root slot, if it is strong. It cannot wait, because the visitor of roots may show
+    /// a copy of a slot. Weak root slots are visited again. The objects that the slot leads to wait
+    /// for those of other roots: too few at a time could not be shared with other workers.
     ///
     /// # Safety
     /// - As for [`meet`](Self::meet).
@@ -342,7 +353,8 @@ impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
         role.is_in_set() && !(kind == SlotKind::Weak && self.note_weak(slot.addr() | old))
     }
 
-    /// Remembers a weak slot for the end. Without memory for that it is as good as a strong one: nothing dies too early.
+    /// Remembers a weak slot for the end. Without memory for that, the slot counts as strong: then
+    /// no referent dies too early.
     fn note_weak(&mut self, entry: usize) -> bool {
         let room = self.weak.try_reserve(1).is_ok();
         if room {

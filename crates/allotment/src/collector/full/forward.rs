@@ -1,9 +1,10 @@
-//! Where an object will be.
+//! The new addresses of objects.
 
 use crate::collector::kernel::{BLOCK_BYTES, Destination, LiveMap};
 use crate::object::WORD;
 
-/// A place where an object does not follow its predecessor: the end of a region, or a pinned object.
+/// A place where an object does not follow its predecessor: the end of a region, or a pinned
+/// object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Break {
     /// Address of the object.
@@ -12,7 +13,7 @@ pub(super) struct Break {
     pub(super) to: usize,
 }
 
-/// New addresses of live objects, once all is planned.
+/// New addresses of live objects, once the plan is complete.
 #[derive(Clone, Copy)]
 pub(super) struct Forwarding<'p> {
     map: &'p LiveMap,

@@ -1,8 +1,9 @@
-//! Mark: finds everything that is reachable over strong slots, and sets the bits of its words.
+//! Mark: finds all objects reachable over strong slots, and sets the bits of their words.
 //!
-//! From roots and pins on, by markers that share the work. If the stack of one cannot grow, an object that does not fit is marked
-//! and its slots are left alone; when all is done, slots of all marked objects from the lowest such address on are looked at again.
-//! One worker does that alone: while others mark, the map shows objects of which not all words are marked yet, and cannot be walked.
+//! Marking starts from roots and pins; markers share the work. If a marker's stack cannot grow, an
+//! object that does not fit is marked and its slots are left alone. At the end, one worker looks
+//! again at the slots of all marked objects, from the lowest such address on. It works alone: while
+//! others mark, the map shows objects of which not all words are marked yet, and cannot be walked.
 
 use super::marker::{Found, Marker};
 use super::{Statistics, Unavailable};
@@ -15,10 +16,10 @@ use crate::object::{SlotKind, SlotVisitor, walk};
 use crate::region::{Backing, State};
 use std::sync::Mutex;
 
-/// Marks all that roots and pins reach; the addresses of what is pinned.
+/// Marks all objects that roots and pins reach; returns the addresses of pinned objects.
 ///
 /// # Errors
-/// [`Unavailable`] when there is no memory for the list of pins.
+/// [`Unavailable`] if there is no memory for the list of pins.
 ///
 /// # Safety
 /// - As for [`collect`](super::collect); the crew has a worker for each of the team.
@@ -77,7 +78,7 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     crew.begin();
     last.look_again();
     let all = last.found();
-    // It is one of them, and was the last to finish.
+    // This marker is one of the workers, and was the last to finish.
     if let Some(worker) = worker_objects.last_mut() {
         *worker += all.objects - found.objects;
     }
@@ -87,7 +88,7 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
 const POISONED: &str = "a collection that panics ends the process";
 
 impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
-    /// Puts all that roots and pins refer to on the stack; the addresses of what is pinned.
+    /// Pushes all objects that roots and pins refer to; returns the addresses of pinned objects.
     ///
     /// # Safety
     /// - As for [`mark`].
@@ -113,7 +114,8 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         Ok(pins)
     }
 
-    /// Regions that a thread fills alone are recycled by it, at moments only it knows: all they hold stays.
+    /// A thread that fills a region alone recycles it at moments that only the thread knows. So all
+    /// objects in such a region stay.
     fn reach_private_objects(&mut self) {
         let table = self.subject.free.table();
         for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Exclusive) {
@@ -129,25 +131,27 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             if parsed.is_err() {
                 broken(bottom, "a region that one thread fills is not parsable");
             }
-            // One worker would have to do it anyway, and keeps its stack small.
+            // A lone worker would have to drain anyway, and this keeps its stack small.
             if self.stack.workers() == 1 {
                 self.drain();
             }
         }
     }
 
-    /// Until nothing overflowed. Each round marks something that was not, or looks at what the last one left.
+    /// Repeats until nothing overflowed. Each round marks new objects, or looks at those that the
+    /// last round left.
     fn look_again(&mut self) {
         let table = self.subject.free.table();
         while let Some(from) = self.found.overflowed_from.take() {
             let region = table.index_of(from);
-            // A run that was reserved for several objects is one, wherever they begin.
+            // A run that was reserved for several objects counts as one region, wherever they
+            // begin.
             let first = match table.get(region).state() {
                 State::HumongousContinuation => region - table.get(region).run(),
                 _ => region,
             };
             for index in first..table.len() {
-                // SAFETY: nothing has moved; what is marked is objects.
+                // SAFETY: nothing has moved; every marked word belongs to an object.
                 unsafe {
                     for_each_live(self.subject, self.map, index, from, |address, layout, _| {
                         self.scan::<false>(address, layout.shape);

@@ -1,16 +1,20 @@
-//! One worker that marks: what it has met waits on a stack, what is popped until the memory that it is about has come.
+//! One worker that marks: its found objects wait on a stack, and popped ones until their memory
+//! arrives.
 //!
-//! An explicit stack instead of recursion, so that a list of a million objects needs no more of it than
-//! one of ten. What is popped waits in a short ring while its header is fetched, for most of the time of
-//! a marker is spent waiting for headers (Cher, Hosking and Vitek, ASPLOS 2004). References of an
-//! array are pushed in chunks, so that one array does not fill the stack, and workers can share it.
+//! A stack replaces recursion, so that a list of a million objects needs no more space than one of
+//! ten. A popped object waits in a short ring while its header is fetched, because a marker spends
+//! most of its time waiting for headers (Cher, Hosking and Vitek, ASPLOS 2004). References of an
+//! array are pushed in chunks, so that one array does not fill the stack and workers can share it.
 //!
-//! Whether a referent is marked a marker sees before it pushes it. That is a miss, too, where the map is in no cache, or another
-//! marker has just written it: 8 MiB of tree in no order took one marker 9 ns a node, and two 14. So a
-//! marker begins by *asking*: it pushes what it meets, and what it pops waits in another ring while its block is fetched. 512 MiB
-//! of tree in no order take 22 ns a node instead of 55 so. It goes on as long as that pays: not where
-//! objects are met again and again, which would be pushed each time (a random graph took up to 2.5 times as long; the misses of
-//! one object's referents overlap as it is), nor where a third of the referents lie near, as half of them do in a tree in order.
+//! A marker normally checks whether a referent is marked before it pushes it. That check also
+//! misses the cache where the map is in no cache, or where another marker has just written the
+//! block: 8 MiB of tree in no order took one marker 9 ns a node, and two 14. So a marker begins by
+//! *asking*: it pushes every referent, and a popped one waits in another ring while its block of
+//! the map is fetched. Then 512 MiB of tree in no order take 22 ns a node instead of 55. The marker
+//! asks as long as that pays. It stops where objects are met again and again, because each would be
+//! pushed each time (a random graph took up to 2.5 times as long; the misses of one object's
+//! referents overlap anyway). It also stops where a third of the referents lie near, as half of
+//! them do in a tree in order.
 
 use crate::collector::kernel::LiveMap;
 use crate::collector::kernel::ShapeCache;
@@ -28,19 +32,19 @@ const AHEAD: usize = 16;
 /// Objects whose blocks in the map are being fetched, by a marker that asks.
 const ASKED: usize = 8;
 
-/// References after which a marker that asks looks whether it should.
+/// References after which an asking marker checks whether asking still pays.
 const WINDOW: usize = if cfg!(test) { 16 } else { 1 << 14 };
 
-/// Objects after which a marker of a list looks whether others rest.
+/// Objects after which a marker of a list checks whether others rest.
 const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 
 /// Bytes from a slot to a referent whose block in the map is likely to be in a cache.
 const NEAR: usize = 2048;
 
-/// What markers found.
+/// The findings of markers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
-    /// The lowest object that is marked and whose slots were left alone.
+    /// The lowest marked object whose slots were left alone.
     pub(super) overflowed_from: Option<usize>,
     pub(super) overflows: u64,
     pub(super) objects: u64,
@@ -68,12 +72,14 @@ pub(super) struct Marker<'h, B, const LOCKED: bool> {
     shapes: ShapeCache<'h>,
     region_bytes: usize,
     pub(super) stack: WorkStack<'h>,
-    /// Whether it asks for blocks of the map, and does not look whether a referent is marked before it pushes it.
+    /// Whether the marker asks: it pushes referents unchecked, and fetches their blocks of the map
+    /// later.
     asks: bool,
-    /// While it asks: references since it last looked whether it should, and those to near objects.
+    /// While it asks: references since its last check whether asking pays, and those to near
+    /// objects.
     met: usize,
     near: usize,
-    /// And objects that it looked at meanwhile.
+    /// While it asks: objects visited since then.
     visited: usize,
     pub(super) found: Found,
 }
@@ -124,19 +130,19 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         }
     }
 
-    /// There is no room for it.
+    /// Handles an object for which the stack has no room.
     #[cold]
     #[inline(never)]
     fn overflow(&mut self, address: usize) {
         // SAFETY: an address that was to be pushed is an object's.
         let claimed = unsafe { self.claim(address) };
-        // Otherwise who claimed it looks at its slots, or has left them.
+        // Otherwise the marker that claimed it looks at its slots, or has left them.
         if claimed {
             self.leave(address);
         }
     }
 
-    /// Leaves the slots of an object that is marked, or some of them, to `look_again`.
+    /// Leaves some or all slots of a marked object to `look_again`.
     #[cold]
     fn leave(&mut self, address: usize) {
         self.found.overflows += 1;
@@ -144,7 +150,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         self.found.overflowed_from = Some(lowest);
     }
 
-    /// Until no worker has anything left to look at but what overflowed.
+    /// Works until no worker has anything left except what overflowed.
     pub(super) fn drain_all(&mut self) {
         loop {
             self.drain();
@@ -154,7 +160,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         }
     }
 
-    /// Until this worker has nothing left.
+    /// Works until this worker has nothing left.
     pub(super) fn drain(&mut self) {
         if self.asks {
             self.drain_asking();
@@ -163,7 +169,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         loop {
             let due = match self.stack.pop_at_hand().map(Entry::decode) {
                 Some(Entry::Chunk { array, number }) => {
-                    // SAFETY: only arrays of references are pushed so.
+                    // SAFETY: only arrays of references are pushed as chunks.
                     unsafe { self.scan_chunk::<false>(array, number) };
                     continue;
                 }
@@ -186,13 +192,13 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                 },
             };
             if due != [0] {
-                // SAFETY: what is pushed is an object's address.
+                // SAFETY: every pushed address is an object's.
                 unsafe { self.visit::<false>(due[0]) };
             }
         }
     }
 
-    /// As [`drain`](Self::drain), or until it does not pay to ask.
+    /// Works as [`drain`](Self::drain), or until asking does not pay.
     fn drain_asking(&mut self) {
         let (mut asked, mut ahead) = (Ring::<ASKED, 1>::new(), Ring::<AHEAD, 1>::new());
         loop {
@@ -203,7 +209,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             let entry = if self.asks { self.stack.pop_at_hand() } else { None };
             let next = match entry.map(Entry::decode) {
                 Some(Entry::Chunk { array, number }) => {
-                    // SAFETY: only arrays of references are pushed so.
+                    // SAFETY: only arrays of references are pushed as chunks.
                     unsafe { self.scan_chunk::<true>(array, number) };
                     continue;
                 }
@@ -230,7 +236,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
                 }
             };
             if due != [0] {
-                // SAFETY: what is pushed is an object's address.
+                // SAFETY: every pushed address is an object's.
                 unsafe { self.visit::<true>(due[0]) };
                 self.visited += 1;
             }
@@ -248,7 +254,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             if !self.claim(address) {
                 return;
             }
-            // Asked for again: what is kept from above has to be stored for as long.
+            // Looked up again: a value kept from above would have to be stored meanwhile.
             let &Layout { words, has_slots, shape, .. } = self.shapes.last();
             if words != 0 {
                 for_each_word(address, words, |slot| self.slot::<ASKS>(slot, SlotKind::Strong));
@@ -258,7 +264,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         }
     }
 
-    /// Marks an object, unless somebody has; `true`: its slots are this worker's to look at.
+    /// Marks an object, unless another worker has. `true`: its slots are this worker's to look at.
     ///
     /// # Safety
     /// - `address` is an object's.
@@ -279,9 +285,10 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     /// - An object of `shape` is at `address`.
     #[inline(never)]
     pub(super) unsafe fn scan<const ASKS: bool>(&mut self, address: usize, shape: &Shape) {
-        // SAFETY: the caller's predicate; slots of objects hold what slots hold.
+        // SAFETY: the caller's predicate; slots of objects hold references or none.
         unsafe {
-            // First, while there is room for the rest of it: `look_again` begins with an empty stack.
+            // First, while the stack has room for the rest of the array: `look_again` begins with
+            // an empty stack.
             match tail_slots(address, shape) {
                 Some(tail) if tail.kind == SlotKind::Strong => self.scan_chunk::<ASKS>(address, 0),
                 Some(_) => self.found.weak = true,
@@ -304,8 +311,9 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
         let Some(tail) = tail else { return };
         let slots = chunk_slots(tail.length);
         let end = tail.length.min((number + 1) * slots);
-        // Before its elements, so that it is looked at after them, and a stack with room for one array never
-        // overflows with an array; and so that it is what others are given first.
+        // Pushed before the chunk's elements, so that it is looked at after them: a stack with room
+        // for one array then never overflows with an array. It is also the first entry that others
+        // are given.
         let rest = Entry::Chunk { array: address, number: number + 1 };
         if end < tail.length && !self.stack.push(rest.encode()) {
             self.leave(address);

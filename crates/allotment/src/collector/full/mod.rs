@@ -1,22 +1,23 @@
-//! The full collection: stop-the-world, sliding, in the memory the heap has.
+//! The full collection: stop-the-world, sliding, in the memory that the heap has.
 //!
-//! The last resort of every collector. Live objects slide towards the low end in the order they lie in,
-//! so nothing is ever written where something unmoved still lies, and no free memory is needed. The
-//! phases know nothing of who calls them. Workers share each of them, by regions or by pieces of the mark stack:
+//! This is the last resort of every collector. Live objects slide towards the low end in their
+//! order of address. So no object is written over an unmoved one, and no free memory is needed. The
+//! phases know nothing of their caller. Workers share each phase, by regions or by pieces of the
+//! mark stack:
 //!
 //! ```text
-//! mark     from roots and pins over strong slots; a bit for each word of a live object   (mark.rs, marker.rs)
-//! plan     a new address for each 512-byte block of live words                           (plan.rs)
-//! update   slots and roots get the new addresses, weak ones whose referent died are cleared (update.rs)
-//! slide    runs of live words are moved, in the order of the plan                        (slide.rs)
-//! reclaim  gaps get fillers, tops are lowered, empty regions are given back              (reclaim.rs)
+//! mark     from roots and pins over strong slots; a bit for each live word  (mark.rs, marker.rs)
+//! plan     a new address for each 512-byte block of live words              (plan.rs)
+//! update   slots and roots get the new addresses, weak slots of dead ones null  (update.rs)
+//! slide    runs of live words are moved, in the order of the plan           (slide.rs)
+//! reclaim  gaps get fillers, tops are lowered, empty regions are given back (reclaim.rs)
 //! ```
 //!
-//! Where an object goes is computed from side tables (3 % of the heap), as in the Compressor (Kermany and
-//! Petrank, PLDI 2006), not stored in its header: headers keep their hash and age without a list of
-//! preserved ones, and a look-up touches tables that are small instead of the object it asks for. Refused:
-//! threading pointers through the slots (Jonkers 1979: no table, but every word is written three times);
-//! copying to free regions (needs them).
+//! Side tables (3 % of the heap) give an object's new address, as in the Compressor (Kermany and
+//! Petrank, PLDI 2006). The header does not store it. So headers keep their hash and age without a
+//! list of preserved ones, and a look-up touches small tables instead of the object. Refused:
+//! threading pointers through the slots (Jonkers 1979: no table, but every word is written three
+//! times). Refused: copying to free regions, because the last resort has none.
 
 mod forward;
 mod mark;
@@ -38,19 +39,18 @@ use crate::region::Backing;
 use statistics::Stopwatch;
 use std::collections::TryReserveError;
 
-/// Which regions are worth moving.
+/// The regions that are worth moving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compaction {
-    /// Those of which garbage is more than this percentage.
+    /// Regions of which garbage is more than this percentage.
     Garbage { percent: usize },
-    /// All; runs of regions stay.
+    /// All regions; runs of regions stay.
     Maximum,
-    /// All, and runs of regions too: free regions are side by side afterwards, as far as pins
-    /// allow.
+    /// All regions, and runs too: free regions are side by side afterwards, as far as pins allow.
     Together,
     /// The same by way of a free region, so that each object that is not pinned gets another
-    /// address, runs where there is room below them; with no free region this is `Together`. For
-    /// tests of embedders: a reference that was forgotten is found out.
+    /// address. Runs get one where there is room below them. Without a free region this is
+    /// `Together`. For tests of embedders: it exposes a forgotten reference.
     MoveAll,
 }
 
@@ -61,7 +61,7 @@ impl Compaction {
     }
 }
 
-/// Why a collection did not begin; the heap is as it was.
+/// The reason why a collection did not begin; the heap is as it was.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unavailable {
     /// The side tables were refused.
@@ -72,8 +72,8 @@ pub(crate) enum Unavailable {
     Plan(#[from] TryReserveError),
 }
 
-/// The tables of one heap's full collections. What they take of memory they keep between collections where it is little, and
-/// the stacks of the last one.
+/// The tables of one heap's full collections. Between collections they keep a small amount of
+/// memory, and the stacks of the last collection.
 pub(crate) struct SideTables {
     map: LiveMap,
     stack: Limits,
@@ -81,10 +81,11 @@ pub(crate) struct SideTables {
 }
 
 impl SideTables {
-    /// Tables for the heap of `heap_bytes` that begins at `base`; by huge pages, where they are large.
+    /// Tables for the heap of `heap_bytes` that begins at `base`; in huge pages if the tables are
+    /// large.
     ///
     /// # Errors
-    /// [`MemoryError`] where there are no addresses for them, or no memory to be touched.
+    /// [`MemoryError`] if the system has no addresses for them, or no memory to touch.
     pub(crate) fn new(base: usize, heap_bytes: usize, pages: Pages) -> Result<SideTables, MemoryError> {
         Ok(SideTables {
             map: LiveMap::new(base, heap_bytes, pages)?,
@@ -94,18 +95,21 @@ impl SideTables {
     }
 }
 
-/// Collects the whole heap, by so many workers. Where objects go does not depend on how many there are.
+/// Collects the whole heap, with the workers of `team`. The new addresses of objects do not depend
+/// on their number.
 ///
 /// # Errors
-/// [`Unavailable`] when the system has no memory for the tables; nothing has changed then, but that live
-/// memory is marked in them.
+/// [`Unavailable`] if the system has no memory for the tables; then nothing has changed, except
+/// that live memory is marked in them.
 ///
 /// # Safety
-/// - No mutator is between two safepoints until this returns, and every region is parsable up to its top.
-/// - Every reference in a live object, in a root slot and among the pinned is null, an immediate, or the
-///   address of an object of this heap.
+/// - No mutator is between two safepoints until this returns, and every region is parsable up to
+///   its top.
+/// - Every reference in a live object, in a root slot and among the pinned is null, an immediate,
+///   or the address of an object of this heap.
 /// - `tables` were made for this heap.
-/// - If this unwinds, as `roots` and trace functions may, nobody uses the heap any more; a stopped world ends the process.
+/// - If this unwinds, as `roots` and trace functions may, no thread uses the heap any more; a
+///   stopped world ends the process.
 pub(crate) unsafe fn collect<B: Backing>(
     subject: Subject<'_, B>,
     tables: &mut SideTables,
@@ -132,7 +136,7 @@ pub(crate) unsafe fn collect<B: Backing>(
     let mut plan = plan::Plan::reserve(subject, pins)?;
     statistics.mark_ns = watch.lap();
 
-    // From here on the heap is neither what it was nor what it will be: nobody may see it.
+    // From here on the heap is in neither its old nor its new state: no other thread may see it.
     // SAFETY: everything live is marked.
     unsafe { plan::Planner::new(subject, map, &mut plan, compaction).run(team, &mut statistics) };
     statistics.plan_ns = watch.lap();
@@ -142,7 +146,7 @@ pub(crate) unsafe fn collect<B: Backing>(
     statistics.update_ns = watch.lap();
 
     let forwarding = forward::Forwarding::new(map, &plan.breaks);
-    // SAFETY: every slot has the new address of what it refers to.
+    // SAFETY: every slot has the new address of its referent.
     unsafe { slide::slide(subject, forwarding, &plan, team, &mut statistics) };
     statistics.slide_ns = watch.lap();
 

@@ -1,22 +1,25 @@
 //! Plan: a new address for every live object.
 //!
-//! Live words are taken in order of address and poured into the *gaps*, in the same order: what lies
-//! between pinned objects in regions that are compacted, what is free above objects that stay, and free
-//! regions. An object that does not fit into what is left of a gap opens the next one that it fits in.
+//! Live words are taken in order of address and poured into the *gaps* in the same order. Gaps are
+//! the memory between pinned objects in compacted regions, the free memory above objects that stay,
+//! and free regions. An object that does not fit into the rest of a gap opens the next gap that it
+//! fits in.
 //!
-//! **Invariant:** pouring never overtakes: an object's new address lies in its own gap and not above it, or
-//! in an earlier gap. (It would fit where it is; so the search for a gap ends there at the latest.) So the
-//! slide can move in the same order without writing over what has not moved.
+//! **Invariant:** pouring never overtakes. An object's new address lies in its own gap and not
+//! above the object, or in an earlier gap. (The object fits in its old place, so the search for a
+//! gap ends there at the latest.) So the slide can move objects in the same order without writing
+//! over unmoved ones.
 //!
-//! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever is
-//! in it. Only where a gap ends it is looked for where the last object begins that fits.
+//! The plan works on blocks of 64 words, not on objects: a block costs a population count, whatever
+//! its contents. Only at the end of a gap the plan searches for the start of the last object that
+//! fits.
 //!
-//! Runs of regions stay, or take part (`runs.rs`): each goes, when its turn comes, to the lowest
-//! regions side by side that have nothing in them by then, and what it leaves are gaps for what
-//! comes after it.
+//! Runs of regions stay, or take part (`runs.rs`). At its turn a run goes to the lowest regions
+//! side by side that are empty by then. The regions that it leaves are gaps for later objects.
 //!
-//! Workers share the count of what is live in each region. Pouring is one worker's: it is one or two per cent of a collection,
-//! and so an object's new address does not depend on how many workers there are.
+//! Workers share the count of live words in each region. Pouring is one worker's: it takes one or
+//! two per cent of a collection. So an object's new address does not depend on the number of
+//! workers.
 
 mod cursor;
 mod places;
@@ -34,10 +37,11 @@ use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use cursor::Cursor;
 use std::ops::Range;
 
-/// What happens to a region.
+/// The role of a region in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Nothing: it has no objects, or they are none of ours to move and all live.
+    /// Nothing happens: the region has no objects, or all its objects count as live and must not
+    /// move.
     Untouched,
     /// Its objects stay; garbage between them becomes fillers.
     Stays,
@@ -55,9 +59,9 @@ pub(super) struct RegionPlan {
     pub(super) role: Role,
     /// Its pinned objects, by number, if it slides.
     pub(super) pins: Range<usize>,
-    /// Address behind its last object, when all is done.
+    /// Address behind its last object, after the collection.
     pub(super) top: usize,
-    /// Whether a run that moves will lie there, and no objects.
+    /// Whether a moved run will lie there, and no objects.
     pub(super) gets_run: bool,
 }
 
@@ -66,7 +70,7 @@ pub(super) struct RegionPlan {
 pub(super) struct Pin {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Behind the objects that are poured into the gap below it.
+    /// Address behind the objects that are poured into the gap below it.
     pub(super) filled_to: usize,
 }
 
@@ -74,37 +78,38 @@ pub(super) struct Pin {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LargeArray {
     pub(super) address: usize,
-    /// How many slots it has.
+    /// Number of its slots.
     pub(super) slots: usize,
 }
 
 /// A run that moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MovedRun {
-    /// The region it begins at.
+    /// The region at which the run begins now.
     pub(super) from: usize,
-    /// The one it will begin at.
+    /// The region at which it will begin.
     pub(super) to: usize,
     pub(super) run: Run,
 }
 
-/// What is to become of the heap.
+/// The plan for the heap.
 pub(super) struct Plan {
     pub(super) regions: Vec<RegionPlan>,
-    /// Of each region whose objects stay, because nearly all of them live, the end of the last one; of others 0. Written by
-    /// the worker that counted the region, Relaxed: it is read when all have.
+    /// For each region whose objects stay because nearly all of them live: the end of its last live
+    /// object. 0 for other regions. Written by the worker that counted the region, Relaxed: the
+    /// value is read after all workers have finished.
     stays: Vec<AtomicUsize>,
-    /// Whether all objects have left the region that do. Written by the worker that moves them, Release; read, Acquire, by
-    /// one that writes over where they were.
+    /// Whether all moving objects have left the region. Written by the worker that moves them,
+    /// Release; read, Acquire, by a worker that writes over their old places.
     pub(super) vacated: Vec<AtomicBool>,
     /// In order of address.
     pub(super) arrays: Vec<LargeArray>,
     /// In order of address.
     pub(super) pins: Vec<Pin>,
     pub(super) breaks: Vec<Break>,
-    /// In order of where they begin.
+    /// In order of their first regions.
     pub(super) runs: Vec<MovedRun>,
-    /// Whether regions without memory are taken, too.
+    /// Whether the plan also takes regions without memory.
     commits: bool,
 }
 
@@ -133,19 +138,20 @@ impl Plan {
         stays.resize_with(count, || AtomicUsize::new(0));
         vacated.try_reserve_exact(count)?;
         vacated.resize_with(count, || AtomicBool::new(false));
-        // Each of them continues in a region that no other continues in before it.
+        // Each of these arrays continues in a region in which no earlier array continues.
         let continues = |&index: &usize| table.get(index).state() == State::HumongousContinuation;
         arrays.try_reserve_exact((0..count).filter(continues).count())?;
         let begins_run = |&index: &usize| table.get(index).state() == State::HumongousStart;
         runs.try_reserve_exact((0..count).filter(begins_run).count())?;
         pins.try_reserve_exact(addresses.len())?;
-        // Each gap opens with a break; each pin is one, what follows it, and the bottom of a region.
+        // Each gap opens with a break. Breaks also begin at each pin, behind each pin, and at the
+        // bottom of a region.
         breaks.try_reserve_exact(2 * count + 3 * addresses.len() + 2)?;
         pins.extend(addresses.iter().map(|&start| Pin { start, end: start, filled_to: start }));
         Ok(Plan { regions, stays, vacated, arrays, pins, breaks, runs, commits: false })
     }
 
-    /// Takes a region in which nothing is; whether it could be had.
+    /// Takes an empty region. Returns whether it could be had.
     fn take<B: Backing>(&mut self, free: &FreeSet<B>, index: usize) -> bool {
         let region = &mut self.regions[index];
         let taken = free.take_free_region(index);
@@ -168,7 +174,7 @@ impl Plan {
     }
 }
 
-/// Who makes the plan.
+/// Makes the plan.
 pub(super) struct Planner<'p, 'h, B> {
     subject: Subject<'h, B>,
     map: &'h LiveMap,
@@ -189,7 +195,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// Frees dead humongous objects, and plans the rest.
     ///
     /// # Safety
-    /// - What is live is marked in the map, and nothing else.
+    /// - The map marks all live objects, and nothing else.
     pub(super) unsafe fn run(mut self, team: Team<'_>, statistics: &mut Statistics) {
         let turns = Turns::new(self.subject.free.table().len());
         team.run(&|_| {
@@ -218,7 +224,8 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         cursor.close(self.plan);
     }
 
-    /// Sees to it that what is live in a region stays in place, if it is none of ours to move, or not worth it.
+    /// Lets the live objects of a region stay in place, if the collection must not move them or if
+    /// that is not worth the move.
     fn look_at(&self, index: usize) {
         let table = self.subject.free.table();
         let (bottom, top) = (table.bottom(index), table.get(index).top());
@@ -287,7 +294,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         live > 0 && garbage <= self.subject.free.table().geometry().region_bytes() / 100 * percent
     }
 
-    /// Sizes of pinned objects, and gaps around them before anything is poured.
+    /// Measures pinned objects, and the gaps around them before anything is poured.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
@@ -297,7 +304,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             let mut gap_start = self.subject.free.table().bottom(index);
             for number in pins {
                 let start = self.plan.pins[number].start;
-                // SAFETY: what is pinned is an object.
+                // SAFETY: a pinned address is an object's.
                 let end = start + unsafe { self.size(start) };
                 self.plan.pins[number] = Pin { start, end, filled_to: gap_start };
                 gap_start = end;
@@ -306,7 +313,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         }
     }
 
-    /// The free region that everything moves by way of, if everything is to move.
+    /// The free region by way of which everything moves, if everything is to move.
     fn detour(&self) -> Option<usize> {
         let free = self.subject.free;
         let is_free = |&index: &usize| free.table().get(index).state() == State::Free;
@@ -354,10 +361,12 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// - As for [`run`](Self::run).
     unsafe fn pour(&mut self, start: usize, end: usize, cursor: &mut Cursor) {
         let mut at = start;
-        // Where an object began to go to another gap than those before it, or where we are.
+        // The place where an object began to go to another gap than those before it, or the current
+        // place.
         let mut known = start;
         while at < end {
-            // Nearly all of the work: blocks whose words go behind those of the block before.
+            // Nearly all of the work: blocks whose words go directly behind those of the previous
+            // block.
             if at > known && at.is_multiple_of(BLOCK_BYTES) {
                 let whole = end & !(BLOCK_BYTES - 1);
                 let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at(), cursor.room());
@@ -395,8 +404,8 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         }
     }
 
-    /// Live words from `at` to the end of their block go to where the cursor is, which is behind where those
-    /// before them went, unless `at` is `known`.
+    /// Sends live words from `at` to the end of their block to the cursor's position. That is
+    /// behind the new place of the words before them, unless `at` is `known`.
     fn send(&mut self, known: usize, at: usize, cursor: &Cursor) {
         if at == known {
             self.turn(at, cursor.at());
@@ -405,13 +414,15 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         }
     }
 
-    /// Live words from `at` to the end of their block go to `to`, wherever those before them went.
+    /// Sends live words from `at` to the end of their block to `to`, wherever the words before them
+    /// went.
     fn turn(&mut self, at: usize, to: usize) {
         self.map.send(at, to);
         self.plan.breaks.push(Break { from: at, to });
     }
 
-    /// The object that the live word at `word` belongs to, and its size; `known` is not inside an object.
+    /// The object that the live word at `word` belongs to, and its size. `known` is not inside an
+    /// object.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).

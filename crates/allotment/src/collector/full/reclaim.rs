@@ -1,7 +1,8 @@
-//! Reclaim: makes every region parsable again, and gives back what nobody needs.
+//! Reclaim: makes every region parsable again, and gives back unused regions.
 //!
-//! Workers share what reads the map and writes to regions. The books are one worker's: in which order regions are offered
-//! decides where mutators allocate next, and that shall not depend on how many workers there were.
+//! Workers share the steps that read the map and write to regions. One worker does the bookkeeping:
+//! the order in which regions are offered decides where mutators allocate next, and must not depend
+//! on the number of workers.
 
 use super::Statistics;
 use super::plan::{Plan, RegionPlan, Role};
@@ -29,11 +30,12 @@ pub(super) unsafe fn reclaim<B: Backing>(
             let region = &plan.regions[index];
             match region.role {
                 Role::Untouched | Role::Shifts => {}
-                // SAFETY: what is marked are the region's own objects, which are where they were.
+                // SAFETY: the marked objects are the region's own, and have not moved.
                 Role::Stays => unsafe {
                     cover_garbage(free, map, table.bottom(index), table.get(index).top());
                 },
-                // SAFETY: between what was poured into a gap and the pin above it nothing lies.
+                // SAFETY: nothing lies between the objects that were poured into a gap and the pin
+                // above it.
                 Role::Slides | Role::Taken => unsafe { cover_gaps(free, plan, region) },
             }
         }
@@ -55,7 +57,7 @@ pub(super) unsafe fn reclaim<B: Backing>(
 }
 
 /// # Safety
-/// - What is marked in `[bottom, top)` is objects; between them nothing is used.
+/// - Marked words in `[bottom, top)` belong to objects; the memory between them is unused.
 unsafe fn cover_garbage<B: Backing>(free: &FreeSet<B>, map: &LiveMap, bottom: usize, top: usize) {
     let end = map.live_end(bottom, top);
     let mut dead = map.next_dead(bottom, end);

@@ -1,19 +1,21 @@
-//! Slide: moves runs of live words to where the plan wants them, in the plan's order.
+//! Slide: moves runs of live words to their planned places, in the plan's order.
 //!
-//! Workers take regions in order of address. What a region holds goes to itself and to regions before it (the plan never
-//! overtakes), or to a region that was free. So a worker writes only
+//! Workers take regions in order of address. The objects of a region go to the same region, to
+//! regions before it (the plan never overtakes), or to a region that was free. So a worker writes
+//! only
 //!
-//! - over what it has moved itself: it moves the objects of a region in order;
-//! - over what lay in an earlier region: it waits until the worker that has that one is done;
-//! - where nothing lay: free regions, and what is above objects that stay.
+//! - over objects that it has moved itself: it moves the objects of a region in order;
+//! - over objects of an earlier region: it waits until the worker that has that region is done;
+//! - where nothing lay: free regions, and the memory above objects that stay.
 //!
-//! A run of regions is moved as it is, by the worker whose turn its first region is; it waits for
-//! all regions that the run goes to.
+//! The worker whose turn is a run's first region moves the run as it is. It waits for all regions
+//! that the run goes to.
 //!
-//! Who has the lowest region that is not done waits for nobody, so somebody always goes on. Where little is garbage,
-//! a region goes into the one just before it, and workers go one by one; but with each region there is more
-//! garbage below, and as soon as it is a region for each worker they no longer meet. Shadow regions (JDK-8220465), which get
-//! what cannot be written yet, were refused: they need free memory, and the last collection has none.
+//! The worker with the lowest unfinished region waits for no other, so there is always progress.
+//! Where there is little garbage, a region goes into the one just before it, and workers go one by
+//! one. But each region adds garbage below. Once there is a region of garbage for each worker,
+//! workers no longer meet. Refused: shadow regions (JDK-8220465), which hold objects that cannot be
+//! written yet. They need free memory, and the last collection has none.
 
 use super::Statistics;
 use super::forward::Forwarding;
@@ -25,7 +27,8 @@ use crate::region::{Backing, RegionTable};
 use crate::sync::{AtomicU64, Ordering, Waiting};
 use std::ops::Range;
 
-/// A run of at most this many bytes is copied word by word: most are shorter than a call takes.
+/// A run of at most this many bytes is copied word by word: most runs are shorter than a call
+/// takes.
 const SHORT: usize = 64;
 
 /// Moves all objects.
@@ -65,15 +68,15 @@ struct Mover<'h> {
 }
 
 impl Mover<'_> {
-    /// Moves what is in region `index`.
+    /// Moves the contents of region `index`.
     ///
     /// # Safety
-    /// - As for [`slide`]; each region before has been moved by this worker, or is another's.
+    /// - As for [`slide`]; each region before was moved by this worker, or is another's.
     unsafe fn region(&mut self, index: usize) {
         let region = &self.plan.regions[index];
         self.own = index;
         if region.role == Role::Shifts {
-            // Of its regions the first has its turn.
+            // The first region of a run has the run's turn.
             if let Ok(number) = self.plan.runs.binary_search_by_key(&index, |moved| moved.from) {
                 // SAFETY: the caller's predicates.
                 unsafe { self.run(&self.plan.runs[number]) };
@@ -101,8 +104,9 @@ impl Mover<'_> {
         let MovedRun { from, to, run } = *moved;
         (to..from.min(to + run.regions)).for_each(|index| self.wait_until_vacated(index));
         let (source, target) = (self.table.bottom(from) as *const u64, self.table.bottom(to) as *mut u64);
-        // SAFETY: the plan sends the run below itself, to regions that were free or that all has left;
-        // where the two overlap it is the run's own memory, which nobody else reads or writes.
+        // SAFETY: the plan sends the run below itself, to regions that were free or that all
+        // objects have left. Where the two ranges overlap, the memory is the run's own, and no
+        // other worker reads or writes it.
         unsafe { std::ptr::copy(source, target, run.bytes / WORD) };
         self.moved += run.bytes as u64;
         for index in from..from + run.regions {
@@ -117,7 +121,7 @@ impl Mover<'_> {
     unsafe fn slide_runs(&mut self, start: usize, end: usize) {
         let (forwarding, map) = (self.forwarding, self.forwarding.map());
         let mut breaks = forwarding.breaks_from(forwarding.next_break(start));
-        // Of its own here, for the loop is as fast as it has registers.
+        // A local copy, because the loop is as fast as it has registers.
         let (mut open, mut moved) = (self.open.clone(), 0);
         let mut at = map.next_live(start, end);
         while at < end {
@@ -134,8 +138,9 @@ impl Mover<'_> {
                     if to.wrapping_sub(open.start) >= open.len() {
                         open = self.wait_for(to);
                     }
-                    // SAFETY: the words go to one place in this order; the plan sends them below themselves, or
-                    // where all has moved, or to a region that was free.
+                    // SAFETY: the words go to one place in this order; the plan sends them below
+                    // themselves, or to memory from which all objects have moved, or to a region
+                    // that was free.
                     unsafe { move_words(at, to, stop - at) };
                     moved += (stop - at) as u64;
                 }
@@ -147,7 +152,7 @@ impl Mover<'_> {
         self.moved += moved;
     }
 
-    /// Waits until the region of `to` may be written to; its addresses.
+    /// Waits until this worker may write to the region of `to`; returns the region's addresses.
     #[cold]
     #[inline(never)]
     fn wait_for(&self, to: usize) -> Range<usize> {
@@ -158,7 +163,7 @@ impl Mover<'_> {
         self.table.bottom(index)..self.table.end(index)
     }
 
-    /// Waits until all has left the region that leaves it.
+    /// Waits until all moving objects have left the region.
     fn wait_until_vacated(&self, index: usize) {
         if matches!(self.plan.regions[index].role, Role::Slides | Role::Shifts) {
             let mut waiting = Waiting::new();
@@ -170,7 +175,8 @@ impl Mover<'_> {
 }
 
 /// # Safety
-/// - `bytes` at `from` may be read and at `to` written, whole words; what lies between is nobody's.
+/// - `bytes` at `from` may be read and at `to` written, whole words; no other thread uses the
+///   memory in between.
 #[inline(always)]
 unsafe fn move_words(from: usize, to: usize, bytes: usize) {
     let (from, to) = (from as *const u64, to as *mut u64);

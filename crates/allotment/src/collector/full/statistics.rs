@@ -1,11 +1,11 @@
-//! What a full collection did, for the records.
+//! The statistics of a full collection, for the records.
 
 use std::time::Instant;
 
 /// Counts and times of one full collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
-    /// Threads that worked.
+    /// Number of threads that worked.
     pub(crate) workers: usize,
     /// Nanoseconds of marking, roots included.
     pub(crate) mark_ns: u64,
@@ -23,9 +23,9 @@ pub(crate) struct Statistics {
     pub(crate) used_after: usize,
     /// Live objects.
     pub(crate) live_objects: u64,
-    /// Their bytes.
+    /// Bytes of live objects.
     pub(crate) live_bytes: u64,
-    /// Whether an object has a weak slot; roots are not asked.
+    /// Whether an object has a weak slot; roots are not counted.
     pub(crate) weak_slots: bool,
     /// Bytes of objects that changed their address.
     pub(crate) moved_bytes: u64,
@@ -39,15 +39,16 @@ pub(crate) struct Statistics {
     pub(crate) humongous_freed: usize,
     /// Runs of regions that moved.
     pub(crate) runs_moved: usize,
-    /// Their regions.
+    /// Number of their regions.
     pub(crate) run_regions_moved: usize,
-    /// Bytes of what lies in them.
+    /// Bytes of the contents of these runs.
     pub(crate) run_bytes_moved: usize,
-    /// Times the mark stack could not grow, and the heap was searched for what did not fit.
+    /// Times the mark stack could not grow; the heap was then searched for the entries that did not
+    /// fit.
     pub(crate) mark_overflows: u64,
     /// Pieces of mark stacks that went from one worker to another.
     pub(crate) steals: u64,
-    /// Objects that each worker marked, in the order they finished.
+    /// Objects that each worker marked, in the order in which workers finished.
     pub(crate) worker_objects: Vec<u64>,
 }
 

@@ -1,14 +1,16 @@
-//! Update: every slot gets the new address of what it refers to; a weak one whose referent died, null.
+//! Update: every slot gets the new address of its referent; a weak slot whose referent died gets
+//! null.
 //!
-//! Where nothing moves and no object has a weak slot, only roots are looked at.
+//! Where nothing moves and no object has a weak slot, only roots are visited.
 //!
-//! The list of weak slots that others keep while they mark is not needed, for all slots are visited here
-//! anyway; a list can fail to grow.
+//! Other collectors keep a list of weak slots while they mark. This one needs no list, because it
+//! visits all slots here anyway; a list can fail to grow.
 //!
-//! Workers take regions, and pieces of arrays that are larger than one. A new address is read from the map, a line for
-//! 2 KiB of heap; where references go everywhere and the map is larger than the caches, that is a miss for each. There
-//! a slot waits in a short queue while its referent's line is fetched ([`Ahead`]): half the time with 512 MiB of
-//! shuffled nodes. With a map in the cache the queue would cost a nanosecond for each slot.
+//! Workers take regions, and pieces of arrays that are larger than a region. A new address is read
+//! from the map, a line for 2 KiB of heap. Where references go everywhere and the map is larger
+//! than the caches, each read is a miss. There a slot waits in a short queue while its referent's
+//! line is fetched ([`Ahead`]): that halves the time for 512 MiB of shuffled nodes. With a map in
+//! the cache the queue would cost a nanosecond for each slot.
 
 use super::Statistics;
 use super::forward::Forwarding;
@@ -33,7 +35,7 @@ const WEAK: usize = 1;
 /// Slots whose referents' lines are being fetched.
 const AHEAD: usize = 8;
 
-/// Updates roots and all slots of live objects, which lie where they did.
+/// Updates roots and all slots of live objects, which have not moved yet.
 ///
 /// # Safety
 /// - Everything live is marked, and has a new address.
@@ -74,7 +76,8 @@ pub(super) unsafe fn update<B: Backing>(
             }
         }
         while let Some(index) = regions.take() {
-            // SAFETY: nothing has moved, and what is marked is objects, whose slots are as the caller says.
+            // SAFETY: nothing has moved, and marked words belong to objects, whose slots are as the
+            // caller says.
             unsafe {
                 if far {
                     worker.region::<true>(index);
@@ -97,14 +100,15 @@ struct Worker<'h, B> {
 }
 
 impl<B: Backing> Worker<'_, B> {
-    /// The slots of the objects of region `index`, but those of large arrays; `FAR`: their referents' lines are fetched.
+    /// Updates the slots of the objects of region `index`, except those of large arrays. `FAR`: the
+    /// lines of their referents are fetched.
     ///
     /// # Safety
-    /// - As for [`update`]; nobody else has the region.
+    /// - As for [`update`]; no other worker has the region.
     unsafe fn region<const FAR: bool>(&mut self, index: usize) {
         let region_bytes = self.subject.free.table().geometry().region_bytes();
         let ahead = &mut self.ahead;
-        // Of its own here, for the loop is as fast as it has registers.
+        // A local copy, because the loop is as fast as it has registers.
         let (forwarding, mut cleared) = (ahead.forwarding, 0);
         // SAFETY: the caller's predicates.
         unsafe {
@@ -120,7 +124,7 @@ impl<B: Backing> Worker<'_, B> {
                 }
                 let shape = layout.shape;
                 if !FAR && bytes <= region_bytes || shape.trace().is_some() {
-                    // What a trace function shows may be gone when it returns.
+                    // Slots that a trace function shows may be gone when it returns.
                     for_each_slot(address, shape, |slot, kind| {
                         update_slot(forwarding, slot, kind, &mut cleared)
                     });
@@ -134,10 +138,10 @@ impl<B: Backing> Worker<'_, B> {
         ahead.cleared += cleared;
     }
 
-    /// Piece `number` of an array.
+    /// Updates piece `number` of an array.
     ///
     /// # Safety
-    /// - As for [`update`]; nobody else has the piece.
+    /// - As for [`update`]; no other worker has the piece.
     unsafe fn piece(&mut self, array: &LargeArray, number: usize) {
         // SAFETY: the plan lists arrays of references that are alive, and nothing has moved.
         let tail = unsafe { tail_slots(array.address, ShapeCache::new(self.subject).of(array.address)) };
@@ -149,12 +153,12 @@ impl<B: Backing> Worker<'_, B> {
     }
 }
 
-/// Slots that wait for a line of the map each.
+/// Slots that each wait for a line of the map.
 struct Ahead<'p> {
     forwarding: Forwarding<'p>,
-    /// The slots' addresses, [`WEAK`] added where they are; 0: none.
+    /// The slots' addresses, plus [`WEAK`] for weak slots; 0: none.
     waiting: [usize; AHEAD],
-    /// The one that has waited longest.
+    /// Index of the slot that has waited longest.
     turn: usize,
     cleared: u64,
 }
@@ -164,11 +168,11 @@ impl<'p> Ahead<'p> {
         Ahead { forwarding, waiting: [0; AHEAD], turn: 0, cleared: 0 }
     }
 
-    /// Updates the slot, soon.
+    /// Queues the slot for an update soon.
     ///
     /// # Safety
-    /// - The slot may be read and, until [`finish`](Self::finish), written, and nobody else touches it; it holds a
-    ///   reference to an object of this heap or none.
+    /// - The slot may be read and, until [`finish`](Self::finish), written, and no other thread
+    ///   touches it; it holds a reference to an object of this heap or none.
     #[inline(always)]
     unsafe fn add(&mut self, slot: *mut u64, kind: SlotKind) {
         // SAFETY: the caller's predicate.
@@ -180,7 +184,7 @@ impl<'p> Ahead<'p> {
         self.update(due);
     }
 
-    /// Updates a slot that has waited, if it is one.
+    /// Updates a slot that has waited, if there is one.
     #[inline(always)]
     fn update(&mut self, due: usize) {
         if due != 0 {
@@ -190,7 +194,7 @@ impl<'p> Ahead<'p> {
         }
     }
 
-    /// Updates all that wait.
+    /// Updates all waiting slots.
     fn finish(&mut self) {
         for due in std::mem::take(&mut self.waiting) {
             self.update(due);
@@ -211,7 +215,7 @@ unsafe fn update_slot(forwarding: Forwarding<'_>, slot: *mut u64, kind: SlotKind
     } else {
         with_reference(bits, forwarding.of(address))
     };
-    // A look first: a page that nothing moved on stays clean.
+    // Compare first: a page on which nothing moved stays clean.
     if updated != bits {
         // SAFETY: the caller's predicate.
         unsafe { slot.write(updated) };

@@ -1,12 +1,12 @@
 //! The end of a process whose heap cannot be trusted.
 //!
-//! A collection changes every object. If it meets something that is none, no state can be gone back to, and going on
-//! would spread the damage to where nobody would look for its cause. An embedder's function that unwinds through it is
-//! the stopped world's to catch.
+//! A collection changes every object. If it meets a reference to no object, it cannot go back to an
+//! earlier state. Going on would spread the damage far from its cause. The stopped world catches a
+//! panic of an embedder's function that unwinds through a collection.
 
 use crate::platform::abort_because;
 
-/// Says what was found, and aborts.
+/// Prints the finding, and aborts.
 #[cold]
 #[inline(never)]
 pub(crate) fn broken(address: usize, what: &str) -> ! {

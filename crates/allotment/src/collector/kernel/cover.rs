@@ -1,9 +1,9 @@
-//! Covers memory that nothing uses any more, so that a walk over its region passes.
+//! Covers unused memory, so that a walk over its region passes.
 
 use crate::object::{WORD, fill, poison};
 use crate::region::{Backing, FreeSet};
 
-/// Makes a filler of it, poisoned where that is asked for.
+/// Makes a filler of the memory, poisoned if the heap asks for that.
 ///
 /// # Safety
 /// - `[start, end)` is whole words of a region, and nothing in it is used.

@@ -1,18 +1,20 @@
-//! Forwarding: who decides what becomes of an object that several workers have reached.
+//! Forwarding: one worker decides the fate of an object that several workers have reached.
 //!
 //! ```text
 //! header  --compare-and-swap-->  address of the copy, or the header with mark bits: it stays
 //! ```
 //!
-//! Once, and for ever: whoever comes second takes over what it finds, and need not wait. The swap publishes the address of the copy
-//! and what is known of the region it lies in (Release; Acquire, of a load and of a swap that failed alike), not what the copy
-//! contains: that is written behind the swap, which waits for all stores before it.
-//! **Invariant:** until all workers have met, a copy is read by who made it, and by who was given a chunk of it. Refused: a mark
-//! of its own for who claims an object, and the address later: the others would wait for it.
+//! The decision is final: a later worker takes over the result and need not wait. The swap
+//! publishes the address of the copy and the state of its region (Release; Acquire for a load and
+//! for a failed swap alike). It does not publish the contents of the copy, which are written after
+//! the swap: the swap waits for all stores before it. **Invariant:** until all workers have met, a
+//! copy is read only by the worker that made it and by a worker that was given a chunk of it.
+//! Refused: a separate mark for the worker that claims an object, with the address later: the
+//! others would wait for the address.
 //!
 //! Refused: copies without a swap in memory that belongs to one worker, which gets the slots of all
-//! others into it (Oancea, Mycroft and Watt, ISMM 2009). Meetings of the workers, or leases of blocks,
-//! cost what the swaps cost.
+//! others into it (Oancea, Mycroft and Watt, ISMM 2009). Meetings of the workers, or leases of
+//! blocks, cost as much as the swaps.
 
 use crate::object::{Header, Kind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,12 +22,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The mark bits of an object that stays where it is.
 pub(in crate::collector) const KEPT: u8 = 3;
 
-/// The header of an object in the collection set, which workers change at once.
+/// The header of an object in the collection set, which several workers change at once.
 pub(in crate::collector) trait Word {
-    /// Puts `to` in place of `from`, if that is there; whether it was.
+    /// Replaces `from` by `to`, if the word is `from`. Returns whether it was.
     fn swap(&self, from: u64, to: u64) -> bool;
 
-    /// What is there.
+    /// The word's present value.
     fn get(&self) -> u64;
 }
 
@@ -44,7 +46,7 @@ macro_rules! word {
     };
 }
 
-// Laid over objects, which the model checker's atomics cannot be: so there are two.
+// The atomics are laid over objects, which the model checker's cannot be: so there are two.
 word!(AtomicU64);
 #[cfg(all(test, loom))]
 word!(loom::sync::atomic::AtomicU64);
@@ -52,20 +54,20 @@ word!(loom::sync::atomic::AtomicU64);
 /// The header of the object at `address`.
 ///
 /// # Safety
-/// - A header is there, which is changed atomically only, while this is used.
+/// - A header is there, and is changed only atomically while this is used.
 #[inline(always)]
 pub(in crate::collector) unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
     // SAFETY: the caller's predicate.
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
-/// An object whose header was `from` has the header `to` from now on; `false`: another worker was faster.
+/// Changes an object's header from `from` to `to`; `false`: another worker was faster.
 #[inline(always)]
 pub(in crate::collector) fn decide(word: &impl Word, from: Header, to: Header) -> bool {
     word.swap(from.bits(), to.bits())
 }
 
-/// The address that the object at `address` has because another worker decided.
+/// The address of the object at `address`, after another worker decided it.
 pub(in crate::collector) fn decided(word: &impl Word, address: usize) -> usize {
     match Header::from_bits(word.get()).kind() {
         Kind::Forwarded(copy) => copy,
@@ -103,7 +105,8 @@ mod model {
         OBJECT * (worker + 2)
     }
 
-    /// What a worker does that reaches the object; the address it has for it, and whether it decided.
+    /// The steps of a worker that reaches the object. Returns the object's address for the worker,
+    /// and whether the worker decided it.
     fn reach(heap: &Heap, worker: usize, keeps: bool) -> (usize, bool) {
         let header = Header::from_bits(heap.header.load(Ordering::Acquire));
         match header.kind() {
@@ -112,7 +115,7 @@ mod model {
             _ => {}
         }
         let to = if keeps { header.with_mark(KEPT) } else { Header::forwarded(copy_of(worker)) };
-        // SAFETY: loom ends the model if somebody else touches it.
+        // SAFETY: loom ends the model if another thread touches it.
         let write = |contents| heap.copies[worker].with_mut(|copy| unsafe { *copy = contents });
         if !decide(&heap.header, header, to) {
             // A filler, or the next copy.

@@ -1,18 +1,19 @@
-//! Which words of the heap are live, and where each block of 64 of them goes.
+//! The map of live words in the heap, and the destination of each block of 64 words.
 //!
 //! ```text
 //! block of 512 bytes:  | live: a bit per word, set for every word of a live object | destination |
 //! new address = destination of the block + 8 * (live bits below the object's in its block)
 //! ```
 //!
-//! All words of an object have their bits, not only its first: then the distance that an object slides
-//! is a population count, and garbage and gaps are runs of zeroes. An object is live if its header's bit
-//! is set: by one locked `or` of the marker that claims the object. Both numbers of a block lie side by side, because a look-up
-//! needs both. Refused: bits at the first and the last word of an object (as in HotSpot's Parallel; a
-//! look-up walks from object to object), a table of forwarding addresses (a word for each object).
+//! All words of an object have their bits set, not only the first. So the distance that an object
+//! slides is a population count, and garbage and gaps are runs of zeroes. An object is live if its
+//! header's bit is set: the marker that claims the object sets it by one locked `or`. Both numbers
+//! of a block lie side by side, because a look-up needs both. Refused: bits at the first and the
+//! last word of an object (as in HotSpot's Parallel; a look-up walks from object to object).
+//! Refused: a table of forwarding addresses (a word for each object).
 //!
-//! Humongous objects have a bit for their header only. A run of regions stays, or moves as it is:
-//! then the block of the header says where the block goes, and nothing is counted.
+//! Humongous objects have a bit only for their header. A run of regions stays, or moves as it is:
+//! then the block of the header has the new place of the block, and nothing is counted.
 
 use super::broken::broken;
 use crate::collector::work::{Team, Turns};
@@ -30,28 +31,28 @@ pub(in crate::collector) const BLOCK_BYTES: usize = 64 * WORD;
 const IN_PLACE: u64 = 1;
 /// In `destination`: objects of the block go to more than one place.
 const BREAK: u64 = 2;
-/// In `destination`: the block moves as it is, with what is between its live words.
+/// In `destination`: the block moves as it is, with the memory between its live words.
 const WHOLE: u64 = IN_PLACE | BREAK;
 
-/// What is known of a block.
+/// The entry of a block.
 #[repr(C)]
 pub(in crate::collector) struct Block {
-    /// Bit `i`: word `i` belongs to a live object. Set by who marks the object, Relaxed: phases are
-    /// separated by more than an order of stores.
+    /// Bit `i`: word `i` belongs to a live object. Set by the worker that marks the object,
+    /// Relaxed: phases are separated by more than an order of stores.
     live: AtomicU64,
     /// New address of the first live word, and flags in the low bits. Set by the worker that plans
     /// the block; 0 until then. Relaxed, as above.
     destination: AtomicU64,
 }
 
-/// Where the objects of a block go.
+/// The destination of a block's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collector) enum Destination {
-    /// Nowhere.
+    /// They do not move.
     InPlace,
     /// Behind each other, the first live word to this address.
     At(usize),
-    /// The same up to a break, which a list knows.
+    /// The same up to a break, which the list of breaks has.
     Broken(usize),
     /// All of them by the same distance: the first byte of the block goes to this address.
     Whole(usize),
@@ -63,30 +64,32 @@ pub(in crate::collector) struct LiveMap {
     blocks: usize,
     memory: Reservation,
     count: PopulationCount,
-    /// Bytes of it that were written since it was last known to be zeroes.
+    /// Bytes of the map that were written since it was last known to be zeroes.
     written: usize,
-    /// With more bytes written its memory is given back between collections.
+    /// If more bytes were written, the map's memory is given back between collections.
     kept_bytes: usize,
 }
 
-/// How a heap wants the memory of its tables.
+/// The backing that a heap wants for its tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pages {
     /// `UseTransparentHugePages`.
     pub(crate) huge: bool,
-    /// `AlwaysPreTouch`: bytes of heap whose tables are touched at the start; where there are any, no table is given back.
+    /// `AlwaysPreTouch`: bytes of heap whose tables are touched at the start. If there are any, no
+    /// table is given back.
     pub(crate) touched_for: usize,
-    /// Threads that touch them.
+    /// Number of threads that touch them.
     pub(crate) touching: usize,
 }
 
-/// A map of no more bytes keeps its memory between collections: to have it filled with zeroes page by page costs more than
-/// a collection of a heap that small.
+/// A map of at most this many bytes keeps its memory between collections. In such a small heap,
+/// zeroing the memory page by page costs more than a collection.
 const KEPT_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
 
 impl LiveMap {
-    /// A map of the heap of `heap_bytes` that begins at `base`; both multiples of 512. By huge pages, if they are asked for
-    /// and it fills one: where references go everywhere, each look-up is a miss in the TLB, too.
+    /// A map of the heap of `heap_bytes` that begins at `base`; both are multiples of 512. The map
+    /// uses huge pages if they are asked for and it fills one: where references go everywhere, each
+    /// look-up is a miss in the TLB, too.
     pub(in crate::collector) fn new(
         base: usize,
         heap_bytes: usize,
@@ -99,7 +102,7 @@ impl LiveMap {
         let alignment = if by_huge_page { huge } else { page_size() };
         let memory = Reservation::reserve(bytes, alignment, "live-map")?;
         if by_huge_page {
-            // Without them it is slower, and no less right.
+            // Without them it is slower, but still correct.
             let _ = memory.advise_huge_pages();
         }
         let touched = pages.touched_for > 0;
@@ -111,7 +114,7 @@ impl LiveMap {
         Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0, kept_bytes })
     }
 
-    /// Takes the memory, and makes it say that nothing is live.
+    /// Takes the memory, and marks nothing as live.
     pub(in crate::collector) fn open<B: Backing>(
         &mut self,
         free: &FreeSet<B>,
@@ -128,7 +131,8 @@ impl LiveMap {
             team.run(&|_| {
                 for index in std::iter::from_fn(|| turns.take()).filter(used) {
                     let first = (table.bottom(index) - map.base) / BLOCK_BYTES;
-                    // SAFETY: the memory holds the blocks of every region, is committed, and nobody else looks at these now.
+                    // SAFETY: the memory holds the blocks of every region and is committed; no
+                    // other worker looks at these blocks now.
                     unsafe { map.memory.base().cast::<Block>().add(first).write_bytes(0, blocks) };
                 }
             });
@@ -138,58 +142,59 @@ impl LiveMap {
         Ok(())
     }
 
-    /// Whether the part of it that describes so many bytes of heap is more than caches are supposed to hold.
+    /// Whether the part of the map for this many bytes of heap is more than caches are supposed to
+    /// hold.
     pub(in crate::collector) fn is_far(heap_bytes: usize) -> bool {
         const NEAR_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
         LiveMap::bytes_for(heap_bytes) > NEAR_BYTES
     }
 
-    /// How many bytes of it describe so many bytes of heap.
+    /// Bytes of the map that describe this many bytes of heap.
     pub(in crate::collector) fn bytes_for(heap_bytes: usize) -> usize {
         heap_bytes / BLOCK_BYTES * size_of::<Block>()
     }
 
-    /// Gives the memory back, if it is more than is kept.
+    /// Gives the memory back, if it is more than the map keeps.
     pub(in crate::collector) fn close(&mut self) {
-        // If the system does not take it, it is cleared when it is used next.
+        // If the system does not take the memory, it is cleared before its next use.
         if self.written > self.kept_bytes && self.memory.uncommit(0, self.memory.bytes()).is_ok() {
             self.written = 0;
         }
     }
 
-    /// Whether it has memory, between two collections.
+    /// Whether the map has memory, between two collections.
     #[cfg(test)]
     pub(in crate::collector) fn is_kept(&self) -> bool {
         self.written > 0
     }
 
-    /// The block of an address; aborts where it is not in the heap.
+    /// The block of an address; aborts if the address is not in the heap.
     #[inline(always)]
     pub(in crate::collector) fn block(&self, address: usize) -> &Block {
         let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
         if index >= self.blocks {
             broken(address, "something refers to it, and it is outside the heap");
         }
-        // SAFETY: the map is open whenever somebody has an address to ask for: `open` is the first thing a
-        // collection does. The memory holds `blocks` blocks, and any bits are two numbers.
+        // SAFETY: the map is open whenever a caller has an address: `open` is the first step of a
+        // collection. The memory holds `blocks` blocks, and any bits are two numbers.
         unsafe { &*self.memory.base().cast::<Block>().add(index) }
     }
 
-    /// Fetches the block of an address, any at all, which will be asked for.
+    /// Fetches the block of any address at all, for a later look-up.
     #[inline(always)]
     pub(in crate::collector) fn prefetch(&self, address: usize) {
         prefetch_read(self.likely_block(address));
     }
 
-    /// Fetches the block of an address, any at all, for writing: a marker will claim the object. (To
-    /// get a line that another marker has written twice, once to look and once to mark, took two
-    /// markers 6 % more of a tree in no order.)
+    /// Fetches the block of any address at all, for writing: a marker will claim the object.
+    /// (Otherwise a line that another marker has written is fetched twice, for the look and for the
+    /// mark; then two markers took 6 % longer for a tree in no order.)
     #[inline(always)]
     pub(in crate::collector) fn prefetch_to_mark(&self, address: usize) {
         prefetch_write::<0>(self.likely_block(address));
     }
 
-    /// Where the block of an address is, if it is in the heap.
+    /// The place of the block of an address, if the address is in the heap.
     #[inline(always)]
     fn likely_block(&self, address: usize) -> usize {
         let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
@@ -202,9 +207,9 @@ impl LiveMap {
         self.block(address).live() >> bit(address) & 1 != 0
     }
 
-    /// Makes the object at `address` live by the bits of its first `marked` bytes; `false`: somebody
-    /// has. `LOCKED`: others claim objects too; `alone`: but they rest at the moment, and this worker
-    /// sees what they have claimed.
+    /// Makes the object at `address` live by the bits of its first `marked` bytes; `false`: another
+    /// marker has done so. `LOCKED`: other markers claim objects too. `alone`: the others rest at
+    /// the moment, and this worker sees their claims.
     #[inline(always)]
     pub(in crate::collector) fn claim<const LOCKED: bool>(
         &self,
@@ -229,7 +234,7 @@ impl LiveMap {
         true
     }
 
-    /// The words from `at` on, which begin a block.
+    /// Claims the words from `at` on; `at` begins a block.
     #[inline(never)]
     fn claim_rest<const LOCKED: bool>(&self, at: usize, end: usize) {
         for at in (at..end).step_by(BLOCK_BYTES) {
@@ -237,7 +242,7 @@ impl LiveMap {
         }
     }
 
-    /// The live bits of `[start, end)`, which lies in one block, each where it is in the block.
+    /// The live bits of `[start, end)`, which lies in one block, at their places in the block.
     #[inline]
     pub(in crate::collector) fn live_between(&self, start: usize, end: usize) -> u64 {
         let words = (end - start) / WORD;
@@ -280,13 +285,13 @@ impl LiveMap {
         end
     }
 
-    /// Behind the last live word in `[start, end)`, or `start`.
+    /// The address behind the last live word in `[start, end)`, or `start`.
     pub(in crate::collector) fn live_end(&self, start: usize, end: usize) -> usize {
         self.behind_last(start, end, |live| live)
     }
 
-    /// Behind the last word in `[start, end)` that is not live, or `start`: where the run of live words
-    /// that reaches up to `end` begins.
+    /// The address behind the last word in `[start, end)` that is not live, or `start`. There the
+    /// run of live words that reaches up to `end` begins.
     pub(in crate::collector) fn run_start(&self, start: usize, end: usize) -> usize {
         self.behind_last(start, end, |live| !live)
     }
@@ -304,8 +309,8 @@ impl LiveMap {
         start
     }
 
-    /// Notes that live words from `at` on, as far as its block reaches, go to `to` and behind it. Where
-    /// `at` is not the beginning of a block, only that the list of breaks knows.
+    /// Notes that live words from `at` to the end of their block go to `to` and behind it. If `at`
+    /// does not begin a block, only the list of breaks has that address.
     pub(in crate::collector) fn send(&self, at: usize, to: usize) {
         let destination = &self.block(at).destination;
         if bit(at) == 0 {
@@ -315,8 +320,9 @@ impl LiveMap {
         }
     }
 
-    /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and behind it, one block after the other, until
-    /// one has more of them than there is `room` for: where that one begins, or `end`, and the bytes of those before it.
+    /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and behind it,
+    /// block by block, until a block has more live bytes than there is `room` for. Returns the
+    /// start of that block, or `end`, and the live bytes of the blocks before it.
     pub(in crate::collector) fn send_blocks(
         &self,
         start: usize,
@@ -345,8 +351,8 @@ impl LiveMap {
             .for_each(|(start, _)| self.block(start).destination.store(IN_PLACE, Ordering::Relaxed));
     }
 
-    /// Notes that the block of `address` moves down by `distance` as it is; that is a multiple of a
-    /// block.
+    /// Notes that the block of `address` moves down by `distance` as it is; `distance` is a
+    /// multiple of a block.
     pub(in crate::collector) fn shift(&self, address: usize, distance: usize) {
         let to = (address & !(BLOCK_BYTES - 1)) - distance;
         self.block(address).destination.store(to as u64 | WHOLE, Ordering::Relaxed);
@@ -354,7 +360,8 @@ impl LiveMap {
 }
 
 impl Block {
-    /// Marks words; those that were marked. `LOCKED`: other workers may mark at the same time.
+    /// Marks words; returns the words that were marked before. `LOCKED`: other workers may mark at
+    /// the same time.
     #[inline(always)]
     fn mark<const LOCKED: bool>(&self, words: u64) -> u64 {
         if LOCKED {
@@ -383,7 +390,7 @@ impl Block {
     }
 }
 
-/// The word of its block that `address` is.
+/// The number of the word at `address` in its block.
 #[inline(always)]
 pub(in crate::collector) fn bit(address: usize) -> usize {
     address % BLOCK_BYTES / WORD

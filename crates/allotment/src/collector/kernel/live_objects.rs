@@ -9,12 +9,12 @@ use std::num::NonZeroU32;
 
 const NO_OBJECT: &str = "something refers to it, and no object is there";
 
-/// Finds the shapes of objects; the last one is at hand, for neighbours often share it.
+/// Finds the shapes of objects. The last shape is kept at hand, because neighbours often share it.
 pub(crate) struct ShapeCache<'h> {
     shapes: &'h Shapes,
-    /// Number of the last one; more than any is, if there was none.
+    /// Number of the last shape; greater than any shape's if there was none.
     number: u32,
-    /// Of the last one.
+    /// Layout of the last shape.
     layout: Layout<'h>,
 }
 
@@ -24,7 +24,7 @@ impl<'h> ShapeCache<'h> {
         ShapeCache { shapes: subject.shapes, number: u32::MAX, layout: Layout::of(&NONE) }
     }
 
-    /// The shape of the object at `address`; aborts where none is.
+    /// The shape of the object at `address`; aborts if none is there.
     ///
     /// # Safety
     /// - `address` is a readable word of the heap.
@@ -34,7 +34,7 @@ impl<'h> ShapeCache<'h> {
         unsafe { self.layout_of(address) }.shape
     }
 
-    /// The same with what is asked of it most.
+    /// The shape together with its most used properties.
     ///
     /// # Safety
     /// - As for [`of`](Self::of).
@@ -48,7 +48,7 @@ impl<'h> ShapeCache<'h> {
         }
     }
 
-    /// The same for an object whose header is known; aborts where there is no such shape.
+    /// The same for an object whose header is known; aborts if there is no such shape.
     // By reference: a copy would be stored before it is loaded.
     #[inline(always)]
     pub(crate) fn layout(&mut self, header: Header, address: usize) -> &Layout<'h> {
@@ -59,7 +59,7 @@ impl<'h> ShapeCache<'h> {
         &self.layout
     }
 
-    /// The layout that was asked for last.
+    /// The layout of the last request.
     #[inline(always)]
     pub(crate) fn last(&self) -> &Layout<'h> {
         &self.layout
@@ -75,11 +75,11 @@ impl<'h> ShapeCache<'h> {
     }
 }
 
-/// Calls `visit` with every live object of region `index` from `from` on, in order of address: its address,
-/// layout and size in bytes. `from` is not inside an object.
+/// Calls `visit` with every live object of region `index` from `from` on, in order of address: its
+/// address, layout and size in bytes. `from` is not inside an object.
 ///
 /// # Safety
-/// - What is marked in the map is objects, whole and unmoved.
+/// - Words marked in the map belong to objects, whole and unmoved.
 #[inline]
 pub(in crate::collector) unsafe fn for_each_live<'h, B: Backing>(
     subject: Subject<'h, B>,

@@ -1,5 +1,5 @@
-//! What marking, evacuation and the full collection have in common: what is known of an object, of a
-//! block of the heap, and of a heap that is broken.
+//! The common parts of marking, evacuation and the full collection: access to an object, to a block
+//! of the heap, and the answer to a broken heap.
 
 mod broken;
 mod cover;

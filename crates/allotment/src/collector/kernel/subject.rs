@@ -1,9 +1,9 @@
-//! What a collection works on, and what keeps objects alive from outside.
+//! The heap that a collection works on, and the roots that keep objects alive from outside.
 
 use crate::object::{Shapes, SlotVisitor};
 use crate::region::FreeSet;
 
-/// What is collected: a heap in which no mutator is between two safepoints, and every region is parsable.
+/// The collected heap: no mutator is between two safepoints, and every region is parsable.
 pub(crate) struct Subject<'h, B> {
     pub(crate) free: &'h FreeSet<B>,
     pub(crate) shapes: &'h Shapes,
@@ -16,9 +16,9 @@ impl<B> Clone for Subject<'_, B> {
 }
 impl<B> Copy for Subject<'_, B> {}
 
-/// What keeps objects alive from outside the heap.
+/// The references that keep objects alive from outside the heap.
 pub(crate) struct Roots<'r> {
-    /// Visits every root slot, strong or weak; called twice, and visits the same ones both times.
+    /// Visits every root slot, strong or weak. Called twice, and visits the same slots both times.
     pub(crate) slots: &'r mut dyn FnMut(&mut SlotVisitor<'_>),
     /// Calls its argument with the address of every object that stays alive and in place.
     pub(crate) pinned: &'r mut dyn FnMut(&mut dyn FnMut(usize)),

@@ -1,35 +1,36 @@
-//! Growth of eden for threads that come, without a stop.
+//! Growth of eden for arriving threads, without a stop.
 //!
-//! Eden is made for the threads there are. When hundreds come at once it is full at once. A stop,
-//! though it collected nothing, then waited for threads that had lost their CPU in the midst of
-//! something: in a storm of 500 threads up to 400 of them waited for 2 to 12 ms with their first
-//! operation. But eden can grow without a stop. How large it may be is written in the stopped world and
-//! read by a mutator that finds it full; the numbers that change do so by a maximum, whichever thread
-//! comes first and however often.
+//! Eden is made for the threads that are attached. When hundreds arrive at once, eden is full at
+//! once. A stop that collects nothing still waited for threads that had lost their CPU in
+//! mid-operation: in a storm of 500 threads, up to 400 of them waited 2 to 12 ms for their first
+//! operation. But eden can grow without a stop. The stopped world writes the largest allowed size,
+//! and a mutator that finds eden full reads it. The changing numbers grow by an atomic maximum, so
+//! neither the order nor the number of the threads matters.
 //!
-//! Refused: to grow when a thread attaches (one that never allocates would cost the others their
-//! caches); a lock (a thread that loses its CPU while it has the lock holds up the others again).
+//! Refused: growth when a thread attaches (a thread that never allocates would cost the others
+//! their caches). Refused: a lock (a thread that loses its CPU with the lock held delays the others
+//! again).
 
 use crate::collector::record::EnlargedEden;
 use crate::collector::sizing::{self, Decision, Machine};
 use crate::mutator::Shared;
 use crate::sync::{AtomicUsize, Ordering};
 
-/// What eden is, and what it may become before the next collection: `eden <= max(decided, most)`.
+/// The size of eden, and its limit until the next collection: `eden <= max(decided, most)`.
 pub(super) struct EdenGrowth {
     settings: sizing::Settings,
     machine: Machine,
-    /// Regions in use when eden was empty. Written in the stopped world; Relaxed, as all of them: a mutator that reads them was
-    /// stopped meanwhile, or attached later.
+    /// Regions in use when eden was empty. Written in the stopped world. Relaxed, as all of these
+    /// fields: a mutator that reads them was stopped meanwhile, or attached later.
     in_use: AtomicUsize,
     /// Regions that eden was decided to have. Written in the stopped world.
     decided: AtomicUsize,
-    /// Regions that eden may have. Written in the stopped world, and made larger by mutators.
+    /// Regions that eden may have. Written in the stopped world, and raised by mutators.
     eden: AtomicUsize,
-    /// The most threads that it was made larger for. As above.
+    /// The most threads for which eden was enlarged. As above.
     threads: AtomicUsize,
-    /// Regions that eden may grow to: what the goal for pauses allows, and none where a full collection comes next. Written in
-    /// the stopped world.
+    /// Regions that eden may grow to: as many as the goal for pauses allows, and none if a full
+    /// collection comes next. Written in the stopped world.
     most: AtomicUsize,
 }
 
@@ -39,7 +40,8 @@ impl EdenGrowth {
         EdenGrowth { settings, machine, in_use, decided, eden, threads, most }
     }
 
-    /// Eden is empty, and so many regions are in use. In the stopped world, or while no thread is attached.
+    /// Begins with an empty eden while `in_use` regions are in use. In the stopped world, or while
+    /// no thread is attached.
     pub(super) fn begin(&self, in_use: usize, decision: &Decision, most: usize) {
         self.in_use.store(in_use, Ordering::Relaxed);
         self.decided.store(decision.eden_regions, Ordering::Relaxed);
@@ -58,15 +60,16 @@ impl EdenGrowth {
         self.eden.load(Ordering::Relaxed)
     }
 
-    /// What it became while threads ran, if it did. In the stopped world.
+    /// The growth of eden while threads ran, if it grew. In the stopped world.
     pub(super) fn enlarged(&self) -> Option<EnlargedEden> {
         let regions = (self.decided.load(Ordering::Relaxed), self.eden_regions());
         let threads = self.threads.load(Ordering::Relaxed);
         (regions.0 < regions.1).then_some(EnlargedEden { regions, threads })
     }
 
-    /// Lets eden be as large as so many threads need, while they run; its regions, if that is more than
-    /// before. `keep` says how many regions may be in use, of those in use before eden and those of eden.
+    /// Lets eden be as large as this many threads need, while they run. Returns its regions, if
+    /// these are more than before. `keep` gets the regions in use before eden and those of eden,
+    /// and returns how many regions may be in use.
     pub(super) fn enlarge(
         &self,
         shared: &Shared,
@@ -81,8 +84,8 @@ impl EdenGrowth {
         if least <= eden {
             return None;
         }
-        // First, so that a thread that comes too late to be the one that enlarged it finds room.
-        // Not where others did it meanwhile, and filled it.
+        // First, so that a thread that comes too late to be the one that enlarged eden finds room.
+        // Skipped where other threads have enlarged eden meanwhile and filled it.
         if free.capacity() < self.in_use() + least {
             free.raise_capacity(keep(self.in_use(), least));
         }

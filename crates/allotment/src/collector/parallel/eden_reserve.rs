@@ -1,7 +1,7 @@
-//! The last part of eden, which is kept back until the rest of it is full.
+//! The last part of eden, which is kept back until the rest of eden is full.
 //!
-//! A mutator that finds eden full but for that part opens it, without a stop, and has the control
-//! thread look for a time at which no mutator runs ([`idle`](super::idle)).
+//! A mutator that finds eden full except for that part opens the part, without a stop. It also has
+//! the control thread look for a time at which no mutator runs ([`idle`](super::idle)).
 
 use crate::collector::record::{IdleLook, LastPart};
 use crate::collector::sizing::Decision;
@@ -10,47 +10,48 @@ use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// The part of eden that is kept back: one of so many.
+/// The part of eden that is kept back is one of this many.
 const LAST_PART: usize = 8;
 
-/// What is kept back of eden.
+/// The reserve of eden.
 pub(super) struct EdenReserve {
     /// `CollectWhenIdle`.
     enabled: bool,
-    /// Regions that mutators fill at the same time. With fewer they would take from each other what
-    /// they have begun.
+    /// Regions that mutators fill at the same time. With fewer regions, mutators would take from
+    /// each other the regions that they have begun.
     homes: usize,
-    /// Regions that may be in use once the last part of eden is open; 0: none is kept back. Written in
-    /// the stopped world, made larger and cleared by mutators. Released by the mutator that clears it:
-    /// one that finds nothing kept back finds the capacity.
+    /// Regions that may be in use once the last part of eden is open; 0: nothing is kept back.
+    /// Written in the stopped world; mutators raise and clear it. Released by the mutator that
+    /// clears it: a mutator that finds nothing kept back also finds the new capacity.
     whole: AtomicUsize,
-    /// What is to be told of the last part, once it was opened. Written by the mutator that opens it,
-    /// and taken in the stopped world, where nobody has the lock.
+    /// The record of the last part, once it was opened. Written by the mutator that opens it, and
+    /// taken in the stopped world, where no thread holds the lock.
     opened: Mutex<Option<LastPart>>,
 }
 
 impl EdenReserve {
-    /// Of a heap in which so many regions are filled at the same time.
+    /// The reserve of a heap in which mutators fill `homes` regions at the same time.
     pub(super) fn new(enabled: bool, homes: usize) -> EdenReserve {
         EdenReserve { enabled, homes, whole: AtomicUsize::new(0), opened: Mutex::new(None) }
     }
 
-    /// In a child of `fork()`: whether nobody has the lock, for who has it could not give it back.
+    /// In a child of `fork()`: whether no thread holds the lock. A holder would not be in the
+    /// child, and could not release it.
     pub(super) fn is_at_rest(&self) -> bool {
         self.opened.try_lock().is_ok()
     }
 
-    /// Eden is empty, and so many regions are in use: how many may be. In the stopped world, or while
-    /// no thread is attached.
+    /// Begins with an empty eden and `in_use` regions in use; returns how many may be in use. In
+    /// the stopped world, or while no thread is attached.
     pub(super) fn begin(&self, in_use: usize, decision: &Decision) -> usize {
         self.whole.store(0, Ordering::Relaxed);
         *self.lock_opened() = None;
-        // What comes next may be a full collection: nobody should come back into the midst of that.
+        // A full collection may come next: no idle collection should interrupt it.
         if decision.full { in_use + decision.eden_regions } else { self.keep(in_use, decision.eden_regions) }
     }
 
-    /// Keeps the last part back of an eden of so many regions, behind those in use: how many may be in
-    /// use without it.
+    /// Keeps the last part back of an eden of `eden_regions`, behind those in use. Returns how many
+    /// regions may be in use without the last part.
     pub(super) fn keep(&self, in_use: usize, eden_regions: usize) -> usize {
         let (whole, last) = (in_use + eden_regions, eden_regions / LAST_PART);
         if !self.enabled || last == 0 || eden_regions - last < self.homes {
@@ -60,8 +61,8 @@ impl EdenReserve {
         whole - last
     }
 
-    /// Opens what is kept back of eden; `false`: nothing is. The mutator that opens it tells so by
-    /// `after`, the time since eden was empty, and by `look`, which it calls with that.
+    /// Opens the reserve of eden; `false`: nothing is kept back. The mutator that opens it records
+    /// this: `after` gives the time since eden was empty, and `look` is called with that time.
     pub(super) fn open<B: Backing>(
         &self,
         free: &FreeSet<B>,
@@ -72,7 +73,7 @@ impl EdenReserve {
         if whole == 0 {
             return false;
         }
-        // First, so that a mutator that comes too late to open it finds room.
+        // First, so that a mutator that comes too late to open the reserve finds room.
         free.raise_capacity(whole);
         if self.whole.compare_exchange(whole, 0, Ordering::Release, Ordering::Relaxed).is_ok() {
             let after = after();
@@ -81,7 +82,8 @@ impl EdenReserve {
         true
     }
 
-    /// What became of the last part since eden was empty, if it was opened. In the stopped world.
+    /// The record of the last part since eden was empty, if the part was opened. In the stopped
+    /// world.
     pub(super) fn opened(&self) -> Option<LastPart> {
         *self.lock_opened()
     }

@@ -1,22 +1,22 @@
 //! Collections while no mutator runs.
 //!
-//! Threads that wait for the same (a frame, a tick, requests that come in bursts) allocate at the same
-//! time. So eden gets full in a burst, when a pause delays every thread, and every thread delays the
-//! pause. Of 500 threads that allocate every 20 ms, 200 to 400 came back from sleep during a pause and
-//! wanted the CPUs of those that collect, for 8 us each: pauses of 3 ms took 6. Between two bursts no
-//! thread ran for 14 ms. So a last part of eden is kept back ([`EdenReserve`](super::EdenReserve)).
-//! A mutator that opens it has the control thread look from time to time whether all threads are in
-//! [`blocking`](crate::Mutator::blocking). If two looks in a row find them there, the control thread
-//! collects; if none do, eden gets full as ever. V8 collects in the idle times that a browser tells it
-//! of (Degenbaev and others, PLDI 2016); here `blocking` tells.
+//! Threads that wait for the same event (a frame, a tick, a burst of requests) allocate at the same
+//! time. So eden fills during a burst, when a pause delays every thread and every thread delays the
+//! pause. Of 500 threads that allocate every 20 ms, 200 to 400 woke during a pause and wanted the
+//! collectors' CPUs for 8 us each: pauses of 3 ms took 6. Between two bursts no thread ran for 14
+//! ms. So a last part of eden is kept back ([`EdenReserve`](super::EdenReserve)). A mutator that
+//! opens it has the control thread look from time to time whether all threads are in
+//! [`blocking`](crate::Mutator::blocking). If two looks in a row find all threads there, the
+//! control thread collects. Otherwise eden fills as usual. V8 collects in idle times that a browser
+//! announces (Degenbaev and others, PLDI 2016); here `blocking` announces them.
 //!
-//! No look is made where eden is full again soon: it costs more there than it gains.
+//! If eden is full again soon, no look is made: there a look costs more than it gains.
 //!
-//! Refused: that the last thread to begin `blocking` collects. A thread that the kernel has woken and
-//! given no CPU yet is in `blocking`, so in the midst of a burst some thread is the last at each
-//! moment; and what it waits for would wait for the collection. A priority for collecting threads:
-//! few processes may have one, and with a niceness of -10 pauses were as long, for a thread that has
-//! run a while waits for all that have not.
+//! Refused: a collection by the last thread that begins `blocking`. A thread that the kernel has
+//! woken but given no CPU yet is in `blocking`. So in a burst some thread is the last one at each
+//! moment, and its event would wait for the collection. Refused: a priority for collecting threads.
+//! Few processes may have one, and with a niceness of -10 pauses were as long: a thread that has
+//! run a while waits for all threads that have not.
 
 use super::Parallel;
 use crate::collector::control::Watch;
@@ -25,17 +25,17 @@ use crate::mutator::{Cause, Mutator, Shared};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// No idle time is looked for in an eden that is full sooner.
+/// The control thread looks for no idle time in an eden that is full sooner.
 const LEAST: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
 
-/// From one look to the next, at first: as long as all threads have to be in `blocking`.
+/// Time from one look to the next, at first: all threads have to be in `blocking` for this long.
 const NEXT_LOOK: Duration = Duration::from_millis(1);
 
-/// Later a look comes after so many-th of the time since the first: a heap whose threads always run is
-/// looked at a few times.
+/// Later the wait is one part in this many of the time since the first look. So a heap whose
+/// threads always run is looked at a few times.
 const LATER_LOOK: u32 = 16;
 
-/// What looks for an idle time: nothing that keeps a heap, but while it looks.
+/// The search for an idle time. It keeps the heap alive only during a look.
 struct IdleWatch {
     looks: Looks,
     parallel: Weak<Parallel>,
@@ -46,7 +46,7 @@ impl Watch for IdleWatch {
     fn look(&mut self, begins: bool) -> Option<Duration> {
         let (shared, parallel) = (self.shared.upgrade()?, self.parallel.upgrade()?);
         if begins {
-            // What was seen before the request does not count.
+            // Findings from before the request do not count.
             self.looks = Looks::begin();
         }
         if self.looks.add(shared.registry.is_idle()) {
@@ -56,7 +56,7 @@ impl Watch for IdleWatch {
     }
 }
 
-/// What the looks since the last request have found.
+/// The findings of the looks since the last request.
 struct Looks {
     since: Instant,
     idle: bool,
@@ -67,20 +67,20 @@ impl Looks {
         Looks { since: Instant::now(), idle: false }
     }
 
-    /// Adds one; whether it is the second in a row that found nobody running.
+    /// Adds a look; returns whether it is the second in a row that found no mutator running.
     fn add(&mut self, idle: bool) -> bool {
         std::mem::replace(&mut self.idle, idle) && idle
     }
 
-    /// Until the next.
+    /// Time until the next look.
     fn next(&self) -> Duration {
         if self.idle { NEXT_LOOK } else { NEXT_LOOK.max(self.since.elapsed() / LATER_LOOK) }
     }
 }
 
 impl Parallel {
-    /// Opens the last part of eden, and has the control thread look for an idle time; `false`: nothing
-    /// is kept back.
+    /// Opens the last part of eden, and has the control thread look for an idle time; `false`:
+    /// nothing is kept back.
     pub(super) fn open_reserve(self: &Arc<Self>, mutator: &Mutator<'_>) -> bool {
         let after = || self.history.clock.since(self.resumed());
         self.reserve.open(&mutator.shared().free, after, |after| {
@@ -97,7 +97,7 @@ impl Parallel {
         })
     }
 
-    /// A young collection, unless there was one since it was asked for.
+    /// Runs a young collection, unless there was one since the request.
     fn collect_while_idle(&self, shared: &Shared) {
         let stopped = shared.stop_the_world(|world| {
             if !self.control.is_asked() {
@@ -108,7 +108,7 @@ impl Parallel {
                 inner.decision.eden_regions = self.growth.eden_regions();
                 self.young(inner, world, Cause::Idle)
             };
-            // Also where the system had no memory for it.
+            // Also where the system had no memory for the collection.
             self.control.rest();
             Some((record, self.next_demand(world)))
         });

@@ -1,4 +1,4 @@
-//! Room before a collection, behind one, and the last of it after all of them.
+//! Ways to find room: before a collection, after one, and the last one after all others.
 
 use super::{Inner, Parallel, ZEAL_FULL};
 use crate::collector::evacuate::{OldTables, end_of_last};
@@ -10,7 +10,7 @@ use crate::region::{Backing, FreeSet, State};
 use std::sync::Arc;
 
 impl Parallel {
-    /// Room for which nobody has to stop; whether it was enough.
+    /// Looks for room that needs no stop. Returns whether it was enough.
     pub(super) fn find_room(
         self: &Arc<Self>,
         mutator: &Mutator<'_>,
@@ -19,8 +19,8 @@ impl Parallel {
         let shared = mutator.shared();
         let threads = shared.registry.count();
         let enlarged = self.growth.enlarge(shared, threads, |in_use, eden_regions| {
-            // Eden is not nearly full any more. First: a mutator that finds the larger one nearly full may
-            // ask again at once.
+            // Eden is not nearly full any more. First: a mutator that finds the larger eden nearly
+            // full may ask again at once.
             self.control.rest();
             self.reserve.keep(in_use, eden_regions)
         });
@@ -42,7 +42,8 @@ impl Inner {
         }
     }
 
-    /// Gives more of the heap free until it is enough, as far as a decision allows; whether it was enough. The last record tells of it.
+    /// Raises the capacity until there is enough room, as far as the decision allows. Returns
+    /// whether there is enough. The last record notes the growth.
     pub(super) fn grow(
         &self,
         world: &World<'_>,
@@ -61,7 +62,8 @@ impl Inner {
         enough
     }
 
-    /// The very last: mutators may use what is left of old regions, which are young again with all they hold.
+    /// The very last resort: mutators may use the rests of old regions. These regions are then
+    /// young again, with all their objects.
     pub(super) fn open_old_regions(&self, world: &World<'_>) {
         let shared = world.shared();
         let table = shared.free.table();
@@ -75,7 +77,7 @@ impl Inner {
                 shared.free.offer_region(index, top);
             }
         }
-        // What refers to them from elsewhere nobody knows.
+        // Nothing records which references lead into these regions from elsewhere.
         for index in 0..table.len() {
             let old = match table.get(index).state() {
                 State::Old => true,
@@ -89,14 +91,14 @@ impl Inner {
     }
 }
 
-/// All of the heap may be in use, of which the last record tells.
+/// Lets all of the heap be in use; the last record notes it.
 pub(super) fn open_all<B: Backing>(free: &FreeSet<B>, records: &mut [CollectionRecord]) {
     let before = free.capacity();
     free.set_capacity(free.table().len());
     tell_raised(records, before, free.capacity());
 }
 
-/// The last record tells that so many regions may be in use, where it was fewer, if it was.
+/// Notes in the last record that `now` regions may be in use, if these are more than `before`.
 fn tell_raised(records: &mut [CollectionRecord], before: usize, now: usize) {
     if before < now
         && let Some(sizing) = records.last_mut().and_then(|record| record.sizing.as_mut())

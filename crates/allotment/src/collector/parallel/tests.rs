@@ -1,4 +1,5 @@
-//! Heaps that collect by generations, through the low-level interface: which collection comes when, and what is told of it.
+//! Generational heaps through the low-level interface: which collection comes when, and what its
+//! record says.
 
 mod idle;
 mod records;
@@ -12,7 +13,7 @@ use crate::options::{CollectorKind, TlabPolicy};
 use crate::region::State;
 use std::sync::{Arc, Barrier, Mutex};
 
-/// A heap of so many small regions, its pairs, and where its records go.
+/// A heap of this many small regions, its pairs, and the list that gets its records.
 fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<CollectionRecord>>>) {
     let records: Arc<Mutex<Vec<_>>> = Arc::default();
     let to = records.clone();
@@ -33,7 +34,7 @@ fn kinds(records: &Mutex<Vec<CollectionRecord>>) -> Vec<(CollectionKind, Cause)>
     records.iter().map(|record| (record.kind(), record.cause)).collect()
 }
 
-/// A pair that nobody keeps.
+/// A pair without a reference to it.
 fn waste(mutator: &mut Mutator<'_>, pair: ShapeRef) {
     // SAFETY: the shape is the heap's, and the pair is not used.
     unsafe { mutator.alloc_raw(pair, 0) }.expect("all of it is garbage");
@@ -178,7 +179,8 @@ fn a_store_to_an_old_object_is_found_by_its_card() {
         let list = root(mutator);
         push(mutator, pair, &list, 1).expect("room");
         assert!(mutator.collect());
-        // SAFETY: the shape is the heap's; the old pair's slot, and the new one's words, are written before a safepoint.
+        // SAFETY: the shape is the heap's; the old pair's slot, and the new one's words, are
+        // written before a safepoint.
         unsafe {
             let new = mutator.alloc_raw(pair, 0).expect("room");
             mutator.store(new.as_ptr().byte_add(8).cast(), 0);
@@ -248,7 +250,7 @@ fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
     let (heap, pair, records) =
         heap(24, "ParallelGCThreads=2,MaxTenuringThreshold=0,InitialTenuringThreshold=0");
     heap.attach(|mutator| {
-        // What nobody keeps lets the heap expect that nothing needs copying.
+        // Garbage lets the heap expect that nothing needs copying.
         while heap.collections().count < 5 {
             waste(mutator, pair);
         }
@@ -275,8 +277,8 @@ fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
     assert_eq!(records[failure + 1].kind(), CollectionKind::Full);
 }
 
-/// Regression: the collector went on filling the old region that it had begun before the heap was reset, and which
-/// mutators had by then.
+/// Regression: the collector went on filling the old region that it had begun before the reset, and
+/// that mutators had by then.
 #[test]
 fn after_a_reset_nothing_is_copied_to_regions_of_before() {
     let (heap, pair, records) = heap(32, "MaxTenuringThreshold=1,InitialTenuringThreshold=1");
@@ -308,7 +310,8 @@ fn enlarged(record: &CollectionRecord) -> Option<EnlargedEden> {
     record.sizing.as_ref().and_then(|sizing| sizing.enlarged)
 }
 
-/// Eden is made for the threads there are, and grows when it is full and more have come: without a stop, which all would wait for.
+/// Eden is made for the attached threads. It grows when it is full and more threads have come:
+/// without a stop, for which all would wait.
 #[test]
 fn threads_that_come_find_room_without_a_stop() {
     const THREADS: usize = 40;

@@ -1,5 +1,5 @@
-//! Which workers do a collection: how many, whether the caller is one of them, and when their threads
-//! are started.
+//! Which workers do a collection: how many, whether the caller is one of them, and when their
+//! threads start.
 
 use super::{Inner, Parallel};
 use crate::collector::record::WantedWorkers;
@@ -17,7 +17,7 @@ pub(super) struct WorkerDemand {
 }
 
 impl Inner {
-    /// The workers that a young collection of so many regions, which so many threads filled, wants.
+    /// The workers wanted for a young collection of `eden_regions` that `threads` threads filled.
     pub(super) fn worker_demand(&self, eden_regions: usize, threads: usize) -> WorkerDemand {
         WorkerDemand {
             workers: self.sizing.workers(eden_regions, threads),
@@ -28,7 +28,7 @@ impl Inner {
 }
 
 impl Parallel {
-    /// Starts the threads that will collect an eden that has become so large.
+    /// Starts the threads that will collect an eden of this new size.
     pub(super) fn prepare(&self, eden_regions: usize, threads: usize) {
         // The thread that has the lock lets more threads collect, too.
         let Ok(inner) = self.inner.try_lock() else { return };
@@ -43,14 +43,14 @@ impl Parallel {
         inner.worker_demand(inner.decision.eden_regions, world.threads())
     }
 
-    /// The team for such a demand, or as many as there can be.
+    /// The team for this demand, or as many workers as there can be.
     pub(super) fn team(&self, WorkerDemand { workers, crowded, .. }: WorkerDemand) -> Team<'_> {
         let workers = self.gang.ready(workers);
         let beside = workers > 1 && crowded && self.gang.ready_beside(workers);
         if beside { Team::beside(&self.gang, workers) } else { Team::new(&self.gang, workers) }
     }
 
-    /// The same for a record.
+    /// The demand as a record shows it.
     pub(super) fn wanted(&self, WorkerDemand { workers, bytes, .. }: WorkerDemand) -> WantedWorkers {
         WantedWorkers { workers, most: self.gang.most(), bytes }
     }

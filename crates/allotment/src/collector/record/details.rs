@@ -1,4 +1,4 @@
-//! The lines of `PrintGCDetails`. Made when the threads run again, and only if somebody reads them.
+//! The lines of `PrintGCDetails`. They are made when threads run again, and only for a reader.
 
 use super::{CollectionRecord, Milliseconds};
 use std::fmt;
@@ -11,8 +11,8 @@ impl CollectionRecord {
             .map(|phase| format!("GC({}) {} {}", self.number, phase.name, Milliseconds(phase.time)))
     }
 
-    /// What `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`, `gc+task`, `gc` and `gc+ergo` would
-    /// say, a line each.
+    /// The details as lines: the content of `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`,
+    /// `gc+task`, `gc` and `gc+ergo`.
     pub fn detail_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.phase_lines().collect();
         let number = self.number;
@@ -70,7 +70,8 @@ impl CollectionRecord {
     }
 }
 
-/// Who worked: the record, what the bytes are that decided on the number, the imbalance, and the pieces stolen.
+/// Prints the workers: the record, the name of the bytes that decided the number, the imbalance,
+/// and the pieces stolen.
 struct Workers<'r>(&'r CollectionRecord, &'static str, f64, u64);
 
 impl fmt::Display for Workers<'_> {

@@ -1,4 +1,4 @@
-//! What only a full collection has to tell.
+//! The part of a record that only a full collection has.
 
 use super::workers::imbalance;
 use super::{CollectionRecord, Details, Phase, WantedWorkers};
@@ -6,10 +6,10 @@ use crate::collector::full::Statistics;
 use crate::mutator::{Cause, World};
 use std::time::Duration;
 
-/// What a full collection did.
+/// The counts of a full collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FullRecord {
-    /// Regions whose objects stayed where they were, for there was too little garbage among them.
+    /// Regions whose objects stayed in place because there was too little garbage among them.
     pub regions_left_alone: usize,
     /// Regions that became free, those of humongous objects included.
     pub regions_freed: usize,
@@ -19,25 +19,27 @@ pub struct FullRecord {
     pub runs_moved: usize,
     /// Regions of these runs.
     pub run_regions_moved: usize,
-    /// Bytes of what lies in them.
+    /// Bytes of the contents of these runs.
     pub run_bytes_moved: usize,
-    /// Times a worker's stack could not grow; the heap was searched for what did not fit.
+    /// Times a worker's stack could not grow; the heap was then searched for the entries that did
+    /// not fit.
     pub mark_overflows: u64,
-    /// Pieces of work that one worker took from another while they marked.
+    /// Pieces of work that one worker took from another during marking.
     pub steals: u64,
-    /// Objects that each worker marked, in the order they finished. What two marked at the same moment both have counted.
+    /// Objects that each worker marked, in the order in which workers finished. An object marked by
+    /// two workers at the same moment counts for both.
     pub worker_objects: Vec<u64>,
 }
 
 impl FullRecord {
-    /// What the busiest worker marked, in relation to what each would have, if all had marked as many: 1 is perfect.
+    /// The busiest worker's objects, relative to an even share: 1 is perfect.
     pub fn imbalance(&self) -> f64 {
         imbalance(&self.worker_objects)
     }
 }
 
 impl CollectionRecord {
-    /// The record of a full collection that just ended; its start and pause are the caller's to fill in.
+    /// The record of a full collection that just ended; the caller fills in its start and pause.
     pub(in crate::collector) fn of_full(
         world: &World<'_>,
         cause: Cause,

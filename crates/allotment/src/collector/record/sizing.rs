@@ -1,4 +1,5 @@
-//! What was decided about sizes around a collection: before it, while threads ran; and behind it, from what it had found.
+//! The decisions on sizes around a collection: before it, while threads ran, and after it, from its
+//! results.
 
 use super::Milliseconds;
 use crate::collector::sizing::{Collection, Decision};
@@ -6,42 +7,45 @@ use crate::mutator::BufferSizes;
 use std::fmt;
 use std::time::Duration;
 
-/// What was decided around a collection, and from what.
+/// The decisions around a collection, and their inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizingRecord {
     /// Eden was made larger before this collection, without a stop.
     pub enlarged: Option<EnlargedEden>,
-    /// The part of eden that was kept back for `CollectWhenIdle` was opened before this collection, without a stop.
+    /// The part of eden that was kept back for `CollectWhenIdle` was opened before this collection,
+    /// without a stop.
     pub last_part: Option<LastPart>,
     /// The collection, as the decision saw it.
     pub collection: Collection,
     /// The decision, with its reasons.
     pub decision: Decision,
-    /// What became of the sizes of threads' buffers.
+    /// The changes of the sizes of threads' buffers.
     pub buffers: BufferSizes,
-    /// Regions that might be in use, and those that may, where an allocation for which the decision had no room got some behind it.
+    /// Set where an allocation needed more than the decision allowed and got it after the
+    /// collection: the regions that might be in use before, and those that may be in use now.
     pub raised: Option<(usize, usize)>,
 }
 
-/// An eden that became larger because threads had come. Prints as `eden 4->80 without a stop: 41 threads`.
+/// An eden that grew because threads came. Prints as `eden 4->80 without a stop: 41 threads`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnlargedEden {
-    /// Regions that it was decided to have, and that it may have now.
+    /// Regions that eden was decided to have, and regions that it may have now.
     pub regions: (usize, usize),
     /// Threads that were attached then.
     pub threads: usize,
 }
 
-/// A last part of eden that was opened. Prints as `eden's last part open after 12.345ms: looked for idle times`.
+/// A last part of eden that was opened. Prints as `eden's last part open after 12.345ms: looked for
+/// idle times`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastPart {
-    /// Time for which threads had filled the rest.
+    /// Time in which threads had filled the rest of eden.
     pub after: Duration,
-    /// Whether somebody then looked for a time at which nobody runs.
+    /// Whether the control thread then looked for a time at which no mutator runs.
     pub look: IdleLook,
 }
 
-/// Whether somebody looks for a time at which no thread of a heap runs.
+/// Whether the control thread looks for a time at which no thread of a heap runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IdleLook {
@@ -49,7 +53,7 @@ pub enum IdleLook {
     Began,
     /// No: eden was nearly full so soon that a look costs more than it gains.
     TooSoon,
-    /// No: the system gave no thread that would.
+    /// No: the system gave no control thread.
     NoThread,
 }
 

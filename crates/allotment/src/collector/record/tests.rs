@@ -1,4 +1,4 @@
-//! What is printed of a collection, field by field.
+//! The printed form of a collection, field by field.
 
 use super::*;
 use crate::collector::sizing::{Collection, Decision};

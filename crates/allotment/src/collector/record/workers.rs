@@ -1,28 +1,30 @@
-//! How many threads work on a collection, why so many, and how evenly they did.
+//! How many threads work on a collection, why so many, and how evenly the work was shared.
 
 use super::CollectionRecord;
 use std::fmt;
 
-/// How many threads a collection should have had, and why; fewer worked if the system gave no more.
+/// The number of threads that a collection should have had, and why. Fewer work if the system gives
+/// no more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WantedWorkers {
-    /// Threads that it was worth.
+    /// Number of threads that the collection was worth.
     pub workers: usize,
-    /// As many as there may be at most: `ParallelGCThreads`.
+    /// The most threads that there may be: `ParallelGCThreads`.
     pub most: usize,
-    /// Bytes that it was worth them for: what a young collection was expected to copy and to look at, what was in use before a
-    /// full one.
+    /// Bytes that decided the number. A young collection counts the bytes that it was expected to
+    /// copy and to look at; a full one counts the bytes in use before it.
     pub bytes: usize,
 }
 
-/// Of a collection that had fewer: prints as `1 worker instead of 2: the system started no more threads (...)`.
+/// A collection that had fewer workers than it wanted. Prints as `1 worker instead of 2: the system
+/// started no more threads (...)`.
 pub(in crate::collector) struct Shortage {
     workers: usize,
     wanted: usize,
 }
 
 impl Shortage {
-    /// Where fewer worked than were wanted.
+    /// The shortage of a collection; `None` if enough workers worked.
     pub(in crate::collector) fn of(record: &CollectionRecord) -> Option<Shortage> {
         let (workers, wanted) = (record.workers, record.wanted.workers);
         (workers < wanted).then_some(Shortage { workers, wanted })
@@ -41,7 +43,7 @@ impl fmt::Display for Shortage {
     }
 }
 
-/// What the busiest worker did, in relation to what each would have, if all had done as much: 1 is perfect.
+/// The busiest worker's share, relative to an even share: 1 is perfect.
 pub(super) fn imbalance(worker_objects: &[u64]) -> f64 {
     let (most, sum) = (worker_objects.iter().max(), worker_objects.iter().sum::<u64>());
     let mean = sum as f64 / worker_objects.len().max(1) as f64;

@@ -1,45 +1,51 @@
-//! Whether an eden beyond what the last cache holds is worth its misses: tried, and measured.
+//! Whether an eden beyond the last cache is worth its misses: a trial with measurements.
 //!
-//! Fewer collections are bought with memory that no cache holds, and what that costs depends on the program: one that
-//! allocates and little else may be half as fast there, another does not notice. So an eden that throughput wants larger than the
-//! near one is left at that for some collections, then gets larger, and after some collections there the time that a region of
-//! allocation took, collections included, is compared; the cheaper side wins. After a while both are measured again: soon at first,
-//! because a young process was measured while its pages were new, then ever more rarely while the answer stays the same.
+//! A larger eden means fewer collections, but uses memory that no cache holds. The price depends on
+//! the program: a program that does little but allocate may be half as fast there, another one
+//! notices nothing. So an eden that throughput wants larger than the near one stays near for some
+//! collections, then grows. After some collections there, the times per region of allocation,
+//! collections included, are compared; the cheaper side wins. Later both sides are measured again.
+//! That comes soon at first, because a young process was measured while its pages were new, then
+//! more rarely while the answer stays the same.
 //!
-//! A side is worth the median of its last collections: one that met page faults, or a thread that had to wait for a processor, is
-//! many times as dear as the others, and would stay in an average.
+//! A side counts the median of its last collections. A collection that met page faults, or a thread
+//! that waited for a processor, costs many times as much as the others, and would stay in an
+//! average.
 //!
-//! Refused: a table of what a miss costs (whose, with which neighbours?), and a second goal for the share of collections beyond the
-//! cache (a program with much to copy would be collected all the time).
+//! Refused: a table of miss costs (they depend on the machine and its other load). Refused: a
+//! second goal for the share of collections beyond the cache (a program with much to copy would be
+//! collected all the time).
 
 use super::collection::Collection;
 use super::settings::Machine;
 
-/// Bytes of a last cache that one core is supposed to have for its allocation, whoever shares it.
+/// Bytes of a last cache that one core is supposed to have for its allocation, even if cores share
+/// it.
 const CORE_BYTES: usize = 16 << 20;
 
-/// Collections on a side that are compared, the last ones.
+/// Number of last collections of a side that are compared.
 const ENOUGH: usize = 5;
 
-/// Collections after which all is measured again: at first, and when the answer has always been the same.
+/// Collections after which both sides are measured again: at first, and when the answer has always
+/// been the same.
 const PATIENCE: (u32, u32) = (32, 256);
 
-/// Far is dearer where a region costs more than this many times what it costs near.
+/// The far side is dearer if a region costs more than this many times its near cost.
 const DEARER: f32 = 1.03;
 
-/// What was measured on either side.
+/// The measurements of both sides.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     near: Side,
     far: Side,
-    /// Collections since all was measured anew.
+    /// Collections since the last new measurement.
     waited: u32,
     patience: u32,
-    /// What the last comparison said.
+    /// The result of the last comparison.
     was_far_dearer: Option<bool>,
 }
 
-/// Nanoseconds of a region of allocation in the last collections of one side.
+/// Nanoseconds per region of allocation in the last collections of one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     ns: [f32; ENOUGH],
@@ -52,7 +58,7 @@ impl Side {
         self.samples += 1;
     }
 
-    /// None before there are enough.
+    /// The median; `None` before there are enough samples.
     fn median(&self) -> Option<f32> {
         let mut sorted = self.ns;
         sorted.sort_by(f32::total_cmp);
@@ -60,7 +66,7 @@ impl Side {
     }
 }
 
-/// The regions of an eden that the last cache holds; all of the heap where there is none.
+/// The regions of an eden that the last cache holds; all of the heap if there is no such cache.
 pub(super) fn near_regions(machine: &Machine) -> usize {
     match machine.l3_bytes {
         0 => machine.geometry.regions,
@@ -79,13 +85,13 @@ impl Cache {
         }
     }
 
-    /// Takes in a young collection of an eden that was as large as was wished, or nearly.
+    /// Adds a young collection of an eden that was as large as wished, or nearly.
     pub(super) fn observe(&mut self, done: &Collection, near: usize) {
         let ns = (done.mutator_ns + done.pause_ns) as f32 / done.eden_regions.max(1) as f32;
         if done.eden_regions > near {
             self.far.sample(ns);
         } else if done.eden_regions * 2 > near {
-            // A far smaller one has a pause for fewer regions.
+            // A far smaller eden has the pause's fixed part for few regions.
             self.near.sample(ns);
         }
         self.waited += 1;
@@ -103,17 +109,18 @@ impl Cache {
         *self = Cache { patience, was_far_dearer: now.or(before), ..Cache::new() };
     }
 
-    /// Whether eden may be larger than the near one: that was measured, and far is not known to be dearer.
+    /// Whether eden may be larger than the near one: the near side was measured, and the far side
+    /// is not known to be dearer.
     pub(super) fn permits_far(&self) -> bool {
         self.near.median().is_some() && self.is_far_dearer() != Some(true)
     }
 
-    /// None before both sides are known.
+    /// `None` before both sides are known.
     fn is_far_dearer(&self) -> Option<bool> {
         Some(self.far.median()? > self.near.median()? * DEARER)
     }
 
-    /// Nanoseconds of a region, near and far; 0: not measured.
+    /// Nanoseconds per region, near and far; 0: not measured.
     pub(super) fn measured(&self) -> (u64, u64) {
         let ns = |side: &Side| side.median().unwrap_or_default() as u64;
         (ns(&self.near), ns(&self.far))

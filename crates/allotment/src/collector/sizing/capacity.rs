@@ -1,12 +1,13 @@
-//! How large a heap should be for what lives in it.
+//! The size of a heap for its live bytes.
 //!
-//! A full collection costs by what is alive and yields what is free, so the work for each byte allocated is
-//! live / free: half of the heap free makes it one visit of a live byte for each byte allocated. HotSpot bounds the same ratio
-//! (`MinHeapFreeRatio`), as Go does (`GOGC`, 100 = half).
+//! A full collection costs time for live bytes and yields free ones. So the work for each byte
+//! allocated is live / free: with half of the heap free, that is one visit of a live byte for each
+//! byte allocated. HotSpot bounds the same ratio (`MinHeapFreeRatio`), as Go does (`GOGC`, 100 =
+//! half).
 
 use crate::options::table::CAPACITY_FLOOR;
 
-/// The rule by which a heap's capacity follows what lives in it.
+/// The rule by which a heap's capacity follows its live bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
     floor_regions: usize,
@@ -21,12 +22,12 @@ impl Capacity {
         Capacity { floor_regions: floor.div_ceil(region_bytes), min_free_percent }
     }
 
-    /// Regions of a heap of which `in_use` are after a collection.
+    /// Regions of a heap of which `in_use` are in use after a collection.
     pub(crate) fn after(&self, in_use: usize) -> usize {
         (in_use * 100).div_ceil(100 - self.min_free_percent).max(self.floor_regions)
     }
 
-    /// Regions to try when those did not do.
+    /// Regions to try if the present capacity was not enough.
     pub(crate) fn beyond(&self, capacity: usize) -> usize {
         capacity * 2
     }

@@ -1,8 +1,8 @@
-//! What a collection tells of itself to whoever decides sizes.
+//! The data of a collection that the sizing uses.
 
 use std::fmt;
 
-/// Ages an object can have: collections survived, from 0; 15 stands for more, too.
+/// Number of ages an object can have: collections survived, from 0; 15 also stands for more.
 pub const AGES: usize = 16;
 
 /// Which part of the heap was collected.
@@ -11,14 +11,14 @@ pub enum Scope {
     /// Eden and survivors.
     #[default]
     Young,
-    /// All of it; whatever lives is old afterwards.
+    /// All of the heap; every live object is old afterwards.
     Full,
 }
 
 /// A collection that was just done, and the heap as it left it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collection {
-    /// What was collected.
+    /// The part of the heap that was collected.
     pub scope: Scope,
     /// Time the world was stopped, in nanoseconds.
     pub pause_ns: u64,
@@ -26,14 +26,16 @@ pub struct Collection {
     pub mutator_ns: u64,
     /// Regions taken for allocation since the collection before, humongous runs included.
     pub eden_regions: usize,
-    /// Bytes that stayed young, by the age they have now; `[0]` is 0. All are 0 after a full collection.
+    /// Bytes that stayed young, by the age they have now; `[0]` is 0. All are 0 after a full
+    /// collection.
     pub survived: [usize; AGES],
-    /// Bytes that a young collection copied and made old, because of their age or of the survivor limit.
+    /// Bytes that a young collection copied and made old, because of their age or the survivor
+    /// limit.
     pub promoted_bytes: usize,
-    /// Bytes that a young collection made old where they were, since they never move: humongous objects, and those in regions with a
-    /// pin. Neither work nor room for copies.
+    /// Bytes that a young collection made old in place, because they never move: humongous objects,
+    /// and objects in regions with a pin. They cost neither work nor room for copies.
     pub stayed_bytes: usize,
-    /// Bytes that a young collection left where they were because there was no memory to move them to.
+    /// Bytes that a young collection left in place because there was no memory to move them to.
     pub failed_bytes: usize,
     /// Bytes of old objects and roots that a young collection looked at.
     pub scanned_bytes: usize,
@@ -41,7 +43,7 @@ pub struct Collection {
     pub old_bytes: usize,
     /// Regions of humongous runs.
     pub humongous_regions: usize,
-    /// Bytes that live; known after a full collection only.
+    /// Live bytes; known after a full collection only.
     pub live_bytes: usize,
     /// Regions that are free, of all that MaxHeapSize allows.
     pub free_regions: usize,

@@ -1,14 +1,15 @@
-//! What is decided after a collection, and why, in words.
+//! The decision after a collection, and its reasons, in words.
 //!
-//! Reasons are values, and text only when somebody prints them: a heap that logs nothing formats nothing, and a test can ask
-//! which rule spoke.
+//! Reasons are values, and become text only when they are printed. So a heap without a log formats
+//! nothing, and a test can ask which rule decided.
 
 use std::fmt;
 
-/// How large everything is until the next collection.
+/// All sizes until the next collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Regions that mutators may take, humongous runs included, before the next collection; at least 1.
+    /// Regions that mutators may take, humongous runs included, before the next collection; at
+    /// least 1.
     pub eden_regions: usize,
     /// Regions that the heap may have in use before the next collection; at most all.
     pub capacity_regions: usize,
@@ -16,9 +17,9 @@ pub struct Decision {
     pub tenuring_threshold: u8,
     /// Whether the next collection is a full one.
     pub full: bool,
-    /// Bytes that may stay young in the next young collection; what is beyond becomes old.
+    /// Bytes that may stay young in the next young collection; further bytes become old.
     pub survivor_limit_bytes: usize,
-    /// Why something is not as it was; empty if all is.
+    /// The reasons for changes; empty if nothing changed.
     pub reasons: Vec<Reason>,
 }
 
@@ -33,7 +34,8 @@ pub enum Reason {
         /// The share of time, and the goal.
         share: (f64, f64),
     },
-    /// Eden shrinks towards what caches hold: young collections take far less of the time than they may.
+    /// Eden shrinks towards the size that caches hold: young collections take far less of the time
+    /// than they may.
     EdenShrinks {
         /// Regions it had and regions it should have.
         regions: (usize, usize),
@@ -47,12 +49,13 @@ pub enum Reason {
         /// The expected pause, and the goal.
         pause_ns: (u64, u64),
     },
-    /// Eden is limited to what the last cache holds: allocation beyond costs more than collections save, or what it costs
-    /// in the cache is measured first.
+    /// Eden is limited to the size that the last cache holds: allocation beyond costs more than
+    /// collections save, or its cost in the cache is measured first.
     EdenForCache {
         /// Regions it should have otherwise, and regions that the cache holds.
         regions: (usize, usize),
-        /// Nanoseconds for a region of allocation, collections included: in the cache, and beyond; 0: not measured.
+        /// Nanoseconds for a region of allocation, collections included: in the cache, and beyond;
+        /// 0: not measured.
         ns_per_region: (u64, u64),
     },
     /// Eden is limited by MaxNewSize.
@@ -60,62 +63,66 @@ pub enum Reason {
         /// Regions it should have otherwise, and regions it may have.
         regions: (usize, usize),
     },
-    /// Eden is limited by the room that it and its survivors find.
+    /// Eden is limited by the free room for it and its survivors.
     EdenForRoom {
         /// Regions it should have otherwise, and regions that fit.
         regions: (usize, usize),
     },
-    /// Eden takes half of what is free of the capacity: the threads' buffers alone are far more than the last cache holds.
+    /// Eden takes half of the free capacity: the threads' buffers alone are far more than the last
+    /// cache holds.
     EdenTakesSpare {
         /// Regions it needs, and regions it takes.
         regions: (usize, usize),
         /// Regions of the capacity that are free.
         room: usize,
     },
-    /// The threshold moves to where an object's further survival costs least.
+    /// The threshold moves to the age from which an object's further survival costs least.
     Tenuring {
         /// Thresholds, before and after.
         threshold: (u8, u8),
         /// The age with the least cost.
         best: u8,
-        /// What a byte of garbage in the old generation costs, in copies of a byte.
+        /// Cost of a byte of garbage in the old generation, in copies of a byte.
         old_cost: f64,
     },
-    /// The threshold falls: survivors exceed what may stay young.
+    /// The threshold falls: survivors exceed the bytes that may stay young.
     SurvivorsOverflow {
         /// Thresholds, before and after.
         threshold: (u8, u8),
         /// Bytes expected to survive, and bytes that may.
         bytes: (usize, usize),
     },
-    /// The capacity follows what lives after a full collection (MinHeapFreeRatio).
+    /// The capacity follows the live bytes after a full collection (MinHeapFreeRatio).
     CapacityFollows {
         /// Regions, before and after.
         regions: (usize, usize),
     },
-    /// The capacity grows: little became old since the last full collection, so another would free little.
+    /// The capacity grows: little became old since the last full collection, so another would free
+    /// little.
     CapacityGrows {
         /// Regions, before and after.
         regions: (usize, usize),
-        /// Regions that became old, and those from which on a full collection is worth while.
+        /// Regions that became old, and the number from which on a full collection is worth while.
         grown: (usize, usize),
     },
-    /// The next collection is full: the capacity is used up, and much became old since the last one.
+    /// The next collection is full: the capacity is used up, and much became old since the last
+    /// full one.
     FullWorth {
-        /// Regions that became old, and those from which on a full collection is worth while.
+        /// Regions that became old, and the number from which on a full collection is worth while.
         grown: (usize, usize),
     },
-    /// The next collection is full: what a young one is expected to copy does not fit.
+    /// The next collection is full: the expected copies of a young one do not fit.
     FullNoRoom {
         /// Regions that are free, and those needed beside an eden of one region.
         regions: (usize, usize),
     },
     /// The next collection is full: young ones in so little room cost more than a full one does.
     FullCheaper {
-        /// Nanoseconds of collection for a region of allocation: of a young one, and all since the last full one.
+        /// Nanoseconds of collection for a region of allocation: of a young collection, and of all
+        /// since the last full one.
         ns_per_region: (u64, u64),
     },
-    /// The next collection is full: this one found no memory for what it had to move.
+    /// The next collection is full: this one found no memory for objects it had to move.
     FullAfterFailure {
         /// Bytes left in place.
         bytes: usize,

@@ -1,24 +1,28 @@
-//! How large eden should be, were there room for everything.
+//! The size that eden should have, with room for everything.
 //!
-//! A young collection costs by what survives and by a fixed part, not by eden's size; so a larger eden makes collections rarer,
-//! and each byte's share of them smaller. But memory that the cache does not hold costs the mutators: allocation in
-//! an eden of half of L2 for each thread is up to four times as fast as in one beyond L3. So three goals, in this order:
+//! A young collection costs time for survivors and a fixed part, not for eden's size. So a larger
+//! eden makes collections rarer, and each byte's share of them smaller. But memory beyond the cache
+//! costs the mutators: allocation in an eden of half of L2 for each thread is up to four times as
+//! fast as in one beyond L3. So there are three goals, in this order:
 //!
-//! 1. **Pause** (`MaxGCPauseMillis`): an eden for which a longer pause is expected shrinks, by up to half.
-//! 2. **Throughput** (`GCTimeRatio`): eden grows, up to doubling, to where collections would take no more than their share:
-//!    mutators should run `ratio` times as long as a collection takes, so `pause * ratio / time to fill a region`. It grows to at
-//!    most three quarters of what is free beside the copies (a third costs the simulator's programs a tenth more time in a heap of
-//!    three times what lives; all of it leaves what becomes old no room).
-//! 3. **Cache**: an eden of more than twice what throughput needs shrinks by an eighth, down to the size it began with: half of
-//!    L2 for each core, if L3 holds it two regions for each, and some buffers for each thread.
+//! 1. **Pause** (`MaxGCPauseMillis`): an eden with a longer expected pause shrinks, by up to half.
+//! 2. **Throughput** (`GCTimeRatio`): eden grows, at most doubling, until collections would take
+//!    their share: mutators should run `ratio` times as long as a collection takes, so
+//!    `pause * ratio / time to fill a region`. It takes at most three quarters of the free regions
+//!    beside the copies. (In a heap of three times the live bytes, a third costs the simulator's
+//!    programs a tenth more time; all leaves no room for objects that become old.)
+//! 3. **Cache**: an eden of more than twice the throughput size shrinks by an eighth, down to its
+//!    first size: half of L2 for each core, two regions for each if L3 holds them, and some buffers
+//!    per thread.
 //!
-//! What throughput wants beyond the last cache it gets only as long as that pays: `cache.rs`. Where the buffers of many threads
-//! are far more than that cache holds, there is nothing to compare, and nothing that a small eden would save: it has half of what
-//! the capacity has free, if that is more than it wishes. The capacity does not grow for it.
+//! Beyond the last cache, throughput gets eden only as long as that pays: `cache.rs`. If many
+//! threads' buffers are far more than that cache holds, a small eden saves nothing. Then eden takes
+//! half of the free capacity, if that is more than its wish. The capacity does not grow for it.
 //!
-//! What throughput needs is computed from averages of the pause and of the time that filled a region, which do not depend on
-//! eden's size as the measured share does: a share averaged over edens of different sizes lags, and overshoots. HotSpot
-//! begins with a share of the heap, and shrinks only for the footprint; caches do not occur in it.
+//! The throughput size comes from averages of the pause and of the time that filled a region. These
+//! do not depend on eden's size. A measured share, averaged over edens of different sizes, lags and
+//! overshoots. HotSpot begins with a share of the heap, shrinks only for the footprint, and ignores
+//! caches.
 
 use super::cache::{Cache, near_regions};
 use super::collection::Collection;
@@ -27,11 +31,11 @@ use super::padded::{Padded, TIME_WEIGHT};
 use super::settings::{Machine, Settings};
 use crate::tlab::sizing::Average;
 
-/// Bytes of eden for each thread: 32 of the smallest buffers. A collection takes what threads have not used of their buffers, half
-/// of one each on average; that is then 1.6 % of eden.
+/// Bytes of eden for each thread: 32 of the smallest buffers. A collection loses the unused rests
+/// of the threads' buffers, half of one each on average; that is then 1.6 % of eden.
 const THREAD_BYTES: usize = 32 * (16 << 10);
 
-/// What is more than this many times another is far more.
+/// A size of more than this many times another one is far more.
 const FAR: usize = 2;
 
 /// The state of the wish.
@@ -41,7 +45,7 @@ pub(super) struct Eden {
     pause_ns: Padded,
     regions: Average,
     ns_per_region: Average,
-    /// The regions of an eden that the last cache holds, or that it has in any case.
+    /// The regions of an eden that the last cache holds, or that eden has in any case.
     near: usize,
     /// Whether the threads' buffers are far more than the last cache holds.
     beyond: bool,
@@ -61,7 +65,7 @@ impl Eden {
         }
     }
 
-    /// The fewest regions that so many threads need.
+    /// The fewest regions that this many threads need.
     pub(super) fn least(settings: &Settings, machine: &Machine, threads: usize) -> usize {
         base(settings, machine, threads, 0)
     }
@@ -75,7 +79,7 @@ impl Eden {
         self.pause_ns.average()
     }
 
-    /// Takes in a young collection.
+    /// Adds a young collection.
     pub(super) fn observe(&mut self, done: &Collection) {
         if done.eden_regions == 0 {
             return;
@@ -83,14 +87,14 @@ impl Eden {
         self.pause_ns.sample(done.pause_ns as f32);
         self.regions.sample(done.eden_regions as f32);
         self.ns_per_region.sample(done.mutator_ns as f32 / done.eden_regions as f32);
-        // One that was asked for early has the fixed part of a pause for few regions.
+        // A collection that was asked for early has the pause's fixed part for few regions.
         if done.eden_regions * 2 > self.wish && !self.beyond {
             self.cache.observe(done, self.near);
         }
     }
 
-    /// The regions eden should have, where `free` of the heap are beside what is expected to be copied, and `survivors` are
-    /// occupied already.
+    /// The regions that eden should have. `free` regions of the heap are beside the expected
+    /// copies, and `survivors` are occupied already.
     pub(super) fn decide(
         &mut self,
         settings: &Settings,
@@ -133,7 +137,8 @@ impl Eden {
         wish
     }
 
-    /// The regions it may take where so many of the capacity are free: what it wishes, or half of them if no cache is lost by that.
+    /// The regions that eden may take if `room` regions of the capacity are free: its wish, or half
+    /// of `room` if no cache is lost by that.
     pub(super) fn with_spare(
         &self,
         settings: &Settings,
@@ -154,14 +159,15 @@ impl Eden {
         (f64::from(self.pause_ns.average()) * time_ratio as f64 / fill_ns).ceil() as usize
     }
 
-    /// The share of time that young collections take with an eden of so many regions.
+    /// The share of time that young collections take with an eden of this many regions.
     fn share(&self, regions: usize) -> f64 {
         let pause = f64::from(self.pause_ns.average());
         let all = pause + f64::from(self.ns_per_region.value()) * regions as f64;
         if all > 0.0 { pause / all } else { 0.0 }
     }
 
-    /// The regions for which the goal for pauses is expected to be met, at least 1; all there can be where there is no goal.
+    /// The most regions with which the goal for pauses is expected to be met, at least 1; no limit
+    /// if there is no goal.
     pub(super) fn fitting(&self, goal_ns: u64) -> usize {
         match self.pause_of_region_ns() {
             of_region if goal_ns > 0 && of_region > 0.0 => ((goal_ns as f64 / of_region) as usize).max(1),
@@ -169,13 +175,14 @@ impl Eden {
         }
     }
 
-    /// What a region of eden adds to a pause, in nanoseconds, as far as can be said; 0 before the first.
+    /// Nanoseconds that a region of eden adds to a pause, as far as known; 0 before the first
+    /// collection.
     fn pause_of_region_ns(&self) -> f64 {
         f64::from(self.pause_ns.padded()) / f64::from(self.regions.value()).max(1.0)
     }
 
-    /// `wish`, or the regions for which the goal for pauses is expected to be met; pauses are taken to be proportional to eden, which
-    /// errs on the safe side where it grows.
+    /// `wish`, or the regions for which the goal for pauses is expected to be met. Pauses are taken
+    /// to be proportional to eden, which errs on the safe side if eden grows.
     fn within_pause(&self, wish: usize, goal_ns: u64, reasons: &mut Vec<Reason>) -> usize {
         let fitting = self.fitting(goal_ns);
         if wish <= fitting {
@@ -190,7 +197,8 @@ impl Eden {
     }
 }
 
-/// The regions that `MaxNewSize` leaves eden beside survivors, at least 1; all there can be where it is not given.
+/// The regions that `MaxNewSize` leaves eden beside survivors, at least 1; no limit if it is not
+/// given.
 fn most_young(settings: &Settings, machine: &Machine, survivors: usize) -> usize {
     match settings.max_new_bytes {
         0 => usize::MAX,
@@ -198,18 +206,20 @@ fn most_young(settings: &Settings, machine: &Machine, survivors: usize) -> usize
     }
 }
 
-/// The regions eden has where collections cost nothing: as many as caches hold, or NewSize says.
+/// The regions that eden has if collections cost nothing: as many as caches hold, or as NewSize
+/// says.
 fn base(settings: &Settings, machine: &Machine, threads: usize, survivors: usize) -> usize {
     let active = threads.clamp(1, machine.cores.max(1));
     let region = machine.geometry.region_bytes();
     let cached = machine.regions_of(active.saturating_mul(machine.l2_bytes / 2));
-    // A core takes its buffers from a region of its own, and finds the next one without asking others.
+    // A core takes its buffers from a region of its own, and finds the next one without asking
+    // others.
     let each = if 2 * active * region <= machine.l3_bytes { 2 } else { 1 };
     let young = machine.regions_of(settings.new_bytes).saturating_sub(survivors);
     cached.max(each * active).max(buffers(machine, threads)).max(young).clamp(1, machine.geometry.regions)
 }
 
-/// The regions of so many threads' buffers.
+/// The regions of the buffers of this many threads.
 fn buffers(machine: &Machine, threads: usize) -> usize {
     machine.regions_of(threads.saturating_mul(THREAD_BYTES))
 }

@@ -1,30 +1,34 @@
-//! When a collection is full, and how much of the heap may be in use before one is thought of.
+//! When a collection is full, and how much of the heap may be in use before that.
 //!
-//! A full collection costs by what lives. It is due when it frees much for that, and only then:
+//! A full collection costs time for live bytes. It is due only when it frees much for that time:
 //!
-//! - **The capacity** is live / (1 - MinHeapFreeRatio) after a full collection, within InitialHeapSize and MaxHeapSize. If eden
-//!   and its copies no longer fit, either enough became old to make a full collection worth while (half of what the capacity has
-//!   beside what lived, and at least a sixteenth of that), or eden is what needs the room, and the capacity grows. So
-//!   capacity grows without a full collection to at most what eden needs, and no full collection follows another that
-//!   left it nothing to free.
-//! - **At MaxHeapSize**, eden shrinks to what fits. It is not worth while to wait until nothing does: with
-//!   every cycle eden is smaller and the same pause buys less. The best moment to stop is when the next young collection would cost more for a
-//!   region of allocation than all collections since the last full one, the coming full one included (the marginal value theorem:
-//!   Charnov, "Optimal foraging", 1976; it is also when to clean in a log-structured file system).
-//! - **No room** for one region of eden and its copies: there is no choice. The full collection needs no free memory, so eden may have
-//!   all of it until then.
+//! - **The capacity** is live / (1 - MinHeapFreeRatio) after a full collection, within
+//!   InitialHeapSize and MaxHeapSize. When eden and its copies no longer fit, there are two cases.
+//!   A full collection is worth while if enough became old: half of the capacity beside the live
+//!   regions, and at least a sixteenth of the live ones. Otherwise eden needs the room, and the
+//!   capacity grows. So the capacity grows without a full collection to at most eden's need, and no
+//!   full collection follows another that left it nothing to free.
+//! - **At MaxHeapSize**, eden shrinks to the free room. With every cycle eden is smaller and the
+//!   same pause buys less, so it is not worth while to wait until nothing fits. The best moment to
+//!   stop comes when the next young collection would cost more per region of allocation than all
+//!   collections since the last full one, the coming full one included. (This is the marginal value
+//!   theorem: Charnov, "Optimal foraging", 1976. A log-structured file system cleans by the same
+//!   rule.)
+//! - **No room** for one region of eden and its copies: there is no choice. The full collection
+//!   needs no free memory, so eden may have all of it until then.
 //!
-//! When to give up is another question: `overhead.rs`.
+//! `overhead.rs` decides when to give up.
 
 use super::Capacity;
 use super::decision::Reason;
 use super::padded::TIME_WEIGHT;
 use crate::tlab::sizing::Average;
 
-/// Of the regions that lived, the least part that becomes old between two full collections, if the heap may grow.
+/// The least part of the regions that lived that must become old between two full collections, if
+/// the heap may grow.
 const LEAST_GROWTH: usize = 16;
 
-/// Of the capacity, the least part that it grows by.
+/// The least part of the capacity by which it grows.
 const STEP: usize = 8;
 
 /// The state of the heap as a whole.
@@ -35,18 +39,19 @@ pub(super) struct Heap {
     capacity: usize,
     /// Regions in use after the last full collection.
     base: usize,
-    /// Regions of the capacity that were free then.
+    /// Regions of the capacity that were free after the last full collection.
     headroom: usize,
     full_ns: Average,
-    /// Time of young collections since then, in nanoseconds, and the regions of eden that they emptied.
+    /// Time of young collections since the last full one, in nanoseconds, and the regions of eden
+    /// that they emptied.
     young_ns: u64,
     eden: usize,
 }
 
-/// What the next young collection would be like.
+/// The prospect of the next young collection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prospect {
-    /// Regions that eden should have, and those that it and its copies need.
+    /// Regions that eden should have, and regions that eden and its copies need.
     pub(super) wish: usize,
     pub(super) need: usize,
     /// The expected pause, in nanoseconds.
@@ -66,7 +71,8 @@ impl Heap {
         self.capacity
     }
 
-    /// Regions in use after the last full collection, and those that were free of the capacity.
+    /// Regions in use after the last full collection, and regions of the capacity that were free
+    /// then.
     pub(super) fn proportions(&self) -> (usize, usize) {
         (self.base, self.headroom)
     }
@@ -91,8 +97,9 @@ impl Heap {
         (from != self.capacity).then_some(Reason::CapacityFollows { regions: (from, self.capacity) })
     }
 
-    /// Lets the capacity grow if it should. `tenured` regions are old or humongous, `fits` says how large an eden fits so many regions; the result
-    /// says why the next collection is full, if it is.
+    /// Lets the capacity grow if it should. `tenured` regions are old or humongous. `fits` gives
+    /// the largest eden that fits this many regions. The result is the reason why the next
+    /// collection is full, if it is.
     pub(super) fn decide(
         &mut self,
         (tenured, free): (usize, usize),

@@ -1,7 +1,7 @@
-//! How large everything is, decided after each collection of a generational, stopping collector.
+//! All sizes of a generational, stopping collector, decided after each collection.
 //!
-//! [`Sizing`] is numbers in, numbers out: it knows no threads, no memory and no clock, so that the same code runs in the heap, in tests
-//! against tables, and in a simulator whose mutators never existed. What is decided, and where:
+//! [`Sizing`] is numbers in, numbers out: it knows no threads, no memory and no clock. So the same
+//! code runs in the heap, in tests against tables, and in a simulator. Its questions, by file:
 //!
 //! | file | question |
 //! |---|---|
@@ -11,11 +11,11 @@
 //! | `tenuring.rs` | when an object is old |
 //! | `full.rs` | whether the next collection is full, how large the heap may be |
 //!
-//! They are asked in that order and do not know each other; what passes between them is here. Each
-//! change is a [`Reason`]. `overhead.rs` stands apart, and a collector without generations asks it,
-//! too: whether an allocation fails, since collections take nearly all of the time and free nearly
-//! nothing. One policy that weighs all at once (a model of the heap, minimised) was refused: nobody
-//! can read from a log why it did something.
+//! They are asked in that order and do not know each other; this file passes values between them.
+//! Each change is a [`Reason`]. `overhead.rs` stands apart, and a collector without generations
+//! asks it, too: whether an allocation fails, because collections take nearly all of the time and
+//! free nearly nothing. Refused: one policy that weighs all at once (a model of the heap,
+//! minimised). Nobody can read from a log why it did something.
 //!
 //! ```
 //! use allotment::stats::{Collection, Machine, Settings, Sizing};
@@ -24,7 +24,8 @@
 //!
 //! let geometry = Geometry::new(1 << 30, 0).unwrap();
 //! let (l2_bytes, l3_bytes) = (2 << 20, 64 << 20);
-//! let machine = Machine { geometry, cores: 2, l2_bytes, l3_bytes, workers: 2, work_bytes: 512 << 10 };
+//! let machine =
+//!     Machine { geometry, cores: 2, l2_bytes, l3_bytes, workers: 2, work_bytes: 512 << 10 };
 //! let mut sizing = Sizing::new(Settings::from(&Options::default()), machine);
 //! assert_eq!(sizing.first(2).eden_regions, 4); // half of L2 for each of two cores
 //!
@@ -63,11 +64,12 @@ use full::{Heap, Prospect};
 use survival::Survival;
 use tenuring::Tenuring;
 
-/// Of the regions that the young generation could have, the part that may survive and stay in it. HotSpot's survivors
-/// have at most a third of its young generation (MinSurvivorRatio), half of it in use.
+/// The part of the regions that the young generation could have that may survive and stay in it.
+/// HotSpot's survivors have at most a third of its young generation (MinSurvivorRatio), half of it
+/// in use.
 const SURVIVORS: usize = 4;
 
-/// What decides, and what it remembers of the collections so far.
+/// The rules, and their memory of the collections so far.
 #[derive(Clone, Debug)]
 pub struct Sizing {
     settings: Settings,
@@ -78,7 +80,7 @@ pub struct Sizing {
     heap: Heap,
 }
 
-/// The regions that eden should have at least, where so many threads have attached by now.
+/// The fewest regions that eden should have, with this many threads attached.
 #[must_use]
 pub fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
     Eden::least(settings, machine, threads)
@@ -100,38 +102,39 @@ impl Sizing {
         }
     }
 
-    /// The sizes of an empty heap to which so many threads will attach.
+    /// The sizes of an empty heap to which this many threads will attach.
     #[must_use]
     pub fn first(&mut self, threads: usize) -> Decision {
         self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
     }
 
-    /// The regions that eden may have at most, by the goal for pauses.
+    /// The most regions that eden may have, by the goal for pauses.
     #[must_use]
     pub fn most_eden(&self) -> usize {
         self.eden.fitting(self.settings.pause_goal_ns)
     }
 
-    /// Bytes that a young collection of an eden of so many regions, which so many threads fill, is expected to copy or to look at.
+    /// Bytes that a young collection is expected to copy or to look at, with an eden of this many
+    /// regions that this many threads fill.
     #[must_use]
     pub fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {
         self.survival.work_bytes(eden_regions, threads, &self.machine)
     }
 
-    /// Workers for a young collection, by [what it is expected to do](Self::expected_bytes).
+    /// Workers for a young collection, by [its expected work](Self::expected_bytes).
     #[must_use]
     pub fn workers(&self, eden_regions: usize, threads: usize) -> usize {
         let work = self.expected_bytes(eden_regions, threads);
         (1 + work / self.machine.work_bytes.max(1)).min(self.machine.workers.max(1))
     }
 
-    /// Whether so many threads are more than there are cores.
+    /// Whether this many threads are more than there are cores.
     #[must_use]
     pub fn is_crowded(&self, threads: usize) -> bool {
         threads > self.machine.cores
     }
 
-    /// The sizes until the next collection, after the one that is `done`.
+    /// The sizes until the next collection, after the collection `done`.
     #[must_use]
     pub fn after(&mut self, done: &Collection) -> Decision {
         let Machine { geometry, .. } = self.machine;
@@ -147,7 +150,8 @@ impl Sizing {
             Scope::Full => {
                 self.survival.after_full();
                 self.tenuring.after_full();
-                // What pinned objects and the holes between them occupy is not free, so regions count, not live bytes.
+                // Memory of pinned objects and of the holes between them is not free, so regions
+                // count, not live bytes.
                 reasons.extend(self.heap.after_full(done.pause_ns, geometry.regions - free));
             }
         }
@@ -203,7 +207,7 @@ impl Sizing {
         }
         let limit = self.survivor_limit(free + survivors);
         let (live, headroom) = self.heap.proportions();
-        // Before the first full collection, the proportions of a heap that is half free.
+        // Before the first full collection: the proportions of a heap that is half free.
         let old_cost = tenuring::old_cost(if live == 0 { headroom } else { live }, headroom);
         reasons.extend(self.tenuring.decide(old_cost, self.survival.survivors_bytes(), limit));
         let full = full.map(|reason| reasons.push(reason)).is_some();
@@ -217,7 +221,7 @@ impl Sizing {
         }
     }
 
-    /// Bytes that may stay young, where so many regions are free or have survivors.
+    /// Bytes that may stay young, if this many regions are free or have survivors.
     fn survivor_limit(&self, regions: usize) -> usize {
         let young = match self.settings.max_new_bytes {
             0 => regions,

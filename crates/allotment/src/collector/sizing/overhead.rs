@@ -1,4 +1,4 @@
-//! When a nearly full heap gives up.
+//! The rule by which a nearly full heap gives up.
 //!
 //! A heap that is full but for a little garbage makes room for a few objects with each full
 //! collection. It never runs out of memory, and its program never gets anywhere. So an allocation
@@ -6,34 +6,33 @@
 //! less than `GCHeapFreeLimit` of the heap free, and took more than `GCTimeLimit` of the time.
 //!
 //! - **Only collections that an allocation needed cost time.** The embedder decides how often it
-//!   asks for one, and for those it can only turn out that enough is free. The time in which
-//!   threads ran counts whatever ended it.
+//!   asks for one; such a collection can only show that enough is free. Running time always counts.
 //! - **A stop counts once**, by its first full collection. Others follow it in the same stop if the
 //!   allocation still fails.
 //! - **Young collections between two full ones** cost time, and are not counted.
-//! - **The time is more than its limit** if it was so between most of the full collections of the
-//!   row, the last two among them. One pause in which the machine was suspended is not most of
-//!   them. One time at which the program waited does not hide the others. HotSpot has an average
-//!   instead, which such a pause spoils for long.
+//! - **The time exceeds its limit** if it did so between most of the full collections of the row,
+//!   the last two included. One pause in which the machine was suspended is not most of them, and
+//!   one wait of the program does not hide the others. HotSpot's average is spoilt for long by such
+//!   a pause.
 //! - **The limit stays exceeded** until a collection shows otherwise: each further allocation that
-//!   needs a full collection has one, and fails. Nothing else tells whether the program let go of
-//!   something.
+//!   needs a full collection has one, and fails. Only a collection shows whether the program
+//!   released memory.
 //! - **Tests by `ZealInterval`** collect where no memory was missing, so they end a row.
 //!
-//! Refused: to fail without a collection for a while after a failure. A program that lets go of its
-//! cache and tries again at once would fail again. Also refused: a limit on what was allocated
-//! between two full collections. It is the better measure where holes are too small for what is
-//! allocated, but a heap far below MaxHeapSize that grows by small steps exceeds it, too.
+//! Refused: failure without a collection for a while after a failure. A program that drops its
+//! cache and tries again at once would fail again. Refused: a limit on the bytes allocated between
+//! two full collections. It is the better measure where holes are too small, but a heap far below
+//! MaxHeapSize that grows by small steps exceeds it, too.
 //!
-//! A collector that works while threads run can use this as it is. Its cycles are the collections,
-//! `collecting` is the time for which allocations waited, and `running` is the rest.
+//! A concurrent collector can use this as it is: its cycles are the collections, `collecting` is
+//! the time for which allocations waited, and `running` is the rest.
 
 use super::Scope;
 use crate::mutator::GcOverhead;
 use crate::options::Options;
 use std::time::Duration;
 
-/// Of the full collections in a row, how many must have been dear.
+/// The number of the full collections in a row that must have been dear.
 const MOST: u32 = GcOverhead::FULL_COLLECTIONS / 2 + 1;
 
 /// `GCTimeLimit` and `GCHeapFreeLimit`.
@@ -46,7 +45,7 @@ pub struct OverheadSettings {
 }
 
 impl OverheadSettings {
-    /// What the options say; `None` without `UseGCOverheadLimit`.
+    /// The limits that the options set; `None` without `UseGCOverheadLimit`.
     pub fn from_options(options: &Options) -> Option<OverheadSettings> {
         options.use_gc_overhead_limit.then_some(OverheadSettings {
             time_percent: options.gc_time_limit as u32,
@@ -55,7 +54,7 @@ impl OverheadSettings {
     }
 }
 
-/// Who needed a collection.
+/// The party that needed a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// An allocation for which there was no room.
@@ -71,30 +70,30 @@ pub enum Need {
 /// A collection, as the limit sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// What was collected.
+    /// The part of the heap that was collected.
     pub scope: Scope,
-    /// Who needed it.
+    /// The party that needed it.
     pub need: Need,
     /// How long threads waited for it.
     pub collecting: Duration,
     /// How long they had run before.
     pub running: Duration,
-    /// Bytes that are free behind it, of so many.
+    /// Bytes that are free after it.
     pub free_bytes: usize,
     /// Bytes of the heap.
     pub heap_bytes: usize,
 }
 
-/// Counts what collections cost and free.
+/// Counts the cost and yield of collections.
 #[derive(Clone, Debug)]
 pub struct OverheadLimit {
     settings: OverheadSettings,
-    /// Since the last full collection that counted.
+    /// Time since the last full collection that counted.
     collecting: Duration,
     running: Duration,
     /// Full collections in a row that left too little; at most [`GcOverhead::FULL_COLLECTIONS`].
     row: u32,
-    /// A bit for each of them, the latest lowest: it was dear.
+    /// A bit for each of them, the latest lowest; set if the collection was dear.
     dear: u32,
 }
 
@@ -105,7 +104,7 @@ impl OverheadLimit {
         OverheadLimit { settings, collecting: Duration::ZERO, running: Duration::ZERO, row: 0, dear: 0 }
     }
 
-    /// What is so far, with a collection that was just done; whether its allocation has to fail.
+    /// Adds a collection. Returns the counts so far, and whether its allocation has to fail.
     pub fn after(&mut self, done: &Effort) -> GcOverhead {
         self.running = self.running.saturating_add(done.running);
         if matches!(done.need, Need::Allocation | Need::AllocationStill) {
@@ -136,25 +135,25 @@ impl OverheadLimit {
         overhead
     }
 
-    /// Whether the next full collection may be the one that decides. It must free all that it can.
+    /// Whether the next full collection may be the deciding one. It must then free all it can.
     #[must_use]
     pub fn is_near(&self) -> bool {
         self.row + 1 >= GcOverhead::FULL_COLLECTIONS
     }
 
-    /// Whether so many free bytes are enough, of a heap of so many.
+    /// Whether this many free bytes are enough, of a heap of `heap_bytes`.
     #[must_use]
     pub fn leaves_enough(&self, free_bytes: usize, heap_bytes: usize) -> bool {
         free_bytes as u128 * 100 >= u128::from(self.settings.free_percent) * heap_bytes as u128
     }
 
-    /// Forgets what was: the heap was emptied, or the embedder let something go.
+    /// Forgets the past: the heap was emptied, or the embedder released memory.
     pub fn begin_anew(&mut self) {
         *self = OverheadLimit::new(self.settings);
     }
 }
 
-/// Whether `collecting` is more than so many percent of all time.
+/// Whether `collecting` is more than `percent` of all time.
 fn is_dear(percent: u32, collecting: Duration, running: Duration) -> bool {
     let all = collecting.as_nanos() + running.as_nanos();
     collecting.as_nanos() * 100 > u128::from(percent) * all

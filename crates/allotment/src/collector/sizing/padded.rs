@@ -1,8 +1,9 @@
-//! An average with a margin for what varies: HotSpot's padded average.
+//! An average with a margin for variation: HotSpot's padded average.
 
 use crate::tlab::sizing::Average;
 
-/// Percentage that the newest collection weighs in averages of sizes (HotSpot: AdaptiveSizePolicyWeight).
+/// Percentage that the newest collection weighs in averages of sizes (HotSpot:
+/// AdaptiveSizePolicyWeight).
 pub(super) const SIZE_WEIGHT: u8 = 10;
 
 /// Percentage that the newest collection weighs in averages of times (HotSpot: AdaptiveTimeWeight).
@@ -33,7 +34,7 @@ impl Padded {
         self.average.value()
     }
 
-    /// What will hardly be exceeded: the average and three deviations.
+    /// A value that will hardly be exceeded: the average and three deviations.
     pub(super) fn padded(&self) -> f32 {
         self.average.value() + PADDING * self.deviation.value()
     }

@@ -1,19 +1,19 @@
-//! What the sizes depend on and what does not change while a heap lives: options, regions, caches, cores.
+//! The fixed inputs of sizes for the life of a heap: options, regions, caches, cores.
 //!
-//! Plain numbers, so that a test or a simulator can be a machine that is not there.
+//! Plain numbers, so that a test or a simulator can describe a machine that does not exist.
 
 use crate::options::Options;
 use crate::platform::topology::Topology;
 use crate::region::Geometry;
 
-/// A second-level cache where nobody told.
+/// The second-level cache where the system does not tell its size.
 const USUAL_L2_BYTES: usize = 1 << 20;
 
-/// Bytes of copying and scanning that take some 0.3 ms, where waking and waiting for a thread takes some 0.05 ms. Heaps under test are
-/// small, and would all be collected by one.
+/// Bytes of copying and scanning that take some 0.3 ms; waking a thread and waiting for it takes
+/// some 0.05 ms. Heaps under test are small, and one worker would collect them all.
 const WORK_BYTES: usize = if cfg!(test) { 128 } else { 512 << 10 };
 
-/// What of the options concerns sizes.
+/// The options that concern sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `InitialHeapSize` in bytes; 0 where it was not given.
@@ -30,7 +30,7 @@ pub struct Settings {
     pub max_tenuring_threshold: u8,
     /// `MaxGCPauseMillis` in nanoseconds; 0: no goal.
     pub pause_goal_ns: u64,
-    /// `GCTimeRatio`: time of the program for each time in young collections.
+    /// `GCTimeRatio`: time of the program for each unit of time in young collections.
     pub time_ratio: usize,
 }
 
@@ -60,16 +60,17 @@ pub struct Machine {
     pub cores: usize,
     /// Bytes of one second-level cache.
     pub l2_bytes: usize,
-    /// Bytes of the third-level caches that this process's cores use, together; 0 where there is none.
+    /// Bytes of the third-level caches that this process's cores use, together; 0 if there are
+    /// none.
     pub l3_bytes: usize,
-    /// Threads that collect at most (`ParallelGCThreads`); at least 1.
+    /// The most threads that collect (`ParallelGCThreads`); at least 1.
     pub workers: usize,
-    /// Bytes of copying and scanning for which it is worth while to wake another of them; at least 1.
+    /// Bytes of copying and scanning that are worth waking another of them; at least 1.
     pub work_bytes: usize,
 }
 
 impl Machine {
-    /// The machine as `topology` describes it. Where that knows no L2, 1 MiB stands for it.
+    /// The machine as `topology` describes it. If that knows no L2, 1 MiB stands for it.
     #[must_use]
     pub fn new(geometry: Geometry, topology: &Topology, workers: usize) -> Machine {
         Machine {

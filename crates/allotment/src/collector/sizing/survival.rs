@@ -1,8 +1,9 @@
-//! How much the next young collection will copy, and into how many regions.
+//! The bytes that the next young collection will copy, and the regions for them.
 //!
-//! Two predictions, both padded (average and three deviations): bytes, as HotSpot has them, and the share of the young generation,
-//! which follows eden when that changes. The larger one counts, for it is a question of room; but never more than
-//! all of the young generation.
+//! There are two predictions, both padded (average and three deviations). One is in bytes, as
+//! HotSpot has it; the other is a share of the young generation, which follows eden when eden
+//! changes. The larger one counts, because the question is one of room; but never more than all of
+//! the young generation.
 
 use super::collection::Collection;
 use super::padded::{Padded, SIZE_WEIGHT};
@@ -11,7 +12,7 @@ use super::settings::Machine;
 /// The share of the young generation that survives, before anything is known.
 const UNKNOWN_SHARE: f32 = 0.25;
 
-/// What survives, predicted.
+/// The prediction of survivors.
 #[derive(Clone, Debug)]
 pub(super) struct Survival {
     survived: Padded,
@@ -37,10 +38,10 @@ impl Survival {
         }
     }
 
-    /// Takes in a young collection.
+    /// Adds a young collection.
     pub(super) fn observe(&mut self, done: &Collection, machine: &Machine) {
         let copied = done.survivor_bytes() + done.promoted_bytes + done.failed_bytes;
-        // A large array that stays is neither copied nor of those of whom a share is.
+        // A large array that stays is not copied, and the share does not count it.
         let young = self.young_with(done.eden_regions, machine).saturating_sub(done.stayed_bytes);
         self.young_bytes = done.survivor_bytes();
         self.threads = done.threads.max(1);
@@ -52,18 +53,19 @@ impl Survival {
         }
     }
 
-    /// Everything that was young is old or dead.
+    /// Notes that every young object is now old or dead.
     pub(super) fn after_full(&mut self) {
         self.young_bytes = 0;
     }
 
-    /// Bytes that will hardly be exceeded by what stays young.
+    /// A number of bytes that the survivors will hardly exceed.
     pub(super) fn survivors_bytes(&self) -> usize {
         self.survived.padded() as usize
     }
 
-    /// Bytes that a young collection of an eden of `eden` regions is expected to copy or to look at: as many as usual; or, where
-    /// `threads` have come, as many for each; or, of an eden that has become larger, the usual share.
+    /// Bytes that a young collection of an eden of `eden` regions is expected to copy or to look
+    /// at. That is the usual number; if `threads` have come, as many for each; if eden has grown,
+    /// the usual share.
     pub(super) fn work_bytes(&self, eden: usize, threads: usize, machine: &Machine) -> usize {
         let share = self.share.average() * self.young_with(eden, machine) as f32;
         let crowd = (threads as f32 / self.threads as f32).max(1.0);
@@ -76,24 +78,27 @@ impl Survival {
         eden.saturating_mul(machine.geometry.region_bytes()).saturating_add(self.young_bytes)
     }
 
-    /// Regions that a young collection with `workers` needs for its copies if eden has `eden` regions.
+    /// Regions that a young collection with `workers` needs for its copies if eden has `eden`
+    /// regions.
     pub(super) fn reserve(&self, eden: usize, machine: &Machine, workers: usize) -> usize {
         let young = self.young_with(eden, machine);
         let share = if self.share.known() { self.share.padded().min(1.0) } else { UNKNOWN_SHARE };
         let by_share = young as f32 * share;
         let bytes = by_share.max(self.survived.padded() + self.promoted.padded()).min(young as f32) as usize;
-        // Each worker ends in a region of survivors and in one of old objects, on average in the midst of them.
+        // Each worker ends in a region of survivors and in one of old objects, on average halfway.
         machine.regions_of(bytes) + workers
     }
 
-    /// The largest eden of at most `wish` regions that fits `room` together with its copies; 0 if not even one region does.
+    /// The largest eden of at most `wish` regions that fits `room` together with its copies; 0 if
+    /// not even one region does.
     pub(super) fn fitting(&self, wish: usize, room: usize, machine: &Machine, workers: usize) -> usize {
         let fits = |eden: usize| eden.saturating_add(self.reserve(eden, machine, workers)) <= room;
         let wish = wish.min(room);
         if fits(wish) {
             return wish;
         }
-        // `reserve` does not fall as eden grows, so a binary search finds it: `low` fits, `high` does not.
+        // `reserve` does not fall as eden grows, so a binary search works: `low` fits, `high` does
+        // not.
         let (mut low, mut high) = (0, wish);
         while high - low > 1 {
             let middle = low + (high - low) / 2;

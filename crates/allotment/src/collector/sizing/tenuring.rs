@@ -1,20 +1,25 @@
-//! How many young collections an object survives before it becomes old.
+//! The number of young collections that an object survives before it becomes old.
 //!
-//! Keeping an object young costs a copy each time it survives; making it old costs its share of a full collection if it dies
-//! soon after. Both follow from two things that are known:
+//! A young object costs a copy each time it survives. An old one costs its share of a full
+//! collection if it dies soon. Two known values give both costs:
 //!
-//! - the survival rate by age: what was of age a after the last collection, and what is of age a + 1 after this one;
-//! - the cost of a byte that became old, in copies of a byte: a full collection visits what lives (it marks, updates and slides:
-//!   about twice the work of copying and scanning) to free what became old since the last one, at most the headroom. So
-//!   k = 2 live / headroom, a ratio of sizes, in which the speed of the machine does not occur.
+//! - the survival rate by age: bytes of age a after the last collection, and of age a + 1 after
+//!   this one;
+//! - the cost of a byte that became old, in copies of a byte. A full collection visits live bytes
+//!   (it marks, updates and slides: about twice the work of a copy and a scan) to free those that
+//!   became old since the last one, at most the headroom. So k = 2 live / headroom, whatever the
+//!   machine's speed.
 //!
-//! Of a byte of age 1, v(a) bytes reach age a, and a threshold T costs v(2) + ... + v(T + 1) copies and k v(T + 1) for what becomes
-//! old. The threshold goes to the least such cost, which comes down to: promote at the age from which on more
-//! than k / (1 + k) survive. It rises by one at a time, into ages of which nothing is known, and falls at once: a program that
-//! builds what it keeps would see all of it copied six times on the way from 7 to 1. It falls by one, too, when survivors overflow what may stay young, whatever the costs.
+//! Of a byte of age 1, v(a) bytes reach age a. A threshold T costs v(2) + ... + v(T + 1) copies,
+//! and k v(T + 1) for the bytes that become old. The least such cost means: promote at the age from
+//! which on more than k / (1 + k) survive. The threshold rises by one at a time, into ages of which
+//! nothing is known. It falls at once: on the way from 7 to 1, a program that builds permanent data
+//! would see it copied six times. It falls by one when survivors overflow the bytes that may stay
+//! young, whatever the costs.
 //!
-//! In the simulator (18 programs, 4 GiB of allocation each) the time in collections is this, where the heap is so many times what
-//! lives; the fixed thresholds that are best in small heaps are worst in large ones, and this rule follows:
+//! Time in collections in the simulator (18 programs, 4 GiB of allocation each), by heap size in
+//! multiples of the live bytes. The fixed thresholds that are best in small heaps are worst in
+//! large ones; this rule adapts:
 //!
 //! | threshold | 1.15 | 1.3 | 1.5 | 2 | 3 |
 //! |---|---|---|---|---|---|
@@ -24,10 +29,11 @@
 //! | 7 | 47.8 % | 25.8 % | 16.6 % | 11.3 % | 9.2 % |
 //! | as G1 | 49.8 % | 26.1 % | 18.3 % | 11.9 % | 8.9 % |
 //!
-//! HotSpot's rule (compare the time of young collections with that of full ones, 10 % tolerance) was refused: it knows
-//! that the balance is wrong but not whether the threshold can mend it, and so runs to either end where nothing dies
-//! between the ages, or where the fixed cost of many small collections is most of their time. G1's (the age up to which
-//! survivors fill half of their space) knows no costs: it copies long-lived objects fifteen times where there is space.
+//! Refused: HotSpot's rule (compare the time of young collections with that of full ones, 10 %
+//! tolerance). It knows that the balance is wrong, but not whether the threshold can mend it. So it
+//! runs to either end where nothing dies between the ages, or where the fixed cost of small
+//! collections dominates. Refused: G1's rule (the age up to which survivors fill half of their
+//! space). It knows no costs: it copies long-lived objects fifteen times where there is space.
 
 use super::collection::AGES;
 use super::decision::Reason;
@@ -37,7 +43,7 @@ use crate::tlab::sizing::Average;
 /// Work of a full collection for a live byte, in copies of a byte.
 const FULL_PASSES: f32 = 2.0;
 
-/// A threshold is left alone if another one costs hardly less: of its cost, this much is worth a change.
+/// A change must lower the cost to at most this part of the present cost.
 const WORTH: f32 = 0.98;
 
 /// The state of the threshold.
@@ -47,15 +53,16 @@ pub(super) struct Tenuring {
     max: u8,
     /// Bytes by age after the last young collection.
     young: [usize; AGES],
-    /// By age: bytes that were of it, and those of them that survived once more.
+    /// By age: bytes that reached it, and those of them that survived once more.
     reached: [Average; AGES],
     outlived: [Average; AGES],
-    /// By age: the share that survives once more. Beyond the threshold it is a memory.
+    /// By age: the share that survives once more. Beyond the threshold, the share is an old
+    /// measurement.
     rates: [f32; AGES],
 }
 
-/// What a byte that becomes old costs, in copies of a byte, where `live` of the heap lives and `headroom` is free after a full
-/// collection, both in one unit.
+/// The cost of a byte that becomes old, in copies of a byte. After a full collection `live` of the
+/// heap lives and `headroom` is free, both in one unit.
 pub(super) fn old_cost(live: usize, headroom: usize) -> f32 {
     FULL_PASSES * live as f32 / headroom.max(1) as f32
 }
@@ -77,12 +84,12 @@ impl Tenuring {
         self.threshold
     }
 
-    /// Everything that was young is old or dead.
+    /// Notes that every young object is now old or dead.
     pub(super) fn after_full(&mut self) {
         self.young = [0; AGES];
     }
 
-    /// Takes in the survivors of a young collection by age, and what it made old.
+    /// Adds the survivors of a young collection by age, and the bytes it made old.
     pub(super) fn observe(&mut self, survived: &[usize; AGES], promoted: usize) {
         let last = usize::from(self.threshold).min(AGES - 1);
         for age in 1..last {
@@ -91,7 +98,8 @@ impl Tenuring {
         if last > 0 {
             let due: usize = self.young[last..].iter().sum();
             self.observe_age(last, due, promoted.min(due));
-            // What is older was not seen; what was seen of the oldest is the better guess, in time.
+            // Older ages were not seen; the rate of the oldest seen age is the better guess, in
+            // time.
             let seen = self.rates[last];
             for rate in &mut self.rates[last + 1..] {
                 *rate += (seen - *rate) / 64.0;
@@ -108,7 +116,8 @@ impl Tenuring {
         }
     }
 
-    /// Moves the threshold, upwards by at most one. `expected` bytes will survive, `limit` bytes may stay young.
+    /// Moves the threshold, upwards by at most one. `expected` bytes will survive, `limit` may stay
+    /// young.
     pub(super) fn decide(&mut self, old_cost: f32, expected: usize, limit: usize) -> Option<Reason> {
         let from = self.threshold;
         if self.max == 0 {

@@ -1,14 +1,14 @@
-//! What comes out on the standard error: of a process of its own, which a test starts.
+//! Output on the standard error: of a process of its own, which a test starts.
 
 use super::{push, root, with_pairs};
 use crate::Heap;
 use crate::options::CollectorKind;
 use std::process::Command;
 
-/// What the process is to do; not set: it is the one that starts it.
+/// The child's task; not set: this process is the one that starts the child.
 const CHILD: &str = "ALLOTMENT_TEST_LOG";
 
-/// Collects a heap with these options until all has been met that a log may tell.
+/// Collects a heap with these options until every kind of log line has had its cause.
 fn collect(options: &str) {
     let builder = Heap::builder().test_geometry(super::REGION, 64).use_transparent_huge_pages(false);
     let (heap, pair) = with_pairs(builder.options(options).expect("options").build().expect("a heap"));
@@ -24,7 +24,8 @@ fn collect(options: &str) {
     .expect("it is attached to none");
 }
 
-/// What a process prints that runs this test again, on its first thread, and gets no others if `alone`.
+/// The output of a process that runs this test again, on its first thread. With `alone`, it gets no
+/// other threads.
 fn log_of(test: &str, options: &str, alone: bool) -> Vec<String> {
     let mut program = Command::new(std::env::current_exe().expect("a test has a path"));
     program.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, options);

@@ -53,13 +53,13 @@ fn fill(mutator: &mut Mutator<'_>, pair: ShapeRef, but: u64) -> RootHandle {
     list
 }
 
-/// A pair that nobody keeps.
+/// A pair without a reference to it.
 fn waste(mutator: &mut Mutator<'_>, pair: ShapeRef) -> Result<(), OutOfMemory> {
     // SAFETY: the shape is the heap's, and the pair is not used.
     unsafe { mutator.alloc_raw(pair, 0) }.map(|_| ())
 }
 
-/// Allocates what nobody keeps until that fails: the error, and the collections it took.
+/// Allocates garbage until that fails. Returns the error, and the number of collections until then.
 fn stall(heap: &Heap, mutator: &mut Mutator<'_>, pair: ShapeRef) -> (OutOfMemory, u64) {
     let before = heap.collections().count;
     for _ in 0..100_000 {

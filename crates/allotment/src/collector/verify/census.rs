@@ -1,17 +1,18 @@
-//! What a check counts on its way.
+//! The counts that a check takes on its way.
 
 use crate::object::{Object, ShapeId};
 use crate::region::State;
 use std::collections::BTreeMap;
 
-/// What a walk over the whole heap found.
+/// The result of a walk over the whole heap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeapCensus {
     /// Objects and their bytes, by shape.
     pub shapes: BTreeMap<ShapeId, (u64, u64)>,
     /// Fillers, and their bytes.
     pub fillers: (u64, u64),
-    /// Regions by state: free, shared, exclusive, humongous (starts and continuations), uncommitted.
+    /// Regions by state: free, shared, exclusive, humongous (starts and continuations),
+    /// uncommitted.
     pub regions: [usize; 5],
     /// Regions of young objects that survived a collection, and regions of old ones.
     pub generations: [usize; 2],

@@ -1,4 +1,4 @@
-//! What can be wrong with a heap, in words that lead to who did it.
+//! The possible faults of a heap, in words that lead to the cause.
 
 use crate::object::{SlotKind, WalkError};
 use crate::region::State;
@@ -19,10 +19,10 @@ pub enum Fault {
         /// The first place that is not parsable.
         error: WalkError,
     },
-    /// A word refers to what is no object.
+    /// A word refers to an address that is no object's.
     #[error(transparent)]
     Reference(Box<BadReference>),
-    /// Somebody wrote to memory in which no object is.
+    /// Some code wrote to memory in which no object is.
     #[error(
         "{address:#x}: region {region} ({state:?}) has {found:#018x} there, where no object is and {expected} \
          belongs: somebody wrote through a reference to an object that had died or moved"
@@ -34,9 +34,9 @@ pub enum Fault {
         region: usize,
         /// Its state.
         state: State,
-        /// What the word is.
+        /// The value of the word.
         found: u64,
-        /// What it should be.
+        /// The value it should have.
         expected: &'static str,
     },
     /// The check itself needs memory.
@@ -48,7 +48,7 @@ pub enum Fault {
 }
 crate::debug::debug_is_display!(Fault);
 
-/// A word that refers to what is no object.
+/// A word that refers to an address that is no object's.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BadReference {
     /// Where the word is.
@@ -57,7 +57,7 @@ pub struct BadReference {
     pub bits: u64,
     /// The address in it.
     pub target: usize,
-    /// Why that is no object.
+    /// Why the address is no object's.
     pub problem: Problem,
 }
 crate::debug::debug_is_display!(BadReference);
@@ -71,7 +71,7 @@ impl fmt::Display for BadReference {
 
 impl std::error::Error for BadReference {}
 
-/// Where a word is that refers to something.
+/// The place of a word that refers to an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
@@ -142,7 +142,7 @@ pub enum Problem {
         /// Its state.
         state: State,
     },
-    /// No object or filler has got that far.
+    /// Neither an object nor a filler reaches that far.
     BeyondTop {
         /// The region's number.
         region: usize,
@@ -156,7 +156,7 @@ pub enum Problem {
         /// The nearest object below it, where there is one.
         below: Option<usize>,
     },
-    /// It is young, the slot that refers to it is old, and the slot's card does not say so.
+    /// It is young, the slot that refers to it is old, and the slot's card is clean.
     CleanCard {
         /// Address of the slot.
         slot: usize,

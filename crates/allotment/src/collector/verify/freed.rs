@@ -1,14 +1,15 @@
-//! Memory in which no object is: as it was left.
+//! The check of memory in which no object is.
 //!
-//! What was never written reads zero, and allocation relies on that. What was freed is the pattern, if the
-//! heap fills it: a word that is neither tells of a write through a stale reference. Above the top of a region
-//! that threads share there may be zeroes as well, of buffers that were zeroed ahead and given up.
+//! Memory that was never written reads zero, and allocation relies on that. Freed memory has the
+//! pattern, if the heap fills it. A word with neither value shows a write through a stale
+//! reference. Above the top of a region that threads share there may also be zeroes, from buffers
+//! that were zeroed ahead and given up.
 
 use super::Fault;
 use crate::object::{POISON, first_word_not};
 use crate::region::{Backing, FreeSet, State};
 
-/// Checks what region `index` has above its top.
+/// Checks the memory of region `index` above its top.
 ///
 /// # Safety
 /// - No mutator is between two safepoints.
@@ -19,13 +20,14 @@ pub(super) unsafe fn verify_room<B: Backing>(free: &FreeSet<B>, index: usize) ->
     let fault =
         |expected| move |(address, found)| Fault::Freed { address, region: index, state, found, expected };
     let check = |start, end, allowed: fn(u64) -> bool, expected| {
-        // SAFETY: the callers below see to it that the memory is readable; nobody runs who could write.
+        // SAFETY: the callers below see to it that the memory is readable; no thread that could
+        // write runs.
         unsafe { first_word_not(start, end, allowed) }.map_or(Ok(()), |found| Err(fault(expected)(found)))
     };
     match state {
-        // No memory; or perhaps none.
+        // The region has no memory, or may have none.
         State::Uncommitted => return Ok(()),
-        // Its owner's.
+        // The memory is the owner thread's.
         State::Exclusive => return Ok(()),
         State::Free | State::Quarantined if region.is_poisoned() => {
             check(region.top(), dirty, |word| word == POISON, "the pattern of freed memory")?;

@@ -1,17 +1,19 @@
 //! The verifier: walks a stopped heap and proves that all of it fits together.
 //!
-//! A collector that loses a reference is found out long after, by a program that reads nonsense. So the heap can be
-//! checked before and after each collection (`VerifyBeforeGC`, `VerifyAfterGC`), and whenever its embedder
-//! wants ([`Heap::verify`](crate::Heap::verify)): between two collections each word that refers to something refers to the first byte of an
-//! object, in dead objects too, for what a dead object refers to died no earlier than it did.
+//! A collector that loses a reference is found out long after, by a program that reads nonsense. So
+//! the heap can be checked before and after each collection (`VerifyBeforeGC`, `VerifyAfterGC`),
+//! and whenever its embedder wants ([`Heap::verify`](crate::Heap::verify)). Between two collections
+//! each reference leads to the first byte of an object. That holds in dead objects too: the
+//! referent of a dead object died no earlier than the object.
 //!
 //! | level | checks |
 //! |---|---|
 //! | 1 | the free set, states of regions, every region parsable |
-//! | 2 | and every strong reference in objects and roots, every pin, the card of each from old to young |
-//! | 3 | and the weak ones, and that nobody wrote to memory in which no object is |
+//! | 2 | and every strong reference in objects and roots, every pin, cards of old-to-young slots |
+//! | 3 | and the weak ones, and that no code wrote to memory in which no object is |
 //!
-//! It shares no table with any collector, so that it cannot share its errors: cards are read only to be checked.
+//! The verifier shares no table with any collector, so that it cannot share its errors. It reads
+//! cards only to check them.
 
 mod census;
 mod fault;
@@ -31,7 +33,7 @@ use crate::object::{
 use crate::region::{Backing, CardTable, FreeSet, State};
 use starts::Starts;
 
-/// How much is checked.
+/// The amount that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Structure,
@@ -40,7 +42,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The level of that number, as `VerifyGCLevel` counts.
+    /// The level with this number, as `VerifyGCLevel` counts.
     pub(crate) fn from_number(number: usize) -> Level {
         match number {
             0 | 1 => Level::Structure,
@@ -54,17 +56,17 @@ impl Level {
     }
 }
 
-/// Calls its argument with the address of every object that is pinned; with some more than once.
+/// Calls its argument with the address of every pinned object; with some addresses more than once.
 pub(crate) type Pins<'p> = dyn FnMut(&mut dyn FnMut(usize)) + 'p;
 
-/// Checks a heap: `roots` visits every root slot, `pins` names every object that is pinned.
+/// Checks a heap: `roots` visits every root slot, `pins` names every pinned object.
 ///
 /// # Errors
-/// The first thing found wrong.
+/// The first fault found.
 ///
 /// # Safety
 /// - No mutator is between two safepoints until this returns, and no buffer has an uncovered tail.
-/// - What `roots` visits is readable.
+/// - The slots that `roots` visits are readable.
 pub(crate) unsafe fn verify<B: Backing>(
     free: &FreeSet<B>,
     shapes: &Shapes,
@@ -110,7 +112,7 @@ impl<B: Backing> Verifier<'_, B> {
     /// As for [`verify`].
     unsafe fn walk_region(&self, index: usize, visit: impl FnMut(Object<'_>)) -> Result<(), Fault> {
         let (bottom, top) = (self.free.table().bottom(index), self.free.object_end(index));
-        // SAFETY: a region in use is committed up to its top, and nobody allocates.
+        // SAFETY: a region in use is committed up to its top, and no thread allocates.
         unsafe { walk(self.shapes, bottom, top, visit) }
             .map_err(|error: WalkError| Fault::Walk { region: index, error })
     }
@@ -146,7 +148,8 @@ impl<B: Backing> Verifier<'_, B> {
     unsafe fn check_objects(&self, starts: &Starts) -> Result<(), Fault> {
         for index in self.used() {
             let mut outcome = Ok(());
-            // SAFETY: the caller's predicates; a walk that succeeded once meets objects of these shapes.
+            // SAFETY: the caller's predicates; a walk that succeeded before meets objects of these
+            // shapes.
             unsafe {
                 self.walk_region(index, |object| {
                     if let (Ok(()), Some((_, shape))) = (&outcome, object.shape) {
@@ -160,7 +163,7 @@ impl<B: Backing> Verifier<'_, B> {
     }
 
     /// # Safety
-    /// - `address` is the header of an object of `shape` that nobody writes to.
+    /// - `address` is the header of an object of `shape`, and no thread writes to the object.
     unsafe fn check_object(&self, starts: &Starts, address: usize, shape: &Shape) -> Result<(), Fault> {
         let holder =
             |place, kind| Holder::Object { address, shape: shape.name().to_owned(), slot: place, kind };
@@ -234,7 +237,7 @@ impl<B: Backing> Verifier<'_, B> {
         report(problem, bits, target, holder)
     }
 
-    /// A slot of an old object that refers to a young one, and whose card does not say so.
+    /// The fault of a slot of an old object that refers to a young one, but whose card is clean.
     fn problem_with_card(&self, slot: usize, target: usize) -> Option<Problem> {
         let table = self.free.table();
         let is_root = !(table.base()..table.bottom(table.len())).contains(&slot);
@@ -242,7 +245,7 @@ impl<B: Backing> Verifier<'_, B> {
             .then_some(Problem::CleanCard { slot })
     }
 
-    /// Whether an address is in an old region; of a heap without generations, none is.
+    /// Whether an address is in an old region; in a heap without generations, none is.
     fn is_old(&self, address: usize) -> bool {
         let table = self.free.table();
         let index = table.index_of(address);

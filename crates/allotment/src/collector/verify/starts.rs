@@ -1,7 +1,8 @@
-//! Where objects begin: what every reference is looked up in.
+//! The starts of objects, in which every reference is looked up.
 //!
-//! A bit for each word of a region in use, or for a run of regions, which hardly ever holds more than one
-//! object, a list. Beside the heap and not in headers: what is checked must not be changed by the check.
+//! A region in use has a bit for each word. A run of regions has a list, because it hardly ever
+//! holds more than one object. The table is beside the heap and not in headers: the check must not
+//! change the checked heap.
 
 use super::Fault;
 use super::fault::Problem;
@@ -10,7 +11,7 @@ use crate::region::{Backing, FreeSet, State};
 
 /// The objects of a heap, by address.
 pub(super) struct Starts {
-    /// By region; a run's are its first region's.
+    /// By region; the objects of a run are at its first region.
     regions: Vec<Option<Objects>>,
 }
 
@@ -43,7 +44,7 @@ impl Starts {
         Ok(())
     }
 
-    /// Notes an object, `offset` bytes from the bottom of the region.
+    /// Notes an object that begins `offset` bytes above the bottom of the region.
     pub(super) fn note(&mut self, index: usize, offset: usize) {
         match &mut self.regions[index] {
             Some(Objects::Bits(bits)) => bits[offset / WORD / 64] |= 1 << (offset / WORD % 64),

@@ -32,8 +32,8 @@ impl Checks {
     }
 }
 
-/// Says what is broken and ends the process: what is found here cannot be repaired, and going on would
-/// spread it to where nobody looks for its cause.
+/// Prints the fault and ends the process. The fault cannot be repaired, and going on would spread
+/// it far from its cause.
 fn check(world: &World<'_>, level: Level, when: &str) {
     if let Err(fault) = verify_world(world, level) {
         abort_because(format_args!("the heap is broken {when} a collection: {fault}; aborting"));

@@ -75,7 +75,7 @@ impl World {
     }
 }
 
-/// Writes what no program should, and returns what was there.
+/// Writes a word that no program should write, and returns the word that was there.
 fn poke(address: usize, word: u64) -> u64 {
     // SAFETY: a committed word of a heap of which no thread runs.
     unsafe { (address as *mut u64).replace(word) }
@@ -273,7 +273,7 @@ fn a_write_to_freed_memory_is_found() {
             assert!(matches!(fault, Some(Fault::Freed { address: at, found, .. }) if (at, found) == (address, word)));
         });
     }
-    // What is used again is nobody's damage.
+    // A word in memory that is used again counts as no damage.
     assert_eq!(world.objects([(world.pair, 0)]), [pair]);
     world.with(pair + 24, 0, |world| assert_eq!(world.fault(), None));
     poke(pair + 24, POISON);

@@ -1,30 +1,32 @@
 //! Crews that are kept from one collection to the next.
 //!
-//! A new one asks the system's allocator for memory, in the pause. Where there are hundreds of threads, one of them may have lost its
-//! CPU while it held that allocator's lock, and the pause waits for its turn: up to 11 ms, where the collection itself took 3. For
-//! the same reason a crew keeps some of the pieces it made. Refused: one crew of the greatest size, for its end is when all of its
-//! workers idle, those included that were not wanted.
+//! A new crew asks the system's allocator for memory, in the pause. Among hundreds of threads, one
+//! may have lost its CPU while it held that allocator's lock. Then the pause waits for that
+//! thread's turn: up to 11 ms, where the collection itself took 3. For the same reason a crew keeps
+//! some of the pieces it made. Refused: one crew of the greatest size. It ends when all of its
+//! workers idle, and would wait for unwanted workers, too.
 
 use super::stack::{Crew, Limits};
 use crate::sync::Mutex;
 use std::collections::TryReserveError;
 
-/// Crews that nobody uses, one for each size that was wanted.
+/// Unused crews, one for each size that was wanted.
 #[derive(Default)]
 pub(crate) struct Crews(Mutex<Vec<Crew>>);
 
 const POISONED: &str = "nothing panics while it is locked";
 
 impl Crews {
-    /// A crew of so many workers, at the beginning of a round. To be [kept](Self::keep) when it is over.
+    /// A crew of this many workers, at the beginning of a round. To be [kept](Self::keep) after the
+    /// round.
     ///
     /// # Errors
-    /// When there was none and there is no memory for one.
+    /// If there was no such crew and there is no memory for one.
     pub(crate) fn take(&self, workers: usize, limits: Limits) -> Result<Crew, TryReserveError> {
         let mut crews = self.0.lock().expect(POISONED);
         let Some(place) = crews.iter().position(|crew| crew.workers() == workers && crew.limits() == limits)
         else {
-            // For when it is kept.
+            // Room for its later return.
             crews.try_reserve(1)?;
             return Crew::new(workers, limits);
         };

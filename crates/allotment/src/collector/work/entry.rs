@@ -1,4 +1,4 @@
-//! What a word on a work stack stands for: an object, or a chunk of an array.
+//! The meaning of a word on a work stack: an object, or a chunk of an array.
 //!
 //! ```text
 //! 63      48 47                    1  0
@@ -6,13 +6,15 @@
 //! | number  | address of the array 0 | 1 |   that chunk of it
 //! ```
 //!
-//! One word, so that a stack is words only and a piece of it may be cut anywhere. A pair of words for chunks was
-//! refused for that: who takes a part of a stack would have to look where a pair begins.
+//! An entry is one word, so that a stack is words only and a piece of it may be cut anywhere.
+//! Refused: a pair of words for chunks. A worker that takes a part of a stack would have to find
+//! the start of a pair.
 
 /// Bits of the number of a chunk.
 const NUMBER_BITS: u32 = 16;
-/// Where they begin: above every address of a process (`docs/x86/x86_64/mm` of Linux: 47 bits with four levels of
-/// page tables, and more are handed out to nobody who does not ask).
+/// The lowest bit of the number: above every address of a process (`docs/x86/x86_64/mm` of Linux:
+/// 47 bits with four levels of page tables; the system gives higher addresses only to a process
+/// that asks for them).
 const NUMBER_SHIFT: u32 = 48;
 /// Set in the word of a chunk. Objects lie at multiples of 8.
 const CHUNK: usize = 1;
@@ -25,12 +27,13 @@ const SLOTS: usize = if cfg!(test) { 16 } else { 512 };
 pub(crate) enum Entry {
     /// The object at an address.
     Plain(usize),
-    /// Slots `[number * n, (number + 1) * n)` of the array at an address, n being its [`chunk_slots`].
+    /// Slots `[number * n, (number + 1) * n)` of the array at an address, where n is its
+    /// [`chunk_slots`].
     Chunk { array: usize, number: usize },
 }
 
 impl Entry {
-    /// The word for it. Addresses are multiples of 8 below 2^48, numbers below 2^16.
+    /// The word for the entry. Addresses are multiples of 8 below 2^48, numbers below 2^16.
     #[inline(always)]
     pub(crate) fn encode(self) -> usize {
         match self {
@@ -48,7 +51,7 @@ impl Entry {
         words.iter().fold(0, |all, word| all | word) & CHUNK == 0
     }
 
-    /// What a word stands for.
+    /// The entry that a word stands for.
     #[inline(always)]
     pub(crate) fn decode(word: usize) -> Entry {
         if word & CHUNK == 0 {
@@ -59,7 +62,7 @@ impl Entry {
     }
 }
 
-/// Slots of a chunk of an array of `length` slots: so many that no array has more than 2^16 chunks.
+/// Slots of a chunk of an array of `length` slots: enough that no array has more than 2^16 chunks.
 #[inline]
 pub(crate) fn chunk_slots(length: usize) -> usize {
     length.div_ceil(1 << NUMBER_BITS).max(SLOTS)

@@ -1,20 +1,22 @@
-//! A gang of threads that does one thing at a time, together.
+//! A gang of threads that does one task at a time, together.
 //!
-//! Whoever calls is worker 0, for it has nothing else to do, and with one worker no thread is woken and none need
-//! exist. The others sleep between two runs, each on a condition of its own, so that a run wakes those it wants; and threads
-//! that are awake and wait for the end of the stop come first ([`Volunteers`]), if they come at once.
-//! Threads are started when they are first wanted and kept. If the system gives none, the gang is smaller: a
-//! collection that is slower is better than none.
+//! The caller is worker 0, because it has nothing else to do. With one worker no thread is woken,
+//! and none needs to exist. The others sleep between two runs, each on a condition of its own, so
+//! that a run wakes only the threads it wants. Threads that are awake and wait for the end of the
+//! stop come first ([`Volunteers`]), if they come at once. Threads start when they are first
+//! wanted, and are kept. If the system gives none, the gang is smaller: a slower collection is
+//! better than none.
 //!
-//! A thread inherits the CPUs it may run on from the one that starts it, which here is some mutator that met a full heap. If
-//! that one is bound to a core, the gang would be, too, and wait for each other there: so the gang says on which CPUs
-//! its threads run. And it keeps them off the caller's CPU, or, if there are as many as CPUs, on one each: the kernel wakes a thread
-//! where it slept if no CPU idles at that moment, and for milliseconds two workers had one CPU while mutators that came back
-//! from sleep had the other.
+//! A thread inherits its allowed CPUs from the thread that starts it, here a mutator that met a
+//! full heap. If that mutator is bound to a core, the gang's threads would all wait for that core.
+//! So the gang sets the CPUs of its threads. It also keeps them off the caller's CPU, or, with as
+//! many threads as CPUs, on one each. For the kernel wakes a thread where it slept if no CPU idles
+//! at that moment: for milliseconds two workers had one CPU while mutators back from sleep had the
+//! other.
 //!
-//! Refused: spinning between runs (a mutator may need the core), a pool of futures or of `Box`ed jobs (every run
-//! would allocate, in the middle of a collection for want of memory), rayon (its pool is the process's, or its
-//! threads are not the caller's).
+//! Refused: spinning between runs (a mutator may need the core). Refused: a pool of futures or of
+//! `Box`ed jobs (every run would allocate, in a collection for want of memory). Refused: rayon (its
+//! pool is the process's, or its threads are not the caller's).
 
 use crate::mutator::{AbortOnUnwind, Volunteers};
 use crate::platform::{SystemThread, current_cpu, run_on_cpus};
@@ -45,7 +47,7 @@ struct GangThread {
     place: Place,
 }
 
-/// Which of the gang's CPUs a thread may run on.
+/// The CPUs of the gang on which a thread may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     All,
@@ -53,9 +55,10 @@ enum Place {
     One(usize),
 }
 
-/// Where a thread gets its orders.
+/// The place where a thread gets its orders.
 struct Post {
-    /// Written by who gives an order, and set back to `Wait` by the thread that took it.
+    /// Written by the thread that gives an order, and set back to `Wait` by the thread that took
+    /// it.
     order: Mutex<Order>,
     given: Condvar,
     /// The thread, as soon as it runs.
@@ -81,31 +84,32 @@ const POISONED: &str = "a worker that panics ends the process";
 const PANICKED: &str = "a thread of a collection panicked (see above)";
 
 impl Gang {
-    /// A gang of at most `most` workers, the caller of [`Team::run`] included; its threads are called `name-1`
-    /// and so on. None is started yet.
+    /// A gang of at most `most` workers, the caller of [`Team::run`] included; its threads are
+    /// called `name-1` and so on. None is started yet.
     pub(crate) fn new(name: &'static str, most: usize) -> Gang {
         let threads = Mutex::new(Threads::default());
         Gang { name, most: most.max(1), cpus: [].into(), threads, gone: AtomicBool::new(false) }
     }
 
-    /// The same gang, whose threads run on these CPUs, whoever starts them; none: on those of who starts them.
+    /// The same gang, whose threads run on these CPUs, whichever thread starts them. An empty list:
+    /// on the CPUs of the starting thread.
     pub(crate) fn on_cpus(mut self, cpus: &[usize]) -> Gang {
         self.cpus = cpus.into();
         self
     }
 
-    /// The CPUs its threads run on; none: those of who starts them.
+    /// The CPUs its threads run on; empty: those of the starting thread.
     pub(crate) fn cpus(&self) -> Arc<[usize]> {
         self.cpus.clone()
     }
 
-    /// How many workers it may have.
+    /// The most workers that it may have.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// Starts threads until `wanted` workers can run, or as many as there may be; how many of the wanted ones can run, the
-    /// caller included. At least 1.
+    /// Starts threads until `wanted` workers can run, or as many as possible. Returns how many of
+    /// the wanted workers can run, the caller included. At least 1.
     pub(crate) fn ready(&self, wanted: usize) -> usize {
         let wanted = wanted.clamp(1, self.most);
         if wanted == 1 {
@@ -114,17 +118,20 @@ impl Gang {
         wanted.min(self.ready_threads(wanted - 1) + 1)
     }
 
-    /// Whether `workers` can run beside the caller. There may then be one more than [`most`](Self::most).
+    /// Whether `workers` can run beside the caller. The total may then be [`most`](Self::most) plus
+    /// one.
     pub(crate) fn ready_beside(&self, workers: usize) -> bool {
         self.ready_threads(workers) >= workers
     }
 
-    /// In a child of `fork()`: whether nobody has the lock, who could not give it back.
+    /// In a child of `fork()`: whether no thread holds the lock. A holder would not be in the
+    /// child, and could not release it.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.threads.try_lock().is_ok()
     }
 
-    /// In a child of `fork()`: the threads are not in it. Others are started when they are wanted.
+    /// In a child of `fork()`: forgets the threads, which are not in it. Others start when they are
+    /// wanted.
     pub(crate) fn forget_threads(&self) {
         self.gone.store(true, Ordering::Relaxed);
     }
@@ -137,13 +144,14 @@ impl Gang {
         threads
     }
 
-    /// Starts threads until there are so many, or as many as there may be; how many there are.
+    /// Starts threads until there are this many, or as many as possible. Returns how many there
+    /// are.
     fn ready_threads(&self, wanted: usize) -> usize {
         let mut threads = self.lock();
         while threads.all.len() < wanted {
             match self.start(threads.all.len() + 1, &threads.running) {
                 Ok(thread) => threads.all.push(thread),
-                // Next time there may be one.
+                // The system may give one next time.
                 Err(_) => break,
             }
         }
@@ -165,10 +173,11 @@ impl Gang {
         Ok(GangThread { post, thread, place: Place::All })
     }
 
-    /// Calls `task` with each number below `workers`, but for 1 to `helpers`, to which others see; see [`Team::run`].
+    /// Calls `task` with each number below `workers`, except for 1 to `helpers`, which other
+    /// threads handle; see [`Team::run`].
     ///
     /// # Panics
-    /// If there are fewer threads than that takes.
+    /// If there are fewer threads than the run needs.
     fn run(&self, helpers: usize, workers: usize, task: &(dyn Fn(usize) + Sync)) {
         let wanted = workers.saturating_sub(1 + helpers);
         if wanted == 0 {
@@ -177,8 +186,9 @@ impl Gang {
         let abort = AbortOnUnwind(PANICKED);
         let Threads { all, running } = &mut *self.lock();
         assert!(wanted <= all.len(), "{workers} workers were not made ready");
-        // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task until it has
-        // returned from it, and this function returns when it counts none; if it unwinds, the process ends.
+        // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task
+        // until it has returned from it, and this function returns when it counts none; if it
+        // unwinds, the process ends.
         let lasting =
             unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
         *running.count.lock().expect(POISONED) = wanted;
@@ -197,7 +207,8 @@ impl Gang {
 }
 
 impl Gang {
-    /// Sends threads to the CPUs they should have from now on; a system call for each that had others.
+    /// Sends threads to the CPUs they should have from now on: a system call for each that had
+    /// others.
     fn place(&self, threads: &mut [GangThread]) {
         let (cpus, own) = (&*self.cpus, current_cpu());
         if cpus.len() < 2 {
@@ -216,8 +227,8 @@ impl Gang {
 }
 
 impl Threads {
-    /// Forgets the threads, which are not in this process. To join or to detach one might reach a
-    /// thread that has its memory now.
+    /// Forgets the threads, which are not in this process. A join or a detach might reach a thread
+    /// that has its memory now.
     fn forget(&mut self) {
         std::mem::forget(std::mem::take(self));
     }
@@ -225,7 +236,7 @@ impl Threads {
 
 impl GangThread {
     fn go(&mut self, place: Place, cpus: &[usize]) {
-        // One that has not begun yet goes another time.
+        // A thread that has not begun yet is moved another time.
         if let Some(thread) = self.post.system.get().filter(|_| self.place != place) {
             thread.run_on_cpus(cpus.iter().copied().filter(|&cpu| match place {
                 Place::All => true,
@@ -237,7 +248,7 @@ impl GangThread {
     }
 }
 
-/// So many workers of a gang, who are ready, or others in their place.
+/// A number of workers of a gang, made ready before, or others in their place.
 #[derive(Clone, Copy)]
 pub(crate) struct Team<'g> {
     gang: &'g Gang,
@@ -247,25 +258,27 @@ pub(crate) struct Team<'g> {
 }
 
 impl<'g> Team<'g> {
-    /// `workers`, at least 1, the caller one of them, are no more than [`Gang::ready`] said.
+    /// `workers`, at least 1, the caller included, are no more than [`Gang::ready`] said.
     pub(crate) fn new(gang: &'g Gang, workers: usize) -> Team<'g> {
         Team { gang, workers: workers.max(1), caller_rests: false, volunteers: None }
     }
 
-    /// `workers` beside the caller, who does but what is its alone: [`Gang::ready_beside`] said that they are there.
+    /// `workers` beside the caller, which does only the work that it alone can do.
+    /// [`Gang::ready_beside`] said that they are there.
     ///
-    /// Where more threads want to run than there are CPUs, the kernel lets who has worked for all wait for all afterwards.
+    /// Where more threads want to run than there are CPUs, the kernel makes a thread that worked
+    /// for all wait for all afterwards.
     pub(crate) fn beside(gang: &'g Gang, workers: usize) -> Team<'g> {
         Team { gang, workers: workers.max(1), caller_rests: true, volunteers: None }
     }
 
-    /// The same team; who looks on need not be woken, and is called first. Not where the caller rests: who works there for all would
-    /// wait for all, too.
+    /// The same team; threads that spin at the safepoint need not be woken, and are called first.
+    /// Not where the caller rests: there a thread that worked for all would wait for all, too.
     pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Team<'g> {
         Team { volunteers: (!self.caller_rests).then_some(volunteers), ..self }
     }
 
-    /// How many do the work.
+    /// Number of workers that do the work.
     pub(crate) fn workers(self) -> usize {
         self.workers
     }
@@ -275,16 +288,17 @@ impl<'g> Team<'g> {
         self.caller_rests
     }
 
-    /// How many numbers a task is called with.
+    /// Number of numbers that a task is called with.
     pub(crate) fn numbers(self) -> usize {
         self.workers + usize::from(self.caller_rests)
     }
 
-    /// Calls `task` with each number below [`numbers`](Self::numbers), the calling thread with 0, others with others, at once; returns
-    /// when all have returned. What they wrote is then seen by the caller.
+    /// Calls `task` with each number below [`numbers`](Self::numbers): the calling thread with 0,
+    /// others with others, at once. Returns when all calls have returned; the caller then sees all
+    /// their writes.
     ///
-    /// If a task of several workers panics, the process ends: the others hold what it leaves behind. A task runs no tasks
-    /// of the same gang.
+    /// If a task of several workers panics, the process ends, because the others hold what it
+    /// leaves behind. A task runs no tasks of the same gang.
     pub(crate) fn run(self, task: &(dyn Fn(usize) + Sync)) {
         let numbers = self.numbers();
         match self.volunteers {
@@ -298,7 +312,7 @@ impl<'g> Team<'g> {
 
 impl Drop for Gang {
     fn drop(&mut self) {
-        // Not by the lock, which may be held for ever in a child of `fork()`.
+        // Without the lock, which may never be released in a child of `fork()`.
         let Ok(threads) = self.threads.get_mut() else { return };
         if self.gone.load(Ordering::Relaxed) {
             return threads.forget();
@@ -327,7 +341,7 @@ impl Post {
     }
 }
 
-/// What a thread of the gang does all its life.
+/// The loop of a thread of the gang, until its end.
 fn serve(post: &Post, running: &Running) {
     let abort = AbortOnUnwind(PANICKED);
     while let Order::Work(task, number) = post.next() {

@@ -1,8 +1,8 @@
-//! Threads that share the work of a collection: a gang of them, helped by those that look on, and the stacks they pass pieces of
-//! work over.
+//! Threads that share the work of a collection: a gang of them, helped by threads that wait at the
+//! safepoint, and the stacks over which they pass pieces of work.
 //!
-//! [`Gang`] has the threads and knows no work. [`Crew`] has the stacks and knows no threads: whoever comes with a
-//! number is that worker. What lies on a stack is a word, which [`Entry`] gives a meaning.
+//! [`Gang`] has the threads and knows no work. [`Crew`] has the stacks and knows no threads: a
+//! thread with a number is that worker. A stack holds words, to which [`Entry`] gives a meaning.
 
 mod crews;
 mod entry;

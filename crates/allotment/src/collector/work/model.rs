@@ -1,5 +1,5 @@
-//! Interleavings of workers that share, wait and end; of stacks those with up to three preemptions, for who waits looks again
-//! and again:
+//! Interleavings of workers that share, wait and end. Stacks are checked with up to three
+//! preemptions, because a waiting worker looks again and again:
 //! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
 
 use super::*;
@@ -8,7 +8,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-/// What workers did, as loom sees it: reading it while one still works ends the model.
+/// The work done, as loom sees it: to read it while a worker still works ends the model.
 struct Log {
     crew: Crew,
     /// A cell for each worker.
@@ -22,7 +22,7 @@ fn log(pieces: usize) -> Arc<Log> {
     Arc::new(Log { crew, done, left: AtomicUsize::new(0) })
 }
 
-/// An entry of `n` stands for itself and for `n - 1` entries of 1. Returns when there is no work left.
+/// An entry of `n` stands for itself and for `n - 1` entries of 1. Returns when no work is left.
 fn work(log: &Log, number: usize, first: &[usize], give: bool) {
     let mut stack = log.crew.worker(number);
     for &entry in first {
@@ -30,7 +30,7 @@ fn work(log: &Log, number: usize, first: &[usize], give: bool) {
     }
     loop {
         while let Some(entry) = stack.pop() {
-            // SAFETY: loom ends the model if somebody else touches it.
+            // SAFETY: loom ends the model if another thread touches it.
             log.done[number].with_mut(|done| unsafe { *done += 1 });
             for _ in 1..entry {
                 assert!(stack.push(1));
@@ -43,7 +43,7 @@ fn work(log: &Log, number: usize, first: &[usize], give: bool) {
             break;
         }
     }
-    // All is done, whoever did it, and whoever has left saw the same.
+    // All work is done, by whichever worker, and each worker that has left saw the same.
     // SAFETY: as above.
     let sum: usize = log.done.iter().map(|done| done.with(|done| unsafe { *done })).sum();
     let expected: usize = log.left.load(Ordering::Relaxed);
@@ -80,8 +80,8 @@ fn both_have_work_and_both_leave() {
     check(4, &[2], &[1], true);
 }
 
-/// Who is alone touches what the other touched before, and touches again once it is offered
-/// something.
+/// A worker that is alone touches memory that the other touched before, and that the other touches
+/// again once it is offered an entry.
 #[test]
 fn who_is_alone_touches_what_others_touch() {
     let mut three_preemptions = loom::model::Builder::new();
@@ -93,7 +93,7 @@ fn who_is_alone_touches_what_others_touch() {
         let shared =
             Arc::new(Shared(Crew::new(2, Limits { piece: 2, pieces: 4 }).unwrap(), UnsafeCell::new(0)));
         let touch = |shared: &Shared| {
-            // SAFETY: loom ends the model if somebody else touches it.
+            // SAFETY: loom ends the model if another thread touches it.
             shared.1.with_mut(|cell| unsafe { *cell += 1 });
         };
         let other = {
@@ -140,7 +140,7 @@ fn a_gang_does_one_task_after_another_and_ends() {
         let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
         for turn in 1..=2 {
             Team::new(&gang, 2).run(&|number| {
-                // SAFETY: loom ends the model if somebody else touches it.
+                // SAFETY: loom ends the model if another thread touches it.
                 cells.of(number).with_mut(|cell| unsafe { *cell += turn });
             });
             for cell in [cells.of(0), cells.of(1)] {

@@ -1,17 +1,19 @@
-//! Entries that wait until the lines of memory they are about have come: the last ones, in the order in which they were asked for, each by
-//! itself or some in a group.
+//! Entries that wait for their lines of memory: the last ones, in order of request, each by itself
+//! or in groups.
 //!
-//! Most of the time of who follows references is spent waiting for memory; with a line asked for some entries ahead, several misses
-//! overlap (Cher, Hosking and Vitek, ASPLOS 2004). Made to be a variable of the loop that uses it: elsewhere the compiler
-//! stores its number each time. `VecDeque` was refused: it may grow, and looks whether it has to; and so were two numbers, of what came
-//! and what left, which were a twentieth of all instructions that copy a small object.
+//! A thread that follows references spends most of its time waiting for memory. With lines
+//! requested some entries ahead, several misses overlap (Cher, Hosking and Vitek, ASPLOS 2004). A
+//! ring should be a variable of the loop that uses it: elsewhere the compiler stores its number
+//! each time. Refused: `VecDeque`, because it may grow and checks whether it has to. Refused:
+//! separate counts of arrivals and departures, which were a twentieth of all instructions that copy
+//! a small object.
 
-/// At most `N` groups of up to `G` entries, a power of two; the oldest leaves first. **Invariant:** those that wait are the last that
-/// came, without a gap.
+/// At most `N` groups (a power of two) of up to `G` entries; the oldest leaves first.
+/// **Invariant:** the waiting groups are the last ones added, without a gap.
 pub(crate) struct Ring<const N: usize, const G: usize> {
-    /// First entry 0: nothing is there. Others: the group has no more.
+    /// A group whose first entry is 0 is empty. Another entry of 0 ends its group.
     groups: [[usize; G]; N],
-    /// Groups that ever came, a wrapping number. The next one's place is this, modulo `N`.
+    /// Number of groups ever added, wrapping. The next group's place is this number modulo `N`.
     came: usize,
 }
 
@@ -25,8 +27,9 @@ impl<const N: usize, const G: usize> Ring<N, G> {
         Ring { groups: [[0; G]; N], came: 0 }
     }
 
-    /// Adds a group, whose first entry is not 0; the oldest, if there is no room for both, else zeroes.
-    // No `Option`, for which the compiler copies the group once more.
+    /// Adds a group, whose first entry is not 0. Returns the oldest if there is no room for both,
+    /// else zeroes.
+    // No `Option`, for which the compiler would copy the group once more.
     #[inline(always)]
     pub(crate) fn add(&mut self, group: [usize; G]) -> [usize; G] {
         debug_assert!(group[0] != 0);
@@ -35,22 +38,23 @@ impl<const N: usize, const G: usize> Ring<N, G> {
         due
     }
 
-    /// Removes the oldest group; zeroes if there is none. It is looked for from the newest on: of a list one waits.
+    /// Removes the oldest group; zeroes if there is none. The search starts at the newest group,
+    /// because only one waits when a worker follows a list.
     #[inline]
     pub(crate) fn take(&mut self) -> [usize; G] {
         let place = |age| self.came.wrapping_sub(age) & Self::MASK;
         let waiting = (1..=N).take_while(|&age| self.groups[place(age)][0] != 0).count();
-        // With none it is a place that has nothing.
+        // If no group waits, this is an empty place.
         std::mem::replace(&mut self.groups[place(waiting)], [0; G])
     }
 
-    /// Whether nothing waits: not the newest either, then.
+    /// Whether nothing waits: then the newest place is empty, too.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.groups[self.came.wrapping_sub(1) & Self::MASK][0] == 0
     }
 
-    /// How many ever came, a wrapping number.
+    /// Number of groups ever added, wrapping.
     #[inline(always)]
     pub(crate) fn came(&self) -> usize {
         self.came

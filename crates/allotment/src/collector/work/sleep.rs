@@ -1,21 +1,21 @@
-//! Sleep of workers that find nothing to do, for as long as that lasts.
+//! Sleep of workers that find nothing to do, as long as that lasts.
 //!
-//! A worker that looked again every 50 us took a tenth of all time where one other follows a list:
-//! each wake-up is a way through the kernel, and on a virtual machine through the host. So who
-//! sleeps is woken, by the one that offers something, and by the last one to idle, when all are
-//! done. It also wakes by itself, seldom and ever more so: nothing depends on it.
+//! A worker that looked again every 50 us took a tenth of all time where another worker follows a
+//! list: each wake-up is a way through the kernel, and on a virtual machine through the host. So a
+//! sleeping worker is woken by the worker that offers an entry, and by the last one to idle, when
+//! all are done. It also wakes by itself, ever more seldom; nothing depends on that.
 //!
-//! Refused: a condition variable, whose lock all would take who offer something; here they look at
-//! a number.
+//! Refused: a condition variable, because every worker that offers an entry would take its lock.
+//! Here it reads a number.
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, Thread, current, fence, park_timeout};
 use std::collections::TryReserveError;
 use std::time::Duration;
 
-/// After which a worker looks again the first time; from then on twice as late each time.
+/// Time after which a worker first looks again; each later wait is twice as long.
 const FIRST: Duration = Duration::from_millis(1);
 
-/// And at the latest.
+/// The longest such wait.
 const LONGEST: Duration = Duration::from_millis(64);
 
 const POISONED: &str = "nothing panics while it is locked";
@@ -23,8 +23,9 @@ const POISONED: &str = "nothing panics while it is locked";
 /// Workers that sleep.
 pub(super) struct Sleepers {
     threads: Mutex<Vec<Thread>>,
-    /// How many they are. Written under the lock. Who sleeps writes it, fences and looks; who has
-    /// something for it does that, fences and looks here.
+    /// Number of sleeping workers. Written under the lock. A worker that goes to sleep writes it,
+    /// fences and looks for work. A worker that offers work does that, fences and reads this
+    /// number.
     count: AtomicUsize,
 }
 
@@ -35,19 +36,19 @@ pub(super) struct Sleep<'s> {
 }
 
 impl Sleepers {
-    /// With room for so many.
+    /// Sleepers with room for this many workers.
     pub(super) fn for_workers(workers: usize) -> Result<Sleepers, TryReserveError> {
         let mut threads = Vec::new();
         threads.try_reserve_exact(workers)?;
         Ok(Sleepers { threads: Mutex::new(threads), count: AtomicUsize::new(0) })
     }
 
-    /// A worker finds nothing.
+    /// Begins the sleep of a worker that finds nothing.
     pub(super) fn begin(&self) -> Sleep<'_> {
         Sleep { sleepers: self, next: FIRST }
     }
 
-    /// Wakes up to `most`, behind what they are woken for.
+    /// Wakes up to `most` workers. The caller has published their work before.
     pub(super) fn wake(&self, most: usize) {
         fence(Ordering::SeqCst);
         for _ in 0..most {
@@ -68,8 +69,8 @@ impl Sleepers {
 }
 
 impl Sleep<'_> {
-    /// Sleeps until it is woken, or some time has passed; not if there is something to do, as
-    /// `is_up` says.
+    /// Sleeps until it is woken, or some time has passed. Does not sleep if `is_up` says that there
+    /// is work.
     pub(super) fn unless(&mut self, is_up: impl Fn() -> bool) {
         let own = current();
         self.sleepers.change(|threads| threads.push(own.clone()));
@@ -78,7 +79,7 @@ impl Sleep<'_> {
             park_timeout(self.next);
         }
         self.next = (self.next * 2).min(LONGEST);
-        // Unless it was woken.
+        // Does nothing if the thread was woken.
         self.sleepers.change(|threads| threads.retain(|thread| thread.id() != own.id()));
     }
 }

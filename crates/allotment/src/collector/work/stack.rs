@@ -1,31 +1,31 @@
-//! Work stacks: one for each worker, and what one has too much of goes to another.
+//! Work stacks: one for each worker, and pieces that move to other workers.
 //!
 //! ```text
 //! below (private)  | full | full | top (private, where entries are pushed and popped)
 //! shared           | piece | piece |  <- others steal here
 //! ```
 //!
-//! A worker's pushes and pops touch a vector that nobody else sees: no fence, no atomic operation,
-//! which is what a deque of single entries costs for each of them (Arora, Blumofe and Plaxton, SPAA
-//! 1998; as HotSpot's task queues). Only whole pieces travel, over a deque each: full ones as they
-//! come, and when somebody idles ([`is_wanted`](WorkStack::is_wanted), to be asked now and then)
-//! every other entry of what there is, the oldest among them: of a tree each entry has as much
-//! behind it as all above it together. Refused: the older half, which is nearly all of a tree, so
-//! that who gives it idles next: forty times in a collection of two workers, now four.
+//! A worker pushes and pops on a vector of its own, without fences or atomic operations. A deque of
+//! single entries pays these for each entry (Arora, Blumofe and Plaxton, SPAA 1998; HotSpot's task
+//! queues). Only whole pieces travel, over a deque per worker. Full pieces go there as they come.
+//! When another worker idles ([`is_wanted`](WorkStack::is_wanted), asked now and then), every other
+//! entry goes, the oldest included: in a tree each entry has as much behind it as all entries above
+//! it together. Refused: the older half. That is nearly all of a tree, so the giver idles next:
+//! forty times in a collection of two workers, now four.
 //!
-//! Pieces have a fixed size, so that a stack grows without copying. It may refuse to grow: the
-//! system may have no memory, and a collection that is the last resort has no other. What does not
-//! fit is for the caller to find again.
+//! Pieces have a fixed size, so that a stack grows without copying. A stack may refuse to grow: the
+//! system may have no memory, and a collection of the last resort has no other. The caller has to
+//! find entries again that did not fit.
 //!
-//! Where there is nothing to steal, a second worker costs the first nothing: who finds nothing
-//! sleeps until it is woken (`sleep.rs`), and who finds that all others idle and have nothing knows
-//! that it is alone ([`is_alone`](WorkStack::is_alone)), and needs no locked instructions. A list
-//! of 5 million nodes took two workers half as long again as one before, and a third of all time
-//! were wake-ups of the second.
+//! Where nothing can be stolen, a second worker costs the first nothing. A worker that finds
+//! nothing sleeps until it is woken (`sleep.rs`). A worker that finds all others idle and empty is
+//! alone ([`is_alone`](WorkStack::is_alone)) and needs no locked instructions. Before, a list of 5
+//! million nodes took two workers half as long again as one; a third of all time were wake-ups of
+//! the second.
 //!
-//! **Invariant:** a worker that is counted as idle has no entry, and its deque is empty. Who takes
-//! a piece stops being counted before. So when all are idle there is no piece, and nobody who could
-//! make one: the end.
+//! **Invariant:** a worker that is counted as idle has no entry, and its deque is empty. A worker
+//! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
+//! worker that could make one: the round ends.
 
 use super::sleep::Sleepers;
 use crate::sync::{
@@ -35,26 +35,26 @@ use crate::sync::{
 use crossbeam_utils::CachePadded;
 use std::collections::{TryReserveError, VecDeque};
 
-/// How large the stacks become.
+/// The sizes of the stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// Entries of a piece, at least 2.
     pub(crate) piece: usize,
-    /// Pieces of all workers, at least 1; each has one in any case.
+    /// Pieces of all workers, at least 1; each worker has one in any case.
     pub(crate) pieces: usize,
 }
 
-/// Pieces that a worker keeps where others can steal them. The rest it keeps to itself, for a deque of more than 64 grows,
-/// and cannot refuse to.
+/// Pieces that a worker keeps where others can steal them. It keeps further pieces to itself,
+/// because a deque of more than 64 grows, and cannot refuse to.
 const SHARED_PIECES: usize = 16;
 
-/// Empty pieces that a crew keeps for each of its workers, so that it seldom asks the system's allocator.
+/// Empty pieces that a crew keeps per worker, so that it seldom asks the system's allocator.
 const KEPT_PIECES: usize = 8;
 
-/// A worker with fewer entries keeps them: they are done before another has taken them.
+/// A worker with fewer entries keeps them: they are done before another worker could take them.
 const WORTH_GIVING: usize = if cfg!(any(test, loom)) { 2 } else { 8 };
 
-/// How often a worker tries to steal, for each that there is, before it waits.
+/// Number of attempts to steal, per worker of the crew, before a worker waits.
 const ATTEMPTS: usize = if cfg!(loom) { 1 } else { 2 };
 
 impl Limits {
@@ -69,20 +69,21 @@ type Piece = Vec<usize>;
 
 const POISONED: &str = "nothing panics while it is locked";
 
-/// The stacks of workers that do one thing together.
+/// The stacks of workers that do one task together.
 pub(crate) struct Crew {
     limits: Limits,
-    /// What each worker takes along while it has its stack.
+    /// The parts that each worker takes along while it has its stack.
     seats: Box<[Mutex<Option<Seat>>]>,
     stealers: Box<[Stealer<Piece>]>,
-    /// Workers that have found nothing. Written when one begins to wait or thinks it saw a piece; read by all, Relaxed,
-    /// as a hint.
+    /// Number of workers that have found nothing. Written when one begins to wait or believes it
+    /// saw a piece. Read by all, Relaxed, as a hint.
     idle: CachePadded<AtomicUsize>,
-    /// Those of them that sleep.
+    /// The sleeping ones among them.
     sleepers: Sleepers,
-    /// Pieces that workers have, empty ones included. Written when one is made or dropped.
+    /// Number of pieces that workers have, empty ones included. Written when one is made or
+    /// dropped.
     pieces: CachePadded<AtomicUsize>,
-    /// Empty ones that no worker has.
+    /// Empty pieces that no worker has.
     kept: Mutex<Vec<Piece>>,
 }
 
@@ -114,7 +115,7 @@ impl Crew {
         })
     }
 
-    /// How many there are.
+    /// Number of workers.
     pub(crate) fn workers(&self) -> usize {
         self.seats.len()
     }
@@ -122,7 +123,7 @@ impl Crew {
     /// The stack of worker `number`, until it is dropped.
     ///
     /// # Panics
-    /// If there is no such worker, or if it has its stack.
+    /// If there is no such worker, or if the worker already has its stack.
     pub(crate) fn worker(&self, number: usize) -> WorkStack<'_> {
         let seat = self.seats[number].lock().expect(POISONED).take();
         let Seat { top, shared } = seat.expect("a worker has one stack");
@@ -131,7 +132,8 @@ impl Crew {
         WorkStack { crew: self, number, top, below, spare, shared, alone, random, steals }
     }
 
-    /// Begins another round of work, for all. Called between two rounds, when nobody is in [`WorkStack::find`].
+    /// Begins another round of work, for all. Called between two rounds, when no worker is in
+    /// [`WorkStack::find`].
     pub(crate) fn begin(&self) {
         self.idle.store(0, Ordering::Relaxed);
     }
@@ -180,22 +182,24 @@ pub(crate) struct WorkStack<'c> {
     top: Piece,
     /// Full pieces, the oldest first.
     below: VecDeque<Piece>,
-    /// An empty piece, so that a stack around the border of two does not go to the allocator each time.
+    /// An empty piece, so that a stack at the border of two pieces does not go to the allocator
+    /// each time.
     spare: Option<Piece>,
     shared: Worker<Piece>,
-    /// Whether all others idle, and can get nothing but from this worker, which has offered nothing
-    /// since it found so.
+    /// Whether all others idle and can get work only from this worker, which has offered nothing
+    /// since it found this out.
     alone: bool,
-    /// State of the numbers that choose victims (xorshift, Marsaglia 2003); not 0.
+    /// State of the random numbers that choose victims (xorshift, Marsaglia 2003); not 0.
     random: u32,
     steals: u64,
 }
 
 impl WorkStack<'_> {
-    /// Puts an entry on top; `false`: it has no room and there may not be more.
+    /// Pushes an entry; `false`: there is no room, and no further piece may be made.
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: usize) -> bool {
-        // What was reserved is the size of a piece, and by this comparison the compiler knows that `push` has room.
+        // The reserved size is that of a piece. By this comparison the compiler knows that `push`
+        // has room.
         if self.top.len() == self.top.capacity() && !self.grow() {
             return false;
         }
@@ -203,7 +207,8 @@ impl WorkStack<'_> {
         true
     }
 
-    /// The entry on top, what others were offered and did not take included; `None`: this worker has none.
+    /// Pops the top entry; entries that were offered and not taken come last. `None`: this worker
+    /// has none.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<usize> {
         match self.top.pop() {
@@ -212,7 +217,7 @@ impl WorkStack<'_> {
         }
     }
 
-    /// The same, if there is one within reach.
+    /// Pops the top entry, if one is within reach.
     #[inline(always)]
     pub(crate) fn pop_at_hand(&mut self) -> Option<usize> {
         self.top.pop()
@@ -224,14 +229,16 @@ impl WorkStack<'_> {
         self.top.len()
     }
 
-    /// The `N` topmost entries, in the order in which they were pushed, if there are so many within reach and `suits` says yes.
+    /// Pops the `N` topmost entries, in the order in which they were pushed, if there are that many
+    /// within reach and `suits` accepts them.
     #[inline(always)]
     pub(crate) fn pop_group<const N: usize>(
         &mut self,
         suits: impl FnOnce(&[usize; N]) -> bool,
     ) -> Option<[usize; N]> {
         let entries = self.top.last_chunk::<N>()?;
-        // Volatile: as a vector they could not be loaded at once, for each was stored by itself and not long ago.
+        // Volatile: as a vector they could not be loaded at once, because each was stored by itself
+        // just before.
         // SAFETY: references to them.
         let group = entries.each_ref().map(|entry| unsafe { std::ptr::from_ref(entry).read_volatile() });
         if !suits(&group) {
@@ -241,46 +248,48 @@ impl WorkStack<'_> {
         Some(group)
     }
 
-    /// Whether there is so much that no more should be added before it is done: half a piece.
+    /// Whether the top piece is half full: then its entries should be handled before more are
+    /// added.
     #[inline(always)]
     pub(crate) fn is_deep(&self) -> bool {
         self.top.len() * 2 >= self.top.capacity()
     }
 
-    /// How many share the work.
+    /// Number of workers that share the work.
     pub(crate) fn workers(&self) -> usize {
         self.crew.workers()
     }
 
-    /// Whether somebody idles, and could have something: a hint, and cheap.
+    /// Whether a worker idles and this one could give it something: a hint, and cheap.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
         self.crew.idle.load(Ordering::Relaxed) > 0
             && (self.top.len() >= WORTH_GIVING || !self.below.is_empty())
     }
 
-    /// To be called now and then by who follows a list: lets others have what they could have, or
-    /// finds out whether this worker [is alone](Self::is_alone).
+    /// To be called now and then by a worker that follows a list. Offers entries to others if
+    /// possible, or finds out whether this worker [is alone](Self::is_alone).
     #[inline(always)]
     pub(crate) fn look_around(&mut self) {
         if self.is_wanted() {
             self.give();
         } else if !self.alone {
-            // Acquire: what the others did is seen from here on. Who is counted as idle had nothing
-            // then, and nothing has been on offer but by this worker, whose deque is empty.
+            // Acquire: from here on this worker sees the others' writes. A worker that is counted
+            // as idle had nothing then. Since then only this worker could offer anything, and its
+            // deque is empty.
             self.alone =
                 self.crew.idle.load(Ordering::Acquire) + 1 == self.workers() && self.shared.is_empty();
         }
     }
 
-    /// Whether no other worker does anything, nor will before this one offers something; what all
-    /// others did is seen. May be `false` although it is so.
+    /// Whether no other worker does anything, nor will before this one offers something; all writes
+    /// of the others are seen. May be `false` although it is so.
     #[inline(always)]
     pub(crate) fn is_alone(&self) -> bool {
         self.alone
     }
 
-    /// Lets others have every other entry of what there is, unless they can already have some, or it is too little.
+    /// Offers every other entry to others, unless they can already take some, or there are too few.
     #[cold]
     #[inline(never)]
     pub(crate) fn give(&mut self) {
@@ -300,14 +309,15 @@ impl WorkStack<'_> {
         });
     }
 
-    /// Lets others have, as one piece, all near the top that are of the same kind as the first that has one; `false`: none has, or others
-    /// have enough.
+    /// Offers all entries near the top that are of the same kind as the first one with a kind, as
+    /// one piece. `false`: none has a kind, or enough is on offer.
     pub(crate) fn give_kind(&mut self, kind: impl Fn(usize) -> Option<usize>) -> bool {
         let Some(wanted) = self.top.iter().find_map(|&entry| kind(entry)) else { return false };
         self.shared.len() < SHARED_PIECES && self.give_those(|entry| kind(entry) == Some(wanted))
     }
 
-    /// Lets others have, as one piece, those near the top of which `goes` is true; `false`: there may not be another piece.
+    /// Offers the entries near the top for which `goes` is true, as one piece. `false`: no further
+    /// piece may be made.
     fn give_those(&mut self, mut goes: impl FnMut(usize) -> bool) -> bool {
         let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
         piece.extend(self.top.extract_if(.., |entry| goes(*entry)));
@@ -315,14 +325,14 @@ impl WorkStack<'_> {
         true
     }
 
-    /// Puts a piece where others find it, and wakes one of them if it sleeps.
+    /// Puts a piece where others find it, and wakes a sleeping worker.
     fn offer(&mut self, piece: Piece) {
         self.alone = false;
         self.shared.push(piece);
         self.crew.sleepers.wake(1);
     }
 
-    /// Lets others have all there is; `false` if that is too much for the moment.
+    /// Offers all entries to others; `false` if they are too many for the moment.
     pub(crate) fn give_all(&mut self) -> bool {
         while self.shared.len() < SHARED_PIECES {
             if let Some(oldest) = self.below.pop_front() {
@@ -339,8 +349,8 @@ impl WorkStack<'_> {
         self.top.is_empty() && self.below.is_empty()
     }
 
-    /// In place of [`find`](Self::find), after [`give_all`](Self::give_all): waits until others have taken it, and leaves the rest of the
-    /// round to them.
+    /// Replaces [`find`](Self::find) after [`give_all`](Self::give_all): waits until others have
+    /// taken all entries, and leaves the rest of the round to them.
     pub(crate) fn rest(&self) {
         debug_assert!(self.top.is_empty() && self.below.is_empty());
         let mut waiting = Waiting::new();
@@ -350,10 +360,10 @@ impl WorkStack<'_> {
         self.idle();
     }
 
-    /// Counts this worker as idle; whether all are. The last one wakes those that sleep: the round
-    /// is over.
+    /// Counts this worker as idle. Returns whether all are. The last one wakes the sleeping
+    /// workers: the round is over.
     fn idle(&self) -> bool {
-        // Release: who sees that all are idle sees what they did. Acquire: as above.
+        // Release: a worker that sees all idle sees all their writes. Acquire: as above.
         let all = self.crew.idle.fetch_add(1, Ordering::AcqRel) + 1 == self.crew.workers();
         if all {
             self.crew.sleepers.wake(usize::MAX);
@@ -361,10 +371,12 @@ impl WorkStack<'_> {
         all
     }
 
-    /// Gets more to do from others, when [`pop`](Self::pop) has nothing, and waits for it. `false`: all workers wait, so
-    /// there is nothing left to do in this round, and this worker does not call it again before the next.
+    /// Gets more work from others when [`pop`](Self::pop) has none, and waits for it. `false`: all
+    /// workers wait, so no work is left in this round, and this worker does not call it again
+    /// before the next round.
     ///
-    /// All workers of the crew have to come, here or to [`rest`](Self::rest), for it waits for each.
+    /// All workers of the crew have to come, here or to [`rest`](Self::rest), because it waits for
+    /// each.
     #[inline(never)]
     pub(crate) fn find(&mut self) -> bool {
         debug_assert!(self.top.is_empty() && self.below.is_empty() && self.shared.is_empty());
@@ -380,7 +392,7 @@ impl WorkStack<'_> {
         false
     }
 
-    /// Until somebody offers something, or, with `true`, all wait.
+    /// Waits until another worker offers something (`false`), or until all wait (`true`).
     fn wait(&self) -> bool {
         let Crew { idle, stealers, sleepers, .. } = self.crew;
         if self.idle() {
@@ -402,7 +414,7 @@ impl WorkStack<'_> {
         }
     }
 
-    /// Steals a piece; of two victims by chance, that which offers more (Mitzenmacher 2001).
+    /// Steals a piece from the one of two random victims that offers more (Mitzenmacher 2001).
     fn steal(&mut self) -> bool {
         let stealers = &self.crew.stealers;
         for _ in 0..ATTEMPTS * stealers.len() {
@@ -418,7 +430,7 @@ impl WorkStack<'_> {
         false
     }
 
-    /// Another worker, by chance.
+    /// A random other worker.
     fn victim(&mut self) -> usize {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 17;
@@ -455,7 +467,7 @@ impl WorkStack<'_> {
         if self.refill() { self.top.pop() } else { None }
     }
 
-    /// Brings within reach what is next, when nothing is; `false`: this worker has nothing.
+    /// Brings the next entries within reach, when none are; `false`: this worker has none.
     pub(crate) fn refill(&mut self) -> bool {
         let piece = match self.below.pop_back() {
             None if self.crew.workers() > 1 => self.shared.pop(),
@@ -475,7 +487,7 @@ impl WorkStack<'_> {
 
 impl Drop for WorkStack<'_> {
     fn drop(&mut self) {
-        // Nothing is left, unless the round was given up.
+        // No piece is left, unless the round was given up.
         while let Some(piece) = self.shared.pop() {
             self.crew.drop_piece(piece);
         }

@@ -89,7 +89,7 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
         let allowed = Mutex::new(vec![Vec::new(); workers]);
         let look = |number: usize| allowed.lock().unwrap()[number] = own_cpus();
         assert_eq!(gang.ready(workers), workers);
-        // Twice: who had not begun yet when it was first wanted is where it should be the second time.
+        // Twice: a thread that had not begun yet at the first call is in its place at the second.
         Team::new(&gang, workers).run(&look);
         Team::new(&gang, workers).run(&look);
         allowed.into_inner().unwrap()
@@ -107,7 +107,8 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
     });
 }
 
-/// Attached threads that come to a safepoint are called before threads of the gang; each number is done once, whoever does it.
+/// Attached threads that come to a safepoint are called before threads of the gang. Each number is
+/// done once, by any thread.
 #[test]
 fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
     if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
@@ -125,7 +126,7 @@ fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
                 }
             })
         });
-        // Who did which number: whether a thread of the gang.
+        // For each number: whether a thread of the gang did it.
         let run = |team: Team<'_>| {
             let done = Mutex::new(Vec::new());
             team.run(&|number| {
@@ -198,8 +199,9 @@ fn kinds_are_no_more_pieces_than_others_can_be_given() {
     assert_eq!(at_hand.len() + std::iter::from_fn(|| stack.pop()).count(), 60);
 }
 
-/// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1 to `n - 1`. If worker 0 `rests`,
-/// it leaves it to others as far as they can have it. The entries done, those that did not fit on a stack, and steals.
+/// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1
+/// to `n - 1`. If worker 0 `rests`, it leaves as much of the work to others as they can take.
+/// Returns the entries done, those that did not fit on a stack, and steals.
 fn work(gang: &Gang, crew: &Crew, first: &[usize], rests: bool) -> (usize, usize, u64) {
     crew.begin();
     let sums = Mutex::new((0, 0, 0));
@@ -335,8 +337,8 @@ fn every_other_entry_is_given_the_oldest_among_them() {
     assert_eq!([rich.pop(), rich.pop(), rich.pop(), rich.pop()], [Some(5), Some(3), Some(1), None]);
 }
 
-/// What one offers the other takes, whether that looks on or sleeps by then; meanwhile who has all
-/// is alone.
+/// A worker takes the other's offers, whether it spins or sleeps by then. Meanwhile the worker that
+/// has all entries is alone.
 #[test]
 fn who_finds_that_all_others_idle_is_alone_until_it_offers_something() {
     let crew = Crew::new(3, Limits { piece: 8, pieces: 10 }).unwrap();
@@ -364,7 +366,7 @@ fn who_finds_that_all_others_idle_is_alone_until_it_offers_something() {
             stack.look_around();
             assert!(!stack.is_alone());
             while stack.pop_at_hand().is_some() {}
-            // What nobody took is this worker's, too.
+            // Entries that no other worker took are this worker's, too.
         }
         let own = std::iter::from_fn(|| stack.pop()).count();
         assert!(!stack.find(), "nobody else offers anything");

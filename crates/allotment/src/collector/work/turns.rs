@@ -1,8 +1,9 @@
 //! Numbers that workers take one after another, each once: the simplest way to share a list.
 //!
-//! A share for each worker ahead of time was refused: nobody knows what a region costs before it was done. Where most numbers
-//! cost next to nothing, several are taken at once, the fewer the fewer are left (guided self-scheduling: Polychronopoulos and
-//! Kuck, IEEE Transactions on Computers 1987).
+//! Refused: a share for each worker ahead of time, because the cost of a region is known only after
+//! it is done. Where most numbers cost next to nothing, a worker takes several at once, and fewer
+//! as fewer are left (guided self-scheduling: Polychronopoulos and Kuck, IEEE Transactions on
+//! Computers 1987).
 
 use crate::sync::{AtomicUsize, Ordering};
 use std::ops::Range;
@@ -24,14 +25,15 @@ impl Turns {
         self.count
     }
 
-    /// The least number that nobody took, until there is none.
+    /// The least number that no worker took, until there is none.
     pub(crate) fn take(&self) -> Option<usize> {
-        // Relaxed: what a number stands for was there before the workers began.
+        // Relaxed: the object that a number stands for was there before the workers began.
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         (turn < self.count).then_some(turn)
     }
 
-    /// The least numbers that nobody took, until there are none: a `share`-th of them, rounded down, but at least 1 and at most `most`.
+    /// The least numbers that no worker took, until there are none: one `share`-th of them, rounded
+    /// down, but at least 1 and at most `most`.
     pub(crate) fn take_some(&self, share: usize, most: usize) -> Option<Range<usize>> {
         let some = |next: usize| {
             let left = self.count.checked_sub(next).filter(|&left| left > 0)?;

@@ -1,17 +1,18 @@
-//! How many threads work on a collection.
+//! The number of threads that work on a collection.
 
-/// Bytes of used heap for which another worker is worth waking. That takes up to 0.4 ms on a virtual machine, in which one marks
-/// 0.5 MB; and what is used is garbage for the most part.
+/// Bytes of used heap that are worth waking another worker. A wake-up takes up to 0.4 ms on a
+/// virtual machine, in which one worker marks 0.5 MB; and most of the used bytes are garbage.
 const BYTES_EACH: usize = if cfg!(test) { 4 << 10 } else { 8 << 20 };
 
-/// How many workers a heap may have on a machine of so many CPUs, if nobody says it: HotSpot's formula for ParallelGCThreads
-/// (`WorkerPolicy::nof_parallel_worker_threads`), all of up to 8 and five of eight beyond.
+/// The most workers of a heap on a machine with `cpus` CPUs, if no option says it. This is
+/// HotSpot's formula for ParallelGCThreads (`WorkerPolicy::nof_parallel_worker_threads`): all of up
+/// to 8 CPUs, and five of eight beyond.
 pub(crate) fn default_workers(cpus: usize) -> usize {
     if cpus <= 8 { cpus.max(1) } else { 8 + (cpus - 8) * 5 / 8 }
 }
 
-/// How many of at most `most` workers a collection of so many bytes wants: one for every 8 MiB that are used, or part of
-/// them.
+/// The number of workers, at most `most`, that a collection of this many bytes wants: one for every
+/// 8 MiB that are used, or part of them.
 pub(crate) fn wanted_workers(used_bytes: usize, most: usize) -> usize {
     used_bytes.div_ceil(BYTES_EACH).clamp(1, most.max(1))
 }

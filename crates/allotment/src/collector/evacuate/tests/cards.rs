@@ -5,7 +5,7 @@ use crate::collector::full::Compaction;
 use crate::collector::full::tests::model::Number;
 use crate::region::CARD_BYTES;
 
-/// An old array of so many slots, and whatever else is wanted young.
+/// An old array of `length` slots; all other objects are young.
 fn old_array(workers: usize, length: usize) -> (Young, Number) {
     let mut young = young(workers, 48, Limits { tenuring_threshold: 0, ..limits() });
     let [array] = young.allocate([(ARRAY, length)]);

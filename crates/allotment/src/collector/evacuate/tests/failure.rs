@@ -1,11 +1,11 @@
-//! When there is no memory to copy to, what is alive stays, and becomes old.
+//! Without memory for copies, live objects stay and become old.
 
 use super::*;
 use crate::collector::full::Compaction;
 use crate::collector::full::tests::model::Number;
 use crate::region::State;
 
-/// Fills what there is, up to so many objects.
+/// Fills the free memory, with at most `most` objects.
 fn fill(young: &mut Young, most: usize) -> Vec<Number> {
     young.graph.allocate(&vec![(PAIR, 0); most])
 }
@@ -54,7 +54,7 @@ fn what_found_memory_moves_and_what_found_none_stays_beside_it() {
                 let statistics = young.collect();
                 assert!(statistics.sum.objects > 0 && statistics.sum.kept_objects > 0);
                 assert_eq!(statistics.sum.objects + statistics.sum.kept_objects, held.len() as u64);
-                // Cards of what stayed lead to what did not.
+                // Cards of objects that stayed lead to objects that moved.
                 young.forget_roots();
                 young.collect();
                 young.root(held[0]);

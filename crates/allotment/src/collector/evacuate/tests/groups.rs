@@ -1,4 +1,4 @@
-//! Slots that are seen to together: whatever is among their referents, each is copied once, and each slot is right.
+//! Slots in groups: whatever their referents are, each is copied once, and each slot is right.
 
 use super::*;
 use crate::collector::full::tests::model::Number;

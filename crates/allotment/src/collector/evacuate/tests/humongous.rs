@@ -24,7 +24,7 @@ fn what_is_reached_becomes_old_in_place_and_what_is_not_is_freed() {
         assert_eq!((statistics.sum.kept_objects, statistics.sum.stayed_bytes), (1, LENGTH as u64 * 8 + 24));
         assert_eq!(young.graph.addresses[&array], place);
         assert!(young.is_old(array) && !young.is_old(leaf));
-        // What it refers to is found by cards.
+        // Cards lead to its referents.
         young.forget_roots();
         assert_eq!(young.collect().sum.objects, 1);
         young.collect_full(Compaction::Maximum);
@@ -60,7 +60,7 @@ fn reserve(young: &mut Young, wanted: &[(usize, usize)]) -> Vec<Number> {
     let objects = young.graph.heap.attach(|mutator| {
         let mut room = mutator.make_room(bytes).expect("a run");
         let each = shapes.iter().map(|&(shape, length)| {
-            // SAFETY: the shape is the heap's, and the object is initialised before anything collects.
+            // SAFETY: the shape is the heap's, and the object is initialised before any collection.
             unsafe { mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length) }
         });
         each.map(|object| object.expect("it was reserved")).collect::<Vec<_>>()
@@ -123,7 +123,8 @@ fn a_pin_in_a_run_keeps_the_pinned_object() {
     }
 }
 
-/// Cards and starts of a run lie elsewhere once it has moved; what lies where it was has its own.
+/// Cards and starts of a run lie elsewhere once it has moved; the objects in its old place have
+/// their own.
 #[test]
 fn a_run_that_moved_is_old_where_it_is_now() {
     for workers in WORKERS {

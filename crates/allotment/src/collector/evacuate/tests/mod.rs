@@ -22,8 +22,9 @@ use young::Young;
 /// Bytes of a region in most tests.
 const REGION: usize = 4096;
 
-/// A kind with a strong slot at 0 and 1 and a weak one at 2, of 40 bytes; one without slots, of 16; and one with two strong
-/// slots, of 32. Of the last two all that is asked of one is known after the first.
+/// A kind of 40 bytes with a strong slot at 0 and 1 and a weak one at 2; one of 16 bytes without
+/// slots; one of 32 bytes with two strong slots. Of the last two kinds, the first object makes all
+/// others known.
 const PAIR: usize = 0;
 const LEAF: usize = 5;
 const NODE: usize = 6;
@@ -45,7 +46,7 @@ fn limits() -> Limits {
     }
 }
 
-/// A heap without objects, and who collects it.
+/// A heap without objects, and its collector.
 fn young(workers: usize, regions: usize, limits: Limits) -> Young {
     Young::new((REGION, regions), "", workers, limits)
 }

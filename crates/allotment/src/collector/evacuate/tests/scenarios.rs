@@ -1,4 +1,4 @@
-//! Ages, limits, weak slots, and what is done with freed memory.
+//! Ages, limits, weak slots, and the treatment of freed memory.
 
 use super::*;
 use crate::collector::full::Compaction;
@@ -104,7 +104,7 @@ fn what_does_not_fit_on_a_stack_is_found_again() {
     }
 }
 
-/// Where a weak slot is, and what becomes of its referent.
+/// The place of a weak slot, and the fate of its referent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
     Root,
@@ -141,7 +141,7 @@ fn weak_slots_are_cleared_when_their_referent_dies_and_then_only() {
             for referent in [What::Dead, What::Survives, What::Promoted, What::Pinned, What::Old] {
                 let mut young = young(workers, 16, limits());
                 let (from, to) = match holder {
-                    // What is old is made first: it takes a collection.
+                    // An old object is made first: it takes a collection.
                     What::Old => (makes(&mut young, holder), makes(&mut young, referent)),
                     _ => {
                         let to = makes(&mut young, referent);
@@ -223,7 +223,8 @@ fn an_old_region_with_room_is_filled_on() {
 fn what_a_buffer_leaves_at_the_end_of_an_old_region_is_not_lost() {
     let limits = Limits { tenuring_threshold: 0, old_plab_bytes: REGION, ..limits() };
     let mut young = young(1, 8, limits);
-    // Of 896 bytes: four fill a region of buffers; four leave a card of a buffer that is a region, and one has the next.
+    // Objects of 896 bytes: four fill a region of buffers. Four leave a card of a buffer that is a
+    // region, and one has the next region.
     for object in young.allocate([(BYTES, 872); 9]) {
         young.root(object);
     }

@@ -1,4 +1,4 @@
-//! What a worker does when another one was faster, which no test can make it be.
+//! A worker's steps after another worker was faster; no test can bring that about directly.
 
 use super::*;
 use crate::collector::evacuate::worker::Worker;

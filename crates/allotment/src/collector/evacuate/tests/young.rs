@@ -111,12 +111,13 @@ impl Young {
     /// Chooses the set as a collector does, and collects; nothing is compared.
     pub(super) fn evacuate(&mut self) -> Statistics {
         self.evacuate_with(|_, evacuation, roots, team| {
-            // SAFETY: no thread is attached; tests write only addresses of objects to slots, and dirty cards of old ones.
+            // SAFETY: no thread is attached; tests write only addresses of objects to slots, and
+            // dirty cards of old ones.
             unsafe { evacuation.run(roots, team) }.expect("memory for stacks")
         })
     }
 
-    /// Calls `run` with what an evacuation is made of.
+    /// Calls `run` with the parts of an evacuation.
     pub(super) fn evacuate_with<R>(
         &mut self,
         run: impl FnOnce(&CollectionSet, &Evacuation<'_, crate::mutator::Committer>, Roots<'_>, Team<'_>) -> R,
@@ -155,7 +156,7 @@ impl Young {
         shared.registry.while_detached(collection).expect("no thread is attached")
     }
 
-    /// A young collection of both; compares all there is to compare.
+    /// Runs a young collection on both, and compares all that can be compared.
     pub(super) fn collect(&mut self) -> Statistics {
         let before = self.before();
         let statistics = self.evacuate();
@@ -209,7 +210,8 @@ impl Young {
             let subject = Subject { free: &shared.free, shapes: &shared.shapes };
             let tables = OldTables { cards: &shared.cards, starts };
             let adopted = shared.registry.while_detached(|| {
-                // SAFETY: no thread is attached, and a full collection leaves every region parsable.
+                // SAFETY: no thread is attached, and after a full collection every region is
+                // parsable.
                 unsafe { adopt_all(subject, &tables, old, Team::new(&tools.gang, tools.workers)) };
             });
             adopted.expect("no thread is attached");
@@ -299,7 +301,8 @@ impl Young {
         assert_eq!(self.regions(State::Shared), 0, "eden is empty");
     }
 
-    /// The verifier, and what it does not know: where objects begin, and that pieces are whole cards.
+    /// Checks by the verifier, and the facts that the verifier does not know: where objects begin,
+    /// and that pieces are whole cards.
     fn check_heap(&self) {
         let census = self.graph.heap.verify().expect("a sound heap");
         assert_eq!(census.all_objects(), self.graph.model.nodes.len() as u64, "only what lives is left");
@@ -319,7 +322,7 @@ impl Young {
             };
             let (bytes, shapes) = (self.graph.bytes(*number), &self.graph.heap.shared.shapes);
             let size_of = |at: usize| {
-                // SAFETY: the verifier has walked the region; who asks has found a header.
+                // SAFETY: the verifier has walked the region; the caller has found a header.
                 unsafe {
                     match Header::from_bits((at as *const u64).read()).kind() {
                         crate::object::Kind::Filler(bytes) => bytes,

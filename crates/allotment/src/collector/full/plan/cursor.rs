@@ -1,4 +1,4 @@
-//! Where the next object goes.
+//! The place where the next object goes.
 
 use super::{Plan, Role};
 use crate::collector::kernel::broken;
@@ -8,12 +8,12 @@ use std::ops::Range;
 /// The gap that is being filled.
 ///
 /// Gaps come in order of address; only the detour, where there is one, comes first. Where runs
-/// move, gaps are also what those left that are planned already, and what is to become free is
-/// passed over by all that comes from above it.
+/// move, the regions that planned runs have left are gaps, too. Everything that comes from above
+/// the regions to clear passes over them.
 pub(super) struct Cursor {
     /// A region to fill before all others.
     detour: Option<usize>,
-    /// Whether it was reached.
+    /// Whether the detour was reached.
     past_detour: bool,
     /// The region of the gap; `None` before the first one.
     region: Option<usize>,
@@ -36,17 +36,17 @@ impl Cursor {
         Cursor { detour, past_detour, region: None, next: 0, pin: 0, at: 0, end: 0, source: 0, cleared }
     }
 
-    /// What is planned from here on lies in this region, or begins there.
+    /// Notes that the objects planned from here on lie in this region, or begin there.
     pub(super) fn reach(&mut self, source: usize) {
         self.source = source;
     }
 
-    /// The lowest region that no gap was opened in yet, but the detour.
+    /// The lowest region, except the detour, in which no gap was opened yet.
     pub(super) fn next_region(&self) -> usize {
         self.next
     }
 
-    /// Whether the region is none for what is planned now, whatever lies in it.
+    /// Whether the region is closed to the objects planned now, whatever its contents.
     pub(super) fn avoids(&self, index: usize) -> bool {
         self.detour == Some(index) || self.passes(index)
     }
@@ -69,7 +69,7 @@ impl Cursor {
         self.at += bytes;
     }
 
-    /// Takes back what was given away from `at` on.
+    /// Takes back the memory that was given away from `at` on.
     pub(super) fn rewind(&mut self, at: usize) {
         self.at = at;
     }
@@ -85,7 +85,7 @@ impl Cursor {
         }
     }
 
-    /// Closes the gap, and opens the next one in which `bytes` have room.
+    /// Closes the gap, and opens the next one with room for `bytes`.
     pub(super) fn open_next<B: Backing>(&mut self, free: &FreeSet<B>, plan: &mut Plan, bytes: usize) {
         self.close(plan);
         loop {
@@ -102,7 +102,7 @@ impl Cursor {
         }
     }
 
-    /// The first gap of the next region that has one.
+    /// Opens the first gap of the next region that has one.
     fn open_region<B: Backing>(&mut self, free: &FreeSet<B>, plan: &mut Plan) {
         loop {
             let (index, passed) = match self.detour {
@@ -120,7 +120,7 @@ impl Cursor {
             };
             let opens = match region.role {
                 _ if region.gets_run || passed => false,
-                // Nothing overtakes, so all of a run that moves is below what is planned now.
+                // Nothing overtakes, so all of a moving run is below the objects planned now.
                 Role::Slides | Role::Stays | Role::Shifts => true,
                 Role::Untouched => plan.take(free, index),
                 // The detour is taken when its turn comes again.
@@ -135,10 +135,10 @@ impl Cursor {
         }
     }
 
-    /// The gap below pin number `self.pin`, or above the last one.
+    /// Opens the gap below pin number `self.pin`, or above the last pin.
     fn open<B: Backing>(&mut self, free: &FreeSet<B>, plan: &Plan, index: usize) {
         let (region, table) = (&plan.regions[index], free.table());
-        // What stays lies at the bottom of its region; elsewhere nothing does.
+        // Objects that stay lie at the bottom of their region; elsewhere nothing does.
         let bottom = if region.role == Role::Stays { region.top } else { table.bottom(index) };
         self.at = plan.gap_start(index, self.pin, bottom);
         self.end = if self.pin < region.pins.end { plan.pins[self.pin].start } else { table.end(index) };

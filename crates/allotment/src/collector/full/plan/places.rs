@@ -1,27 +1,27 @@
-//! Where a run fits, and which room is worth clearing: numbers only.
+//! The place where a run fits, and the room that is worth clearing: numbers only.
 //!
-//! Regions that nothing can leave and nothing can enter (with a pin, in quarantine) cut the heap
-//! into *rooms*. Within a room all that moves goes down, so that what is free of it is side by side
-//! at its top. What goes down from one room to another makes the upper one emptier and the lower
-//! one fuller. So one room is chosen, and nothing enters it from above: the one that will have the
-//! most free, of those that have enough to begin with, so that no run makes the longest free
+//! Regions that nothing can leave or enter (with a pin, in quarantine) cut the heap into *rooms*.
+//! Within a room all moving objects go down, so its free memory is side by side at its top. Objects
+//! that go down from one room to another make the upper room emptier and the lower one fuller. So
+//! one room is chosen, and nothing enters it from above. It is the room that will have the most
+//! free regions, among those that have enough to begin with. So no run makes the longest free
 //! stretch shorter.
 
 use std::ops::Range;
 
-/// What a region is for who chooses a room.
+/// The kind of a region in the choice of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Nothing leaves it, and nothing enters it.
     Wall,
-    /// Nothing is in it.
+    /// It is empty.
     Free,
-    /// All that is in it may leave it.
+    /// All its contents may leave it.
     Moves,
 }
 
-/// The lowest region from `from` on that `regions` side by side begin with, for a run that begins
-/// at `own`, no lower: those below `own` are `usable`. At the latest it is `own`.
+/// The lowest region from `from` on at which `regions` regions side by side begin. They are for a
+/// run that begins at `own`: those below `own` are `usable`. The result is `own` at the latest.
 pub(super) fn lowest_stretch(
     from: usize,
     own: usize,
@@ -41,7 +41,7 @@ pub(super) fn lowest_stretch(
     start
 }
 
-/// The room to clear of a heap of so many regions.
+/// The room to clear of a heap of `regions` regions.
 pub(super) fn room_to_clear(regions: usize, kind: impl Fn(usize) -> Kind) -> Range<usize> {
     let (mut longest, mut stretch) = (0, 0);
     for index in 0..regions {
@@ -49,7 +49,7 @@ pub(super) fn room_to_clear(regions: usize, kind: impl Fn(usize) -> Kind) -> Ran
         longest = longest.max(stretch);
     }
     let (mut best, mut most) = (0..0, 0);
-    // Free in the rooms below.
+    // Free regions in the rooms below.
     let mut below = 0;
     let mut start = 0;
     while start < regions {
@@ -113,15 +113,15 @@ mod tests {
             ("....", 0..4),
             ("oo.o.", 0..5),
             ("###", 0..0),
-            // What is above fills what is below.
+            // Objects above fill the room below.
             ("..o#oo..", 4..8),
             ("...#oo", 0..3),
             ("...#oooooo..", 0..3),
             ("...#oooooo...", 4..13),
-            // What is below would have to go up.
+            // Objects below would have to go up.
             ("....o#o..", 0..5),
             ("o#.#o.o#oo", 4..7),
-            // Of two alike the upper one, which what is below can still help.
+            // Of two equal rooms the upper one, whose objects can still go to the room below.
             (".o#.o", 3..5),
             ("#..o#", 1..4),
         ] {

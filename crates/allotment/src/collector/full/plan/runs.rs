@@ -1,18 +1,19 @@
-//! Runs of regions: what of them lives, and, where they move, where each of them goes.
+//! Runs of regions: their live objects, and the new place of each run that moves.
 //!
 //! A run takes part in the plan like the objects of a region: in order of address, downwards. So
 //! nothing overtakes, the slide needs no free memory, and no second pass over the heap is made:
-//! slots into a run get the new address with all others. Only it keeps its form: it goes as it is
-//! to whole regions that have nothing in them by then, which were free, or which all has left.
+//! slots into a run get the new address with all others. The run keeps its form, though. It goes as
+//! it is to whole regions that are empty by then: regions that were free, or that all objects have
+//! left.
 //!
-//! **Invariant:** a run fits at the latest where it is. No gap is opened in its regions before its
-//! turn, and none of another run's goes there: what is planned before it lies below, and goes
-//! further down.
+//! **Invariant:** a run fits in its old place at the latest. No gap is opened in its regions before
+//! its turn, and no other run goes there: everything planned before it lies below, and goes further
+//! down.
 //!
-//! Where there is no wall, all that lives is side by side at the bottom afterwards. Walls are
-//! regions with a pin; runs with a pin; regions without memory, where the system has none. Runs
-//! towards the top and objects towards the bottom were refused: they would have to change places,
-//! which takes memory.
+//! Without walls, all live objects are side by side at the bottom afterwards. Walls are regions
+//! with a pin, runs with a pin, and regions without memory where the system has none. Refused: runs
+//! towards the top and objects towards the bottom. They would have to change places, which takes
+//! memory.
 
 use super::places::{self, Kind};
 use super::{Cursor, LargeArray, MovedRun, Planner, Role};
@@ -24,8 +25,8 @@ use crate::region::{Backing, State};
 use std::ops::Range;
 
 impl<B: Backing> Planner<'_, '_, B> {
-    /// Leaves what is live in a run of regions in place, and covers what is dead; whether anything
-    /// is live. A run holds one object, unless it was reserved for several.
+    /// Leaves the live objects of a run of regions in place, and covers its dead ones. Returns
+    /// whether any object is live. A run holds one object, unless it was reserved for several.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
@@ -34,7 +35,8 @@ impl<B: Backing> Planner<'_, '_, B> {
         let region_bytes = free.table().geometry().region_bytes();
         let (bottom, end) = (free.table().bottom(index), free.object_end(index));
         let mut any = false;
-        // SAFETY: the run is parsable. The walk has read the size of an object before that is covered.
+        // SAFETY: the run is parsable. The walk has read the size of an object before it is
+        // covered.
         let parsed = unsafe {
             walk(self.subject.shapes, bottom, end, |object| {
                 let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
@@ -54,7 +56,7 @@ impl<B: Backing> Planner<'_, '_, B> {
         any
     }
 
-    /// Whether the live run that begins at region `index` may move; no pin before `first_pin` is in
+    /// Whether the live run that begins at region `index` may move. No pin before `first_pin` is in
     /// it.
     pub(super) fn may_move(&self, index: usize, first_pin: usize) -> bool {
         let table = self.subject.free.table();
@@ -63,7 +65,7 @@ impl<B: Backing> Planner<'_, '_, B> {
         self.compaction.moves_runs() && !is_pinned
     }
 
-    /// The regions between two walls that are to become as free as can be.
+    /// The regions between two walls that are to become as free as possible.
     pub(super) fn room_to_clear(&self) -> Range<usize> {
         places::room_to_clear(self.plan.regions.len(), |index| {
             let region = &self.plan.regions[index];
@@ -76,7 +78,8 @@ impl<B: Backing> Planner<'_, '_, B> {
         })
     }
 
-    /// Plans the run that begins at region `index`; nothing, if that is none of its first.
+    /// Plans the run that begins at region `index`. Does nothing if that is not a run's first
+    /// region.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
@@ -99,7 +102,7 @@ impl<B: Backing> Planner<'_, '_, B> {
         statistics.run_regions_moved += run.regions;
         statistics.run_bytes_moved += run.bytes;
         let (bottom, map) = (table.bottom(index), self.map);
-        // SAFETY: the run is parsable; what is dead in it is covered.
+        // SAFETY: the run is parsable; its dead objects are covered.
         let parsed = unsafe {
             walk(self.subject.shapes, bottom, bottom + run.bytes, |object| {
                 if object.shape.is_some() {
@@ -112,8 +115,8 @@ impl<B: Backing> Planner<'_, '_, B> {
         }
     }
 
-    /// Where a run of so many regions goes that begins at region `run`; what it gets of free
-    /// regions is taken.
+    /// Finds the new place of a run of `regions` regions that begins at region `run`. Takes the
+    /// free regions among them.
     fn find_place(&mut self, run: usize, regions: usize, cursor: &Cursor) -> usize {
         let mut from = cursor.next_region();
         loop {
@@ -130,7 +133,7 @@ impl<B: Backing> Planner<'_, '_, B> {
         }
     }
 
-    /// Whether a run may go to the region, of which all has been planned.
+    /// Whether a run may go to the region. All objects of the region have been planned.
     fn is_usable(&self, index: usize, cursor: &Cursor) -> bool {
         let region = &self.plan.regions[index];
         !region.gets_run
@@ -143,7 +146,7 @@ impl<B: Backing> Planner<'_, '_, B> {
             }
     }
 
-    /// Whether nothing is in the region, and it can be had.
+    /// Whether the region is empty and can be had.
     fn is_unused(&self, index: usize) -> bool {
         match self.subject.free.table().get(index).state() {
             State::Free => true,

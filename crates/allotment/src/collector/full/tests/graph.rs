@@ -1,4 +1,5 @@
-//! A real heap beside its model: every change is made to both, and after a collection they are compared.
+//! A real heap beside its model: every change is made to both, and they are compared after a
+//! collection.
 
 use super::model::{Model, Node, Number, Value};
 use super::*;
@@ -88,7 +89,8 @@ impl Graph {
         let shapes = self.shapes;
         let objects = self.heap.attach(|mutator| {
             let each = wanted.iter().map(|&(kind, length)| {
-                // SAFETY: the shape is the heap's, and the object is initialised before anything collects.
+                // SAFETY: the shape is the heap's, and the object is initialised before any
+                // collection.
                 unsafe { mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(shapes[kind]), length) }
             });
             each.collect::<Vec<_>>()
@@ -150,7 +152,8 @@ impl Graph {
         let address = self.slot_address(number, slot);
         // SAFETY: a slot of an object that the model says is there.
         unsafe { write(address, self.bits(value)) };
-        // Young objects without: so a collection that relies on the barrier where it may not is found out.
+        // Young objects skip the barrier: this exposes a collection that relies on it where it may
+        // not.
         if self.model.old.contains(&number) {
             self.heap.shared.cards.dirty(address);
         }
@@ -218,8 +221,9 @@ impl Graph {
         self.shapes[kind]
     }
 
-    /// Finds every object of the model again, from the roots and from those that have not moved on, and compares;
-    /// `expected` has the number, the place and the former header of each, and says what its header should be.
+    /// Finds every object of the model again, from the roots and from objects that have not moved,
+    /// and compares. `expected` has the number, the place and the former header of each, and says
+    /// what its header should be.
     pub(in crate::collector) fn find_all(
         &mut self,
         unmoved: &BTreeSet<Number>,

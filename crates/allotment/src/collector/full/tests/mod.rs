@@ -32,7 +32,7 @@ fn heap(regions: usize) -> Heap {
     builder.collector(CollectorKind::MarkCompact).build().expect("a heap")
 }
 
-/// What collects.
+/// The tools of a collection.
 pub(in crate::collector) struct Tools {
     tables: SideTables,
     pub(in crate::collector) gang: Gang,
@@ -76,7 +76,8 @@ fn collect_detached(
             pinned: &mut |pin| pinned.iter().copied().for_each(pin),
         };
         let subject = Subject { free: &shared.free, shapes: &shared.shapes };
-        // SAFETY: no thread is attached, tests write only addresses of objects to slots, and neither `slots` nor `pinned` unwinds.
+        // SAFETY: no thread is attached, tests write only addresses of objects to slots, and
+        // neither `slots` nor `pinned` unwinds.
         unsafe {
             collect(subject, &mut tools.tables, roots, compaction, Team::new(&tools.gang, tools.workers))
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An object's number; it lies in the object, too.
 pub(in crate::collector) type Number = u64;
 
-/// What a slot holds.
+/// The value of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collector) enum Value {
     /// Null or an immediate: these bits.
@@ -28,7 +28,7 @@ pub(in crate::collector) struct Model {
     pub(in crate::collector) nodes: BTreeMap<Number, Node>,
     pub(in crate::collector) roots: Vec<(Value, SlotKind)>,
     pub(in crate::collector) pins: BTreeSet<Number>,
-    /// Objects that are old: a young collection looks at them by their dirty cards only, and frees none.
+    /// Old objects: a young collection looks at them only by their dirty cards, and frees none.
     pub(in crate::collector) old: BTreeSet<Number>,
 }
 
@@ -50,12 +50,13 @@ impl Model {
         reached
     }
 
-    /// Removes what is not reachable and clears what referred to it weakly; how many slots that were.
+    /// Removes unreachable objects and clears the weak slots that referred to them. Returns the
+    /// number of these slots.
     pub(in crate::collector) fn collect(&mut self) -> u64 {
         self.collect_but(&BTreeSet::new())
     }
 
-    /// The same, of all but what is old.
+    /// The same for young objects only.
     pub(in crate::collector) fn collect_young(&mut self) -> u64 {
         self.collect_but(&self.old.clone())
     }

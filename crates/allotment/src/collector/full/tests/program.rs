@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use std::num::NonZeroU32;
 
-/// What a program does.
+/// A step of a program.
 #[derive(Clone, Debug)]
 pub(in crate::collector) enum Step {
     Allocate(Vec<(usize, usize)>),
@@ -65,7 +65,7 @@ pub(in crate::collector) fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Does it to the heap and the model.
+/// Performs a step on the heap and the model.
 pub(in crate::collector) fn perform(graph: &mut Graph, step: Step) {
     let numbers: Vec<u64> = graph.model.nodes.keys().copied().collect();
     if let Step::Allocate(wanted) = &step {

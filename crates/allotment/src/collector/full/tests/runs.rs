@@ -11,7 +11,7 @@ fn filling(regions: usize) -> usize {
     regions * REGION - 32
 }
 
-/// A heap whose freed memory is the pattern, so that the verifier sees who wrote to it.
+/// A heap whose freed memory has the pattern, so that the verifier finds stale writes.
 fn graph(workers: usize, regions: usize) -> Graph {
     let builder = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false);
     let options = "Collector=mark-compact,+ZealPoison";
@@ -132,7 +132,7 @@ fn slots_hashes_and_weak_references_follow() {
         graph.store(small[0], 2, Value::Object(runs[1], 0));
         let slots = graph.model.nodes[&runs[0]].slots.len();
         if slots > 0 {
-            // To itself, to the other, to what slides, in the first region and the last.
+            // To itself, to the other, to a sliding object, in the first region and the last.
             for slot in [0, slots - 1] {
                 graph.store(runs[0], slot, Value::Object(runs[0], 6));
                 graph.store(runs[1], slot, Value::Object(runs[0], 0));
@@ -230,7 +230,7 @@ fn a_heap_of_mixed_sizes_becomes_one_piece() {
     }
 }
 
-/// A kind, how much of a region it has or how many, and whether it lives, or is even pinned.
+/// A kind, its part of a region or its number of regions, and whether it lives or is even pinned.
 fn piece() -> impl Strategy<Value = (usize, usize, u8)> {
     let bytes = prop_oneof![
         3 => 8..REGION / 4,
@@ -245,8 +245,8 @@ fn piece() -> impl Strategy<Value = (usize, usize, u8)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Without pins all that is free is one piece, however full the heap is and whatever lies
-    /// where. With pinned runs the longest piece does not get shorter.
+    /// Without pins all free memory is one piece, however full the heap is and wherever objects
+    /// lie. With pinned runs the longest piece does not get shorter.
     #[test]
     fn what_is_free_becomes_one_piece(
         workers in 1usize..4,

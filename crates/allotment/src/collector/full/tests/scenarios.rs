@@ -151,8 +151,8 @@ fn what_does_not_fit_on_the_mark_stack_is_found_again() {
     }
 }
 
-/// Regression: the fixed slots of an object that was looked at again filled the stack each time, so that the rest of its tail never
-/// found room.
+/// Regression: the fixed slots of an object that was looked at again filled the stack each time. So
+/// the rest of its tail never found room.
 #[test]
 fn an_object_of_many_slots_is_looked_at_again_until_its_tail_is_done() {
     const TAIL: usize = 50;
@@ -165,7 +165,7 @@ fn an_object_of_many_slots_is_looked_at_again_until_its_tail_is_done() {
             slots.into_iter().fold(wide, |wide, at| wide.slot(format!("at{at}"), at, SlotKind::Strong));
         let wide = heap.register(wide).expect("a shape");
         let top = heap.attach(|mutator| {
-            // SAFETY: the shapes are the heap's, no collection comes, and what is written are slots.
+            // SAFETY: the shapes are the heap's, no collection comes, and only slots are written.
             unsafe {
                 let top = mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(wide), TAIL).expect("room");
                 for slot in (16..48 + TAIL * 8).step_by(8) {
@@ -185,7 +185,7 @@ fn an_object_of_many_slots_is_looked_at_again_until_its_tail_is_done() {
     }
 }
 
-/// Regression: what overflowed and lies behind the first region of a run was not looked at again.
+/// Regression: overflowed objects behind the first region of a run were not looked at again.
 #[test]
 fn objects_anywhere_in_a_run_are_looked_at_again() {
     const CELLS: usize = 40;
@@ -198,7 +198,7 @@ fn objects_anywhere_in_a_run_are_looked_at_again() {
             heap.register(Shape::array("Array", 16, Element::Reference(SlotKind::Strong))).expect("a shape");
         let top = heap.attach(|mutator| {
             let mut room = mutator.make_room(3 * REGION).expect("room");
-            // SAFETY: the shapes are the heap's, no collection comes, and what is written are slots.
+            // SAFETY: the shapes are the heap's, no collection comes, and only slots are written.
             unsafe {
                 let top =
                     mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(array), CELLS).expect("room");
@@ -248,7 +248,8 @@ fn regions_that_one_thread_fills_keep_their_objects() {
     }
 }
 
-/// A heap in which nothing moves: slots are looked at where an object has a weak one, and weak roots in any case.
+/// A heap in which nothing moves: slots are looked at if an object has a weak one, weak roots in
+/// any case.
 #[test]
 fn what_is_weak_is_cleared_where_nothing_moves() {
     /// Kinds with a weak slot: the last of three, in the tail, shown by a function.

@@ -1,4 +1,5 @@
-//! Collections while nobody runs: when they come, when they must not, and how the thread ends that looks.
+//! Collections while no mutator runs: when they come, when they must not, and the end of the
+//! watching thread.
 
 use super::{heap, kinds, waste};
 use crate::Heap;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a test waits for comes long before, or never.
+/// A time limit: an expected event comes long before it, or never.
 const NEVER: Duration = Duration::from_secs(60);
 
 /// Whether one of them came of itself.
@@ -19,12 +20,13 @@ fn has_idle(records: &Mutex<Vec<CollectionRecord>>) -> bool {
     records.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|record| record.cause == Cause::Idle)
 }
 
-/// What came of the last part of eden.
+/// The fate of the last part of eden.
 fn look(record: &CollectionRecord) -> Option<IdleLook> {
     record.sizing.as_ref().and_then(|sizing| sizing.last_part).map(|part| part.look)
 }
 
-/// Allocates so many objects at a time and sleeps in between, until `done` or too late; whether it was done.
+/// Allocates `objects` objects at a time and sleeps in between, until `done` or too late. Returns
+/// whether it was done.
 fn now_and_then(heap: &Heap, pair: ShapeRef, objects: usize, mut done: impl FnMut() -> bool) -> bool {
     heap.attach(|mutator| {
         let list = root(mutator);
@@ -111,7 +113,7 @@ fn without_the_option_collections_wait_until_there_is_no_room() {
     assert!(records.lock().unwrap().iter().all(|record| look(record).is_none()), "nothing is kept back");
 }
 
-/// Allocates what nobody keeps until eden is nearly full, when somebody begins to look.
+/// Allocates garbage until eden is nearly full and the control thread begins to look.
 fn until_somebody_looks(heap: &Heap, pair: ShapeRef, records: &Mutex<Vec<CollectionRecord>>) {
     heap.attach(|mutator| {
         let before = records.lock().unwrap().len();

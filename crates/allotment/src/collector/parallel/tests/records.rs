@@ -1,4 +1,4 @@
-//! What records tell of collections, and that their lines say the same.
+//! The contents of records, and of the lines made from them.
 
 use super::{heap, waste};
 use crate::collector::tests::{PAIR_BYTES, REGION, push, root};
@@ -62,7 +62,7 @@ fn a_record_tells_what_a_full_collection_did() {
         }
         // SAFETY: the shape is the heap's, and the object is not used.
         unsafe { mutator.alloc_raw(bytes, 3 * REGION) }.expect("room");
-        // Whoever is second may be late, but not always.
+        // The second worker may be late, but not always.
         let steals = |mutator: &mut Mutator<'_>| {
             assert!(mutator.collect());
             let records = records.lock().expect("no test failed in it");
@@ -107,10 +107,11 @@ fn memory_that_is_given_back_at_once_is_told() {
     }
 }
 
-/// Who was wanted, for which bytes, and that the caller leaves the work to others where there are more threads than CPUs.
+/// The wanted workers, the bytes that decided their number, and a caller that rests where there are
+/// more threads than CPUs.
 #[test]
 fn a_record_tells_why_so_many_worked() {
-    // More than one worker is wanted for.
+    // More bytes than one worker is wanted for.
     const PAIRS: usize = (600 << 10) / PAIR_BYTES;
     let cpus = std::thread::available_parallelism().expect("a number").get();
     for others in [0, cpus + 1] {

@@ -1,4 +1,4 @@
-//! What holds of every decision, whatever happened.
+//! The properties of every decision, whatever happened.
 
 use super::*;
 use proptest::prelude::*;

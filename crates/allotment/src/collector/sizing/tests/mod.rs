@@ -1,4 +1,4 @@
-//! What sizing promises: tables, properties of every history, and mutators that never existed.
+//! The promises of sizing: tables, properties of every history, and simulated mutators.
 
 mod histories;
 mod overhead;

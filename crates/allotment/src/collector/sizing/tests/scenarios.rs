@@ -1,12 +1,12 @@
-//! Programs in heaps: what they may expect.
+//! Programs in heaps: the results that they may expect.
 
 use super::simulator::{Account, Program, Simulator};
 use super::*;
 
-/// A usual program: 5 % of what it allocates lives for a while, 1 % lives long.
+/// A usual program: 5 % of its allocation lives for a while, 1 % lives long.
 const USUAL: Program = Program { ns_per_byte: 1.0, medium: (0.05, 4e6), long: 0.01, live: 20 * MIB };
 
-/// Nearly all that it allocates dies at once, and it does something with it.
+/// Nearly all of its allocation dies at once, and the program does some work with it.
 const FLEETING: Program = Program { ns_per_byte: 4.0, medium: (0.0005, 1e5), long: 0.0, live: 0 };
 
 const PROGRAMS: [Program; 5] = [
@@ -17,17 +17,17 @@ const PROGRAMS: [Program; 5] = [
     Program { live: 40 * MIB, medium: (0.03, 10e6), long: 0.002, ..USUAL },
 ];
 
-/// Bytes that live at any time, and those of them that live for a while only.
+/// Bytes that live at any time, those that live only for a while included.
 fn alive(program: Program) -> f64 {
     program.live as f64 + program.medium.0 * program.medium.1
 }
 
-/// A heap of `factor` times what lives, and a region for what dies soon.
+/// A heap of `factor` times the live bytes, and a region for short-lived bytes.
 fn heap_for(program: Program, factor: f64) -> Machine {
     machine(((alive(program) * factor) as usize).max(4 * MIB) + MIB, 256 * KIB)
 }
 
-/// Builds what lives long, lets sizes settle, and then runs. Memory is never out.
+/// Builds the long-lived data, lets sizes settle, and then runs. Memory is never out.
 fn run(program: Program, machine: Machine, list: &str) -> (Simulator, Account) {
     let mut simulator = Simulator::new(settings(list), machine);
     let mut accounts =
@@ -46,7 +46,8 @@ fn memory_is_not_out_while_it_is_not() {
             let machine = heap_for(program, factor);
             let (_, run) = run(program, machine, "");
             assert_eq!(run.allocated, 2 << 30);
-            // Each full collection is preceded by the allocation of half of what it left free, or more.
+            // Each full collection is preceded by the allocation of at least half of the room that
+            // the last one left.
             let headroom = machine.geometry.heap_bytes() as f64 - alive(program);
             let most = 2.0 * run.allocated as f64 / headroom + 2.0;
             assert!((run.full as f64) < most, "{program:?} in {factor}: {} full, {most}", run.full);
@@ -96,7 +97,7 @@ fn a_growing_program_is_collected_in_full_a_few_times_only() {
 
 #[test]
 fn garbage_is_collected_rather_than_given_the_whole_heap() {
-    // What lives is 25 MiB; much of what becomes old dies there.
+    // 25 MiB live; much of the memory that becomes old dies there.
     let program = Program { medium: (0.1, 50e6), ..USUAL };
     let (_, run) = run(program, machine(4 << 30, 2 * MIB), "MaxNewSize=32m");
     assert!(run.full >= 2, "{run:?}");
@@ -136,6 +137,6 @@ fn pauses_follow_their_goal() {
 fn the_threshold_follows_the_room() {
     let program = Program { medium: (0.05, 8e6), ..USUAL };
     let copied = |factor| run(program, heap_for(program, factor), "").1.copied;
-    // In a large heap it does not pay to copy what may die; in a small one it does.
+    // In a large heap it does not pay to copy bytes that may die; in a small one it does.
     assert!(copied(6.0) < copied(1.3), "{} {}", copied(6.0), copied(1.3));
 }

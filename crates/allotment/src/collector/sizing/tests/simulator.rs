@@ -1,13 +1,15 @@
-//! A heap without memory: cohorts of bytes that are born, copied and die, on a clock that counts allocated bytes.
+//! A heap without memory: cohorts of bytes that are born, copied and die, on a clock that counts
+//! allocated bytes.
 //!
-//! Time is made of prices: a byte allocated, copied, marked; a stop of the world. They are those of a 2-core machine, to the order of
-//! magnitude; what the scenarios assert holds for others as well.
+//! Time is made of prices: a byte allocated, copied, marked; a stop of the world. They are those of
+//! a 2-core machine, to the order of magnitude. The scenarios' assertions hold for other prices as
+//! well.
 
 use super::*;
 
 /// Bytes that are allocated at a time, and share a fate by class.
 const CHUNK: usize = 32 * KIB;
-/// Bytes of allocation after which what dies young is dead.
+/// Bytes of allocation after which short-lived bytes are dead.
 const SHORT: u64 = 96 * KIB as u64;
 
 const STOP_NS: f64 = 60_000.0;
@@ -15,12 +17,13 @@ const COPY_NS: f64 = 1.0;
 const SCAN_NS: f64 = 0.2;
 const FULL_NS: f64 = 3.0;
 
-/// What a program allocates.
+/// The allocation of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
     /// Nanoseconds of the program for a byte of allocation.
     pub(super) ns_per_byte: f64,
-    /// The part of allocation that lives for a while, and for how many bytes of allocation on average.
+    /// The part of allocation that lives for a while, and its life in bytes of allocation on
+    /// average.
     pub(super) medium: (f64, f64),
     /// The part that lives long.
     pub(super) long: f64,
@@ -35,7 +38,7 @@ struct Cohort {
     age: u8,
 }
 
-/// What happened since the last look.
+/// The events since the last look.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     pub(super) allocated: u64,
@@ -120,7 +123,7 @@ impl Simulator {
         self.machine.geometry.regions.saturating_sub(eden + self.survivor_regions + self.old_regions)
     }
 
-    /// Builds what lives long, at once.
+    /// Builds the long-lived data, at once.
     pub(super) fn start(&mut self, program: Program) -> Account {
         let life = program.live as f64 / program.long.max(1e-9);
         let mut built = 0;
@@ -164,7 +167,8 @@ impl Simulator {
             self.machine.regions_of(self.eden_bytes + bytes) > self.machine.regions_of(self.eden_bytes);
         if due || (crosses && self.free_regions() == 0) {
             self.collect();
-            // As a mutator that asks for room: nothing free after a young collection, so a full one.
+            // As a mutator that asks for room: if nothing is free after a young collection, a full
+            // one comes.
             if self.free_regions() == 0 {
                 self.collect_full();
                 self.account.out_of_memory |= self.free_regions() == 0;

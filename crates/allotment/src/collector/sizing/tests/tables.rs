@@ -3,7 +3,8 @@
 use super::*;
 use crate::options::Options;
 
-/// A young collection of an eden of 4 regions, after which nearly all of a 1 GiB heap with regions of 512 KiB is free.
+/// A young collection of an eden of 4 regions, after which nearly all of a 1 GiB heap with regions
+/// of 512 KiB is free.
 fn young() -> Collection {
     let (pause_ns, mutator_ns) = (1_000_000, 24_000_000);
     let (eden_regions, free_regions, threads) = (4, 2040, 2);
@@ -78,7 +79,7 @@ fn eden_begins_with_what_caches_cores_and_threads_need() {
 
 #[test]
 fn eden_doubles_up_to_what_throughput_needs_and_shrinks_by_an_eighth() {
-    // 6 ms for a region, 1 ms for a collection, which should be followed by 24 ms: 4 regions are right.
+    // 6 ms for a region, 1 ms for a collection, which should be followed by 24 ms: 4 regions fit.
     assert_eq!(sizing("").after(&young()).eden_regions, 4);
     // 1 ms for 4 regions: 96 are.
     let mut busy = sizing("");
@@ -89,7 +90,7 @@ fn eden_doubles_up_to_what_throughput_needs_and_shrinks_by_an_eighth() {
         let mutator_ns = eden_regions as u64 * 250_000;
         edens.push(busy.after(&Collection { mutator_ns, eden_regions, ..faster.clone() }).eden_regions);
     }
-    // Half of L3 is 64: before it has more, what it costs there is measured.
+    // Half of L3 is 64: before eden has more, its cost there is measured.
     assert_eq!(edens, [4, 8, 16, 32, 64, 64, 64, 64, 64, 96, 96]);
     let slower = Collection { mutator_ns: 1_000_000_000, ..young() };
     assert_eq!(busy.after(&slower).eden_regions, 96 - 96 / 8);
@@ -141,10 +142,10 @@ fn an_eden_that_no_cache_holds_takes_half_of_what_is_free() {
     let mut survived = [0; AGES];
     survived[1] = 400 * 512 * KIB;
     assert_eq!(eden(all, &Collection { survived, free_regions: 1400, ..crowd(500) }).0, 598);
-    // What was not given yet is not free, and is not asked for.
+    // Regions that the heap was not given yet are not free, and are not asked for.
     let (regions, text) = eden("InitialHeapSize=256m", &crowd(500));
     assert!(regions <= 512, "{text}");
-    // Within what somebody wants, and not because somebody wants much.
+    // Within a requested size, and not because the request is large.
     assert_eq!(eden(&format!("{all},NewSize=200m"), &crowd(2)).0, 400);
     assert_eq!(eden(&format!("{all},MaxNewSize=300m"), &crowd(500)).0, 600);
     let long = Collection { pause_ns: 5_000_000, ..crowd(500) };
@@ -168,7 +169,7 @@ fn limits_of_eden_name_themselves() {
     let (eden, text) = reason("MaxGCPauseMillis=5", &long);
     assert_eq!(eden, 2);
     assert!(text.contains("pause 20.000 ms, goal 5.000 ms"), "{text}");
-    // One of the free regions is for what workers' buffers leave unused.
+    // One of the free regions is for the unused rests of workers' buffers.
     let (eden, text) = reason("", &Collection { free_regions: 5, ..busy.clone() });
     assert_eq!((eden, text.contains("room")), (4, false), "{text}");
     let (eden, text) = reason("", &Collection { free_regions: 3, ..busy });
@@ -210,7 +211,8 @@ fn capacity_grows_until_enough_became_old() {
         let _ = sizing.after(&full(2048 - 20));
         sizing.after(&Collection { old_bytes: old, free_regions: free, ..young() })
     };
-    // 128 regions, 20 of them lived. 126 are in use, but hardly more are old: humongous runs and survivors are.
+    // 128 regions, 20 of them lived. 126 are in use, but hardly more are old: humongous runs and
+    // survivors make up the rest.
     let next = after(12 * MIB, 2048 - 126);
     assert!(!next.full && next.capacity_regions == 144, "{next}");
     assert!(next.to_string().contains("capacity 128->144: 4 regions became old, full from 54 on"), "{next}");
@@ -275,7 +277,8 @@ fn what_stays_where_it_is_is_no_work_and_no_copy() {
     assert_eq!((after(large.clone()), after(without)), ((1, 1), (1, 1)));
     let moved = Collection { stayed_bytes: 0, promoted_bytes: 16 * MIB, ..large.clone() };
     assert_eq!(after(moved).0, 4, "copied, it is");
-    // Nor is it a young object that lived on: of those that were due none did, and the threshold may rise.
+    // Nor does it count as a young object that lived on: of the due ones none did, and the
+    // threshold may rise.
     let due =
         Collection { survived: [0, MIB, MIB, MIB, MIB, MIB, MIB, MIB, 0, 0, 0, 0, 0, 0, 0, 0], ..young() };
     let threshold = |then: &Collection| {
@@ -299,7 +302,8 @@ fn an_eden_that_threads_have_made_larger_has_workers_for_it() {
 fn threads_that_have_come_have_workers_for_what_is_theirs() {
     let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
     let mut sizing = Sizing::new(settings(""), machine);
-    // 20 KiB of 64 MiB survive one thread's work; of 500 threads' it may be 10 MiB. That threads have gone says nothing.
+    // 20 KiB of 64 MiB survive one thread's work; of 500 threads' work it may be 10 MiB. Departed
+    // threads say nothing.
     let _ = sizing.after(&Collection { threads: 1, eden_regions: 128, promoted_bytes: 20 * KIB, ..young() });
     assert_eq!([1, 2, 40, 500].map(|threads| sizing.workers(128, threads)), [1, 1, 2, 4]);
     let _ = sizing.after(&Collection { threads: 500, promoted_bytes: 4 * MIB, ..young() });
@@ -316,7 +320,8 @@ fn buffers_of_many_workers_are_small_in_small_regions() {
     assert_eq!((sizing.workers(next.eden_regions, 1), next.full), (4, false), "{next}");
 }
 
-/// The thresholds after many collections in which `rate(age)` of each age survive, and an old byte costs so many copies.
+/// The thresholds after many collections in which `rate(age)` of each age survive, and an old byte
+/// costs `old_cost` copies.
 fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
     let mut tenuring = Tenuring::new(7, 15);
     let mut young = [0; AGES];
@@ -341,7 +346,7 @@ fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
 #[test]
 fn objects_are_old_from_the_age_at_which_they_survive() {
     let limit = 100 * MIB;
-    // An old byte costs two copies: what survives with more than 2/3 is old.
+    // An old byte costs two copies: an age of which more than 2/3 survive is old.
     assert_eq!(settled(2.0, limit, |age| if age < 4 { 0.5 } else { 0.9 }), 3);
     assert_eq!(settled(2.0, limit, |_| 0.99), 1);
     // Hardly anything reaches the seventh: no reason to change.
@@ -371,7 +376,8 @@ fn averages_are_padded_by_three_deviations() {
     assert_eq!((padded.average(), padded.padded()), (6.0, 9.0));
 }
 
-/// A program that fills a region in `near_ns` or `far_ns`, with pauses of 100 us; the eden after so many collections.
+/// A program that fills a region in `near_ns` or `far_ns`, with pauses of 100 us; returns the eden
+/// after this many collections.
 fn eden_after(collections: usize, near_ns: u64, far_ns: u64) -> (usize, usize) {
     eden_with("MaxHeapSize=1g", collections, near_ns, far_ns)
 }
@@ -437,7 +443,8 @@ fn two_collections_that_met_new_pages_do_not_make_the_near_eden_dear() {
 
 #[test]
 fn a_wrong_answer_lasts_for_one_short_wait() {
-    // All of the near collections met new pages: far seems cheaper. 32 collections after the beginning both are measured again.
+    // All of the near collections met new pages: far seems cheaper. Both are measured again 32
+    // collections after the beginning.
     let mut cache = cache_after(&[900_000; 5], &[70_000; 26]);
     assert!(cache.permits_far());
     let collect = |cache: &mut cache::Cache, regions, ns| {
@@ -450,7 +457,8 @@ fn a_wrong_answer_lasts_for_one_short_wait() {
     (0..5).for_each(|_| collect(&mut cache, 16, 50_000));
     (0..5).for_each(|_| collect(&mut cache, 32, 70_000));
     assert!(!cache.permits_far());
-    // The answer changed, so the wait is short once more, and doubles while the answer stays the same.
+    // The answer changed, so the wait is short once more. It doubles while the answer stays the
+    // same.
     let mut waits = Vec::new();
     let mut waited = 10;
     while waits.len() < 4 {
