@@ -5,12 +5,13 @@
 //! and gathers.
 
 use super::gate::Gate;
+use super::host;
 use super::iteration::Round;
 use super::protocol::{IterationRecord, Measured};
 use super::stage::{Note, Part, Play, Scene, Stage, next};
 use super::watch::{self, Watch};
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
-use crate::machine::{cpus_at_once, first_two, hand_over, raise_open_files, stolen_milliseconds};
+use crate::machine::{raise_open_files, stolen_milliseconds};
 use crate::profile::{Clock, Image, Samples, listing};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
@@ -18,9 +19,6 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// The label of what two CPUs did at once, right after a shot.
-pub(super) const CPUS: &str = "cpus";
 
 /// Measures one case. An experiment gets one and calls one of its methods once.
 pub struct Bench<'a> {
@@ -267,13 +265,7 @@ impl<'a> Bench<'a> {
             if parts.len() > 1 {
                 secondary.push(SecondaryValue::average("wall", "ms", wall(shares()).as_secs_f64() * 1e3));
             }
-            // Where several threads share work, a collector's counted, it depends on what their CPUs are right now.
-            let is_shared = parts.len() > 1 || self.case.count("workers").is_ok_and(|workers| workers != 1);
-            if let Some(cpus) = first_two().filter(|_| is_shared) {
-                secondary.extend(hand_over(cpus).map(|ns| SecondaryValue::average("line", "ns", ns)));
-                secondary
-                    .extend(cpus_at_once(cpus).map(|found| SecondaryValue::average(CPUS, "CPUs", found)));
-            }
+            secondary.extend(host::rows(self.case, parts.len()));
         }
         secondary.extend(probe.after(&iteration));
         if let Some(plan) = &self.watch.counters {

@@ -106,7 +106,7 @@ fn a_shot_that_threads_share_says_what_two_cpus_are() {
         let parts: Vec<Part> = (0..threads).map(|_| part(share)).collect();
         let record = bench.record(false, &parts, Duration::from_secs(1), None, &mut NoProbe).unwrap();
         let labels: Vec<String> = record.secondary.into_iter().map(|metric| metric.label).collect();
-        labels.contains(&"line".to_string()) && labels.contains(&CPUS.to_string())
+        labels.contains(&"line".to_string()) && labels.contains(&host::CPUS.to_string())
     };
     let two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     // No workers is as many as the heap wants.

@@ -20,6 +20,7 @@ mod fork_process;
 mod gate;
 mod gather;
 mod grid;
+mod host;
 mod interrupt;
 mod iteration;
 mod jmh_mode;

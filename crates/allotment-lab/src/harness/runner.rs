@@ -8,6 +8,7 @@
 use super::axis::label;
 use super::fork_process::{self, End, Fork};
 use super::gather::Gathered;
+use super::host;
 use super::jvm_case::{JVM, JVM_START, JvmCase, OnJvms};
 use super::jvm_fork::{self, JvmOrder};
 use super::neighbours::{Company, Left, Neighbours};
@@ -16,9 +17,7 @@ use super::protocol::IterationRecord;
 use super::settings::START;
 use super::{Axis, Case, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
 use crate::format::phrase::count;
-use crate::format::time::iteration_time;
 use crate::format::{Origin, ScoreRow};
-use crate::machine::{TWO_CPUS, await_two_cpus};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -120,7 +119,8 @@ pub fn run(run: &Run<'_>) -> Outcome {
             continue;
         }
         progress.fork(&entry.name, fork + 1, entry.forks);
-        outcome.complaints.extend(await_cpus(run).map(|text| format!("{}: {text}", entry.name)));
+        let waited = run.settings.await_cpus.and_then(|most| host::await_cpus(most, run.cpus, run.interrupt));
+        outcome.complaints.extend(waited.map(|text| format!("{}: {text}", entry.name)));
         match one_fork(run, entry, &progress) {
             Ended::Well(measured, complaints) => {
                 if !complaints.trim().is_empty() {
@@ -182,19 +182,6 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
         }
     }
     entries
-}
-
-/// Waits for two CPUs, if that is wanted; what there is to say if they did not come.
-fn await_cpus(run: &Run<'_>) -> Option<String> {
-    let at_most = run.settings.await_cpus?;
-    let &[first, second, ..] = run.cpus else { return None };
-    let found = await_two_cpus([first, second], at_most, &|| run.interrupt.requested())?;
-    (found < TWO_CPUS && !run.interrupt.requested()).then(|| {
-        format!(
-            "two CPUs did {found:.1} times what one does, and nothing better came in {}: a process began nevertheless",
-            iteration_time(at_most)
-        )
-    })
 }
 
 /// Runs a fork of an entry to its end, beside its neighbours.

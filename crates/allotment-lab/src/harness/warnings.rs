@@ -4,12 +4,12 @@
 //! warning is one line, with how many rows it concerns, the worst of them and what to do. A line per row was
 //! refused: a noisy machine makes as many as there are rows, and nobody reads them.
 
-use super::bench::CPUS;
+use super::host;
 use super::neighbours::NEIGHBOURS;
 use super::{Neighbours, Outcome};
 use crate::format::phrase::count;
-use crate::format::{Combine, Metric, ScoreRow};
-use crate::machine::{Noise, TWO_CPUS};
+use crate::format::{Combine, ScoreRow};
+use crate::machine::Noise;
 
 /// An error above this share of the score is worth a warning.
 const LARGE_ERROR: f64 = 0.10;
@@ -120,17 +120,7 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
             share * 100.0
         ));
     }
-    let of_shots = outcome.rows.iter().flat_map(|row| &row.secondary).filter(|metric| metric.label == CPUS);
-    let cpus_of_shots: Vec<f64> = of_shots.flat_map(Metric::pooled_values).collect();
-    let shared = cpus_of_shots.iter().filter(|&&cpus| cpus < TWO_CPUS).count();
-    if shared > 0 {
-        warnings.push(format!(
-            "right after {shared} of {} two CPUs did less than {TWO_CPUS} times what one does, {:.1} at the least, as \
-             two threads of a core do: --await-cpus 30s waits for better moments",
-            count(cpus_of_shots.len(), "single shot"),
-            cpus_of_shots.iter().copied().fold(f64::INFINITY, f64::min)
-        ));
-    }
+    warnings.extend(host::warning(outcome));
     if let (Some((low, high)), Some((low_after, high_after))) = (before.frequency, after.frequency) {
         let (low, high) = (low.min(low_after), high.max(high_after));
         if high as f64 > low as f64 * (1.0 + FREQUENCY_CHANGE) {
@@ -210,7 +200,7 @@ mod tests {
         one(&outcome(&steady, 1, GOOD), &stolen, "took 5.0 %");
         let mut shared = outcome(&steady, 1, GOOD);
         let samples: &[&[f64]] = &[&[2.0, 1.4], &[1.9, 1.13]];
-        shared.rows[0].secondary = vec![examples::metric(CPUS, "CPUs", Combine::Average, samples)];
+        shared.rows[0].secondary = vec![examples::metric(host::CPUS, "CPUs", Combine::Average, samples)];
         one(
             &shared,
             &quiet(),

@@ -1,7 +1,7 @@
 //! What handing over a line costs on the machine at hand: two threads on two CPUs write it in turn.
 
-use super::on_two_cpus::on_two_cpus;
-use super::time_stamp_counter;
+use super::pair::on_two_cpus;
+use crate::machine::time_stamp_counter;
 use crossbeam_utils::CachePadded;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,7 +49,7 @@ pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<Hand
 /// Of a virtual machine it says where its CPUs are: the host moves them between cores that share a cache and such that do not, and what
 /// several threads do together then takes other times.
 #[must_use]
-pub fn hand_over(cpus: [usize; 2]) -> Option<f64> {
+pub(super) fn hand_over(cpus: [usize; 2]) -> Option<f64> {
     ping_pong(cpus, 5, 500).ok().map(|measured| measured.median_nanoseconds)
 }
 
@@ -81,8 +81,8 @@ fn summary(times: &[(f64, f64)]) -> HandOver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::first_two;
     use super::*;
+    use crate::machine::first_two;
     use allotment::platform::topology::Topology;
 
     #[test]

@@ -1,6 +1,6 @@
 //! Two threads at once, each bound to a CPU: what measurements of a pair of CPUs begin with.
 
-use super::pin_current_thread;
+use crate::machine::pin_current_thread;
 use std::io;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};

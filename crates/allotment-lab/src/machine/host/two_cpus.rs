@@ -4,7 +4,7 @@
 //! learn of it: neither the topology that it is shown nor stolen time say so. On an AMD EPYC both then do 1.45 times what one does, with
 //! arithmetic, and 1.13 times with memory. Measurements of two threads from such moments say nothing about two threads.
 
-use super::on_two_cpus::on_two_cpus;
+use super::pair::on_two_cpus;
 use std::hint::{black_box, spin_loop};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ const STEPS: u64 = 1 << 18;
 /// What these CPUs do at once, of what the faster of them does alone, right now; `None` where they cannot be had. Takes some
 /// milliseconds.
 #[must_use]
-pub fn cpus_at_once(cpus: [usize; 2]) -> Option<f64> {
+pub(super) fn cpus_at_once(cpus: [usize; 2]) -> Option<f64> {
     let meeting = Meeting { slept: Barrier::new(2), awake: AtomicUsize::new(0) };
     let (first, second) = on_two_cpus(cpus, || times(&meeting, 0), || times(&meeting, 1)).ok()?;
     Some(summary(first.into_iter().zip(second)))
@@ -108,8 +108,8 @@ fn work() {
 
 #[cfg(test)]
 mod tests {
-    use super::super::first_two;
     use super::*;
+    use crate::machine::first_two;
     use allotment::platform::topology::Topology;
 
     #[test]
