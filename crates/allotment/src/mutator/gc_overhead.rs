@@ -18,8 +18,7 @@ pub struct GcOverhead {
     pub running: Duration,
     /// Bytes of free regions, plus the rest of the one region in use that has the largest rest.
     pub free_bytes: usize,
-    /// Bytes of the heap: MaxHeapSize, or what is committed where the system refuses to commit
-    /// more.
+    /// Bytes of the heap: MaxHeapSize, or the committed bytes if the system refuses to commit more.
     pub heap_bytes: usize,
     /// Full collections in a row that left less than `GCHeapFreeLimit` free, counted up to
     /// [`GcOverhead::FULL_COLLECTIONS`].

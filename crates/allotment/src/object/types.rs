@@ -1,21 +1,20 @@
 //! Shapes of Rust types: every heap of the process knows them without registration by the program.
 //!
 //! A type's shape is a static. An allocation loads its header from there, which takes seven
-//! instructions instead of nine. An id never changes and is the same in all heaps. It is as global
-//! as a `TypeId`, and no state of any heap is in it.
+//! instructions instead of nine. An id never changes and is the same in all heaps, as a `TypeId`
+//! is. No state of any heap is in it.
 //!
-//! Any code may allocate before any other code of the process has run: `.preinit_array`,
-//! constructors of each priority, a constructor of a library that `dlopen` loads while threads
-//! allocate. So no entry in the linker's table of initialisers is early enough, and a type gets its
-//! id in three steps:
+//! Any code may allocate before all other code of the process: `.preinit_array`, constructors of
+//! each priority, a constructor of a library that `dlopen` loads while threads allocate. So no
+//! entry in the linker's table of initialisers is early enough. A type gets its id in three steps:
 //!
-//! 1. The linker writes the first header: the address of the static itself, with the tag
+//! 1. The linker writes the first header: the address of the static, with the tag
 //!    [early](Header::early). The loader relocates it before any code of that file runs. So no
 //!    header is ever 0, and an object with an early header names its type.
-//! 2. Building a heap gives an id to each type in each loaded file, and the header to the static.
-//!    For this [`register_loaded`] reads the notes of the files
-//!    ([`loaded`](crate::platform::linux::loaded_files)). Types of files loaded later get ids from
-//!    an initialiser of that file, or at the next stop of the world, whichever is first.
+//! 2. Building a heap gives an id to each type in each loaded file: [`register_loaded`] reads the
+//!    notes of the files ([`loaded`](crate::platform::linux::loaded_files)). Types of later files
+//!    get ids from an initialiser of that file, or at the next stop of the world, whichever is
+//!    first.
 //! 3. If types got ids after a heap had been built, the next stop of its world gives their objects
 //!    the real header ([`EarlyTypes`]). So collectors and verifier never meet an early header.
 //!
@@ -23,15 +22,11 @@
 //! library in a process (a plugin may link its own) has its own ids, and its own heaps that know
 //! them.
 //!
-//! Refused:
-//! - Initialisers alone, as early as the linker sorts them: others may be as early, and
-//!   `.preinit_array` is earlier.
-//! - Registration on first use: a test in every allocation.
-//! - Ids in a table of each heap: one more load.
-//! - The static's address as the header of all objects: 47 bits of 64 leave no room for an identity
-//!   hash.
-//! - Early headers that the collectors resolve: one more case in each of their loops.
-
+//! Refused: initialisers alone, as early as the linker sorts them (others may be as early, and
+//! `.preinit_array` is earlier); registration on first use (a test in every allocation); ids in a
+//! table of each heap (one more load); the static's address as the header of all objects (47 bits
+//! of 64 leave no room for an identity hash); early headers that the collectors resolve (one more
+//! case in each of their loops).
 use super::{Header, Shape, ShapeId};
 use crate::platform::{Pointers, for_each_loaded};
 use crate::platform::{abort_because, process_number};
@@ -160,8 +155,8 @@ pub(super) fn type_at(index: usize) -> Option<&'static TypeShape> {
 /// A lock that knows its process: it holds the number of the process whose thread holds it, or 0.
 ///
 /// A mutex would not serve: in a child of `fork()` a mutex may be held by a thread that the child
-/// does not have. Here the number shows that, and the child takes the lock over. A registration that
-/// the lost thread left half done is a type with an early header. That type gets another id.
+/// does not have. Here the number shows that, and the child takes the lock over. A registration
+/// that the lost thread left half done is a type with an early header. That type gets another id.
 struct IdLock(AtomicU32);
 
 /// Proof that the lock is held. Dropping it releases the lock.

@@ -50,7 +50,7 @@ fn assert_disjoint(one: Carve, other: Carve) {
     assert!(one.end <= other.start || other.end <= one.start, "{one:x?} and {other:x?} overlap");
 }
 
-/// The equations hold, and `used` bytes are in use.
+/// Checks that the invariants hold, and that `used` bytes are in use.
 fn assert_sound(heap: &Heap, used: usize) {
     heap.verify().unwrap();
     assert_eq!(heap.occupancy().used_bytes, used);
@@ -60,7 +60,7 @@ fn count(heap: &Heap, state: State) -> usize {
     (0..heap.table().len()).filter(|&index| heap.table().get(index).state() == state).count()
 }
 
-/// Fills what is left, in pieces of 16 bytes, and counts it: it is all there.
+/// Fills the rest in pieces of 16 bytes and counts it: nothing is missing.
 fn assert_usable_to_the_end(heap: &Heap) {
     while allocate(heap, 0, 16).is_some() {}
     assert_eq!(heap.occupancy().used_bytes, heap.table().geometry().heap_bytes());
@@ -280,7 +280,8 @@ fn room_that_an_undo_makes_in_a_region_leaving_its_slot_is_found() {
     });
 }
 
-/// Two full regions, one of them outside its slot and still known as partial; the tail of that one.
+/// Two full regions, one of them outside its slot and still marked as partial. Returns the tail of
+/// that region.
 fn full_heap() -> (Heap, Carve) {
     let heap = heap(2, 1);
     allocate(&heap, 0, 192).unwrap();

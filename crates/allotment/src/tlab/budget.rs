@@ -1,37 +1,34 @@
 //! The bound on the bytes that the buffers of all threads hold above the floor (`adaptive` policy).
 //!
 //! A thread that grew and then idles holds a large buffer, which other threads cannot take from it
-//! before a cycle's end. The budget bounds that cost: whatever threads do, in whatever order,
+//! before a cycle's end. The budget bounds that cost. Whatever threads do, in whatever order, this
+//! holds, apart from the objects for which the buffers were asked:
 //!
 //! ```text
 //! granted == sum over threads of (size - floor) <= bound         granted is exact at every instant
 //! bytes in buffers <= bound + threads * floor
 //! ```
 //!
-//! besides the objects for which the buffers were asked. A thread reserves growth before it
-//! allocates. It returns bytes after its buffer is gone. So `granted` never lags behind the memory.
-//!
-//! The rest of the bound is divided fairly among the threads that want more than the floor, the
-//! *growers*:
+//! A thread reserves growth before it allocates, and returns bytes after its buffer is gone. So
+//! `granted` never lags behind the memory. The *growers*, threads that want more than the floor,
+//! share the rest of the bound:
 //!
 //! ```text
 //! share = (bound - held by idle growers) / active growers
 //!         rounded down to a power of two, from the floor to the largest buffer
 //! ```
 //!
-//! A thread whose size exceeds the share shrinks at its next refill. A census determines which
-//! growers are idle. It is a walk over all threads, run by one of the threads that hit the bound,
-//! at most once per decay time. Its result is a hint that ages until the next census. An outdated
-//! share is unfair for a while but cannot break the bound, which `granted` alone enforces.
+//! A thread whose size exceeds the share shrinks at its next refill. A census, a walk over all
+//! threads, finds the idle growers. A thread that hits the bound runs it, at most once per decay
+//! time. Its result is a hint: an outdated share is unfair for a while, but only `granted` enforces
+//! the bound.
 //!
-//! Cost: a refill reads one line, which is written when a thread becomes a grower or ceases to be
-//! one. Shared counters are written only when a thread's size changes. HotSpot has no bound: there,
-//! half a buffer per thread is wasted.
+//! Cost: a refill reads one line, written when a thread becomes a grower or ceases to be one.
+//! Shared counters are written only when a thread's size changes. HotSpot has no bound and wastes
+//! half a buffer per thread.
 //!
-//! Refused:
-//! - A bound enforced by a periodic walk alone: threads can take the heap between two walks.
-//! - A counter of bytes in use: every refill would write it.
-
+//! Refused: a bound enforced by a periodic walk alone (threads can take the heap between two
+//! walks); a counter of bytes in use (every refill would write it).
 use crossbeam_utils::CachePadded;
 
 use super::sizing::{Averages, Config, Cycle, Sizing};

@@ -171,7 +171,7 @@ mod tests {
         }
         let mut visited = 0;
         table.visit(|slot| {
-            // SAFETY: a slot of the table, which nobody else uses.
+            // SAFETY: a slot of the table, which no other code uses.
             unsafe { *slot += 8 };
             visited += 1;
         });

@@ -52,7 +52,7 @@ fn detach(heap: &Heap, thread: &Arc<Thread>) {
     heap.detach(thread, |attached| *attached -= 1);
 }
 
-/// What a thread does between two safepoints.
+/// The work of a thread between two safepoints.
 fn touch(thread: &Thread) {
     // SAFETY: loom ends the model if it is not.
     thread.own.with_mut(|own| unsafe { *own += 1 });

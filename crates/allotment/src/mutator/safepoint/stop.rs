@@ -338,8 +338,8 @@ impl<T: Participant, D> Inner<T, D> {
         awaited
     }
 
-    /// All threads have arrived. What the limits asked for is done, so no thread stops again for
-    /// it.
+    /// All threads have arrived. The limits' requests are served, so no thread stops again for
+    /// them.
     fn acknowledge(&self) {
         for thread in self.threads.iter().filter(|thread| thread.status().is_safe()) {
             // The owner is held, so the stopper can do the owner's part.

@@ -22,7 +22,7 @@ impl Shared {
         let table = self.free.table();
         let written = [State::Shared, State::Exclusive, State::HumongousStart];
         for index in (0..table.len()).filter(|&index| written.contains(&table.get(index).state())) {
-            // SAFETY: a region in use is committed up to its top, and nobody allocates.
+            // SAFETY: a region in use is committed up to its top, and no thread allocates.
             unsafe { self.settle_range(table.bottom(index), self.free.object_end(index), &headers) };
         }
     }
@@ -31,7 +31,7 @@ impl Shared {
     /// collection ends the process.
     ///
     /// # Safety
-    /// - `[start, end)` is committed memory, whole words, in which nobody allocates meanwhile.
+    /// - `[start, end)` is committed memory, whole words, in which no thread allocates meanwhile.
     unsafe fn settle_range(&self, start: usize, end: usize, headers: &HashMap<u64, Header>) {
         let mut address = start;
         while address < end {

@@ -70,8 +70,8 @@ pub trait Collector: Send + Sync {
         None
     }
 
-    /// The embedder released something after an allocation had failed. What earlier collections
-    /// could free says nothing any more.
+    /// The embedder released something after an allocation had failed. The results of earlier
+    /// collections no longer show how much a collection can free.
     fn embedder_let_go(&self) {}
 
     /// The heap was emptied while no thread was attached. The collector's records of its regions

@@ -51,7 +51,7 @@ pub enum ForkError {
          `Mutator::blocking`; fork while all others are in `blocking` or detached"
     )]
     ThreadRan,
-    /// Another thread was stopping the world, for a collection for example.
+    /// Another thread was stopping the world, perhaps for a collection.
     #[error(
         "this heap cannot be used in a child process: at the fork another thread was stopping the world; fork while no \
          other thread uses the heap"
