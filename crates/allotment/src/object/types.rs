@@ -27,6 +27,7 @@
 //! table of each heap (one more load); the static's address as the header of all objects (47 bits
 //! of 64 leave no room for an identity hash); early headers that the collectors resolve (one more
 //! case in each of their loops).
+
 use super::{Header, Shape, ShapeId};
 use crate::platform::{Pointers, for_each_loaded};
 use crate::platform::{abort_because, process_number};

@@ -29,6 +29,7 @@
 //!
 //! Refused: a bound enforced by a periodic walk alone (threads can take the heap between two
 //! walks); a counter of bytes in use (every refill would write it).
+
 use crossbeam_utils::CachePadded;
 
 use super::sizing::{Averages, Config, Cycle, Sizing};
