@@ -1,13 +1,14 @@
-//! How much of the time collections take, and how little they leave free.
+//! The share of time that collections take, and how little they leave free.
 //!
-//! Plain numbers. A collector measures them, a record of a collection shows them, and an
-//! [`OutOfMemory`](super::OutOfMemory) carries them where they are the reason. They are whole
-//! numbers, so that they can be compared; percentages are computed when somebody reads them.
+//! The type has plain numbers only. A collector measures them, a record of a collection shows them,
+//! and an [`OutOfMemory`](super::OutOfMemory) carries them if they are its reason. They are whole
+//! numbers, so they can be compared; percentages are computed on reading.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What collections cost for what they freed, between two full collections that allocations needed.
+/// The cost of collections and the memory that they freed, between two full collections that
+/// allocations needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcOverhead {
@@ -15,28 +16,27 @@ pub struct GcOverhead {
     pub collecting: Duration,
     /// Time in which threads ran.
     pub running: Duration,
-    /// Bytes of free regions, and of what is left of the one region in use that has most left.
+    /// Bytes of free regions, plus the rest of the one region in use that has the largest rest.
     pub free_bytes: usize,
-    /// Bytes of the heap: MaxHeapSize, or what is committed where the system refuses to commit
-    /// more.
+    /// Bytes of the heap: MaxHeapSize, or the committed bytes if the system refuses to commit more.
     pub heap_bytes: usize,
-    /// Full collections in a row that left less than `GCHeapFreeLimit` free; no more than
-    /// [`GcOverhead::FULL_COLLECTIONS`] are counted.
+    /// Full collections in a row that left less than `GCHeapFreeLimit` free, counted up to
+    /// [`GcOverhead::FULL_COLLECTIONS`].
     pub full_collections: u32,
     /// `GCTimeLimit`.
     pub time_limit_percent: u32,
     /// `GCHeapFreeLimit`.
     pub free_limit_percent: u32,
-    /// Whether this is too much: the allocation that needed the collection fails.
+    /// Whether this exceeds the limits, so that the allocation that needed the collection fails.
     pub exceeded: bool,
 }
 
 impl GcOverhead {
-    /// Full collections in a row that have to leave too little, before an allocation fails for it.
-    /// HotSpot's GCOverheadLimitThreshold.
+    /// Number of full collections in a row that must leave too little before an allocation fails
+    /// for it. HotSpot's GCOverheadLimitThreshold.
     pub const FULL_COLLECTIONS: u32 = 5;
 
-    /// The share of the time that collections took, in percent; 0 where no time passed.
+    /// The share of the time that collections took, in percent; 0 if no time passed.
     pub fn time_percent(&self) -> f64 {
         percent(self.collecting.as_nanos(), (self.collecting + self.running).as_nanos())
     }
@@ -71,7 +71,7 @@ pub(super) struct Reason<'o>(pub(super) &'o GcOverhead);
 impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let overhead = self.0;
-        // Rounded down: who reads 100 % looks for a heap that never runs.
+        // Rounded down: with 100 % a reader would suspect a heap that never runs.
         let share = (overhead.time_percent() * 10.0).floor() / 10.0;
         write!(
             f,

@@ -1,14 +1,17 @@
-//! Where generated code enters the heap: the calls of its slow paths.
+//! The entry points of the heap for generated code: the calls of its slow paths.
 //!
-//! A function here is called from machine code that no compiler checked, so it takes numbers, follows the C calling
-//! convention, and says with a 0 what Rust says with an error. Each may reach a safepoint, where a collector moves objects
-//! and must find the references in the frames of the code that called. So each leaves behind, while it runs, where it was
-//! called from: a [`GeneratedFrame`] on the stack, with its address in the thread's hot part. Its return address is the
-//! key of the code's stack map, and its frame pointer leads to the callers. A [`RootProvider`](super::RootProvider) is
-//! given the frames of all threads.
+//! Machine code that no compiler checked calls the functions of this module. So each function takes
+//! numbers, follows the C calling convention, and returns 0 where Rust would return an error. Each
+//! may reach a safepoint. There a collector moves objects and must find the references in the
+//! frames of the calling code. So each function, while it runs, records where it was called from: a
+//! [`GeneratedFrame`] on the stack, whose address is in the thread's hot part. The frame's return
+//! address is the key of the code's stack map, and its frame pointer leads to the callers. A
+//! [`RootProvider`](super::RootProvider) is given the frames of all threads.
 //!
-//! Refused: to note the frame in the generated code (six more instructions at each site; here it is once), and a frame
-//! pointer read in Rust (whether there is one then is the compiler's choice).
+//! Refused:
+//! - To record the frame in the generated code: six more instructions at each site, but only one
+//!   copy of them here.
+//! - A frame pointer read in Rust: only the compiler decides whether there is one.
 
 use super::thread::hot::Hot;
 use super::thread::state::State;
@@ -18,33 +21,37 @@ use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 use std::arch::naked_asm;
 use std::ptr;
 
-/// A slow path of an allocation: memory for objects of so many bytes together, or null where the heap has no room. A
-/// safepoint.
+/// The slow path of an allocation. Returns memory for objects of so many bytes together, or null if
+/// the heap has no room. This is a safepoint.
 ///
 /// # Safety
-/// - The first argument is [`Mutator::hot`] of the calling thread, which is attached, and no `&Mutator` of it is used
-///   meanwhile.
-/// - The second, in bytes, is a multiple of 8, at least 16; with 0 and with sizes beyond any heap the answer is null.
-/// - Every reference that the calling code will use again lies in a root: in a slot that a
-///   [`RootProvider`](super::RootProvider) finds by the [`GeneratedFrame`], say.
-/// - The caller makes objects of all the memory, each with its header and, for one with references, no slot unwritten,
-///   before the thread's next safepoint.
+/// - The first argument is [`Mutator::hot`] of the calling thread, which is attached, and no
+///   `&Mutator` of it is used meanwhile.
+/// - The second, in bytes, is a multiple of 8, at least 16; with 0 and with sizes beyond any heap
+///   the answer is null.
+/// - Every reference that the calling code will use again lies in a root. An example is a slot that
+///   a [`RootProvider`](super::RootProvider) finds by the [`GeneratedFrame`].
+/// - Before the thread's next safepoint, the caller makes objects of all the memory, each with its
+///   header. In an object with references, the caller writes every slot.
 pub type AllocateSlow = unsafe extern "C" fn(*const Hot, usize) -> *mut u8;
 
-/// The slow path of an array's allocation: the mutator's hot part, the length, the bytes of an element, and those in front
-/// of the first one. Memory for the array, or null where the heap has no room or no array is as long. A safepoint.
+/// The slow path of an array's allocation. Its arguments are the mutator's hot part, the length,
+/// the bytes of an element, and the bytes in front of the first element. Returns memory for the
+/// array, or null if the heap has no room or no array has that length. This is a safepoint.
 ///
 /// # Safety
-/// - As for [`AllocateSlow`]; an element has 1, 2, 4 or 8 bytes, and in front of the first there are at least 16.
+/// - As for [`AllocateSlow`]; an element has 1, 2, 4 or 8 bytes, and in front of the first element
+///   there are at least 16.
 pub type AllocateArraySlow = unsafe extern "C" fn(*const Hot, usize, usize, usize) -> *mut u8;
 
 /// The slow path of a safepoint poll: waits while the world is stopped.
 ///
 /// # Safety
-/// - As for [`AllocateSlow`], without what is said of memory.
+/// - As for [`AllocateSlow`], without the points about memory.
 pub type SafepointSlow = unsafe extern "C" fn(*const Hot);
 
-/// The functions that generated code calls. Addresses: constants of the process, the same for all heaps.
+/// The functions that generated code calls. Their addresses are constants of the process, the same
+/// for all heaps.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct GeneratedCalls {
@@ -82,7 +89,8 @@ impl Default for GeneratedCalls {
 }
 
 impl Mutator<'_> {
-    /// The hot part of this thread's state, which generated code is given: the same address until the thread detaches.
+    /// The hot part of this thread's state, to be given to generated code. The address stays the
+    /// same until the thread detaches.
     #[inline]
     pub fn hot(&self) -> *const Hot {
         &raw const self.state().hot
@@ -90,8 +98,9 @@ impl Mutator<'_> {
 }
 
 impl World<'_> {
-    /// From here on generated code hands each reference that it loads to its hook, or does so no more; threads that
-    /// attach later as well. For an embedder that looks at references as they are read.
+    /// Sets whether generated code hands each reference that it loads to its hook. This holds from
+    /// here on, for threads that attach later as well. It serves an embedder that examines
+    /// references as they are read.
     pub fn set_load_hook(&mut self, on: bool) {
         self.shared().set_load_hook(on);
         self.states().for_each(|state| state.hot.set_load_hook(on));
@@ -104,9 +113,11 @@ impl World<'_> {
     }
 }
 
-/// An entry of generated code: leaves a [`GeneratedFrame`] while the function runs that it names.
+/// An entry of generated code: it keeps a [`GeneratedFrame`] on the stack while the named function
+/// runs.
 ///
-/// Behind the call that led here the stack is 8 bytes off a multiple of 16, behind three words pushed it is not.
+/// After the call that led here, the stack is 8 bytes off a multiple of 16. After three pushed
+/// words it is aligned.
 #[cfg(not(loom))]
 macro_rules! entry {
     ($(#[doc = $text:literal])+ $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? => $target:path) => {
@@ -160,7 +171,7 @@ entry!(
     safepoint_slow() => safepoint
 );
 
-// `extern "C"`: a panic ends the process instead of unwinding into frames that nobody described.
+// `extern "C"`: a panic ends the process instead of unwinding into frames without unwind tables.
 extern "C" fn allocate<const ZEROED: bool>(state: &State, bytes: usize) -> *mut u8 {
     if bytes < MIN_OBJECT_BYTES || !bytes.is_multiple_of(WORD) {
         return ptr::null_mut();

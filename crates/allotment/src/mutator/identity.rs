@@ -1,7 +1,8 @@
 //! Identity hashes: a number that an object keeps wherever it moves.
 //!
-//! Made when first asked for and kept in the header's upper half. A generator per thread (xorshift,
-//! Marsaglia 2003: "Xorshift RNGs"), as HotSpot's hashCode=5: no line shared, and nothing of the address in it.
+//! The hash is made when it is first asked for, and kept in the header's upper half. Each thread
+//! has a generator (xorshift, Marsaglia 2003: "Xorshift RNGs"), as HotSpot's hashCode=5 has. So
+//! threads share no cache line, and the hash reveals nothing of the address.
 
 use super::Mutator;
 use crate::object::{Header, settled};
@@ -9,7 +10,8 @@ use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Gives an object whose type had no id its real header; the header it has then.
+/// Gives an object its real header if its type had no id at allocation. Returns the header that the
+/// object has then.
 #[cold]
 fn settle(word: &AtomicU64, early: Header) -> u64 {
     let header = settled(early).expect("an early header is that of an object of a type that is loaded");
@@ -20,7 +22,7 @@ fn settle(word: &AtomicU64, early: Header) -> u64 {
 }
 
 impl Mutator<'_> {
-    /// The object's identity hash: the same for as long as it lives.
+    /// The object's identity hash: the same for the object's whole life.
     ///
     /// # Safety
     /// - `object` is the header of a live object of this heap.

@@ -1,10 +1,11 @@
-//! A thread's side of the heap: its buffer, the fast path, and what happens when that fails.
+//! A mutator's side of the heap: its allocation buffer, the fast path and the slow paths behind it.
 //!
-//! The fast path is load, add, compare, store, header. Everything that must ever stop it (the end of
-//! the buffer, a window of zeroed memory, a sampling point, a request to come to a safepoint) lowers
-//! the one number it compares with; see [`limit`](self) in ARCHITECTURE.md for the protocol.
+//! The fast path is load, add, compare, store, header. Several events must be able to stop it: the
+//! end of the buffer, the end of a window of zeroed memory, a sampling point, and a request for a
+//! safepoint. Each of them lowers the one number that the fast path compares with. [`limit`](self)
+//! in ARCHITECTURE.md describes the protocol.
 //!
-//! This layer does not know which collector there is: it asks the [`Collector`] trait for room.
+//! This layer does not know which collector is in use. It asks the [`Collector`] trait for room.
 
 mod alloc;
 mod barrier;

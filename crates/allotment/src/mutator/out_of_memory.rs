@@ -1,10 +1,15 @@
 //! The error of an allocation.
 //!
-//! One word, so that a `Result` of a pointer and this is a pair that functions return in registers. It is what every
-//! function that allocates returns: with an error of three words each wrote its result to memory, and each caller read
-//! it back. Refused: two words of which one is never 0, which is as small and still goes by memory, since it is no pair
-//! to the compiler; and both numbers in one word, which is not exact. The box is no loss where memory is short: it is
-//! not the heap's memory, and who passes an error on as a `Box<dyn Error>` makes one anyway.
+//! The error is one word, so a `Result` of a pointer and this error is a pair that functions return
+//! in registers. Every function that allocates returns it. With an error of three words, each of
+//! these functions wrote its result to memory, and each caller read it back. The box costs nothing
+//! where memory is short: it does not use the heap's memory, and a caller that passes an error on
+//! as a `Box<dyn Error>` makes a box anyway.
+//!
+//! Refused:
+//! - Two words, one of which is never 0. They are as small, but go through memory, since the
+//!   compiler does not treat them as a pair.
+//! - Both numbers in one word. That is not exact.
 
 use super::GcOverhead;
 use super::gc_overhead::Reason;
@@ -12,12 +17,13 @@ use std::fmt;
 
 /// The heap has no room for an allocation.
 ///
-/// That is so where all that lives leaves none. It is also so where collections take nearly all of
-/// the time and free nearly nothing ([`gc_overhead`](Self::gc_overhead)): a heap that is full but
-/// for some objects of garbage finds room for a few at each full collection, and its program does
-/// not get on. The options `UseGCOverheadLimit`, `GCTimeLimit` and `GCHeapFreeLimit` say when that
-/// is. The heap stays usable after either. Who lets go of objects and tries again has a collection
-/// first. Where the option `ZealOutOfMemory` makes an allocation fail on purpose, the text says so.
+/// That is so when live objects leave no room. It is also so when collections take nearly all of
+/// the time and free nearly nothing ([`gc_overhead`](Self::gc_overhead)). A heap that is full
+/// except for a few objects of garbage finds room for a few at each full collection, and its
+/// program makes no progress. The options `UseGCOverheadLimit`, `GCTimeLimit` and `GCHeapFreeLimit`
+/// set that limit. The heap stays usable after either case. A thread that releases objects and
+/// tries again first gets a collection. If the option `ZealOutOfMemory` makes an allocation fail on
+/// purpose, the text says so.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("out of memory: {0}")]
 pub struct OutOfMemory(Box<Details>);
@@ -30,13 +36,13 @@ struct Details {
     bytes: usize,
     heap_bytes: usize,
     refused_by_system: bool,
-    /// `ZealOutOfMemory` ended memory here; what the heap has was not asked.
+    /// `ZealOutOfMemory` made this allocation fail. The heap's room was not checked.
     on_purpose: bool,
     overhead: Option<GcOverhead>,
 }
 
 impl fmt::Display for Details {
-    /// What there is no room for, why, and what would help.
+    /// Describes the missing room, the reason, and a remedy.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details { bytes, heap_bytes, refused_by_system, on_purpose, overhead } = self;
         if *on_purpose {
@@ -70,7 +76,7 @@ impl OutOfMemory {
         }))
     }
 
-    /// Bytes asked for; `usize::MAX` where the size does not fit a number.
+    /// Bytes asked for. `usize::MAX` if the size does not fit a number.
     pub fn bytes(&self) -> usize {
         self.0.bytes
     }
@@ -85,8 +91,8 @@ impl OutOfMemory {
         self.0.refused_by_system
     }
 
-    /// What collections took and left, where they took too much of the time for what they freed;
-    /// `None` where there was no room at all.
+    /// The cost and yield of collections, if they took too much time for what they freed. `None` if
+    /// there was no room at all.
     pub fn gc_overhead(&self) -> Option<&GcOverhead> {
         self.0.overhead.as_ref()
     }
@@ -99,7 +105,7 @@ impl OutOfMemory {
         self.0.refused_by_system = true;
     }
 
-    /// The option `ZealOutOfMemory` ended memory here.
+    /// Marks that the option `ZealOutOfMemory` made this allocation fail.
     pub(super) fn set_on_purpose(&mut self) {
         self.0.on_purpose = true;
     }

@@ -1,46 +1,49 @@
-//! Zeal: collections, and the end of memory, at moments that a program did not expect.
+//! Zeal: collections, and failing allocations, at moments that a program does not expect.
 //!
-//! A program that forgets a root works as long as no collection comes between. With `ZealInterval` one comes at
-//! every Nth allocation of each thread, or, with `ZealSeed`, at random with that mean: the seed is what a
-//! failure is repeated with. It costs nothing when it is off: when it is on, limits stay 0, so every allocation
-//! takes the slow path, which counts. At a due allocation `try_*` says no, as it does when the heap is full; the
-//! caller goes to `make_room`, which collects and then hands out memory. The count begins anew there, so a program
-//! gets on at N = 1; only where another thread's stop came first the next allocation is due, too, and no allocation counts
-//! until one has collected. (SpiderMonkey's `JS_GC_ZEAL`; HotSpot's `ScavengeALot`.)
+//! A program that forgets a root works as long as no collection comes between. With `ZealInterval`
+//! a collection comes at every Nth allocation of each thread. With `ZealSeed` the distances are
+//! random with that mean; the seed makes a failure repeatable. When zeal is off it costs nothing.
+//! When it is on, limits stay 0, so every allocation takes the slow path, which counts. At a due
+//! allocation `try_*` fails, as in a full heap. The caller then calls `make_room`, which collects
+//! and hands out memory. The count begins anew there, so a program makes progress at N = 1. There
+//! is one exception: if another thread's stop came first, the next allocation is due too, and no
+//! allocation counts until one has collected. (SpiderMonkey's `JS_GC_ZEAL`; HotSpot's
+//! `ScavengeALot`.)
 //!
-//! `ZealOutOfMemory` finds what does not survive the end of memory, in the same way: at the Nth allocation
-//! `try_*` says no and `make_room` that there is no memory, once. Run with 1, 2, 3... until nothing fails, a
-//! program has had each of its allocations fail in turn.
+//! `ZealOutOfMemory` finds code that does not survive the end of memory, in the same way: at the
+//! Nth allocation `try_*` fails and `make_room` reports that there is no memory, once. Run with 1,
+//! 2, 3... until nothing fails, a program has had each of its allocations fail in turn.
 //!
-//! Refused: a thread that requests collections by the clock, whose failures nobody can repeat.
+//! Refused: a thread that requests collections by the clock. Its failures cannot be repeated.
 
 use std::cell::Cell;
 
-/// The options of a heap that say when.
+/// The options of a heap for this schedule.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ZealSchedule {
     /// Allocations from one collection to the next; 0: off.
     pub(crate) interval: usize,
-    /// 0: the interval is exact. Else it is a mean.
+    /// 0: the interval is exact. Otherwise the interval is a mean.
     pub(crate) seed: usize,
-    /// The allocation of each thread for which there is no memory; 0: none.
+    /// The number of the allocation of each thread that fails; 0: none.
     pub(crate) out_of_memory: usize,
 }
 
-/// Where a thread is in the schedule. The owner's own.
+/// The position of a thread in the schedule. Owner only.
 #[derive(Debug)]
 pub(super) struct Zeal {
     schedule: ZealSchedule,
-    /// Allocations up to the one that a collection comes before, that included; 0: it must come now.
+    /// Allocations up to and including the one that needs a collection first; 0: a collection is
+    /// due now.
     collection_in: Cell<usize>,
-    /// Allocations up to the one that fails; 0: it must fail now.
+    /// Allocations up to and including the one that fails; 0: the failure is due now.
     failure_in: Cell<usize>,
     /// State of the generator of distances.
     random: Cell<u64>,
 }
 
 impl Zeal {
-    /// In both: not in the life of a thread.
+    /// In both counts: not in the life of a thread.
     const NEVER: usize = usize::MAX;
 
     /// The schedule of the `thread`-th thread that attaches.
@@ -62,17 +65,19 @@ impl Zeal {
         self.schedule.interval != 0 || self.schedule.out_of_memory != 0
     }
 
-    /// Counts an allocation on the slow path; whether it must not succeed without `make_room`.
+    /// Counts an allocation on the slow path. Returns whether it must not succeed without
+    /// `make_room`.
     pub(super) fn stops(&self) -> bool {
         self.is_on() && self.is_due()
     }
 
-    /// Whether the allocation that was counted last comes behind a collection.
+    /// Whether the last counted allocation needs a collection first.
     pub(super) fn wants_collection(&self) -> bool {
         self.collection_in.get() == 0
     }
 
-    /// Counts an allocation; whether something must come first. Once it must, nothing is counted until it did.
+    /// Counts an allocation. Returns whether a collection or a failure is due. While one is due,
+    /// nothing more is counted.
     fn is_due(&self) -> bool {
         let (collection, failure) = (&self.collection_in, &self.failure_in);
         if collection.get() > 0 && failure.get() > 0 {
@@ -81,7 +86,7 @@ impl Zeal {
         collection.get() == 0 || failure.get() == 0
     }
 
-    /// Whether the allocation that was counted last must fail. Says so once.
+    /// Whether the last counted allocation must fail. Returns true only once.
     pub(super) fn fails(&self) -> bool {
         let fails = self.failure_in.get() == 0;
         if fails {
@@ -90,7 +95,7 @@ impl Zeal {
         fails
     }
 
-    /// The collection was: the count begins anew.
+    /// A collection has run: the count begins anew.
     pub(super) fn begin_anew(&self) {
         let ZealSchedule { interval, seed, .. } = self.schedule;
         // From 1 to 2N - 1, whose mean is N.

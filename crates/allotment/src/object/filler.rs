@@ -1,15 +1,15 @@
-//! Covers memory that nobody uses with fillers, so that a region stays parsable.
+//! Covers unused memory with fillers, so that a region stays parsable.
 //!
-//! A filler is a header and nothing else is written: an unused tail of any size costs one store.
-//! HotSpot's filler is an `int[]`, which needs 16 bytes; ours reaches down to 8, so a buffer needs no
-//! alignment reserve at its end.
+//! A filler is a header, and nothing else is written: an unused tail of any size costs one store.
+//! HotSpot's filler is an `int[]`, which needs 16 bytes. A filler here may have only 8 bytes, so a
+//! buffer needs no alignment reserve at its end.
 
 use super::{Header, WORD};
 
-/// The largest filler: what 32 bits of words can say.
+/// The largest filler: its size in words has 32 bits.
 const MAX_FILLER_BYTES: usize = (u32::MAX as usize) * WORD;
 
-/// Covers `[start, end)` with fillers; an empty range is left alone.
+/// Covers `[start, end)` with fillers; does nothing for an empty range.
 ///
 /// # Safety
 /// - `start` and `end` are multiples of 8 and `start <= end`.

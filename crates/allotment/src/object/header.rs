@@ -8,15 +8,19 @@
 //! early   |  address of the type's shape  (8-aligned) | 11 |
 //! ```
 //!
-//! The fields a birth writes lie below bit 32: the header of a new object is a constant that fits the
-//! 32-bit immediate of one store. The shape names the size, so no size is stored; a filler, whose size
-//! is anything, has no shape and stores its size instead, and so can be as small as the header.
-//! A word of zeroes is no header: shape ids begin at 1. Memory that was never written is found as such.
+//! The header fields of a new object lie below bit 32, so its header is a constant that fits the
+//! 32-bit immediate of one store. The shape determines the size, so an object stores no size. A
+//! filler may have any size. It has no shape and stores its size instead, so it can be as small as
+//! the header. A word of zeroes is no header, because shape ids begin at 1. So memory that was
+//! never written is detected.
 //!
-//! Early is the header of an object whose type has no id yet (`types.rs`). No collection meets one, so it heads nothing.
+//! An early header heads an object whose type has no id yet (`types.rs`). No collection meets one,
+//! so it counts as invalid.
 //!
-//! Refused: a class pointer and a mark word (16 bytes, as HotSpot before compact headers, JEP 450); a
-//! size class in the header (saves the shape look-up in a walk, costs the bits of the hash).
+//! Refused:
+//! - A class pointer and a mark word: 16 bytes, as HotSpot before compact headers, JEP 450.
+//! - A size class in the header: it saves the shape look-up in a walk, but costs the bits of the
+//!   hash.
 
 use super::{MIN_OBJECT_BYTES, ShapeId, WORD};
 use std::num::NonZeroU32;
@@ -35,7 +39,7 @@ const SHAPE_SHIFT: u32 = 8;
 const SHAPE_MASK: u64 = (1 << 24) - 1;
 const UPPER_SHIFT: u32 = 32;
 
-/// The largest age in collections survived that the header holds (HotSpot's largest
+/// The largest age, in survived collections, that the header holds (HotSpot's largest
 /// `MaxTenuringThreshold`).
 pub const MAX_AGE: u8 = AGE_MASK as u8;
 
@@ -44,7 +48,7 @@ pub const MAX_AGE: u8 = AGE_MASK as u8;
 #[repr(transparent)]
 pub struct Header(u64);
 
-/// What a header says it heads.
+/// The kind of memory that a header heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An object of this shape.
@@ -53,7 +57,7 @@ pub enum Kind {
     Forwarded(usize),
     /// Unused memory of this many bytes, header included.
     Filler(usize),
-    /// Nothing that heads an object of a stopped heap.
+    /// No object of a stopped heap has this header.
     Invalid,
 }
 
@@ -78,7 +82,7 @@ impl Header {
         Header(address as u64 | TAG_FORWARDED)
     }
 
-    /// What an early header has above the address of its type's shape.
+    /// The bits that an early header adds to the address of its type's shape.
     pub(super) const EARLY: u64 = TAG_EARLY;
 
     /// The header of a new object whose type has its shape at `address` (8-aligned), and no id.
@@ -100,7 +104,7 @@ impl Header {
         self.0
     }
 
-    /// What it heads.
+    /// The kind of memory that it heads.
     #[inline]
     pub const fn kind(self) -> Kind {
         match self.0 & TAG_MASK {
@@ -114,50 +118,51 @@ impl Header {
         }
     }
 
-    /// Collections survived, 0 to [`MAX_AGE`]; of an object only.
+    /// Collections survived, 0 to [`MAX_AGE`]. For an object only.
     #[inline]
     pub const fn age(self) -> u8 {
         ((self.0 >> AGE_SHIFT) & AGE_MASK) as u8
     }
 
-    /// Whether it may head an object whose type had no id when it was allocated.
+    /// Whether the header may belong to an object whose type had no id when it was allocated.
     #[inline(always)]
     pub(crate) const fn is_early(self) -> bool {
         self.0 & TAG_MASK == TAG_EARLY
     }
 
-    /// Whether it heads an object of a shape with an id.
+    /// Whether the header belongs to an object of a shape with an id.
     #[inline(always)]
     pub(crate) const fn is_object(self) -> bool {
         self.0 & TAG_MASK == TAG_OBJECT && self.shape_number() != 0
     }
 
-    /// Whether it heads an object whose mark bits are 0, if it is valid.
+    /// Whether the header, if valid, belongs to an object whose mark bits are 0.
     #[inline(always)]
     pub(crate) const fn is_unmarked_object(self) -> bool {
         self.0 & (TAG_MASK | MARK_MASK << MARK_SHIFT) == 0
     }
 
-    /// All but the hash of an object's header: shape, age, marks, and that it is one. No other header has the same.
+    /// All of an object's header except the hash: shape, age, marks, and the object tag. No other
+    /// kind of header has the same bits.
     #[inline(always)]
     pub(crate) const fn lower(self) -> u32 {
         self.0 as u32
     }
 
-    /// The number of an object's shape; 0, which no shape has, where it is not valid.
+    /// The number of an object's shape. An invalid header gives 0, which no shape has.
     #[inline(always)]
     pub(crate) const fn shape_number(self) -> u32 {
         ((self.0 >> SHAPE_SHIFT) & SHAPE_MASK) as u32
     }
 
-    /// The same, one collection older; of an object younger than [`MAX_AGE`].
+    /// The same header, one collection older. For an object younger than [`MAX_AGE`].
     #[inline(always)]
     pub(crate) const fn older(self) -> Header {
         debug_assert!(self.age() < MAX_AGE);
         Header(self.0 + (1 << AGE_SHIFT))
     }
 
-    /// The same with this age, at most [`MAX_AGE`].
+    /// The same header with this age, at most [`MAX_AGE`].
     #[inline]
     #[must_use]
     pub const fn with_age(self, age: u8) -> Header {
@@ -165,13 +170,13 @@ impl Header {
         Header(self.0 & !(AGE_MASK << AGE_SHIFT) | (age as u64) << AGE_SHIFT)
     }
 
-    /// The mark bits, 0 to 3; of an object only. Their meaning is the collector's.
+    /// The mark bits, 0 to 3. For an object only. The collector defines their meaning.
     #[inline]
     pub const fn mark(self) -> u8 {
         ((self.0 >> MARK_SHIFT) & MARK_MASK) as u8
     }
 
-    /// The same with these mark bits, at most 3.
+    /// The same header with these mark bits, at most 3.
     #[inline]
     #[must_use]
     pub const fn with_mark(self, mark: u8) -> Header {
@@ -179,13 +184,13 @@ impl Header {
         Header(self.0 & !(MARK_MASK << MARK_SHIFT) | (mark as u64) << MARK_SHIFT)
     }
 
-    /// The identity hash, once the object was asked for one.
+    /// The identity hash, if the object was already asked for one.
     #[inline]
     pub const fn identity_hash(self) -> Option<NonZeroU32> {
         NonZeroU32::new((self.0 >> UPPER_SHIFT) as u32)
     }
 
-    /// The same with this identity hash.
+    /// The same header with this identity hash.
     #[inline]
     #[must_use]
     pub const fn with_identity_hash(self, hash: NonZeroU32) -> Header {

@@ -1,12 +1,13 @@
-//! What is asked of a shape for each object, where objects are met in great numbers: the size, and whether there is anything to trace.
+//! The facts about a shape that are needed for every object, where code handles many objects: the
+//! size, and whether there is anything to trace.
 //!
-//! A shape is a description, which says it in several places and by several questions. A collector that keeps the answers
-//! of the last shape it met has them in a line of its own.
+//! A shape is a description with these facts in several places, behind several functions. A
+//! collector that keeps the facts of the last shape has them in one cache line.
 
 use super::shape::array_bytes;
 use super::{Element, HEADER_BYTES, LENGTH_OFFSET, Shape, WORD};
 
-/// The answers of one shape.
+/// The facts about one shape.
 pub(crate) struct Layout<'h> {
     pub(crate) shape: &'h Shape,
     fixed_bytes: usize,
@@ -14,7 +15,8 @@ pub(crate) struct Layout<'h> {
     element_bytes: usize,
     /// Whether there may be slots in the object.
     pub(crate) has_slots: bool,
-    /// The slots as bits, bit `n` for word `n`; 0 where these are not all ([`for_each_word`]).
+    /// The slots as bits, bit `n` for word `n`; 0 if the bits cannot name all slots
+    /// ([`for_each_word`]).
     pub(crate) words: u64,
 }
 
@@ -31,13 +33,14 @@ impl<'h> Layout<'h> {
         }
     }
 
-    /// The size in bytes, if all objects of this layout have the same and no slots but [`words`](Self::words).
+    /// The size in bytes, if all objects of this layout have the same size and no slots but
+    /// [`words`](Self::words).
     #[inline]
     pub(crate) fn uniform_bytes(&self) -> Option<usize> {
         (self.element_bytes == 0 && (self.words != 0 || !self.has_slots)).then_some(self.fixed_bytes)
     }
 
-    /// The size in bytes of the object at `address`; `usize::MAX` where its length is absurd.
+    /// The size in bytes of the object at `address`; `usize::MAX` if its length is invalid.
     ///
     /// # Safety
     /// - The first 16 bytes at `address` are readable, and hold an object of this layout.
@@ -53,8 +56,9 @@ impl<'h> Layout<'h> {
     }
 }
 
-/// Calls `visit` with the slots of the object at `address` that [`Layout::words`] tells of: all, where it is not 0. That takes a third of the
-/// instructions of [`for_each_fixed_slot`](super::for_each_fixed_slot).
+/// Calls `visit` with the slots of the object at `address` that [`Layout::words`] names. These are
+/// all slots, if `words` is not 0. This takes a third of the instructions of
+/// [`for_each_fixed_slot`](super::for_each_fixed_slot).
 #[inline(always)]
 pub(crate) fn for_each_word(address: usize, mut words: u64, mut visit: impl FnMut(*mut u64)) {
     while words != 0 {

@@ -1,7 +1,7 @@
-//! What lies in the heap: headers, shapes, fillers, and the walk from one object to the next.
+//! The contents of the heap: headers, shapes, fillers, and the walk from one object to the next.
 //!
-//! **Invariant:** a region is parsable from its bottom to its top: each object or filler gives its own
-//! size, and the next one begins where it ends.
+//! **Invariant:** a region is parsable from its bottom to its top: each object or filler states its
+//! own size, and the next one begins where it ends.
 //!
 //! This layer knows neither threads nor regions.
 
@@ -46,7 +46,7 @@ pub const MIN_OBJECT_BYTES: usize = 2 * WORD;
 /// Offset in bytes of the length of an object with a tail.
 pub const LENGTH_OFFSET: usize = HEADER_BYTES;
 
-/// Rounds up to whole words; `None` when the sum does not fit.
+/// Rounds up to whole words; `None` if the sum does not fit.
 pub(crate) const fn align_to_word(bytes: usize) -> Option<usize> {
     match bytes.checked_add(WORD - 1) {
         Some(sum) => Some(sum & !(WORD - 1)),

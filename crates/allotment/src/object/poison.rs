@@ -1,16 +1,18 @@
 //! The pattern that freed memory is filled with when a heap is tested.
 //!
-//! A word of it is neither a header (its tag heads nothing) nor a reference (bit 0 is set), so who follows
-//! a reference to a dead object is told apart from who follows a good one, and a collector that meets the
-//! pattern in a slot leaves it alone. Each byte is the same, so text and numbers in dumps show it too.
-//! Refused: HotSpot's 0xBAADBABE, whose words are references by our rule.
+//! A word of the pattern is neither a header (its tag heads nothing) nor a reference (bit 0 is
+//! set). So a use of a reference to a dead object differs from a use of a valid reference. A
+//! collector that meets the pattern in a slot ignores it. All bytes are the same, so text and
+//! numbers in dumps show the pattern too.
+//!
+//! Refused: HotSpot's 0xBAADBABE. Its words are references under this heap's rule.
 
 use super::WORD;
 
 /// A word of freed memory.
 pub const POISON: u64 = 0xDBDB_DBDB_DBDB_DBDB;
 
-/// Fills `[start, end)`; an empty range is left alone.
+/// Fills `[start, end)` with the pattern; does nothing for an empty range.
 ///
 /// # Safety
 /// - `start` and `end` are multiples of 8 and `start <= end`.
@@ -20,11 +22,11 @@ pub unsafe fn poison(start: usize, end: usize) {
     unsafe { std::ptr::write_bytes(start as *mut u8, POISON as u8, end - start) };
 }
 
-/// The first word of `[start, end)` that `allowed` is not true of, and what it is.
+/// The address and value of the first word of `[start, end)` that `allowed` rejects.
 ///
 /// # Safety
 /// - `start` and `end` are multiples of 8.
-/// - `[start, end)` is committed memory that nobody writes to meanwhile.
+/// - `[start, end)` is committed memory that no thread writes to meanwhile.
 pub unsafe fn first_word_not(
     start: usize,
     end: usize,

@@ -1,4 +1,4 @@
-//! What a slot holds: the one rule by which every part of the heap tells a reference from other words.
+//! The words in slots: the one rule that distinguishes a reference from other words.
 //!
 //! ```text
 //!             63     48 47                        3 2  1  0
@@ -7,10 +7,14 @@
 //! immediate  |           whatever the runtime likes     | 1 |
 //! ```
 //!
-//! One rule for all slots of all shapes, so that a collector needs no code per kind of word: dynamic
-//! languages keep a tag in the 18 bits that an address does not use, and it travels with the reference
-//! when the object moves. Refused: a decoding function per slot (an indirect call for every slot traced),
-//! and NaN boxing (a reference would be told by a compare with a large constant, and a tag has no room).
+//! All slots of all shapes have one rule, so a collector needs no code per kind of word. Dynamic
+//! languages keep a tag in the 18 bits that an address does not use. The tag stays with the
+//! reference when the object moves.
+//!
+//! Refused:
+//! - A decoding function per slot: an indirect call for every traced slot.
+//! - NaN boxing: the test for a reference is a compare with a large constant, and a tag has no
+//!   room.
 
 /// The bits of a reference that are its address.
 pub const ADDRESS_MASK: u64 = 0x0000_FFFF_FFFF_FFF8;
@@ -18,7 +22,7 @@ pub const ADDRESS_MASK: u64 = 0x0000_FFFF_FFFF_FFF8;
 /// The bit that immediates have set, and references clear.
 pub const IMMEDIATE_BIT: u64 = 1;
 
-/// The address a word refers to; `None` for null and immediates.
+/// The address that a word refers to; `None` for null and immediates.
 #[inline(always)]
 pub const fn reference(bits: u64) -> Option<usize> {
     let address = (bits & ADDRESS_MASK) as usize;

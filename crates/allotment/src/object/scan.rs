@@ -1,4 +1,4 @@
-//! The slots of an object, for whoever traces.
+//! The slots of an object, for tracing code.
 
 use super::{Element, LENGTH_OFFSET, Shape, SlotKind, SlotVisitor, WORD};
 use std::ptr::NonNull;
@@ -6,18 +6,20 @@ use std::ptr::NonNull;
 /// The references of a tail: consecutive slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TailSlots {
-    /// The first of them.
+    /// The first of these slots.
     pub start: *mut u64,
-    /// How many there are.
+    /// Number of slots.
     pub length: usize,
-    /// How each keeps its referent.
+    /// How each slot keeps its referent.
     pub kind: SlotKind,
 }
 
-/// Calls `visit` with every slot of the object at `address` that does not belong to a tail of references.
+/// Calls `visit` with every slot of the object at `address` that does not belong to a tail of
+/// references.
 ///
 /// # Safety
-/// - `address` is the header of an initialised object of `shape`, which nobody writes to meanwhile.
+/// - `address` is the header of an initialised object of `shape`, which no thread writes to
+///   meanwhile.
 #[inline]
 pub unsafe fn for_each_fixed_slot(address: usize, shape: &Shape, mut visit: impl FnMut(*mut u64, SlotKind)) {
     if let Some(trace) = shape.trace() {
@@ -30,7 +32,7 @@ pub unsafe fn for_each_fixed_slot(address: usize, shape: &Shape, mut visit: impl
     }
 }
 
-/// The slots of the tail of the object at `address`, where it is made of references.
+/// The slots of the tail of the object at `address`, if the tail consists of references.
 ///
 /// # Safety
 /// As for [`for_each_fixed_slot`].

@@ -1,24 +1,24 @@
-//! Shapes: what an object looks like, as data.
+//! Shapes: descriptions of objects as data.
 //!
-//! An embedder registers shapes instead of implementing an object-model trait. One description serves
-//! the walk, the tracing collectors, dumps, the JIT and C; it holds no function that would have to be
-//! called for every object.
+//! An embedder registers shapes instead of implementing an object-model trait. One description
+//! serves the walk, the tracing collectors, dumps, the JIT and C. It has no function that would
+//! have to be called for every object.
 //!
 //! An object is its header, a fixed part, and for shapes with a tail a variable number of equal
-//! elements. The number of elements stands in the word behind the header.
+//! elements. The number of elements is in the word behind the header.
 
 use super::{HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, SlotKind, TraceFn, WORD};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
-/// No fixed part is larger; keeps sums of an address and a size from wrapping.
+/// The largest fixed part. It keeps sums of an address and a size from wrapping.
 const MAX_FIXED_BYTES: usize = 1 << 46;
 
-/// No array is longer.
+/// The largest array length.
 const MAX_LENGTH: usize = 1 << 43;
 
-/// The size in bytes of an array of `length` elements of `element_bytes`, in front of which there are `fixed_bytes`; `None`
-/// where no array is as long.
+/// The size in bytes of an array of `length` elements of `element_bytes`, with `fixed_bytes` in
+/// front of them. `None` if no array has that length.
 pub(crate) const fn array_bytes(fixed_bytes: usize, element_bytes: usize, length: usize) -> Option<usize> {
     if length > MAX_LENGTH {
         return None;
@@ -49,11 +49,11 @@ impl ShapeId {
 /// A word of the fixed part that holds a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// For dumps and messages.
+    /// The name for dumps and messages.
     pub name: Cow<'static, str>,
     /// Bytes from the start of the object (its header) to the slot: a multiple of 8.
     pub offset: usize,
-    /// How it keeps its referent.
+    /// How the slot keeps its referent.
     pub kind: SlotKind,
 }
 
@@ -64,7 +64,7 @@ impl Slot {
     }
 }
 
-/// What the tail is made of.
+/// The content of a tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// Plain data of 1, 2, 4 or 8 bytes an element.
@@ -90,7 +90,9 @@ impl Element {
 ///
 /// ```
 /// use allotment::raw::{Element, Shape, SlotKind};
-/// let pair = Shape::fixed("Pair", 24).slot("car", 8, SlotKind::Strong).slot("cdr", 16, SlotKind::Strong);
+/// let pair = Shape::fixed("Pair", 24)
+///     .slot("car", 8, SlotKind::Strong)
+///     .slot("cdr", 16, SlotKind::Strong);
 /// let bytes = Shape::array("Bytes", 16, Element::Plain { bytes: 1 });
 /// assert_eq!(pair.bytes_for(0), Some(24));
 /// assert_eq!(bytes.bytes_for(5), Some(24)); // 16 + 5, rounded up to a word
@@ -106,7 +108,8 @@ pub struct Shape {
     trace: Option<Trace>,
 }
 
-/// Bit `n`: word `n` of the object is a strong slot; 0 where a slot is another, or not among the first 64 words.
+/// Bit `n`: word `n` of the object is a strong slot. The result is 0 if any slot is not strong or
+/// not among the first 64 words.
 const fn strong_words(slots: &[Slot]) -> u64 {
     let (mut words, mut index) = (0, 0);
     while index < slots.len() {
@@ -120,7 +123,7 @@ const fn strong_words(slots: &[Slot]) -> u64 {
     words
 }
 
-/// A trace function; equal to itself only, as far as addresses of functions tell.
+/// A trace function. It is equal to itself only, as far as function addresses show.
 #[derive(Clone, Copy, Debug)]
 struct Trace(TraceFn);
 
@@ -150,11 +153,11 @@ impl Shape {
         Shape { tail: Some(element), ..Shape::fixed(name, fixed_bytes) }
     }
 
-    /// A shape as a constant, for a [`TypeShape`](super::TypeShape). `fixed_bytes` counts the header and is rounded up to the
-    /// smallest object; without a tail to whole words too.
+    /// A shape as a constant, for a [`TypeShape`](super::TypeShape). `fixed_bytes` counts the
+    /// header. It is rounded up to the smallest object, and without a tail also to whole words.
     ///
     /// # Panics
-    /// At compile time, where it describes no object: see [`ShapeError`].
+    /// At compile time, if the shape describes no object: see [`ShapeError`].
     pub const fn constant(
         name: &'static str,
         fixed_bytes: usize,
@@ -183,7 +186,7 @@ impl Shape {
         }
     }
 
-    /// The same with a reference at `offset` bytes from the header.
+    /// The same shape with a reference at `offset` bytes from the header.
     #[must_use]
     pub fn slot(mut self, name: impl Into<Cow<'static, str>>, offset: usize, kind: SlotKind) -> Shape {
         self.slots.to_mut().push(Slot { name: name.into(), offset, kind });
@@ -191,20 +194,20 @@ impl Shape {
         self
     }
 
-    /// The same, traced by a function instead of by its slots and its tail, which then only say the size.
+    /// The same shape, traced by a function. Its slots and its tail then only determine the size.
     #[must_use]
     pub fn traced_by(mut self, trace: TraceFn) -> Shape {
         self.trace = Some(Trace(trace));
         self
     }
 
-    /// The function that traces it, where data cannot.
+    /// The trace function, for a shape that data cannot describe.
     #[inline]
     pub fn trace(&self) -> Option<TraceFn> {
         self.trace.map(|trace| trace.0)
     }
 
-    /// Its name.
+    /// The shape's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -219,15 +222,16 @@ impl Shape {
         &self.slots
     }
 
-    /// The slots of its objects as bits, bit `n` for word `n`; 0 where these are not all: a slot is not strong or not among the
-    /// first 64 words, a tail has references, or a function traces it.
+    /// The slots of its objects as bits, bit `n` for word `n`. The result is 0 if the bits cannot
+    /// name all slots: a slot is not strong or not among the first 64 words, a tail has references,
+    /// or a function traces the object.
     #[inline]
     pub(super) fn all_as_words(&self) -> u64 {
         let more = self.trace.is_some() || matches!(self.tail, Some(Element::Reference(_)));
         if more { 0 } else { self.strong_words }
     }
 
-    /// What the tail is made of, where there is one.
+    /// The content of the tail, if there is one.
     pub fn tail(&self) -> Option<Element> {
         self.tail
     }
@@ -245,7 +249,7 @@ impl Shape {
         array_bytes(self.fixed_bytes, self.element_bytes(), length)
     }
 
-    /// The shape as the heap keeps it, or why it cannot.
+    /// The shape as the heap keeps it, or the reason why it is refused.
     pub(super) fn checked(mut self) -> Result<Shape, ShapeError> {
         let bad = |reason: String| Err(ShapeError::Invalid { name: self.name.to_string(), reason });
         let least = if self.tail.is_some() { LENGTH_OFFSET + WORD } else { MIN_OBJECT_BYTES };
@@ -277,7 +281,8 @@ impl Shape {
                 return bad(format!("two slots are at offset {}", slot.offset));
             }
         }
-        // The elements of a tail may begin off a word; an object without one is whole words.
+        // The elements of a tail may begin off a word. An object without a tail consists of whole
+        // words.
         if self.tail.is_none() {
             self.fixed_bytes = round_up(self.fixed_bytes);
         }
@@ -288,12 +293,12 @@ impl Shape {
 /// Why a shape was not registered.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// It describes no object.
+    /// The shape describes no object.
     #[error("shape `{name}` cannot be registered: {reason}")]
     Invalid {
         /// The shape.
         name: String,
-        /// What is wrong, and what would be right.
+        /// The error, and a value that would work.
         reason: String,
     },
     /// All ids are taken.

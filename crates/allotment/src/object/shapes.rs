@@ -1,16 +1,18 @@
-//! The shapes of a heap, and what an allocation needs of one.
+//! The shapes of a heap, and the part of a shape that an allocation needs.
 //!
-//! Ids 1 to 2^22 - 1 are Rust types, which every heap knows; those behind them are this heap's own.
+//! Ids 1 to 2^22 - 1 are Rust types, which every heap knows. Higher ids are this heap's own.
 
 use super::shape::array_bytes;
 use super::types::{MAX_TYPES, TypeShape, type_at};
 use super::{Header, Shape, ShapeError, ShapeId};
 use std::num::NonZeroU32;
 
-/// The ids behind those of types, up to the 24 bits of a header, are shapes registered with one heap.
+/// Limit on the shapes registered with one heap. Their ids follow those of types, up to the 24 bits
+/// of a header.
 const MAX_SHAPES: usize = (1 << 24) - 1 - MAX_TYPES;
 
-/// A registered shape, as an allocation needs it: header and size rule in one copyable value.
+/// A registered shape in the form that an allocation needs: header and size rule in one copyable
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShapeRef {
     id: ShapeId,
@@ -39,7 +41,8 @@ impl ShapeRef {
         self.element_bytes
     }
 
-    /// Bytes in front of the tail, header and length included; without one, the size of an object.
+    /// Bytes in front of the tail, header and length included. Without a tail, the size of an
+    /// object.
     #[inline(always)]
     pub const fn fixed_bytes(self) -> usize {
         self.fixed_bytes
@@ -58,7 +61,8 @@ impl ShapeRef {
     }
 }
 
-/// The shapes of one heap, and those of all Rust types: grows only, read without a lock.
+/// The shapes of one heap, and those of all Rust types. The set only grows, and is read without a
+/// lock.
 #[derive(Debug, Default)]
 pub struct Shapes {
     shapes: boxcar::Vec<Shape>,
@@ -68,7 +72,7 @@ impl Shapes {
     /// Adds a shape.
     ///
     /// # Errors
-    /// [`ShapeError::Invalid`] where it describes no object; [`ShapeError::Full`] after 2^24 - 2^22.
+    /// [`ShapeError::Invalid`] if it describes no object; [`ShapeError::Full`] after 2^24 - 2^22.
     pub fn register(&self, shape: Shape) -> Result<ShapeRef, ShapeError> {
         let shape = shape.checked()?;
         if self.shapes.count() >= MAX_SHAPES {
@@ -95,12 +99,12 @@ impl Shapes {
         }
     }
 
-    /// How many were registered with this heap.
+    /// Number of shapes registered with this heap.
     pub fn len(&self) -> usize {
         self.shapes.count()
     }
 
-    /// Whether there is none.
+    /// Whether no shape is registered with this heap.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

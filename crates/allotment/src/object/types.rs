@@ -1,29 +1,32 @@
-//! Shapes of Rust types: known to every heap of the process without a word said.
+//! Shapes of Rust types: every heap of the process knows them without registration by the program.
 //!
-//! A type's shape is a static, and an allocation loads its header from there and asks nothing: seven instructions
-//! instead of nine. An id, once given, never changes and is the same in all heaps; it is as global as a `TypeId`, and no
-//! state of any heap is in it.
+//! A type's shape is a static. An allocation loads its header from there, which takes seven
+//! instructions instead of nine. An id never changes and is the same in all heaps, as a `TypeId`
+//! is. No state of any heap is in it.
 //!
-//! Who gives the id? Any code may allocate before any other code of the process has run: `.preinit_array`, constructors
-//! of each priority, a constructor of a library that `dlopen` loads while threads allocate. So no entry in the linker's
-//! table of initialisers is early enough, and there are three steps:
+//! Any code may allocate before all other code of the process: `.preinit_array`, constructors of
+//! each priority, a constructor of a library that `dlopen` loads while threads allocate. So no
+//! entry in the linker's table of initialisers is early enough. A type gets its id in three steps:
 //!
-//! 1. The linker writes the first header: the address of the static itself, with the tag [early](Header::early). The
-//!    loader relocates it before any code of that file runs, so no header is ever 0, and an object that bears it names
-//!    its type.
-//! 2. When a heap is built, each type in each loaded file gets its id, and the static its header: [`register_loaded`]
-//!    reads the notes of the files ([`loaded`](crate::platform::linux::loaded_files)). Types of files that are loaded later get theirs from
-//!    an initialiser of that file, or when the next world stops, whichever is first.
-//! 3. If types got ids after a heap had been built, the next stop of its world gives their objects the real header
-//!    ([`EarlyTypes`]), before anybody looks. So collectors and verifier never meet an early header.
+//! 1. The linker writes the first header: the address of the static, with the tag
+//!    [early](Header::early). The loader relocates it before any code of that file runs. So no
+//!    header is ever 0, and an object with an early header names its type.
+//! 2. Building a heap gives an id to each type in each loaded file: [`register_loaded`] reads the
+//!    notes of the files ([`loaded`](crate::platform::linux::loaded_files)). Types of later files
+//!    get ids from an initialiser of that file, or at the next stop of the world, whichever is
+//!    first.
+//! 3. If types got ids after a heap had been built, the next stop of its world gives their objects
+//!    the real header ([`EarlyTypes`]). So collectors and verifier never meet an early header.
 //!
-//! A file that brings types must not be unloaded: their shapes lie in it. Each copy of this library in a process (a plugin that
-//! links its own has one) has ids of its own, and heaps of its own that know them.
+//! A file that brings types must not be unloaded, because their shapes lie in it. Each copy of this
+//! library in a process (a plugin may link its own) has its own ids, and its own heaps that know
+//! them.
 //!
-//! Refused: initialisers alone, as early as the linker sorts them (others may be as early, and `.preinit_array` is
-//! earlier); registration on first use (a test in every allocation); ids in a table of each heap (a load more); the
-//! static's address as the header of all objects (47 bits of 64: no room for an identity hash); early headers that the
-//! collectors resolve when they meet them (a case more in each of their loops).
+//! Refused: initialisers alone, as early as the linker sorts them (others may be as early, and
+//! `.preinit_array` is earlier); registration on first use (a test in every allocation); ids in a
+//! table of each heap (one more load); the static's address as the header of all objects (47 bits
+//! of 64 leave no room for an identity hash); early headers that the collectors resolve (one more
+//! case in each of their loops).
 
 use super::{Header, Shape, ShapeId};
 use crate::platform::{Pointers, for_each_loaded};
@@ -38,29 +41,33 @@ pub(super) const MAX_TYPES: usize = (1 << 22) - 1;
 
 /// The shape of a Rust type, and the header of its new objects.
 ///
-/// Made by [`type_shape!`](crate::type_shape) only, which sees to the registration. A library that brings types must not be
-/// unloaded.
+/// Only [`type_shape!`](crate::type_shape) makes this value, and it ensures the registration. A
+/// library that brings types must not be unloaded.
 pub struct TypeShape {
     shape: Shape,
-    /// Bits of the header of new objects: an [early](Header::early) one until [`register`](Self::register) ran. Relaxed.
+    /// Bits of the header of new objects: an [early](Header::early) header until
+    /// [`register`](Self::register) ran. Relaxed.
     header: AtomicPtr<()>,
-    /// The entry that registers this type: a linker that keeps one keeps both.
+    /// The entry that registers this type. A linker that keeps either of the two keeps both.
     _start: &'static extern "C" fn(),
 }
 
 /// Every type, by its id - 1.
 static TYPES: OnceLock<boxcar::Vec<&'static TypeShape>> = OnceLock::new();
 
-/// Held by a thread that gives ids. A stop takes it too: so it sees every type whose header some thread has loaded.
+/// Held by a thread that gives ids. A stop takes it too, and so sees every type whose header any
+/// thread has loaded.
 static REGISTERING: IdLock = IdLock(AtomicU32::new(0));
 
-/// The process that asked the loader first; 0 before.
+/// The process that queried the loader first; 0 before.
 static ASKED_BY: AtomicU32 = AtomicU32::new(0);
 
-/// How many files had been loaded so far when all types that they bring had ids; at first a number that is never reached.
+/// Number of files loaded so far at the time when all their types had ids. Initially a number that
+/// is never reached.
 static LOADS_SEEN: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Its address tells this copy of the library from others in the process, whose types are none of its own.
+/// Its address distinguishes this copy of the library from others in the process, whose types do
+/// not belong to this copy.
 #[doc(hidden)]
 pub static COPY: AtomicUsize = AtomicUsize::new(0);
 
@@ -76,7 +83,8 @@ impl TypeShape {
     /// Gives the type its id, if it has none.
     #[doc(hidden)]
     pub fn register(&'static self) {
-        // The model checker's collections live inside a model only, and models allocate no Rust types.
+        // The model checker's collections live inside a model only, and models allocate no Rust
+        // types.
         if !cfg!(loom) {
             self.register_in(&REGISTERING.lock(process_number()));
         }
@@ -95,7 +103,7 @@ impl TypeShape {
         self.header.store(std::ptr::without_provenance_mut(bits), Ordering::Relaxed);
     }
 
-    /// The header of a new object of this type, as an allocation writes it: perhaps an early one.
+    /// The header of a new object of this type, as an allocation writes it. It may be an early one.
     #[inline(always)]
     pub(crate) fn new_header(&self) -> Header {
         Header::from_bits(self.header.load(Ordering::Relaxed).addr() as u64)
@@ -114,7 +122,7 @@ impl TypeShape {
         self.new_header()
     }
 
-    /// Whether a header is that of an object of this type, whatever its hash, age and marks are.
+    /// Whether a header belongs to an object of this type, whatever its hash, age and marks are.
     #[inline]
     pub(crate) fn is_type_of(&'static self, header: Header) -> bool {
         if header.is_early() {
@@ -123,18 +131,18 @@ impl TypeShape {
         header.is_object() && header.shape_number() == self.header().shape_number()
     }
 
-    /// What the linker wrote.
+    /// The header that the linker wrote.
     fn early_header(&self) -> Header {
         Header::early(std::ptr::from_ref(self).addr())
     }
 
-    /// Whether the loader has relocated the header, so that what runs from now on finds it.
+    /// Whether the loader has relocated the header, so that code that runs from now on finds it.
     fn is_relocated(&self) -> bool {
         let header = self.new_header();
         header == self.early_header() || header.is_object()
     }
 
-    /// What its objects look like.
+    /// The description of its objects.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -145,28 +153,29 @@ pub(super) fn type_at(index: usize) -> Option<&'static TypeShape> {
     TYPES.get()?.get(index).copied()
 }
 
-/// A lock that knows its process: the number of the process whose thread holds it, or 0.
+/// A lock that knows its process: it holds the number of the process whose thread holds it, or 0.
 ///
-/// It is no mutex. In a child of `fork()` a mutex may be held by a thread that the child does not have. Here the number tells, and
-/// the child takes the lock over. What the lost thread had half done is a type with an early header: it gets another id.
+/// A mutex would not serve: in a child of `fork()` a mutex may be held by a thread that the child
+/// does not have. Here the number shows that, and the child takes the lock over. A registration
+/// that the lost thread left half done is a type with an early header. That type gets another id.
 struct IdLock(AtomicU32);
 
-/// The lock is held. Dropping this gives it up.
+/// Proof that the lock is held. Dropping it releases the lock.
 struct Registering<'l>(&'l IdLock);
 
 impl IdLock {
-    /// Waits for threads of the process `own`, which is the caller's.
+    /// Waits for threads of the caller's process `own`.
     fn lock(&self, own: u32) -> Registering<'_> {
         let mut expected = 0;
         loop {
             match self.0.compare_exchange(expected, own, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Registering(self),
-                // A thread of this process holds it, for some instructions.
+                // A thread of this process holds the lock, for a few instructions.
                 Err(holder) if holder == own => {
                     expected = 0;
                     std::thread::yield_now();
                 }
-                // It is free by now, or its holder is not in this process.
+                // The lock is free by now, or its holder is not in this process.
                 Err(holder) => expected = holder,
             }
         }
@@ -179,12 +188,13 @@ impl Drop for Registering<'_> {
     }
 }
 
-/// How many types have an id.
+/// Number of types that have an id.
 fn registered() -> usize {
     TYPES.get().map_or(0, boxcar::Vec::count)
 }
 
-/// Gives an id to every type of every file that is loaded, and whose code may run; how many types have one.
+/// Gives an id to every type of every loaded file whose code may run. Returns the number of types
+/// with an id.
 fn register_loaded() -> usize {
     if cfg!(loom) {
         return 0;
@@ -193,8 +203,9 @@ fn register_loaded() -> usize {
     let asked_by = ASKED_BY.load(Ordering::Relaxed);
     let seen = LOADS_SEEN.load(Ordering::Relaxed);
     let mut found = Vec::new();
-    // A child of `fork()` does not ask: a thread that the child does not have may hold the loader's lock. The types of files
-    // that the child loads get their ids from the initialisers of these files.
+    // A child of `fork()` does not query the loader: a thread that the child does not have may hold
+    // the loader's lock. Types of files that the child loads get their ids from the initialisers of
+    // these files.
     let (loads, complete) = if asked_by == 0 || asked_by == own {
         for_each_loaded(seen, std::ptr::from_ref(&COPY).addr(), &mut found)
     } else {
@@ -206,8 +217,9 @@ fn register_loaded() -> usize {
     }
     let mut relocated = complete;
     for Pointers { shape, .. } in found {
-        // SAFETY: `type_shape!` alone makes notes that name this copy, and each names a `TypeShape` static of a file that
-        // is loaded. Until the loader has relocated it nothing of it is used but the header, an atomic word.
+        // SAFETY: only `type_shape!` makes notes that name this copy, and each names a `TypeShape`
+        // static of a loaded file. Until the loader has relocated the static, only its header is
+        // used, an atomic word.
         let shape: &'static TypeShape = unsafe { &*std::ptr::with_exposed_provenance(shape) };
         if shape.is_relocated() {
             shape.register_in(&guard);
@@ -221,7 +233,7 @@ fn register_loaded() -> usize {
     registered()
 }
 
-/// What an object's early header becomes; of one that is no type's, `None`.
+/// The real header for an object's early header; `None` if the early header belongs to no type.
 #[cold]
 pub(crate) fn settled(early: Header) -> Option<Header> {
     register_loaded();
@@ -229,10 +241,10 @@ pub(crate) fn settled(early: Header) -> Option<Header> {
     types.find(|shape| shape.early_header() == early).map(TypeShape::header)
 }
 
-/// Whether objects of a heap may have early headers: types got ids after it was asked last.
+/// Whether objects of a heap may have early headers: types got ids after the last check.
 #[derive(Debug)]
 pub(crate) struct EarlyTypes {
-    /// Types that had ids. Relaxed: written while the world is stopped.
+    /// Number of types that had ids. Relaxed: written while the world is stopped.
     seen: AtomicUsize,
 }
 
@@ -242,8 +254,8 @@ impl EarlyTypes {
         EarlyTypes { seen: AtomicUsize::new(register_loaded()) }
     }
 
-    /// What early headers become, by their bits, if there may be any. Each is settled before this is asked again. While no
-    /// mutator runs.
+    /// The real headers of early headers, by the bits of the early ones, if there may be any. Each
+    /// is settled before the next call. To be called while no mutator runs.
     pub(crate) fn take(&self) -> Option<HashMap<u64, Header>> {
         let count = register_loaded();
         let fresh = self.seen.swap(count, Ordering::Relaxed)..count;
@@ -252,13 +264,14 @@ impl EarlyTypes {
     }
 }
 
-/// A static [`TypeShape`](crate::object::TypeShape) for a shape that is a constant expression, known to every heap. Its value is
-/// a `&'static TypeShape`.
+/// A static [`TypeShape`](crate::object::TypeShape) for a shape that is a constant expression,
+/// known to every heap. Its value is a `&'static TypeShape`.
 ///
 /// ```
 /// use allotment::{raw::{Shape, Slot, SlotKind, TypeShape}, type_shape};
 /// fn pair() -> &'static TypeShape {
-///     const SLOTS: &[Slot] = &[Slot::new("car", 8, SlotKind::Strong), Slot::new("cdr", 16, SlotKind::Strong)];
+///     const SLOTS: &[Slot] =
+///         &[Slot::new("car", 8, SlotKind::Strong), Slot::new("cdr", 16, SlotKind::Strong)];
 ///     type_shape!(Shape::constant("Pair", 24, SLOTS, None))
 /// }
 /// assert_eq!(pair().shape().bytes_for(0), Some(24));
@@ -269,7 +282,8 @@ macro_rules! type_shape {
         static TYPE: $crate::rt::TypeShape = $crate::rt::TypeShape::new($shape, &TYPE, &START);
         extern "C" fn start() {
             #[cfg(not(miri))]
-            // SAFETY: no instruction; the sections have the form that `platform/linux/loaded_files.rs` reads, and name a `TypeShape`.
+            // SAFETY: no instruction; the sections have the form that
+            // `platform/linux/loaded_files.rs` reads, and name a `TypeShape`.
             unsafe {
                 $crate::rt::core::arch::asm!(
                     ".pushsection .data.rel.allotment, \"aw\"",
@@ -290,7 +304,8 @@ macro_rules! type_shape {
             }
             $crate::rt::TypeShape::register(&TYPE);
         }
-        // SAFETY: the section holds pointers to functions that are called once, when the file is loaded.
+        // SAFETY: the section holds pointers to functions that are called once, when the file is
+        // loaded.
         #[used]
         #[unsafe(link_section = ".init_array")]
         static START: extern "C" fn() = start;
@@ -313,7 +328,7 @@ mod tests {
         type_shape!(Shape::constant("Other", 16, &[], None))
     }
 
-    /// A child of `fork()` has the lock as its parent's thread left it.
+    /// A child of `fork()` has the lock in the state in which its parent's thread left it.
     #[test]
     fn a_lock_of_a_lost_thread_is_taken_over_and_one_of_this_process_is_not() {
         let lock = IdLock(AtomicU32::new(0));
@@ -342,7 +357,7 @@ mod tests {
         }
     }
 
-    /// As it is in the file: nothing has run.
+    /// A type as it is in the file, before any code has run.
     fn fresh() -> &'static TypeShape {
         fn start() -> &'static extern "C" fn() {
             extern "C" fn nothing() {}

@@ -1,19 +1,19 @@
-//! Slots as whoever traces is told of them: where one is, and how it keeps what it refers to.
+//! How tracing code receives slots: the slot's address, and how the slot keeps its referent.
 //!
-//! A shape may name a function that tells its slots, so this comes before shapes.
+//! A shape may name a function that visits its slots, so this module comes before shapes.
 
 use std::ptr::NonNull;
 
-/// How a reference keeps what it refers to.
+/// How a reference keeps its referent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotKind {
-    /// What it refers to stays alive.
+    /// The referent stays alive.
     Strong,
-    /// What it refers to may die; the slot is then cleared.
+    /// The referent may die; the slot is then cleared.
     Weak,
 }
 
-/// What is done with each slot.
+/// The action for each slot.
 pub struct SlotVisitor<'a> {
     visit: &'a mut dyn FnMut(*mut u64, SlotKind),
 }
@@ -48,13 +48,14 @@ impl<'a> SlotVisitor<'a> {
 /// # Safety
 /// Callers keep to this, implementations may rely on it:
 /// - The pointer is the header of an initialised object of the shape that names the function.
-/// - Nobody writes to the object meanwhile.
+/// - No thread writes to the object meanwhile.
 ///
 /// Implementations keep to this:
-/// - Every slot that may hold a reference is visited once, in each call the same ones while the object does
-///   not change; nothing else is.
-/// - Every slot lies inside the object: a collection that looks at a part of the heap finds objects by the addresses of
-///   their slots.
-/// - It neither allocates in the heap nor unwinds, and may be called on any thread, on several at once for one object, also on one that came to a safepoint in the
-///   midst of something: it borrows nothing that such a thread may have borrowed.
+/// - Every slot that may hold a reference is visited once. Each call visits the same slots while
+///   the object does not change. Nothing else is visited.
+/// - Every slot lies inside the object: a collection of a part of the heap finds objects by the
+///   addresses of their slots.
+/// - The function neither allocates in the heap nor unwinds. It may be called on any thread, and on
+///   several threads at once for one object. The thread may also have come to a safepoint in the
+///   midst of its work, so the function borrows nothing that such a thread may have borrowed.
 pub type TraceFn = unsafe fn(object: NonNull<u8>, slots: &mut SlotVisitor<'_>);

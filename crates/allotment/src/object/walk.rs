@@ -1,21 +1,21 @@
-//! From one object to the next, through memory that claims to be parsable.
+//! The walk from one object to the next, through memory that should be parsable.
 //!
-//! The walk trusts nothing: a header it does not know, a size that leaves the range or an object that
-//! has moved ends it with an error that names the address. That makes it the checker's eyes as well as
-//! the collector's, and there is one of it.
+//! The walk trusts nothing. An unknown header, a size that leaves the range, or a moved object ends
+//! it with an error that names the address. So the checker and the collector both use this one
+//! walk.
 
 use super::{Header, Kind, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes};
 
 /// One object or filler, as the walk meets it.
 #[derive(Clone, Copy)]
 pub struct Object<'a> {
-    /// Address of its header.
+    /// Address of the object's header.
     pub address: usize,
-    /// Its size in bytes, header included: a multiple of 8.
+    /// The object's size in bytes, header included: a multiple of 8.
     pub bytes: usize,
-    /// Its header.
+    /// The object's header.
     pub header: Header,
-    /// Its shape and the shape's id; `None` for a filler.
+    /// The object's shape and the shape's id; `None` for a filler.
     pub shape: Option<(ShapeId, &'a Shape)>,
 }
 
@@ -25,9 +25,9 @@ pub enum WalkError {
     /// A word that is no header.
     #[error("{address:#x}: {header:?} is no header: an object was not initialised, or was overwritten")]
     NoHeader {
-        /// Where it stands.
+        /// Address of the word.
         address: usize,
-        /// What stands there.
+        /// The word.
         header: Header,
     },
     /// A shape that was never registered.
@@ -35,15 +35,15 @@ pub enum WalkError {
     UnknownShape {
         /// The object.
         address: usize,
-        /// The shape its header names.
+        /// The shape that its header names.
         shape: ShapeId,
     },
-    /// An object that has moved, where none may have.
+    /// An object that has moved, where no object may have moved.
     #[error("{address:#x}: forwarded to {to:#x} outside a collection")]
     Forwarded {
         /// The old object.
         address: usize,
-        /// Where it says its copy is.
+        /// The address of the copy, according to the header.
         to: usize,
     },
     /// An object that does not end inside the range.
@@ -66,7 +66,7 @@ crate::debug::debug_is_display!(WalkError);
 ///
 /// # Safety
 /// - `start` and `end` are multiples of 8.
-/// - `[start, end)` is committed memory in which nobody allocates meanwhile.
+/// - `[start, end)` is committed memory in which no thread allocates meanwhile.
 pub unsafe fn walk<'a>(
     shapes: &'a Shapes,
     start: usize,
@@ -99,7 +99,7 @@ pub unsafe fn walk<'a>(
     Ok(())
 }
 
-/// The size in bytes of the object at `address`; `usize::MAX` where its length is absurd.
+/// The size in bytes of the object at `address`; `usize::MAX` if its length is invalid.
 ///
 /// # Safety
 /// - The first 16 bytes at `address` are readable, and hold an object of `shape`.

@@ -1,9 +1,11 @@
-//! What puts memory behind regions: a trait, so that the free set is tested and modelled without any.
+//! The trait that puts memory behind regions. It lets tests and models use the free set without
+//! memory.
 
 /// Puts memory behind regions.
 pub(crate) trait Backing: Send + Sync {
-    /// Makes a region readable and writable; whether the system had the memory.
+    /// Makes a region readable and writable. Returns whether the system had the memory.
     fn commit(&self, index: usize) -> bool;
-    /// Gives a region's memory back; whether the system took it. Committed again it reads zero.
+    /// Gives a region's memory back. Returns whether the system took it. After another commit the
+    /// memory reads zero.
     fn uncommit(&self, index: usize) -> bool;
 }

@@ -1,22 +1,24 @@
-//! A set of region numbers that threads take from and put into without a lock.
+//! A set of region numbers. Threads take from it and put into it without a lock.
 //!
-//! One bit a region; taking is clearing the bit, and who cleared it owns the region. That makes the
-//! release of one thread and the claim of another a single atomic operation on one word, and lets a
-//! humongous allocation claim particular regions, which a stack of free regions (cheaper to pop) cannot.
+//! Each region has one bit. A thread takes a region by clearing the bit, and the thread that
+//! cleared it owns the region. So the release by one thread and the claim by another are a single
+//! atomic operation on one word. A humongous allocation can claim particular regions, which a stack
+//! of free regions (cheaper to pop) does not allow.
 
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
-// No model has to look at it: nobody decides by it who owns what.
+// No model needs to see this type: ownership does not depend on it.
 use std::sync::atomic::AtomicUsize;
 
 /// Regions, by number.
 pub(crate) struct Bitmap {
-    /// Bit `i % 64` of word `i / 64`: region `i` is in the set. Set with Release by whoever gives the
-    /// region up, cleared with Acquire by whoever takes it.
+    /// Bit `i % 64` of word `i / 64`: region `i` is in the set. A thread that gives up a region
+    /// sets the bit with Release. A thread that takes the region clears it with Acquire.
     words: Box<[AtomicU64]>,
-    /// How many bits are set, or more while some are being set or cleared: raised before a bit is set, lowered after one was cleared
-    /// or was set before. Relaxed. Counted from the words, for each region that a mutator takes, it was a twentieth of the time of one that
-    /// allocates in a heap of 4,096.
+    /// Number of set bits, or more while bits are being set or cleared. Raised before a bit is set.
+    /// Lowered after a bit was cleared, or was found to be set before. Relaxed. Counting the words
+    /// instead, for each region that a mutator takes, cost a twentieth of the time of a mutator
+    /// that allocates in a heap of 4,096.
     count: CachePadded<AtomicUsize>,
 }
 
@@ -27,16 +29,17 @@ impl Bitmap {
         Bitmap { words, count: CachePadded::new(AtomicUsize::new(0)) }
     }
 
-    /// Adds a region that is the caller's, and so not in the set.
+    /// Adds a region that the caller owns, and that is therefore not in the set.
     pub(crate) fn put(&self, index: usize) {
         self.count.fetch_add(1, Ordering::Relaxed);
         let before = self.words[index / 64].fetch_or(1 << (index % 64), Ordering::Release);
         debug_assert!(before & 1 << (index % 64) == 0, "region {index} was given up twice");
     }
 
-    /// Adds a region, whether or not it is in the set: for sets of hints.
+    /// Adds a region, whether or not it is in the set. For sets of hints.
     pub(crate) fn note(&self, index: usize) {
-        // No look first: somebody may be about to remove the bit for what was there before.
+        // No check first: another thread may be about to remove a bit that was set for an earlier
+        // state.
         let bit = 1 << (index % 64);
         self.count.fetch_add(1, Ordering::Relaxed);
         if self.words[index / 64].fetch_or(bit, Ordering::Release) & bit != 0 {
@@ -44,10 +47,10 @@ impl Bitmap {
         }
     }
 
-    /// Removes that region; whether it was there, and so is the caller's now.
+    /// Removes that region. Returns whether it was in the set, so that the caller owns it now.
     pub(crate) fn take(&self, index: usize) -> bool {
         let bit = 1 << (index % 64);
-        // A look first: a failed take must not steal the cache line.
+        // Reads first: a failed take must not steal the cache line.
         let taken = self.words[index / 64].load(Ordering::Relaxed) & bit != 0
             && self.words[index / 64].fetch_and(!bit, Ordering::Acquire) & bit != 0;
         if taken {
@@ -72,13 +75,13 @@ impl Bitmap {
         })
     }
 
-    /// Whether the region is in the set, at this moment.
+    /// Whether the region is in the set at this moment.
     pub(crate) fn contains(&self, index: usize) -> bool {
         self.words[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
     }
 
-    /// The regions in the set, lowest first, each as of the moment its word is looked at. With Acquire: a
-    /// region that the caller uses without taking it is as its last owner left it.
+    /// The regions in the set, lowest first, each as of the moment when its word is read. Reads
+    /// with Acquire: a region that the caller uses without taking it is as its last owner left it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.words.len()).flat_map(|number| regions_of(number, self.word(number)))
     }
@@ -93,7 +96,7 @@ impl Bitmap {
         self.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
-    /// How many are in the set, at about this moment.
+    /// Number of regions in the set, at about this moment.
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
@@ -107,7 +110,7 @@ impl Bitmap {
     }
 }
 
-/// The regions whose bits are set in a word of that number, lowest first.
+/// The regions whose bits are set in the word `number`, lowest first.
 pub(super) fn regions_of(number: usize, mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (bits != 0).then(|| {

@@ -1,8 +1,9 @@
-//! How much of the heap may be in use before somebody should collect.
+//! The capacity: how much of the heap may be in use before a thread should collect.
 //!
-//! A heap may be far larger than what lives in it; to fill all of it before the first collection would
-//! take memory from the rest of the machine, and find none of it in a cache. So a collector lowers the capacity,
-//! and who wants a region beyond it is told that there is none. It is a hint: two threads may pass it at once.
+//! A heap may be far larger than its live objects. To fill all of it before the first collection
+//! would take memory from the rest of the machine, and none of that memory would be in a cache. So
+//! a collector lowers the capacity, and a request for a region beyond it fails. The capacity is a
+//! hint: two threads may exceed it at once.
 
 use super::backing::Backing;
 use super::bitmap::regions_of;
@@ -10,12 +11,12 @@ use super::free_set::FreeSet;
 use super::table::State;
 use crate::sync::Ordering;
 
-/// What is in a heap.
+/// The contents of a heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Occupancy {
     /// Bytes handed out as buffers and objects.
     pub(crate) used_bytes: usize,
-    /// Those of them in old regions, runs not included.
+    /// Those of these bytes that are in old regions, runs not included.
     pub(crate) old_bytes: usize,
     /// Regions of humongous runs.
     pub(crate) humongous_regions: usize,
@@ -28,13 +29,13 @@ impl<B: Backing> FreeSet<B> {
         self.table.len().saturating_sub(self.untouched.count() + free)
     }
 
-    /// Those that are, committed or not, at about this moment.
+    /// Regions that are free or untouched, at about this moment.
     pub(crate) fn free_regions(&self) -> usize {
         self.table.len() - self.regions_in_use()
     }
 
-    /// The regions in use, lowest first, each as of the moment when it and its neighbours are looked at. Of a heap that is mostly empty
-    /// that is far less to look at than its table.
+    /// The regions in use, lowest first, each as of the moment when it and its neighbours are read.
+    /// In a heap that is mostly empty this reads far less than the table.
     pub(crate) fn in_use(&self) -> impl Iterator<Item = usize> + '_ {
         let regions = self.table.len();
         (0..regions.div_ceil(64)).flat_map(move |number| {
@@ -45,7 +46,7 @@ impl<B: Backing> FreeSet<B> {
         })
     }
 
-    /// What is in them, at about this moment.
+    /// The contents of the regions in use, at about this moment.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let mut sum = Occupancy::default();
         for index in self.in_use() {
@@ -61,9 +62,9 @@ impl<B: Backing> FreeSet<B> {
         sum
     }
 
-    /// Bytes that are free beside the free regions: all that is in quarantine, and what is left of
-    /// the one region in use that has most left. What the others have left was too little for what
-    /// was put elsewhere.
+    /// Bytes that are free outside the free regions: all in quarantine, and the rest of the one
+    /// region in use with the largest rest. The rests of the others were too small for objects that
+    /// were put elsewhere.
     pub(crate) fn room_beside_free(&self) -> usize {
         let (mut quarantined, mut rest) = (0, 0);
         for index in self.in_use() {
@@ -77,17 +78,17 @@ impl<B: Backing> FreeSet<B> {
         (quarantined << self.table.geometry().region_shift) + rest
     }
 
-    /// Regions that may be in use; all of them, unless a collector said otherwise.
+    /// Number of regions that may be in use. This is all of them, unless a collector set a limit.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity.load(Ordering::Relaxed)
     }
 
-    /// Sets the capacity, to at most what there is.
+    /// Sets the capacity, to at most the number of regions.
     pub(crate) fn set_capacity(&self, regions: usize) {
         self.capacity.store(regions.min(self.table.len()), Ordering::Relaxed);
     }
 
-    /// Makes the capacity at least so many regions, while others look at it.
+    /// Raises the capacity to at least so many regions, while other threads read it.
     pub(crate) fn raise_capacity(&self, regions: usize) {
         self.capacity.fetch_max(regions.min(self.table.len()), Ordering::Relaxed);
     }
@@ -95,7 +96,7 @@ impl<B: Backing> FreeSet<B> {
     /// Whether that many regions more stay within the capacity.
     pub(crate) fn may_take(&self, regions: usize) -> bool {
         let capacity = self.capacity();
-        // Without a limit nobody counts.
+        // Without a limit there is no need to count.
         capacity == self.table.len() || self.regions_in_use() + regions <= capacity
     }
 }

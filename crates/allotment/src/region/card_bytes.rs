@@ -1,24 +1,25 @@
-//! A byte of knowledge for every card, 512 bytes of heap.
+//! One byte of metadata for every card, which is 512 bytes of heap.
 //!
-//! Beside the heap, at an address that is a shift and an addition away from the card's: the write barrier of
-//! generated code has no more instructions for it. All of it is committed at once; its pages appear as they
-//! are touched, and read zero before. So 0 is what every table begins with, and a heap that
-//! fills a tenth of its addresses pays for a tenth of its tables.
+//! The bytes are beside the heap. The address of a card's byte is a shift and an addition away, so
+//! the write barrier of generated code needs no more instructions. The whole table is committed at
+//! once. Its pages appear as they are touched, and read zero before. So every table begins with 0,
+//! and a heap that fills a tenth of its addresses pays for a tenth of its tables.
 //!
-//! Every access is as one of Relaxed atomics of a byte; fills take eight at a time, and scans, which a young collection makes of
-//! all that is old, 64. Refused: plain
-//! memory and a promise that nobody else writes there, which holds for a worker's cards, and not for those of its
-//! neighbour in the same word.
+//! Every access has the effect of Relaxed atomics of a byte. Fills take eight bytes at a time.
+//! Scans, which a young collection makes over everything old, take 64.
+//!
+//! Refused: plain memory and a promise that no other thread writes there. That holds for a worker's
+//! cards, but not for its neighbour's cards in the same word.
 
 use crate::platform::{MemoryError, Reservation, all_64_are, load_eight, page_size, store_eight};
 use std::ops::Range;
-// Laid over memory from the system, which the model checker's atomics cannot be.
+// Laid over memory from the system, which the model checker's atomics cannot cover.
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// log2 of [`CARD_BYTES`].
 pub(crate) const CARD_SHIFT: u32 = 9;
 
-/// Bytes of heap that a card is: HotSpot's size.
+/// Bytes of heap in a card: HotSpot's size.
 pub(crate) const CARD_BYTES: usize = 1 << CARD_SHIFT;
 
 /// Cards in a word of the table.
@@ -45,7 +46,7 @@ impl CardBytes {
         Ok(CardBytes { heap, cards, memory })
     }
 
-    /// What to add to `address >> CARD_SHIFT`, wrapping, to have the address of its byte.
+    /// The number to add to `address >> CARD_SHIFT`, wrapping, for the address of the card's byte.
     pub(super) fn biased(&self) -> usize {
         (self.memory.base() as usize).wrapping_sub(self.heap >> CARD_SHIFT)
     }
@@ -111,8 +112,8 @@ impl CardBytes {
         at
     }
 
-    /// Makes the byte of each of the cards `byte`. Where it is already nothing is written: a page of zeroes stays
-    /// nobody's memory.
+    /// Sets the byte of each of the cards to `byte`. Writes nothing if it has that value already,
+    /// so that an untouched page of zeroes stays without memory.
     pub(super) fn fill(&self, cards: Range<usize>, byte: u8) {
         let mut at = cards.start;
         let bytes = u64::from_ne_bytes([byte; WIDE]);

@@ -1,44 +1,49 @@
-//! The card table: in which 512 bytes of the heap a slot was written since somebody last looked.
+//! The card table: it records in which 512 bytes of the heap a slot was written since the last
+//! reading.
 //!
-//! A generational collector does not look at old objects unless their card is dirty. Mutators dirty the card of
-//! each slot they write, whatever the collector and wherever the object: to ask first whether that is needed
-//! costs more instructions than the store of one byte. What is dirty says nothing about what was stored.
+//! A generational collector reads old objects only if their card is dirty. Mutators dirty the card
+//! of each slot that they write, whatever the collector and wherever the object. A test whether
+//! that is needed costs more instructions than the store of one byte. A dirty card says nothing
+//! about the stored value.
 //!
 //! ```text
 //! card of a slot = biased base + (address of the slot >> 9)      1: dirty, 0: clean
 //! ```
 //!
-//! Clean is 0, unlike HotSpot's, since fresh memory is: no table is initialised. Refused: a sequential store
-//! buffer (a branch at every store, and a slot that is written often is in it often), a bit for each card (a
-//! read-modify-write, which would have to be locked).
+//! Clean is 0, unlike in HotSpot, because fresh memory is 0: no table has to be initialised.
+//!
+//! Refused:
+//! - A sequential store buffer: a branch at every store, and a slot that is written often is in it
+//!   often.
+//! - A bit for each card: a read-modify-write, which would have to be locked.
 
 use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
 use crate::platform::MemoryError;
 
-/// Nothing was written in the card since it was cleaned.
+/// No slot of the card was written since it was cleaned.
 const CLEAN: u8 = 0;
 
-/// Something was.
+/// A slot of the card was written.
 pub(crate) const DIRTY: u8 = 1;
 
-/// Which cards of a heap are dirty.
+/// The dirty cards of a heap.
 pub(crate) struct CardTable {
     bytes: CardBytes,
 }
 
 impl CardTable {
-    /// A table that says that all of the heap is clean. The heap has `heap_bytes` and begins at `heap_base`, a
-    /// multiple of [`CARD_BYTES`].
+    /// A table in which the whole heap is clean. The heap has `heap_bytes` and begins at
+    /// `heap_base`, a multiple of [`CARD_BYTES`].
     pub(crate) fn new(heap_base: usize, heap_bytes: usize) -> Result<CardTable, MemoryError> {
         Ok(CardTable { bytes: CardBytes::new(heap_base, heap_bytes, "cards")? })
     }
 
-    /// What to add to `address >> CARD_SHIFT`, wrapping, to have the address of its card.
+    /// The number to add to `address >> CARD_SHIFT`, wrapping, for the address of the card's byte.
     pub(crate) fn biased(&self) -> usize {
         self.bytes.biased()
     }
 
-    /// Dirties the card of an address, which is inside the heap.
+    /// Dirties the card of an address inside the heap.
     #[inline]
     pub(crate) fn dirty(&self, address: usize) {
         self.bytes.set(self.bytes.card_of(address), DIRTY);
@@ -55,19 +60,21 @@ impl CardTable {
         self.bytes.fill(self.bytes.cards_of(start, end), DIRTY);
     }
 
-    /// Cleans `[start, end)`, which is whole cards.
+    /// Cleans `[start, end)`, which consists of whole cards.
     pub(crate) fn clean_range(&self, start: usize, end: usize) {
         debug_assert!(start.is_multiple_of(CARD_BYTES) && end.is_multiple_of(CARD_BYTES));
         self.bytes.fill(self.bytes.cards_of(start, end), CLEAN);
     }
 
-    /// The first address in `[from, end)` that lies in a dirty card, or `end`: `from`, or the first of a card.
+    /// The first address in `[from, end)` that lies in a dirty card, or `end`. It is `from` or the
+    /// first address of a card.
     #[inline]
     pub(crate) fn next_dirty(&self, from: usize, end: usize) -> usize {
         self.first_other(from, end, CLEAN)
     }
 
-    /// The first address in `[from, end)` that lies in a clean card, or `end`: `from`, or the first of a card.
+    /// The first address in `[from, end)` that lies in a clean card, or `end`. It is `from` or the
+    /// first address of a card.
     #[inline]
     pub(crate) fn next_clean(&self, from: usize, end: usize) -> usize {
         self.first_other(from, end, DIRTY)
@@ -79,11 +86,13 @@ impl CardTable {
         self.bytes.address_of(found).clamp(from, end)
     }
 
-    /// Calls `visit` with each run of dirty cards in `[start, end)`, in order of address: where it begins and
-    /// ends, cut to the range. A run is clean before it is visited, its first and last card as a whole;
-    /// `visit` may dirty cards again, and those that lie ahead are visited, too.
+    /// Calls `visit` with each run of dirty cards in `[start, end)`, in order of address. The
+    /// arguments are the run's start and end, cut to the range. A run is cleaned before it is
+    /// visited, its first and last card as a whole. `visit` may dirty cards again; those ahead are
+    /// then visited, too.
     ///
-    /// What else lies in the first and the last card of the range is for nobody to dirty meanwhile: it would be lost.
+    /// No thread may meanwhile dirty the parts of the first and last card outside the range: the
+    /// mark would be lost.
     pub(crate) fn dirty_runs(&self, start: usize, end: usize, mut visit: impl FnMut(usize, usize)) {
         let mut at = start;
         loop {
@@ -98,5 +107,5 @@ impl CardTable {
     }
 }
 
-/// The barrier of generated code is written for these numbers.
+/// The barrier of generated code relies on these numbers.
 const _: () = assert!(CARD_SHIFT == 9 && CARD_BYTES == 512 && CLEAN == 0 && DIRTY == 1);

@@ -1,6 +1,6 @@
-//! What a taker gets out of a region, and what it cost: plain values, for all who carve and all who take.
+//! A piece taken from a region, and the cost of taking it: plain values.
 
-/// A piece of a region, the taker's alone.
+/// A piece of a region, which belongs to the taker alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Carve {
     pub(crate) start: usize,
@@ -9,7 +9,7 @@ pub(crate) struct Carve {
     pub(crate) dirty: usize,
 }
 
-/// Compare-and-swaps tried and won: the software stand-in for a counter of locked loads.
+/// Compare-and-swaps tried and won. They stand in for a hardware counter of locked loads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Attempts {
     pub(crate) tried: u64,

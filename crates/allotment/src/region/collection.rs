@@ -1,8 +1,8 @@
-//! What a stop-the-world collection does to the free set.
+//! Changes of the free set by a stop-the-world collection.
 //!
-//! It runs while no mutator is between two safepoints, so hints may be forgotten and tops lowered. The
-//! sets stay consistent all the same: a free region is taken from them before it is written to, because
-//! returning memory to the system does not stop with the world.
+//! A collection runs while no mutator is between two safepoints, so it may forget hints and lower
+//! tops. The sets stay consistent all the same. A free region is taken from its set before it is
+//! written, because returning memory to the system does not stop with the world.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;
@@ -10,8 +10,8 @@ use super::table::State;
 use crate::sync::Ordering;
 
 impl<B: Backing> FreeSet<B> {
-    /// Forgets where there was room in shared regions. Each of them is then [offered](Self::offer_region)
-    /// again or given back, by the caller, who knows that no mutator is between two safepoints.
+    /// Forgets where shared regions had room. The caller then [offers](Self::offer_region) each of
+    /// them again or gives it back. The caller knows that no mutator is between two safepoints.
     pub(crate) fn forget_room(&self) {
         for slot in &self.slots {
             slot.region.store(0, Ordering::Relaxed);
@@ -20,7 +20,7 @@ impl<B: Backing> FreeSet<B> {
         self.partial.clear();
     }
 
-    /// Takes that region, if it is free; it is the caller's, and in state Exclusive.
+    /// Takes that region, if it is free. The caller then owns it, in state Exclusive.
     pub(crate) fn take_free_region(&self, index: usize) -> bool {
         let region = self.table.get(index);
         let taken = region.state() == State::Free && self.free[region.home()].take(index);
@@ -30,8 +30,8 @@ impl<B: Backing> FreeSet<B> {
         taken
     }
 
-    /// Takes that region, if it has no memory and the system gives it some; it is the caller's, and
-    /// in state Exclusive.
+    /// Takes that region, if it has no memory and the system provides some. The caller then owns
+    /// it, in state Exclusive.
     pub(crate) fn take_untouched_region(&self, index: usize) -> bool {
         let taken = self.untouched.take(index) && self.commit_taken(index);
         if taken {
@@ -40,13 +40,13 @@ impl<B: Backing> FreeSet<B> {
         taken
     }
 
-    /// Lets all mutators use what is above `top` in a region whose objects the caller moved. It becomes the
-    /// region of its home's slot if it has more room than the one there.
+    /// Lets all mutators use the memory above `top` in a region whose objects the caller moved. The
+    /// region goes into its home's slot if it has more room than the region there.
     pub(crate) fn offer_region(&self, index: usize, top: usize) {
         let region = self.table.get(index);
         region.raise_dirty(region.top());
         region.set_top(top);
-        // A run may have left it.
+        // A run may have left this region.
         region.set_run(0);
         region.set_tenured(false);
         self.poison_room(index);
@@ -65,10 +65,10 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Gives the memory of regions back to the system that have been free for `delay_ms`, but leaves
-    /// `keep_bytes` of the heap committed; the bytes it gave back.
+    /// Gives the memory of regions back to the system that have been free for `delay_ms`, but
+    /// leaves `keep_bytes` of the heap committed. Returns the number of bytes.
     ///
-    /// A region is found free here for the first time: the delay begins then.
+    /// The delay of a region begins when this function first finds it free.
     pub(crate) fn uncommit_idle(&self, now_ms: u64, delay_ms: u64, keep_bytes: usize) -> usize {
         let keep = keep_bytes.div_ceil(self.table.geometry().region_bytes());
         let mut spare = self.committed_regions().saturating_sub(keep);

@@ -1,11 +1,13 @@
-//! What becomes of a region whose objects are dead: used again at once, or, when a heap is tested, not.
+//! The disposal of a region whose objects are dead: it is used again at once, or, in tests of a
+//! heap, later.
 //!
-//! Whoever kept a reference to a dead object, or to where an object was before it moved, reads what lies
-//! there now: mostly a similar object, and nothing happens. So freed memory can be filled with a pattern, regions can
-//! be made inaccessible, and they can be kept from use for some collections, so that the pattern or the
-//! fault is still there when the stale reference is used.
+//! A program may keep a stale reference to a dead object, or to the old place of a moved object.
+//! Such a reference reads what lies there now, which is mostly a similar object, so the error stays
+//! unnoticed. So freed memory can be filled with a pattern, and regions can be made inaccessible.
+//! Regions can also be kept from use for some collections, so that the pattern or the fault is
+//! still there when the stale reference is used.
 //!
-//! Which of these a heap does is its [`Disposal`]. A reset disposes of all regions.
+//! A heap's [`Disposal`] selects among these. A reset disposes of all regions.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;
@@ -15,22 +17,24 @@ use crate::object::poison;
 use std::collections::BTreeSet;
 
 impl<B: Backing> FreeSet<B> {
-    /// The same free set, with freed memory disposed of in this way.
+    /// The same free set with this disposal of freed memory.
     pub(crate) fn with_disposal(mut self, disposal: Disposal) -> FreeSet<B> {
         self.disposal = disposal;
         self
     }
 
-    /// What is done with freed memory.
+    /// The treatment of freed memory.
     pub(crate) fn disposal(&self) -> Disposal {
         self.disposal
     }
 
-    /// Gives up a region that the caller owns, as one that core `home` wrote last. All its objects are dead.
+    /// Gives up a region that the caller owns, as one that core `home` wrote last. All its objects
+    /// are dead.
     pub(crate) fn retire_region(&self, index: usize, home: usize) {
         self.table.empty(index);
         let region = self.table.get(index);
-        // Taken with the memory, not before: then a region is either readable and filled, or neither.
+        // Uncommitted before the decision about filling: the region is either readable and filled,
+        // or neither.
         let uncommitted = self.disposal.protect && self.backing.uncommit(index);
         if uncommitted {
             region.forget_dirt(self.table.bottom(index));
@@ -46,7 +50,7 @@ impl<B: Backing> FreeSet<B> {
         self.quarantine.put(Quarantined { index, left: self.disposal.quarantine, uncommitted });
     }
 
-    /// Empties every committed region and gives all of them to the core that wrote them last.
+    /// Empties every committed region, and gives each to the core that wrote it last.
     ///
     /// The caller knows that no mutator is attached.
     pub(crate) fn reset(&self) {
@@ -65,8 +69,8 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Fills what was written above the top of a region that the caller owns, if freed memory is to be filled. The
-    /// region is readable.
+    /// Fills the written memory above the top of a region that the caller owns, if freed memory is
+    /// to be filled. The region is readable.
     pub(crate) fn poison_room(&self, index: usize) {
         if self.disposal.poison {
             let region = self.table.get(index);
@@ -77,7 +81,7 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// A collection has begun: regions that waited for enough of them are used again.
+    /// A collection has begun: regions that waited for enough collections are used again.
     pub(crate) fn age_quarantine(&self) {
         self.release_if(|region| {
             region.left -= 1;
@@ -85,12 +89,12 @@ impl<B: Backing> FreeSet<B> {
         });
     }
 
-    /// Ends the quarantine of all regions; whether there was any.
+    /// Ends the quarantine of all regions. Returns whether there was any.
     pub(crate) fn end_quarantine(&self) -> bool {
         self.release_if(|_| true)
     }
 
-    /// Regions in quarantine.
+    /// The regions in quarantine.
     pub(super) fn quarantined(&self) -> BTreeSet<usize> {
         self.quarantine.indices()
     }

@@ -1,9 +1,10 @@
 //! Lengthening a buffer in place: the refill of a thread that is alone on its core.
 //!
-//! If nobody took anything from the region since, what follows the buffer is the region's top, and one
-//! compare-and-swap makes it part of the buffer. Which core the thread runs on, whose slot holds which
-//! region and what others left need not be asked: half of what a refill costs. A thread that moved to
-//! another core meanwhile goes on in its old region until that is full.
+//! If no other thread took memory from the region since, the end of the buffer is the region's top.
+//! One compare-and-swap then makes the following memory part of the buffer. The refill need not
+//! find the current core, the region in the core's slot, or a spare. These are half of the cost of
+//! a refill. A thread that moved to another core meanwhile goes on in its old region until that is
+//! full.
 
 use super::backing::Backing;
 use super::carve::{Attempts, Carve};
@@ -12,12 +13,13 @@ use super::table::Region;
 use crate::object::MIN_OBJECT_BYTES;
 
 impl<B: Backing> FreeSet<B> {
-    /// Whether `bytes` that follow a piece ending at `end` can be had now.
+    /// Whether `bytes` directly behind a piece ending at `end` can be taken now.
     pub(crate) fn can_extend(&self, end: usize, bytes: usize) -> bool {
         self.room_behind(end, bytes).is_some()
     }
 
-    /// The region of a piece that ends at `end`, and what is left of it, if that is `least` bytes and follows the piece.
+    /// The region of a piece that ends at `end`, and the region's rest, if that has `least` bytes
+    /// and follows the piece.
     fn room_behind(&self, end: usize, least: usize) -> Option<(&Region, usize)> {
         if self.refill_lock.is_used() {
             return None;
@@ -28,9 +30,9 @@ impl<B: Backing> FreeSet<B> {
         (room >= least && region.top() == end).then_some((region, room))
     }
 
-    /// Takes `min` to `desired` bytes that follow a piece of a shared region ending at `end`, which the
-    /// caller owns, if nothing was taken behind it. All multiples of 8. Not in mode `Lock`, where nothing
-    /// is taken without the lock.
+    /// Takes `min` to `desired` bytes directly behind a piece of a shared region that ends at
+    /// `end`. The caller owns the piece. Fails if the memory behind it was taken. All sizes are
+    /// multiples of 8. Not in mode `Lock`, where nothing is taken without the lock.
     pub(crate) fn extend(
         &self,
         end: usize,
@@ -43,7 +45,7 @@ impl<B: Backing> FreeSet<B> {
         attempts.tried += 1;
         region.move_top(end, end + bytes).ok()?;
         attempts.won += 1;
-        // Not `clamp`, which looks whether its bounds are in order.
+        // Not `clamp`, which checks the order of its bounds.
         Some(Carve { start: end, end: end + bytes, dirty: region.dirty().max(end).min(end + bytes) })
     }
 }

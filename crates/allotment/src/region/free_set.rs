@@ -1,20 +1,24 @@
-//! The free set: hands regions and buffers to mutators, without a lock in the common case.
+//! The free set: hands regions and buffers to mutators, in the common case without a lock.
 //!
-//! Each core has a *slot* that names the region its threads take buffers from, by compare-and-swap on
-//! that region's top. Threads of one core cannot run at once, so the swap nearly always succeeds, and
-//! the lines it hands out are lines this core is about to write anyway. When a region is used up, the
-//! slot gets another one: first a region this core wrote last (its lines may still be in its caches;
-//! taking turns with another core costs up to twice the time), then one of another core, then one
-//! that has never been touched, which the kernel must first fill with pages.
+//! Each core has a *slot* that names a region. The core's threads take buffers from that region by
+//! compare-and-swap on its top. Threads of one core cannot run at once, so the swap nearly always
+//! succeeds. The lines that it hands out are lines that this core is about to write anyway. When a
+//! region is used up, the slot gets another one. First comes a region that this core wrote last:
+//! its lines may still be in the caches, and taking turns with another core costs up to twice the
+//! time. Then comes a region of another core. Last comes a region that has never been touched,
+//! which the kernel must first fill with pages.
 //!
-//! A region too full for the request at hand is set aside in `partial`. Nobody looks there while there
-//! is a free region; when there is none, every hole of at least an object is found, so a heap is usable
-//! to within one small object. That holds while others move regions about, too: see [`Transit`].
+//! A region too full for the request is set aside in `partial`. No thread searches there while
+//! there is a free region. When there is none, the search finds every hole of at least an object,
+//! so a heap is usable to within one small object. That holds while other threads move regions,
+//! too: see [`Transit`].
 //!
-//! Refused: one shared pointer for all threads (HotSpot's eden: one line written by every core at each
-//! refill); a lock around all of it (Shenandoah before its compare-and-swap allocator, JDK-8361099),
-//! which is kept as `RefillStrategy=lock` for comparison; a random slot per thread, as in that
-//! allocator's drafts, which loses the affinity.
+//! Refused:
+//! - One shared pointer for all threads (HotSpot's eden): every core writes one line at each
+//!   refill.
+//! - A lock around all of it (Shenandoah before its compare-and-swap allocator, JDK-8361099).
+//!   `RefillStrategy=lock` keeps it for comparison.
+//! - A random slot per thread, as in that allocator's drafts: it loses the affinity.
 
 use super::backing::Backing;
 use super::bitmap::Bitmap;
@@ -28,43 +32,48 @@ use crate::object::MIN_OBJECT_BYTES;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
 
-/// Regions side by side that are one core's, where they come from the system one by one. What a core fetches ahead at the end of a
-/// region is the beginning of the next, which costs its owner 100 ns if that is another core: where two threads took turns, 3 % of what
-/// they did with 64 bytes an object.
+/// Largest run of neighbouring regions of one core, if they come from the system one by one. At the
+/// end of a region a core prefetches the beginning of the next one. If that belongs to another
+/// core, its owner loses 100 ns. Where two threads took turns, that was 3 % of their work with 64
+/// bytes an object.
 const MAX_RUN: usize = 8;
 
-/// Such runs of each core that the heap has, at least: in a small one they would leave no room for what is larger than a region.
+/// Least number of such runs that the heap has for each core. In a small heap, longer runs would
+/// leave no room for objects larger than a region.
 const MIN_RUNS: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 
 #[derive(Default)]
 pub(super) struct Slot {
-    /// The region buffers are taken from, plus one; 0: none. Replaced by compare-and-swap, Release.
+    /// The region that buffers are taken from, plus one; 0: none. Replaced by compare-and-swap,
+    /// Release.
     pub(super) region: AtomicU32,
     pub(super) spares: Spares,
 }
 
-/// Which regions and pieces of regions nobody uses.
+/// The regions and pieces of regions that are not in use.
 pub(crate) struct FreeSet<B> {
     pub(super) table: RegionTable,
     pub(super) backing: B,
     /// `RefillStrategy=lock`.
     pub(super) refill_lock: RefillLock,
-    /// Uncommitted regions. **Invariant:** state = Uncommitted <=> bit set, or its taker is at work.
+    /// Uncommitted regions. **Invariant:** state = Uncommitted <=> bit set, or a thread is just
+    /// taking it.
     pub(super) untouched: Bitmap,
     /// Free regions, by the core that wrote them last. **Invariant:** state = Free <=> bit set in
-    /// exactly one of them, or its taker is at work.
+    /// exactly one of them, or a thread is just taking it.
     pub(super) free: Box<[Bitmap]>,
-    /// Shared regions outside the slots that have room in them; full ones too, until somebody looked.
-    /// Never owned: a bit is a hint. **Invariant:** a shared region with room for an object has its bit set
-    /// or is in the slot of its home, or the thread that sees to it is at work.
+    /// Shared regions outside the slots that have room, and full ones until a search finds them
+    /// full. Never owned: a bit is a hint. **Invariant:** a shared region with room for an object
+    /// has its bit set, or is in the slot of its home, or a thread is just seeing to it.
     pub(super) partial: Bitmap,
     pub(super) transit: Transit,
     pub(super) slots: Box<[CachePadded<Slot>]>,
     /// One humongous claim at a time: two half-claimed runs must not starve each other.
     pub(super) humongous: Mutex<()>,
-    /// Regions the system refused to commit, ever. Written on failure only.
+    /// Regions that the system ever refused to commit. Written on failure only.
     pub(super) commit_failures: AtomicUsize,
-    /// Regions that may be in use. Written by collectors, and once at the beginning. Relaxed: a hint.
+    /// Number of regions that may be in use. Collectors write it, and the constructor. Relaxed: a
+    /// hint.
     pub(super) capacity: AtomicUsize,
     pub(super) disposal: Disposal,
     pub(super) quarantine: Quarantine,
@@ -97,7 +106,7 @@ impl<B: Backing> FreeSet<B> {
         &self.table
     }
 
-    /// In a child of `fork()`: whether no thread was at work here that is not in this process.
+    /// In a child of `fork()`: whether no thread outside this process was at work here.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.refill_lock.is_at_rest()
             && self.humongous.try_lock().is_ok()
@@ -105,13 +114,14 @@ impl<B: Backing> FreeSet<B> {
             && self.transit.is_at_rest()
     }
 
-    /// Cores the free set tells apart.
+    /// Number of cores that the free set distinguishes.
     pub(crate) fn homes(&self) -> usize {
         self.slots.len()
     }
 
-    /// Takes `desired` bytes, or what is left of a region if that is at least `min`. All multiples of 8,
-    /// `min <= desired <= region`. `None`: the heap has no such piece; or as many regions are in use as may be, and none was seen.
+    /// Takes `desired` bytes, or the rest of a region if that is at least `min`. All are multiples
+    /// of 8, `min <= desired <= region`. `None`: the heap has no such piece. Or the number of
+    /// regions in use has reached the capacity, and the search found none.
     pub(crate) fn allocate(
         &self,
         home: usize,
@@ -121,7 +131,8 @@ impl<B: Backing> FreeSet<B> {
     ) -> Option<Carve> {
         let _guard = self.refill_lock.hold();
         let mut may_commit = true;
-        // At the capacity the truth is not waited for: whoever lost its CPU in the midst of a move would hold up all that come.
+        // At the capacity an exact answer is not waited for: a thread that lost its CPU in the
+        // midst of a move would hold up all others.
         self.transit.until_settled(
             || self.try_allocate(home, min, desired, attempts, &mut may_commit),
             || !self.may_take(1),
@@ -150,9 +161,9 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Sees to it that the slot of `home` holds another region than `current`; `false`: there is none.
+    /// Puts another region than `current` into the slot of `home`; `false`: there is none.
     fn replace(&self, home: usize, current: u32, may_commit: &mut bool) -> bool {
-        // A look first: threads that find nothing must not keep each other looking.
+        // Checks first: threads that find nothing must not make each other search again.
         let none = (self.untouched.is_empty() || !*may_commit) && self.free.iter().all(Bitmap::is_empty);
         if none || !self.may_take(1) {
             return false;
@@ -163,7 +174,8 @@ impl<B: Backing> FreeSet<B> {
         let slot = &self.slots[home].region;
         if slot.compare_exchange(current, index as u32 + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             if let Some(old) = current.checked_sub(1) {
-                // With the fence in `undo`: either it sees the slot changed, or the room it made is seen here.
+                // Paired with the fence in `undo`: either `undo` sees the slot changed, or this
+                // thread sees the room that `undo` made.
                 fence(Ordering::SeqCst);
                 self.set_aside(old as usize);
             }
@@ -175,10 +187,11 @@ impl<B: Backing> FreeSet<B> {
         true
     }
 
-    /// Gives `[start, end)`, the tail of a piece, back to its shared region if nothing was taken behind it.
+    /// Gives `[start, end)`, the tail of a piece, back to its shared region if nothing was taken
+    /// behind it.
     ///
-    /// Nothing was written in the tail (zeroes aside), and it is not a whole spare: a spare begins with a
-    /// filler's header, and the next taker is told that the memory is as clean as before.
+    /// Nothing was written in the tail except zeroes, and it is not a whole spare. A spare begins
+    /// with a filler's header, and the next taker is told that the memory is as clean as before.
     pub(crate) fn undo(&self, start: usize, end: usize) -> bool {
         if start >= end {
             return false;
@@ -188,7 +201,7 @@ impl<B: Backing> FreeSet<B> {
         if region.state() != State::Shared || region.move_top(end, start).is_err() {
             return false;
         }
-        // The region may have left its slot while it was full, and then nobody looks there any more.
+        // The region may have left its slot while it was full. Then no thread searches it any more.
         fence(Ordering::SeqCst);
         if !self.is_in_slot(index) {
             self.set_aside(index);
@@ -196,16 +209,16 @@ impl<B: Backing> FreeSet<B> {
         true
     }
 
-    /// Takes a whole empty, committed region; it is the caller's, and in state Exclusive.
+    /// Takes a whole empty, committed region. The caller then owns it, in state Exclusive.
     pub(crate) fn take_region(&self, home: usize) -> Option<usize> {
         let mut may_commit = true;
         let index = self.transit.until_settled(|| self.try_take_region(home, &mut may_commit), || false)?;
-        // Its owner may lower its top below what it wrote.
+        // The owner may lower the top below memory that it wrote.
         self.table.get(index).set_poisoned(false);
         Some(index)
     }
 
-    /// `may_commit`: whether the system is to be asked for memory; lowered when it refuses.
+    /// `may_commit`: whether to ask the system for memory. Becomes false when the system refuses.
     fn try_take_region(&self, home: usize, may_commit: &mut bool) -> Option<usize> {
         let index = match self.take_committed(home) {
             Some(index) => index,
@@ -222,7 +235,8 @@ impl<B: Backing> FreeSet<B> {
         Some(index)
     }
 
-    /// The lowest region that continues what the core has, or begins a run of regions that nobody has begun; or else the lowest.
+    /// The lowest region that continues the core's regions, or begins a run that no core has begun.
+    /// Otherwise the lowest region.
     fn take_untouched(&self, home: usize) -> Option<usize> {
         let run = (self.table.len() / (MIN_RUNS * self.free.len())).clamp(1, MAX_RUN);
         let suits = |&index: &usize| {
@@ -234,9 +248,10 @@ impl<B: Backing> FreeSet<B> {
         suitable.or_else(|| self.untouched.take_lowest())
     }
 
-    /// Commits a region that the caller took from `untouched`, or puts it back; whether the system had the
-    /// memory. Outside any lock: it can take as long as the kernel needs to fill a region with pages. A refusal is not remembered:
-    /// memory may be there the next time.
+    /// Commits a region that the caller took from `untouched`, or puts it back. Returns whether the
+    /// system had the memory. Called outside any lock: it can take as long as the kernel needs to
+    /// fill a region with pages. A refusal is not remembered, because memory may be available the
+    /// next time.
     pub(super) fn commit_taken(&self, index: usize) -> bool {
         let committed = self.backing.commit(index);
         if !committed {
@@ -246,7 +261,7 @@ impl<B: Backing> FreeSet<B> {
         committed
     }
 
-    /// The caller's own regions first, then those of other cores, nearest number first.
+    /// The core's own regions first, then those of other cores, nearest number first.
     fn take_committed(&self, home: usize) -> Option<usize> {
         let homes = self.free.len();
         (0..homes).find_map(|step| self.free[(home + step) % homes].take_lowest())
@@ -258,7 +273,7 @@ impl<B: Backing> FreeSet<B> {
         self.put_free(index, home);
     }
 
-    /// The same of a region in which nothing is.
+    /// The same for a region that is already empty.
     pub(super) fn put_free(&self, index: usize, home: usize) {
         let region = self.table.get(index);
         region.set_home(home);
@@ -267,13 +282,14 @@ impl<B: Backing> FreeSet<B> {
         self.free[home].put(index);
     }
 
-    /// Lets all mutators use what is left of a region that the caller filled alone.
+    /// Lets all mutators use the rest of a region that the caller filled alone.
     pub(crate) fn share_region(&self, index: usize) {
         self.table.get(index).set_state(State::Shared);
         self.set_aside(index);
     }
 
-    /// Lets the last resort find a region outside the slots, if it has room; whether it has.
+    /// Lets the last resort find a region outside the slots, if it has room. Returns whether it
+    /// has.
     pub(super) fn set_aside(&self, index: usize) -> bool {
         let has_room = self.has_room(index);
         if has_room {
@@ -286,7 +302,7 @@ impl<B: Backing> FreeSet<B> {
         self.table.end(index) - self.table.get(index).top() >= MIN_OBJECT_BYTES
     }
 
-    /// The last resort: whatever is left in any shared region.
+    /// The last resort: the rest of any shared region.
     fn scavenge(&self, min: usize, desired: usize, attempts: &mut Attempts) -> Option<Carve> {
         let in_slots =
             self.slots.iter().filter_map(|slot| slot.region.load(Ordering::Acquire).checked_sub(1));
@@ -306,7 +322,7 @@ impl<B: Backing> FreeSet<B> {
         (0..self.slots.len()).find_map(|home| self.take_spare(home, min))
     }
 
-    /// Spares the last resort another look at a region that is full.
+    /// Spares the last resort another search of a full region.
     fn forget_partial(&self, index: usize) {
         let moving = self.transit.begin();
         // A buffer may have been undone in it since.
@@ -315,7 +331,8 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Bumps the top of a region that several take from: `desired` bytes, or the rest if that is at least `min`.
+    /// Bumps the top of a region that several threads take from: `desired` bytes, or the rest if
+    /// that is at least `min`.
     pub(crate) fn carve(
         &self,
         index: usize,
@@ -357,19 +374,19 @@ impl<B: Backing> FreeSet<B> {
         self.slots[home].spares.take(self.table.base(), min)
     }
 
-    /// Remembers the tail of a piece, which the caller covered with a filler; whether there was a place for
-    /// it, and it is neither too small nor a whole region of the largest size.
+    /// Remembers the tail of a piece, which the caller covered with a filler. Returns whether there
+    /// was a place for it, and it is neither too small nor a whole region of the largest size.
     pub(crate) fn give_spare(&self, home: usize, start: usize, end: usize) -> bool {
         self.slots[home].spares.give(self.table.base(), start, end)
     }
 
-    /// The spare tails as they are now, for the checker.
+    /// The spare tails at this moment, for the checker.
     pub(super) fn spares(&self) -> impl Iterator<Item = Carve> + '_ {
         self.slots.iter().flat_map(|slot| slot.spares.iter(self.table.base()))
     }
 
-    /// Address behind the last object that begins in region `index`: its top, or the end of its run's
-    /// object.
+    /// Address behind the last object that begins in region `index`: the region's top, or the end
+    /// of its run's object.
     pub(crate) fn object_end(&self, index: usize) -> usize {
         match self.table.get(index).state() {
             State::HumongousStart => self.table.get(index + self.table.get(index).run() - 1).top(),

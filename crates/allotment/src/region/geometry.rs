@@ -1,17 +1,17 @@
-//! How large a region is, and how many there are.
+//! The size of a region, and the number of regions.
 //!
-//! Shenandoah's rule: a 2048th of the heap, a power of two from 256 KiB to 32 MiB, at least 10 of them.
-//! Pure numbers; a table in the tests holds HotSpot's examples.
+//! Shenandoah's rule: a 2048th of the heap, a power of two from 256 KiB to 32 MiB, at least 10
+//! regions. Pure numbers; a table in the tests has HotSpot's examples.
 
 /// Bytes of the smallest region.
 pub const MIN_REGION_BYTES: usize = 256 << 10;
 /// Bytes of the largest region.
 pub const MAX_REGION_BYTES: usize = 32 << 20;
-/// A heap is divided into about this many regions.
+/// The number of regions that a heap is divided into, approximately.
 pub const TARGET_REGIONS: usize = 2048;
-/// A heap has at least this many regions.
+/// The least number of regions of a heap.
 pub const MIN_REGIONS: usize = 10;
-/// Bytes of the largest heap: a spare buffer's place is packed into 42 bits of words.
+/// Bytes of the largest heap: the position of a spare buffer is packed into 42 bits of words.
 pub const MAX_HEAP_BYTES: usize = 1 << 45;
 
 /// The division of a heap into regions.
@@ -19,7 +19,7 @@ pub const MAX_HEAP_BYTES: usize = 1 << 45;
 pub struct Geometry {
     /// log2 of the bytes of a region.
     pub region_shift: u32,
-    /// Regions of the heap.
+    /// Number of regions of the heap.
     pub regions: usize,
 }
 
@@ -33,34 +33,34 @@ pub enum GeometryError {
         region * MIN_REGIONS
     )]
     TooFew {
-        /// Bytes asked for.
+        /// Bytes of the heap asked for.
         heap: usize,
         /// Bytes of a region.
         region: usize,
-        /// Regions that makes.
+        /// Number of regions that this makes.
         regions: usize,
     },
     /// No such region size.
     #[error("RegionSize={region}: a power of two from 256k to 32m works")]
     Region {
-        /// Bytes asked for.
+        /// Bytes of a region asked for.
         region: usize,
     },
-    /// Beyond what the heap can address.
+    /// The heap is larger than its addresses allow.
     #[error("MaxHeapSize={heap}: at most 32t (2^45 bytes) work")]
     TooLarge {
-        /// Bytes asked for.
+        /// Bytes of the heap asked for.
         heap: usize,
     },
 }
 crate::debug::debug_is_display!(GeometryError);
 
 impl Geometry {
-    /// The division of a heap of `heap` bytes into regions of `region` bytes, or of the ergonomic size
-    /// where that is 0. The heap is rounded up to whole regions.
+    /// The division of a heap of `heap` bytes into regions of `region` bytes, or of the ergonomic
+    /// size if that is 0. The heap is rounded up to whole regions.
     ///
     /// # Errors
-    /// [`GeometryError`] says which bound is broken and what would be right.
+    /// [`GeometryError`] names the violated bound and a value that works.
     pub fn new(heap: usize, region: usize) -> Result<Geometry, GeometryError> {
         if region != 0
             && (!region.is_power_of_two() || !(MIN_REGION_BYTES..=MAX_REGION_BYTES).contains(&region))

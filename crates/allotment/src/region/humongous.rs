@@ -1,8 +1,9 @@
-//! Humongous objects: runs of whole regions, for what exceeds one.
+//! Humongous objects: runs of whole regions, for objects larger than one region.
 //!
-//! A run is claimed bit by bit from the same bitmaps that single regions are taken from, so neither
-//! waits for the other; a run that loses a region to a mutator on the way gives back what it has and
-//! looks again. When the system refuses memory, a run that has memory already may still do. Single regions come from the low end, runs from the high end.
+//! A run is claimed bit by bit from the bitmaps that single regions are taken from, so neither
+//! waits for the other. A claim that loses one of its regions to a mutator gives back the regions
+//! that it has, and searches again. If the system refuses memory, a run of committed regions may
+//! still be found. Single regions come from the low end, runs from the high end.
 
 use super::backing::Backing;
 use super::carve::Carve;
@@ -12,7 +13,8 @@ use super::table::State;
 const POISONED: &str = "a thread panicked inside the free set";
 
 impl<B: Backing> FreeSet<B> {
-    /// Takes a run of regions for one object of `bytes`, more than a region. `None`: there is none.
+    /// Takes a run of regions for one object of `bytes`, which is more than a region. `None`: there
+    /// is no run.
     pub(crate) fn allocate_humongous(&self, home: usize, bytes: usize) -> Option<Carve> {
         let regions = bytes.div_ceil(self.table.geometry().region_bytes());
         if !self.may_take(regions) {
@@ -103,13 +105,13 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Notes that a run lies in the regions from `start` on now, which the caller owns, and to
-    /// which it moved what the run holds.
+    /// Records that a run now lies in the regions from `start` on. The caller owns these regions,
+    /// and has moved the run's contents there.
     pub(crate) fn settle_run(&self, start: usize, run: &Run) {
         let end = self.table.bottom(start) + run.bytes;
         for index in start..start + run.regions {
             let region = self.table.get(index);
-            // What lay there before.
+            // The dirt of the earlier contents.
             region.raise_dirty(region.top().min(self.table.end(index)));
             region.set_tenured(index == start && run.tenured);
             self.continue_run(start, run.regions, index, end, run.home);
@@ -117,7 +119,7 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Whether free regions, committed or not, are not all side by side, at about this moment.
+    /// Whether free regions, committed or not, form more than one stretch, at about this moment.
     pub(crate) fn is_scattered(&self) -> bool {
         let unused = |index: &usize| self.is_free(*index) || self.untouched.contains(*index);
         let mut stretches = 0;
@@ -130,18 +132,18 @@ impl<B: Backing> FreeSet<B> {
         stretches > 1
     }
 
-    /// Gives the run back whose first region is `start`; the caller owns it.
+    /// Gives back the run whose first region is `start`. The caller owns the run.
     pub(crate) fn give_humongous(&self, start: usize) {
         let regions = self.table.get(start).run();
         (start..start + regions).for_each(|index| self.retire_region(index, self.table.get(index).home()));
     }
 }
 
-/// A run of regions, wherever it lies.
+/// A run of regions, at any place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) regions: usize,
-    /// Of what it holds, from its bottom on.
+    /// Bytes of the run's contents, from its bottom on.
     pub(crate) bytes: usize,
     home: usize,
     tenured: bool,

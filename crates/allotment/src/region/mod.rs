@@ -1,12 +1,14 @@
-//! Regions: equal, power-of-two pieces of the heap, and who may allocate in which.
+//! Regions: equal, power-of-two pieces of the heap, and the rules about who may allocate in which.
 //!
-//! **Invariant:** owning a region is having cleared its bit in the free set; only the owner changes its
-//! state. **Invariant:** a region that others were led to leaves the state [`State::Shared`] only while
-//! no mutator is between two safepoints, so a stale look at a shared region meets a region that is full,
-//! never one that belongs to somebody else. **Invariant:** "there is none" is true of one moment of the
-//! call, whatever other threads move about meanwhile.
+//! **Invariant:** a thread owns a region after it has cleared the region's bit in the free set;
+//! only the owner changes its state. **Invariant:** a region that other threads may know leaves the
+//! state [`State::Shared`] only while no mutator is between two safepoints. So a stale reference to
+//! a shared region meets a full region, never a region with another owner. **Invariant:** the
+//! answer "there is none" is correct for one moment of the call, even if other threads move regions
+//! meanwhile.
 //!
-//! This layer does not know what lies in a region; of cards and starts of objects it keeps what it was told.
+//! This layer does not know the contents of a region. Its data about cards and starts of objects
+//! comes from the layers above.
 
 mod backing;
 mod bitmap;

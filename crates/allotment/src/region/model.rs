@@ -50,7 +50,7 @@ fn assert_disjoint(one: Carve, other: Carve) {
     assert!(one.end <= other.start || other.end <= one.start, "{one:x?} and {other:x?} overlap");
 }
 
-/// The equations hold, and `used` bytes are in use.
+/// Checks that the invariants hold, and that `used` bytes are in use.
 fn assert_sound(heap: &Heap, used: usize) {
     heap.verify().unwrap();
     assert_eq!(heap.occupancy().used_bytes, used);
@@ -60,7 +60,7 @@ fn count(heap: &Heap, state: State) -> usize {
     (0..heap.table().len()).filter(|&index| heap.table().get(index).state() == state).count()
 }
 
-/// Fills what is left, in pieces of 16 bytes, and counts it: it is all there.
+/// Fills the rest in pieces of 16 bytes and counts it: nothing is missing.
 fn assert_usable_to_the_end(heap: &Heap) {
     while allocate(heap, 0, 16).is_some() {}
     assert_eq!(heap.occupancy().used_bytes, heap.table().geometry().heap_bytes());
@@ -121,8 +121,8 @@ fn a_region_that_a_lost_humongous_claim_holds_is_waited_for() {
     two_preemptions.preemption_bound = Some(2);
     two_preemptions.check(|| {
         let heap = heap(2, 1);
-        // The upper region is gone before the claim reaches it. (Taken by hand: loom lets two threads that
-        // wait keep a third one from running.)
+        // The upper region is gone before the claim reaches it. (Taken by hand: loom lets two
+        // waiting threads keep a third one from running.)
         let rival = spawn(&heap, |heap| {
             if heap.untouched.take(1) {
                 heap.table().get(1).set_state(State::Exclusive);
@@ -205,7 +205,7 @@ fn a_spare_given_up_again_is_the_same_spare() {
         let mine = heap.take_spare(0, 16);
         let other = other.join().unwrap();
         let left = heap.take_spare(0, 16);
-        // What the other kept is never part of what somebody else got.
+        // The part that the other kept is never part of another thread's piece.
         let first = other.map_or(piece.start, |start| start + 64);
         for taken in mine.into_iter().chain(left) {
             let expected =
@@ -280,7 +280,8 @@ fn room_that_an_undo_makes_in_a_region_leaving_its_slot_is_found() {
     });
 }
 
-/// Two full regions, one of them outside its slot and still known as partial; the tail of that one.
+/// Two full regions, one of them outside its slot and still marked as partial. Returns the tail of
+/// that region.
 fn full_heap() -> (Heap, Carve) {
     let heap = heap(2, 1);
     allocate(&heap, 0, 192).unwrap();
@@ -320,7 +321,7 @@ fn forgetting_a_full_region_hides_no_room_from_a_third_thread() {
 fn two_threads_at_the_end_find_both_holes() {
     loom::model(|| {
         let heap = heap(2, 1);
-        // Holes of 32 bytes: one region aside, one in the slot.
+        // Holes of 32 bytes: one in a region set aside, one in the region of the slot.
         allocate(&heap, 0, 224).unwrap();
         allocate(&heap, 0, 224).unwrap();
         let other = spawn(&heap, |heap| allocate(&heap, 0, 32).unwrap());

@@ -1,17 +1,19 @@
-//! Which of the ways to dispose of freed memory a heap has, and the regions that are kept from use for some collections.
+//! A heap's way to dispose of freed memory, and the regions that are kept from use for some
+//! collections.
 //!
-//! The regions are a list of their own, not one of the sets of the free set: nobody looks there for memory but who found none elsewhere, so
-//! a quarantine never turns into out of memory.
+//! These regions have a list of their own, which is not one of the sets of the free set. A thread
+//! takes memory from there only if it found none elsewhere, so a quarantine never causes out of
+//! memory.
 
 use crate::sync::Mutex;
 use std::collections::BTreeSet;
 
 const POISONED: &str = "a thread panicked in the list of regions in quarantine";
 
-/// What is done with freed memory.
+/// The treatment of freed memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Disposal {
-    /// Fill it with the pattern.
+    /// Fill the memory with the pattern.
     pub(crate) poison: bool,
     /// Make whole regions inaccessible until they are used again.
     pub(crate) protect: bool,
@@ -23,13 +25,14 @@ pub(crate) struct Disposal {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quarantined {
     pub(super) index: usize,
-    /// Collections that it will have to wait for.
+    /// Number of collections that the region still waits for.
     pub(super) left: usize,
-    /// It has no memory.
+    /// The region has no memory.
     pub(super) uncommitted: bool,
 }
 
-/// All of them. **Invariant:** state = Quarantined <=> in the list, or whoever holds the lock is at work.
+/// The regions in quarantine. **Invariant:** state = Quarantined <=> in the list, or the holder of
+/// the lock is changing it.
 #[derive(Default)]
 pub(super) struct Quarantine(Mutex<Vec<Quarantined>>);
 
@@ -42,12 +45,12 @@ impl Quarantine {
         self.0.lock().expect(POISONED).push(region);
     }
 
-    /// The regions as they are now.
+    /// The regions in quarantine at this moment.
     pub(super) fn indices(&self) -> BTreeSet<usize> {
         self.0.lock().expect(POISONED).iter().map(|region| region.index).collect()
     }
 
-    /// Hands all that are `due` to `release`; whether there were any.
+    /// Hands all regions that are `due` to `release`. Returns whether there were any.
     pub(super) fn release_if(
         &self,
         mut due: impl FnMut(&mut Quarantined) -> bool,

@@ -1,11 +1,13 @@
-//! How mutators meet at the free set: by a compare-and-swap, or, for comparison, under one lock.
+//! How mutators synchronise at the free set: by compare-and-swap, or, for comparison, under one
+//! lock.
 //!
-//! `RefillStrategy=lock` is what Shenandoah did before its compare-and-swap allocator (JDK-8361099).
-//! All that the lock changes is here and where [`RefillLock`] is asked.
+//! `RefillStrategy=lock` is the method of Shenandoah before its compare-and-swap allocator
+//! (JDK-8361099). The lock's effects are confined to this file and to the callers of
+//! [`RefillLock`].
 
 use crate::sync::{Mutex, MutexGuard};
 
-/// How mutators meet at the free set.
+/// How mutators synchronise at the free set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefillMode {
     /// A compare-and-swap on the region of the slot.
@@ -14,7 +16,7 @@ pub(crate) enum RefillMode {
     Lock,
 }
 
-/// The lock, where there is one.
+/// The lock, if the mode uses one.
 pub(super) struct RefillLock(Option<Mutex<()>>);
 
 impl RefillLock {
@@ -22,7 +24,7 @@ impl RefillLock {
         RefillLock((mode == RefillMode::Lock).then(|| Mutex::new(())))
     }
 
-    /// Whether nothing is taken from a region without the lock.
+    /// Whether threads take from a region only under the lock.
     #[inline]
     pub(super) fn is_used(&self) -> bool {
         self.0.is_some()
@@ -33,7 +35,7 @@ impl RefillLock {
         self.0.as_ref().map(|lock| lock.lock().expect("a thread panicked inside the free set"))
     }
 
-    /// In a child of `fork()`: whether nobody has the lock.
+    /// In a child of `fork()`: whether no thread holds the lock.
     pub(super) fn is_at_rest(&self) -> bool {
         self.0.as_ref().is_none_or(|lock| lock.try_lock().is_ok())
     }

@@ -1,26 +1,26 @@
-//! Spare tails: what is left of a given-up buffer, for the next thread on the same core.
+//! Spare tails: the rest of a given-up buffer, for the next thread on the same core.
 //!
-//! A thread that detaches seldom used its buffer up, and its lines are in this core's caches. The tail
-//! cannot go back to its region once something was taken behind it, so the slot remembers a few. Their
-//! number is fixed: a list would need a lock or counted pointers, and who finds no place loses one tail,
-//! which is covered by a filler already.
+//! A thread that detaches has seldom used up its buffer, and the buffer's lines are in this core's
+//! caches. The tail cannot go back to its region once memory behind it was taken, so the slot
+//! remembers a few tails. Their number is fixed: a list would need a lock or counted pointers. A
+//! thread that finds no place loses one tail, which is covered by a filler already.
 
 use super::carve::Carve;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Spare tails a slot remembers.
+/// Number of spare tails that a slot remembers.
 const SPARES: usize = 4;
 
-/// A tail too small to be worth remembering, in bytes.
+/// Least size in bytes of a tail that is worth remembering.
 pub(super) const MIN_SPARE_BYTES: usize = if cfg!(any(test, loom)) { 64 } else { 1024 };
 
-/// A spare is its start in words from the heap's base, above it 22 bits of its size in words.
+/// A spare is its start in words from the heap's base, and above that 22 bits of its size in words.
 const SPARE_START_BITS: u32 = 42;
 
 /// The spare tails of one slot.
 #[derive(Default)]
 pub(super) struct Spares(
-    /// Each packed; 0: none. Swapped in and out, Release and Acquire.
+    /// Each is packed; 0: none. Swapped in and out, Release and Acquire.
     [AtomicU64; SPARES],
 );
 
@@ -29,7 +29,8 @@ impl Spares {
     pub(super) fn take(&self, base: usize, min: usize) -> Option<Carve> {
         self.0.iter().find_map(|cell| {
             let seen = cell.load(Ordering::Relaxed);
-            // Compared whole: the same tail, given up again meanwhile, is the same tail.
+            // Compared as a whole: if the same tail was given up again meanwhile, it is still the
+            // same tail.
             (seen != 0 && unpack(base, seen).end - unpack(base, seen).start >= min)
                 .then(|| cell.compare_exchange(seen, 0, Ordering::Acquire, Ordering::Relaxed).ok())
                 .flatten()
@@ -37,8 +38,8 @@ impl Spares {
         })
     }
 
-    /// Remembers `[start, end)` of a heap that begins at `base`; whether there was a place for it, and it is neither too small
-    /// nor a whole region of the largest size.
+    /// Remembers `[start, end)` of a heap that begins at `base`. Returns whether there was a place
+    /// for it, and it is neither too small nor a whole region of the largest size.
     pub(super) fn give(&self, base: usize, start: usize, end: usize) -> bool {
         let words = ((end - start) / 8) as u64;
         if end - start < MIN_SPARE_BYTES || words >> (u64::BITS - SPARE_START_BITS) != 0 {
@@ -50,7 +51,7 @@ impl Spares {
             .any(|cell| cell.compare_exchange(0, packed, Ordering::Release, Ordering::Relaxed).is_ok())
     }
 
-    /// The tails as they are now.
+    /// The tails at this moment.
     pub(super) fn iter(&self, base: usize) -> impl Iterator<Item = Carve> + '_ {
         self.0.iter().filter_map(move |cell| {
             let packed = cell.load(Ordering::Acquire);
@@ -58,7 +59,7 @@ impl Spares {
         })
     }
 
-    /// Forgets all; no mutator is attached.
+    /// Forgets all tails. No mutator is attached.
     pub(super) fn clear(&self) {
         self.0.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
     }

@@ -1,33 +1,37 @@
-//! Where objects begin: from any address of an old region to the object that covers it.
+//! Starts of objects: from any address of an old region to the object that covers it.
 //!
-//! A dirty card is 512 bytes of somebody's middle; to look at its slots one must know whose. So there is a byte
-//! for every card:
+//! A dirty card is 512 bytes in the middle of some object. To read its slots, a collector must know
+//! that object. So there is a byte for every card:
 //!
 //! ```text
 //! 0         no object is known to begin here: ask the card before
 //! 1..=64    the last object that begins in the card begins at its word number byte - 1
-//! 65 + k    the card lies wholly inside an object: ask the card 2^k before, which has that object, too
+//! 65 + k    the card lies wholly inside an object: ask the card 2^k before, also in that object
 //! ```
 //!
-//! From the last object that begins at or before an address, it is a walk of at most a card's objects. A large array
-//! is found in as many steps as its length in cards has bits: `k` is the largest with which the jump stays
-//! inside it. This is HotSpot's block offset table, but that it knows the *last* start of a card (recorded by one
-//! store for each object, and with one comparison less), where HotSpot's knows the object that reaches into it.
-//! Refused: a bitmap of starts (eight times the size, a search backwards), and walking a region from its bottom.
+//! From the last object that begins at or before an address, the walk covers at most the objects of
+//! one card. The search for a large array takes as many steps as its length in cards has bits: `k`
+//! is the largest value with which the jump stays inside the array. This is HotSpot's block offset
+//! table with one difference. It records the *last* start in a card, by one store for each object
+//! and with one comparison less. HotSpot's records the object that reaches into the card.
 //!
-//! A filler is an object. Who empties or refills a region clears its range first.
+//! Refused:
+//! - A bitmap of starts: eight times the size, and a search backwards.
+//! - To walk a region from its bottom.
+//!
+//! A filler is an object. A thread that empties or refills a region clears its range first.
 
 use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
 use crate::object::WORD;
 use crate::platform::MemoryError;
 
-/// Nothing is known to begin in the card.
+/// No object is known to begin in the card.
 const NONE: u8 = 0;
 
-/// The card has a word with this number, plus one, at most.
+/// The largest entry for a start: the number of the card's last word, plus one.
 const LAST_WORD: u8 = (CARD_BYTES / WORD) as u8;
 
-/// Go back one card; each higher number doubles that.
+/// Go back one card. Each higher number doubles the distance.
 const BACK: u8 = LAST_WORD + 1;
 
 /// The starts of the objects of a heap's old regions.
@@ -36,13 +40,15 @@ pub(crate) struct StartTable {
 }
 
 impl StartTable {
-    /// A table of no starts. The heap has `heap_bytes` and begins at `heap_base`, a multiple of [`CARD_BYTES`].
+    /// A table without starts. The heap has `heap_bytes` and begins at `heap_base`, a multiple of
+    /// [`CARD_BYTES`].
     pub(crate) fn new(heap_base: usize, heap_bytes: usize) -> Result<StartTable, MemoryError> {
         Ok(StartTable { bytes: CardBytes::new(heap_base, heap_bytes, "starts")? })
     }
 
-    /// Records the object of `bytes` at `start`. Nobody else records in the card in which it begins, and what
-    /// begins there is recorded in order of address: who fills a region takes whole cards of it.
+    /// Records the object of `bytes` at `start`. No other thread records in the card in which the
+    /// object begins. Objects that begin in that card are recorded in order of address. This holds
+    /// because a thread that fills a region takes whole cards of it.
     #[inline]
     pub(crate) fn record(&self, start: usize, bytes: usize) {
         let (card, entry) = self.entry(start);
@@ -50,9 +56,10 @@ impl StartTable {
         self.record_inside(card, start + bytes);
     }
 
-    /// The start of the object that covers `address`. At `bottom`, a multiple of [`CARD_BYTES`] at or below
-    /// `address`, an object starts, recorded or not, and from it on objects follow each other up to `address`; of those
-    /// that begin in a card the last is recorded. `size_of` is the size in bytes of the object at an address.
+    /// The start of the object that covers `address`. At `bottom`, a multiple of [`CARD_BYTES`] at
+    /// or below `address`, an object starts, recorded or not. From there on objects follow each
+    /// other up to `address`. Of the objects that begin in one card, the last is recorded.
+    /// `size_of` is the size in bytes of the object at an address.
     #[inline]
     pub(crate) fn object_at(
         &self,
@@ -71,13 +78,13 @@ impl StartTable {
         }
     }
 
-    /// Forgets what begins in `[start, end)`, which is whole cards.
+    /// Forgets the starts in `[start, end)`, which consists of whole cards.
     pub(crate) fn clear_range(&self, start: usize, end: usize) {
         debug_assert!(start.is_multiple_of(CARD_BYTES) && end.is_multiple_of(CARD_BYTES));
         self.bytes.fill(self.bytes.cards_of(start, end), NONE);
     }
 
-    /// The last start that the table knows and that is not above `address`, or `bottom`.
+    /// The last start in the table that is not above `address`, or `bottom`.
     #[inline]
     fn start_at_or_below(&self, address: usize, bottom: usize) -> usize {
         debug_assert!(bottom <= address && bottom.is_multiple_of(CARD_BYTES));
@@ -101,7 +108,7 @@ impl StartTable {
         }
     }
 
-    /// The card of `start`, and what its byte is where nothing begins behind it.
+    /// The card of `start`, and the card's byte if no object begins behind it.
     #[inline(always)]
     fn entry(&self, start: usize) -> (usize, u8) {
         debug_assert!(start.is_multiple_of(WORD));

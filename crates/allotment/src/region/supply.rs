@@ -1,7 +1,7 @@
 //! Memory behind many regions at once: committed ahead, and given back to the system.
 //!
-//! What is given back is taken region by region, as mutators take it: to keep them away by a lock was refused, for the kernel may
-//! take long.
+//! Memory is given back region by region: each region is taken as a mutator takes it. Refused: a
+//! lock against mutators, because the kernel may take long.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;
@@ -9,12 +9,12 @@ use super::table::State;
 use crate::sync::Ordering;
 
 impl<B: Backing> FreeSet<B> {
-    /// Gives the memory of free regions back to the system; the bytes it took.
+    /// Gives the memory of free regions back to the system. Returns the number of bytes.
     pub(crate) fn uncommit_free(&self) -> usize {
         self.uncommit_if(|_| true)
     }
 
-    /// The same for those of which `wanted` is true.
+    /// The same for the free regions for which `wanted` returns true.
     pub(super) fn uncommit_if(&self, mut wanted: impl FnMut(usize) -> bool) -> usize {
         let mut regions = 0;
         for bitmap in &self.free {
@@ -37,8 +37,8 @@ impl<B: Backing> FreeSet<B> {
         regions << self.table.geometry().region_shift
     }
 
-    /// Commits the lowest untouched regions until `bytes` of the heap are committed; whether the system
-    /// had the memory.
+    /// Commits the lowest untouched regions until `bytes` of the heap are committed. Returns
+    /// whether the system had the memory.
     pub(crate) fn commit_ahead(&self, bytes: usize) -> bool {
         let wanted = bytes.div_ceil(self.table.geometry().region_bytes()).min(self.table.len());
         let committed = self.table.len() - self.untouched.count();
@@ -46,7 +46,8 @@ impl<B: Backing> FreeSet<B> {
             let Some(index) = self.untouched.take_lowest().filter(|&index| self.commit_taken(index)) else {
                 return false;
             };
-            // Dealt out by turns, in runs: neighbours on one core share its prefetcher's pages.
+            // Each core gets a run of neighbouring regions, because neighbours on one core share
+            // its prefetcher's pages.
             self.give_region(index, turn * self.free.len() / (wanted - committed));
             true
         })
@@ -57,7 +58,7 @@ impl<B: Backing> FreeSet<B> {
         self.table.len() - self.untouched.count()
     }
 
-    /// Regions the system refused to commit since the heap began.
+    /// Regions that the system refused to commit since the heap began.
     pub(crate) fn commit_failures(&self) -> usize {
         self.commit_failures.load(Ordering::Relaxed)
     }

@@ -1,19 +1,19 @@
-//! The region table: what is known of each region.
+//! The region table: the metadata of each region.
 //!
-//! Metadata stands beside the heap, not in it: a collector reads states of regions whose memory it
-//! would rather leave out of the caches, and an uncommitted region has none to read.
+//! The metadata is beside the heap, not in it. A collector reads states of regions whose memory it
+//! would rather keep out of the caches, and an uncommitted region has no memory to read.
 
 use super::Geometry;
 use crate::platform::prefetch_read;
 use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// What a region is used for.
+/// The use of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
-    /// No memory behind it.
+    /// It has no memory.
     Uncommitted = 0,
-    /// Memory, and nothing in it.
+    /// It has memory and is empty.
     Free = 1,
     /// Any mutator may take a buffer or an object from it.
     Shared = 2,
@@ -23,7 +23,7 @@ pub enum State {
     HumongousStart = 4,
     /// A further region of such an object.
     HumongousContinuation = 5,
-    /// Nothing in it, and not to be used yet (`ZealQuarantine`).
+    /// It is empty, and not to be used yet (`ZealQuarantine`).
     Quarantined = 6,
     /// Young objects that survived a collection, which put them here.
     Survivor = 7,
@@ -56,32 +56,38 @@ impl State {
     }
 }
 
-/// One region. Alone on its cache lines: threads of several cores bump `top` of theirs. Generated code finds top and end by
-/// their offsets.
+/// One region. It has cache lines of its own, because threads of several cores bump the `top` of
+/// their regions. Generated code finds top and end by their offsets.
 #[repr(C, align(128))]
 pub(crate) struct Region {
-    /// Address of the next free byte. Shared: compare-and-swap by any mutator. Exclusive: stored by its
-    /// owner. Humongous: the end of the object's part in it. Relaxed; ordered by how the region was obtained.
+    /// Address of the next free byte. Shared: compare-and-swap by any mutator. Exclusive: stored by
+    /// the owner. Humongous: the end of the object's part in the region. Relaxed; ordered by the
+    /// way in which the region was obtained.
     top: AtomicUsize,
-    /// Address behind the last byte. Never changes. Beside the top, which who looks here loads as well.
+    /// Address behind the last byte. Never changes. Beside the top, because code that reads the top
+    /// reads the end too.
     end: usize,
-    /// Memory from here to the end of the region is zero; below it may be anything. Raised by whoever
-    /// owns the region when it is given up. Relaxed, as `top`.
+    /// Memory from here to the end of the region is zero; below it may hold anything. The owner
+    /// raises it when the region is given up. Relaxed, as `top`.
     dirty: AtomicUsize,
     /// A [`State`]. Stored by the owner, with Release: a walker that sees a state sees its fields.
     state: AtomicU8,
-    /// The core (as the free set numbers them) that wrote it last: whose caches may hold it. Stored by
-    /// the owner, Relaxed: a hint.
+    /// The core (in the free set's numbering) that wrote the region last, so that its caches may
+    /// hold it. Stored by the owner, Relaxed: a hint.
     home: AtomicU16,
-    /// Humongous start: regions of the run. Continuation: regions back to the start. Else 0.
+    /// Humongous start: number of regions of the run. Continuation: regions back to the start.
+    /// Otherwise 0.
     run: AtomicU32,
-    /// Free: since when, in milliseconds of the heap's clock plus one; 0: nobody looked yet. Reset by who
-    /// frees the region, set by who looks. Relaxed: it is a reason, not a claim.
+    /// Free: the time since when, in milliseconds of the heap's clock plus one; 0: not read yet.
+    /// The thread that frees the region resets it, a reading thread sets it. Relaxed: it is a
+    /// reason, not a claim.
     idle_since: AtomicU64,
-    /// 1: what lies between `top` and `dirty` is the pattern of freed memory, or zeroed for buffers that were given
-    /// up unused; while the region is empty, the pattern. Stored by the owner, Relaxed.
+    /// 1: the memory between `top` and `dirty` has the pattern of freed memory, or was zeroed for
+    /// buffers that were given up unused. While the region is empty, the memory has the pattern.
+    /// Stored by the owner, Relaxed.
     poisoned: AtomicU8,
-    /// 1: the run that begins here survived a collection; it is old. Stored by collections, Relaxed.
+    /// 1: the run that begins here survived a collection, so it is old. Stored by collections,
+    /// Relaxed.
     tenured: AtomicU8,
 }
 
@@ -103,7 +109,7 @@ impl Region {
         self.top.store(top, Ordering::Relaxed);
     }
 
-    /// Moves `top` from `from` to `to`, if nobody moved it since.
+    /// Moves `top` from `from` to `to`, if no other thread moved it since.
     pub(crate) fn move_top(&self, from: usize, to: usize) -> Result<(), usize> {
         self.top.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).map(drop)
     }
@@ -124,7 +130,7 @@ impl Region {
         self.dirty.store(bottom, Ordering::Relaxed);
     }
 
-    /// The same where others may be raising it at this moment.
+    /// As [`raise_dirty`](Self::raise_dirty), while other threads may be raising it too.
     pub(crate) fn raise_dirty_together(&self, address: usize) {
         self.dirty.fetch_max(address, Ordering::Relaxed);
     }
@@ -158,7 +164,7 @@ impl Region {
         self.idle_since.store(0, Ordering::Relaxed);
     }
 
-    /// Milliseconds since this was first asked of the free region.
+    /// Milliseconds since the first call for this free region.
     pub(super) fn idle_ms(&self, now_ms: u64) -> u64 {
         match self.idle_since.load(Ordering::Relaxed).checked_sub(1) {
             Some(since) => now_ms.saturating_sub(since),
@@ -189,7 +195,7 @@ impl Region {
     }
 }
 
-/// All regions of a heap, and where they lie.
+/// All regions of a heap, and their addresses.
 pub(crate) struct RegionTable {
     base: usize,
     geometry: Geometry,
@@ -197,7 +203,7 @@ pub(crate) struct RegionTable {
 }
 
 impl RegionTable {
-    /// A table over the heap that begins at `base` (aligned to a region); nothing committed.
+    /// A table over the heap that begins at `base` (aligned to a region). No region is committed.
     pub(crate) fn new(base: usize, geometry: Geometry) -> RegionTable {
         debug_assert!(base.is_multiple_of(geometry.region_bytes()));
         let regions = (0..geometry.regions)
@@ -235,7 +241,8 @@ impl RegionTable {
         &self.regions[index]
     }
 
-    /// Fetches what is known of a region, which another core may have written last; nothing where there is none.
+    /// Prefetches the metadata of a region, which another core may have written last. Does nothing
+    /// if there is no such region.
     pub(crate) fn fetch(&self, index: usize) {
         prefetch_read(self.regions.as_ptr().wrapping_add(index).addr());
     }
@@ -256,7 +263,7 @@ impl RegionTable {
         (address - self.base) >> self.geometry.region_shift
     }
 
-    /// Forgets what was in a region that the caller owns; its memory stays as it is.
+    /// Forgets the contents of a region that the caller owns. Its memory stays unchanged.
     pub(crate) fn empty(&self, index: usize) {
         let region = self.get(index);
         if region.top() > self.bottom(index) {

@@ -1,17 +1,18 @@
-//! The checker of the free set: its equations, with no mutator attached.
+//! The checker of the free set: its invariants, with no mutator attached.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 
 impl<B: Backing> FreeSet<B> {
-    /// Checks, for every region: `bottom <= top <= end`, `bottom <= dirty <= end`, Uncommitted <=> in
-    /// `untouched`, Free <=> in exactly one bitmap, which is its home's, Quarantined <=> in that list, empty <=> `top = bottom`; a shared
-    /// region with room is found by who looks for room, and nobody looks elsewhere; a humongous run is
-    /// whole, and no other region has a run; a spare lies below the top of a shared region.
+    /// Checks, for every region: `bottom <= top <= end`, `bottom <= dirty <= end`, Uncommitted <=>
+    /// in `untouched`, Free <=> in exactly one bitmap, which is its home's, Quarantined <=> in that
+    /// list, empty <=> `top = bottom`. A search for room finds every shared region with room, and
+    /// no other region. A humongous run is whole, and no other region has a run. A spare lies below
+    /// the top of a shared region.
     ///
     /// # Errors
-    /// One line that names the region and the equation that fails.
+    /// One line that names the region and the invariant that fails.
     pub(crate) fn verify(&self) -> Result<(), String> {
         let free = self.free.iter().map(|bitmap| ("free", bitmap));
         for (name, bitmap) in free.chain([("untouched", &self.untouched), ("shared", &self.partial)]) {

@@ -1,33 +1,34 @@
-//! The bound on what the buffers of all threads hold above the floor (`adaptive` policy).
+//! The bound on the bytes that the buffers of all threads hold above the floor (`adaptive` policy).
 //!
-//! A thread that grew and then idles holds a large buffer that nobody can take from it before a cycle's
-//! end. The budget makes that a known price: whatever threads do, in whatever order,
+//! A thread that grew and then idles holds a large buffer, which other threads cannot take from it
+//! before a cycle's end. The budget bounds that cost. Whatever threads do, in whatever order, this
+//! holds, apart from the objects for which the buffers were asked:
 //!
 //! ```text
 //! granted == sum over threads of (size - floor) <= bound         granted is exact at every instant
 //! bytes in buffers <= bound + threads * floor
 //! ```
 //!
-//! besides the objects for which the buffers were asked. A thread reserves growth before it allocates and
-//! returns what it gives up after its buffer is gone, so `granted` never lags behind the memory.
-//!
-//! What the bound leaves is divided fairly among the threads that want more than the floor, the *growers*:
+//! A thread reserves growth before it allocates, and returns bytes after its buffer is gone. So
+//! `granted` never lags behind the memory. The *growers*, threads that want more than the floor,
+//! share the rest of the bound:
 //!
 //! ```text
 //! share = (bound - held by idle growers) / active growers
 //!         rounded down to a power of two, from the floor to the largest buffer
 //! ```
 //!
-//! A thread whose size exceeds the share shrinks at its next refill. Who is idle comes from a census, a
-//! walk over all threads that one of those which hit the bound runs, at most once per decay time. Its
-//! result is a hint and ages until the next one: an outdated share is unfair for a while but cannot break
-//! the bound, which `granted` alone enforces.
+//! A thread whose size exceeds the share shrinks at its next refill. A census, a walk over all
+//! threads, finds the idle growers. A thread that hits the bound runs it, at most once per decay
+//! time. Its result is a hint: an outdated share is unfair for a while, but only `granted` enforces
+//! the bound.
 //!
-//! Cost: a refill reads one line that is written when a thread becomes a grower or ceases to be one. Shared
-//! counters are written only when a thread's size changes. A bound enforced by a periodic walk alone was
-//! refused (threads can take the heap between two walks, which is the trouble to be cured), as was a
-//! counter of bytes in use (every refill would write it). HotSpot has no bound: there, half a buffer per
-//! thread is wasted.
+//! Cost: a refill reads one line, written when a thread becomes a grower or ceases to be one.
+//! Shared counters are written only when a thread's size changes. HotSpot has no bound and wastes
+//! half a buffer per thread.
+//!
+//! Refused: a bound enforced by a periodic walk alone (threads can take the heap between two
+//! walks); a counter of bytes in use (every refill would write it).
 
 use crossbeam_utils::CachePadded;
 
@@ -38,7 +39,7 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 #[cfg(test)]
 mod tests;
 
-/// What a census asks of each thread. The values may be a little old.
+/// The values that a census reads from each thread. They may be slightly old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CensusEntry {
     /// [`Sizing::desired_size`], in bytes.
@@ -59,17 +60,18 @@ impl From<&Sizing> for CensusEntry {
     }
 }
 
-/// What [`Budget::settle`] leaves to do.
+/// What the caller must do after [`Budget::settle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Settlement {
     /// Nothing.
     Done,
-    /// The thread wants more than it may hold, and it is time to see who is idle: call [`Budget::census`].
+    /// The thread wants more than it may hold, and a check for idle threads is due: call
+    /// [`Budget::census`].
     RunCensus,
 }
 
-/// An equation of the budget that does not hold.
+/// An invariant of the budget that does not hold.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("TLAB budget: {what} is {found}, and must be {expected}")]
 pub struct BudgetError {
@@ -79,25 +81,26 @@ pub struct BudgetError {
 }
 crate::debug::debug_is_display!(BudgetError);
 
-/// What every refill reads; written when the number of growers changes.
+/// The part that every refill reads. Written when the number of growers changes.
 #[derive(Debug)]
 struct Terms {
-    /// The largest size a thread may have now, in bytes. Written by whoever changed what it follows from.
+    /// The largest size that a thread may have now, in bytes. Written by a thread that changed one
+    /// of its inputs.
     share: AtomicUsize,
     /// When the last census was claimed, in the callers' ms. Written by the thread that runs it.
     last_census_ms: AtomicU64,
 }
 
-/// What changes with a thread's size.
+/// The part that changes with a thread's size.
 #[derive(Debug)]
 struct Ledger {
     /// Sum over threads of size - floor, in bytes. Written by a thread whose size changes.
     granted: AtomicUsize,
-    /// Threads that want more than the floor. Written by the thread that starts or ceases to.
+    /// Threads that want more than the floor. Written by a thread that starts or ceases to.
     growers: AtomicUsize,
     /// Growers that were idle at the last census. Written by a census.
     idle_growers: AtomicUsize,
-    /// Sum over those of size - floor, in bytes. Written by a census.
+    /// Sum over those growers of size - floor, in bytes. Written by a census.
     idle_held: AtomicUsize,
 }
 
@@ -106,21 +109,21 @@ struct Ledger {
 pub struct Budget {
     /// `TLABIdlePercent`, 0 to 100.
     idle_percent: f64,
-    /// Most that may be granted, in bytes. Written while no thread refills, and made larger at any time.
+    /// The most that may be granted, in bytes. Set while no thread refills, and raised at any time.
     bound: AtomicUsize,
-    /// What every thread holds without asking, in bytes.
+    /// Bytes that every thread holds without asking.
     floor: usize,
     /// The largest buffer, in bytes.
     max: usize,
-    /// A grower that did not refill for longer is idle, in ms.
+    /// A grower that has not refilled for longer than this is idle, in ms.
     decay_ms: u64,
     terms: CachePadded<Terms>,
     ledger: CachePadded<Ledger>,
 }
 
 impl Budget {
-    /// A budget of `idle_percent` (`TLABIdlePercent`) of the `capacity` bytes that threads allocate from; what is not
-    /// a percentage counts as the nearest one.
+    /// A budget of `idle_percent` (`TLABIdlePercent`) of the `capacity` bytes that threads allocate
+    /// from. A number that is no percentage counts as the nearest one.
     #[must_use]
     pub fn new(config: &Config, capacity: usize, idle_percent: f64) -> Self {
         let bound = bound_of(capacity, idle_percent);
@@ -144,8 +147,9 @@ impl Budget {
         }
     }
 
-    /// Settles the thread's size for the refill it is about to make; call it after the old buffer is gone
-    /// and before [`Sizing::request`]. Does nothing under another policy than `adaptive`.
+    /// Settles the thread's size for the refill that it is about to make. Call it after the old
+    /// buffer is gone and before [`Sizing::request`]. Does nothing under another policy than
+    /// `adaptive`.
     #[inline]
     pub fn settle(&self, config: &Config, sizing: &mut Sizing, now_ms: u64) -> Settlement {
         if config.policy() != TlabPolicy::Adaptive {
@@ -159,8 +163,8 @@ impl Budget {
         self.change(config, sizing, wish, now_ms)
     }
 
-    /// [`settle`](Self::settle) for a thread whose size or state is not what it wishes, or not what it may
-    /// be.
+    /// [`settle`](Self::settle) for a thread whose size or state differs from its wish or exceeds
+    /// its share.
     #[cold]
     fn change(&self, config: &Config, sizing: &mut Sizing, wish: usize, now_ms: u64) -> Settlement {
         self.set_grower(sizing, wish > self.floor);
@@ -176,8 +180,8 @@ impl Budget {
         }
     }
 
-    /// Takes the thread through a cycle's end ([`Sizing::end_cycle`], whatever the policy) and returns what
-    /// it gives up.
+    /// Applies a cycle's end to the thread ([`Sizing::end_cycle`], whatever the policy), and
+    /// returns to the budget the bytes that it gives up.
     ///
     /// After the last thread, call [`forget_census`](Self::forget_census).
     pub fn end_cycle(&self, config: &Config, averages: &Averages, sizing: &mut Sizing, cycle: &Cycle) {
@@ -192,20 +196,22 @@ impl Budget {
         }
     }
 
-    /// From here on threads allocate from `capacity` bytes. Not while a thread refills; where that is less than before,
-    /// each thread is [trimmed](Self::trim) next.
+    /// Sets the capacity: from here on threads allocate from `capacity` bytes. Not to be called
+    /// while a thread refills. If the capacity is less than before, the caller must
+    /// [trim](Self::trim) each thread next.
     pub fn set_capacity(&self, capacity: usize) {
         self.bound.store(bound_of(capacity, self.idle_percent), Ordering::Relaxed);
         self.refresh_share();
     }
 
-    /// Threads allocate from at least `capacity` bytes from here on. While they refill, too.
+    /// Raises the capacity: from here on threads allocate from at least `capacity` bytes. May be
+    /// called while threads refill.
     pub fn raise_capacity(&self, capacity: usize) {
         self.bound.fetch_max(bound_of(capacity, self.idle_percent), Ordering::Relaxed);
         self.refresh_share();
     }
 
-    /// Takes from a thread what it has above the share.
+    /// Takes the bytes above the share from a thread.
     pub fn trim(&self, config: &Config, sizing: &mut Sizing, share: usize) {
         if config.policy() == TlabPolicy::Adaptive && sizing.desired_size() > share {
             let returned = self.resize(sizing.desired_size(), share);
@@ -215,12 +221,13 @@ impl Budget {
         }
     }
 
-    /// Drops what the last census found: after a cycle's end, threads that idled are growers no more.
+    /// Discards the result of the last census: after a cycle's end, threads that idled are growers
+    /// no more.
     pub fn forget_census(&self) {
         self.census([], 0);
     }
 
-    /// Returns all that a thread holds: it detaches. The thread is back at the floor.
+    /// Returns all bytes that a thread holds, when it detaches. The thread is back at the floor.
     pub fn leave(&self, config: &Config, sizing: &mut Sizing) {
         if config.policy() == TlabPolicy::Adaptive {
             let returned = self.resize(sizing.desired_size(), self.floor);
@@ -238,7 +245,7 @@ impl Budget {
             && last.compare_exchange(before, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Finds out which growers are idle, having refilled last more than the decay time ago. They keep what
+    /// Finds the idle growers, whose last refill is longer ago than the decay time. They keep what
     /// they hold, and the share divides the rest among the others.
     ///
     /// `threads`: every attached thread, at any instant of the walk.
@@ -274,11 +281,12 @@ impl Budget {
         self.bound.load(Ordering::Relaxed)
     }
 
-    /// Moves one thread's size in the ledger; false if the bound does not allow it. Shrinking always
-    /// succeeds, and so does staying as large as it is, also where a smaller heap has lowered the bound below what is granted.
+    /// Changes one thread's size in the ledger; false if the bound does not allow it. Shrinking
+    /// always succeeds. So does keeping the same size, even where a smaller heap has lowered the
+    /// bound below the granted bytes.
     ///
-    /// Relaxed: `granted` is a number that orders no other memory, and the additions to one atomic are in
-    /// one order.
+    /// Relaxed: `granted` is a number that orders no other memory, and the additions to one atomic
+    /// have one order.
     fn resize(&self, from: usize, to: usize) -> bool {
         let granted = &self.ledger.granted;
         if to <= from {
@@ -298,7 +306,7 @@ impl Budget {
         }
     }
 
-    /// Counts the thread among the growers, or no longer.
+    /// Adds the thread to the growers, or removes it.
     fn set_grower(&self, sizing: &mut Sizing, grower: bool) {
         if sizing.is_grower() == grower {
             return;
@@ -314,10 +322,10 @@ impl Budget {
 
     /// Publishes the share that the ledger implies.
     ///
-    /// Two threads may get here at once, and the one that read the ledger first may publish last. So each
-    /// reads again after publishing: `swap` puts all publications in one order and the later sees what the
-    /// earlier had read and written (acquire and release), hence the last to publish does not leave before
-    /// the share fits the ledger.
+    /// Two threads may run this at once, and the one that read the ledger first may publish last.
+    /// So each thread reads again after publishing. `swap` puts all publications in one order. The
+    /// later thread sees the earlier one's reads and writes (acquire and release). Hence the last
+    /// thread to publish does not leave before the share fits the ledger.
     fn refresh_share(&self) {
         let mut share = self.implied_share();
         loop {
@@ -338,11 +346,11 @@ impl Budget {
         fair_share(self.bound(), read(idle_held), active, self.floor, self.max)
     }
 
-    /// Checks the equations while no thread changes its size; `threads` are all that are attached, under the
-    /// `adaptive` policy.
+    /// Checks the invariants while no thread changes its size. `threads` are all attached threads,
+    /// under the `adaptive` policy.
     ///
     /// # Errors
-    /// The first equation that does not hold, with both sides.
+    /// The first invariant that does not hold, with both sides.
     pub fn verify(&self, threads: impl IntoIterator<Item = CensusEntry>) -> Result<(), BudgetError> {
         let (mut held, mut growers) = (0_usize, 0_usize);
         for thread in threads {
@@ -369,16 +377,16 @@ impl Budget {
 }
 
 fn bound_of(capacity: usize, idle_percent: f64) -> usize {
-    // A float becomes the nearest number an integer can hold, and NaN becomes 0.
+    // The cast saturates at the nearest integer value, and NaN becomes 0.
     (capacity as f64 * (idle_percent.clamp(0.0, 100.0) / 100.0)) as usize
 }
 
-/// The size that each of `active` growers may have, in bytes, when idle ones hold `idle_held` of `bound`
-/// bytes above the floor: (`bound` - `idle_held`) / `active`, rounded down to a power of two, from `floor`
-/// to `max`.
+/// The size that each of `active` growers may have, in bytes, when idle ones hold `idle_held` of
+/// `bound` bytes above the floor: (`bound` - `idle_held`) / `active`, rounded down to a power of
+/// two, from `floor` to `max`.
 ///
-/// No active grower counts as one: the share is what the next one may have. With n growers all at the
-/// share, n * (share - floor) <= bound - idle held.
+/// Zero active growers count as one: the share is the size that the next grower may have. With n
+/// growers all at the share, n * (share - floor) <= bound - idle held.
 ///
 /// ```
 /// # #[cfg(feature = "internals")] {
@@ -392,7 +400,7 @@ fn bound_of(capacity: usize, idle_percent: f64) -> usize {
 #[must_use]
 pub fn fair_share(bound: usize, idle_held: usize, active: usize, floor: usize, max: usize) -> usize {
     let share = bound.saturating_sub(idle_held) / active.max(1);
-    // `max` need not be a power of two, and who may have it may have all of it.
+    // `max` need not be a power of two. A thread whose share reaches it may have all of it.
     let share = if share >= max { max } else { share.checked_ilog2().map_or(0, |log| 1 << log) };
     share.max(floor)
 }

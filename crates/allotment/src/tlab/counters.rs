@@ -1,18 +1,21 @@
-//! The counts of a running thread: written by their owner, read by anybody.
+//! The counts of a running thread: its owner writes them, any thread may read them.
 //!
-//! The heap's statistics are striped: each mutator has a stripe of its own, and a reader sums the stripes.
-//! Counters shared by all threads were refused: a shared counter on the refill path costs more than the
-//! refill (JDK-8387806 met that in HotSpot). Since one thread alone writes a stripe, adding is a load and a
-//! store; an atomic addition would lock the line for nobody.
+//! The heap's statistics are striped: each mutator has a stripe of its own, and a reader sums the
+//! stripes. Since only one thread writes a stripe, adding is a load and a store. An atomic addition
+//! would lock the line for no other thread.
+//!
+//! Refused: counters shared by all threads. A shared counter on the refill path costs more than the
+//! refill (JDK-8387806 met that in HotSpot).
 
 use super::statistics::TlabStatistics;
 use crate::sync::{AtomicU64, Ordering};
 
 /// One mutator's stripe of the heap's counters.
 ///
-/// Only the owning mutator, or who acts for it while it is stopped, may call the methods that count. Two
-/// callers at once would lose counts and nothing else. Any thread may call [`read`](Self::read) at any
-/// time: each field is then a value that the field had, but not all fields need be of the same instant.
+/// Only the owning mutator may call the methods that count, or a thread that acts for it while it
+/// is stopped. Two callers at once would lose counts and nothing else. Any thread may call
+/// [`read`](Self::read) at any time. Each field is then a value that the field had, but the fields
+/// need not be of the same instant.
 #[derive(Debug, Default)]
 pub struct StripedCounters {
     refills: AtomicU64,
@@ -26,7 +29,7 @@ pub struct StripedCounters {
     compare_exchange_successes: AtomicU64,
 }
 
-/// Adds without a locked instruction: the owner alone writes.
+/// Adds without a locked instruction: only the owner writes.
 #[inline]
 fn add(counter: &AtomicU64, more: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
@@ -66,7 +69,8 @@ impl StripedCounters {
         add(&self.outside_bytes, bytes as u64);
     }
 
-    /// Counts a compare-and-exchange loop on a region's top: `attempts`, and whether the last one succeeded.
+    /// Counts a compare-and-exchange loop on a region's top: `attempts`, and whether the last one
+    /// succeeded.
     #[inline]
     pub fn compare_exchange(&self, attempts: u64, succeeded: bool) {
         add(&self.compare_exchange_attempts, attempts);

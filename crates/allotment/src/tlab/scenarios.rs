@@ -1,8 +1,9 @@
-//! All policies in the same situations: a small deterministic simulator, and the table it prints.
+//! All policies in the same situations: a small deterministic simulator, and the table that it
+//! prints.
 //!
-//! It runs the code that the heap runs, on a heap that is a number. Time passes in ms, threads allocate
-//! objects of 48 bytes in turn, and when a request cannot be met a cycle frees everything. What it leaves
-//! out (live data, regions, concurrency) is the same for every policy.
+//! It runs the heap's own code on a heap that is a number. Time passes in ms, threads allocate
+//! objects of 48 bytes in turn, and when a request cannot be met a cycle frees everything. The
+//! omitted parts (live data, regions, concurrency) are the same for every policy.
 //!
 //! The table: `cargo test -p allotment --lib scenarios -- --nocapture`.
 
@@ -172,7 +173,7 @@ impl Simulation {
     }
 
     fn verify(&self) {
-        // The budget takes no notice of threads under another policy.
+        // The budget ignores threads under another policy.
         if self.config.policy() != TlabPolicy::Adaptive {
             return;
         }
@@ -180,8 +181,8 @@ impl Simulation {
         self.budget.verify(entries).expect("the budget's equations hold");
     }
 
-    /// One thread allocates 1 MiB per ms for `milliseconds` while `meanwhile` happens each ms; what its
-    /// second half says of its steady state, and its first of the way there.
+    /// One thread allocates 1 MiB per ms for `milliseconds` while `meanwhile` runs each ms. The
+    /// second half measures its steady state, the first half the way there.
     fn hunger(&mut self, id: usize, milliseconds: usize, mut meanwhile: impl FnMut(&mut Self)) -> Hunger {
         let mut half = || {
             let before = (self.thread(id).statistics.refills, self.cycles);
@@ -273,8 +274,8 @@ fn among_sated(policy: TlabPolicy, idle_ms: u64) -> Outcome {
     simulation.outcome(Some(hunger))
 }
 
-/// One hungry thread among threads that come, five per ms, allocate 20 KB at once, a tenth of them 10 MiB
-/// more, and go after 100 ms.
+/// One hungry thread among threads that come, five per ms. Each allocates 20 KB at once, a tenth of
+/// them 10 MiB more. Each goes after 100 ms.
 fn come_and_go(policy: TlabPolicy) -> Outcome {
     let mut simulation = Simulation::new(policy, 4 * GIB);
     let hungry = simulation.start();
@@ -307,8 +308,8 @@ const SCENARIOS: [Scenario; 8] = [
     ("e  1 hungry, 500 come and go, 4 GiB", true, come_and_go),
 ];
 
-/// The one scenario in which a thread cannot know at first that it is alone: the others have only just
-/// stopped.
+/// The one scenario in which a thread cannot know at first that it is alone: the others have only
+/// just stopped.
 const SATED_NOW: &str = "d\" 1 hungry, 499 were until now, 4 GiB";
 
 #[test]
@@ -334,12 +335,14 @@ fn adaptive_holds_least_and_refills_least() {
         for (policy, other) in &outcomes[1..] {
             if matches!(policy, TlabPolicy::Hotspot | TlabPolicy::Hotspot8381834) {
                 let (own, theirs) = (adaptive.idle_percent, other.idle_percent);
-                // A thread alone that allocates all it can comes to the largest buffer there is, under each of them.
+                // A lone thread that allocates all it can reaches the largest buffer under each of
+                // them.
                 let beaten = if threads_idle { own < theirs } else { own <= theirs };
                 assert!(beaten, "{name}: {policy} holds {theirs} %, adaptive {own} %");
             }
             if let (Some(adaptive), Some(other)) = (adaptive.hunger, other.hunger) {
-                // The second half may begin just before a refill or just after, and so may each cycle end.
+                // The second half may begin just before a refill or just after, and so may each
+                // cycle end.
                 let chance = 1 + adaptive.cycles as u64;
                 assert!(adaptive.steady <= other.steady + chance, "{name}: {policy} refills less");
             }

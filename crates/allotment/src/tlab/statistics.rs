@@ -1,13 +1,16 @@
-//! What buffers cost: counts of one thread, their sum over threads, and HotSpot's line that reports it.
+//! The cost of buffers: counts of one thread, their sum over threads, and HotSpot's line that
+//! reports it.
 //!
-//! Plain numbers without atomics; [`counters`](super::counters) is where they come from while threads run.
-//! Counts only ever grow, and a cycle's counts are the [difference](TlabStatistics::since) of two readings.
-//! Clearing them at each cycle, HotSpot's way, was refused: a reader and a cycle would race for the last
-//! counts.
+//! These are plain numbers without atomics; [`counters`](super::counters) supplies them while
+//! threads run. Counts only ever grow, and a cycle's counts are the
+//! [difference](TlabStatistics::since) of two readings.
+//!
+//! Refused: to clear the counts at each cycle, as HotSpot does. A reader and a cycle would race for
+//! the last counts.
 
 use std::fmt;
 
-/// What one thread's buffers did.
+/// The counts of one thread's buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TlabStatistics {
     /// Buffers taken.
@@ -16,7 +19,8 @@ pub struct TlabStatistics {
     pub slow_allocations: u64,
     /// Bytes thrown away with buffers that were dropped for a new one.
     pub refill_waste: u64,
-    /// Bytes thrown away with buffers that were retired for any other reason: a cycle's end, a thread's end.
+    /// Bytes thrown away with buffers that were retired for any other reason: the end of a cycle or
+    /// of a thread.
     pub gc_waste: u64,
     /// Bytes of the buffers taken.
     pub allocated: u64,
@@ -54,7 +58,7 @@ impl TlabStatistics {
         *self = self.zip(other, u64::saturating_add);
     }
 
-    /// What was counted after `earlier`, an older reading of the same thread.
+    /// The counts after `earlier`, an older reading of the same thread.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         self.zip(earlier, u64::saturating_sub)
@@ -66,8 +70,8 @@ impl TlabStatistics {
         self.allocated.saturating_add(self.outside_bytes)
     }
 
-    /// Waste in percent of the bytes of all buffers taken, (gc + refill waste) / allocated; 0 if no buffer
-    /// was taken.
+    /// Waste in percent of the bytes of all buffers taken, (gc + refill waste) / allocated; 0 if no
+    /// buffer was taken.
     ///
     /// Objects outside buffers count on neither side.
     #[must_use]
@@ -79,7 +83,7 @@ impl TlabStatistics {
     }
 }
 
-/// The statistics of several threads: the sum, and for each field the most that one thread had.
+/// The statistics of several threads: the sum, and for each field the largest value of one thread.
 ///
 /// Prints as the debug line of `-Xlog:gc+tlab` in JDK 22 to 26, without its decorations:
 ///
@@ -87,7 +91,8 @@ impl TlabStatistics {
 /// use allotment::stats::{TlabStatistics, Totals};
 ///
 /// let mut totals = Totals::default();
-/// totals.add(&TlabStatistics { refills: 3, allocated: 4000, gc_waste: 410, ..Default::default() });
+/// let quick = TlabStatistics { refills: 3, allocated: 4000, gc_waste: 410, ..Default::default() };
+/// totals.add(&quick);
 /// let slow = TlabStatistics { refill_waste: 16, slow_allocations: 1, ..Default::default() };
 /// totals.add(&TlabStatistics { refills: 2, allocated: 4000, ..slow });
 /// assert_eq!(
@@ -114,7 +119,8 @@ impl Totals {
         self.threads += usize::from(thread.refills > 0);
     }
 
-    /// Waste of all threads' buffers in percent of their bytes; see [`TlabStatistics::waste_percent`].
+    /// Waste of all threads' buffers in percent of their bytes; see
+    /// [`TlabStatistics::waste_percent`].
     #[must_use]
     pub fn waste_percent(&self) -> f64 {
         self.sum.waste_percent()
@@ -124,7 +130,7 @@ impl Totals {
 impl fmt::Display for Totals {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sum, max, threads } = self;
-        // No colon after the second `max`, and two spaces before `refills`: so it is in HotSpot's line.
+        // No colon after the second `max`, and two spaces before `refills`, as in HotSpot's line.
         write!(
             formatter,
             "TLAB totals: thrds: {threads}  refills: {} max: {} slow allocs: {} max {} waste: {:4.1}% \
@@ -198,7 +204,7 @@ mod tests {
             let mut later = earlier;
             later.add(&added);
             let since = later.since(&earlier);
-            // A saturated field has lost what did not fit, and nothing else.
+            // A saturated field has lost the part that did not fit, and nothing else.
             prop_assert_eq!(since.refills, added.refills.min(u64::MAX - earlier.refills));
             prop_assert_eq!(since.allocated, added.allocated.min(u64::MAX - earlier.allocated));
             prop_assert_eq!(

@@ -1,13 +1,13 @@
 //! Bursts: allocation with the top and the limit in registers.
 //!
-//! The plain path loads and stores `top` for every object, because anybody may look at it. A burst
-//! looks after itself: its copy of the buffer lives in two local variables, which the compiler keeps in
-//! registers as long as the closure is inlined, and is written back when the buffer changes and on any
-//! way out of the closure, unwinding included.
+//! The plain path loads and stores `top` for every object, because other threads may read it. A
+//! burst has its own copy of the buffer in two local variables, which the compiler keeps in
+//! registers as long as the closure is inlined. The copy is written back when the buffer changes,
+//! and on any way out of the closure, unwinding included.
 //!
-//! A closure rather than a guard that the user holds: a guard could be forgotten (`mem::forget`), and the
-//! objects of the burst would be allocated over. A burst looks up after [`LOOK_UP_BYTES`], so a stop
-//! request waits no longer than that takes.
+//! The API takes a closure because a guard could be forgotten (`mem::forget`), and later
+//! allocations would then overwrite the objects of the burst. A burst reads the limit again after
+//! [`LOOK_UP_BYTES`], so a stop request waits no longer than that many bytes take.
 
 use super::fast::{initialise, initialise_array};
 use crate::mutator::thread::hot::in_buffer;
@@ -22,27 +22,30 @@ const LOOK_UP_BYTES: usize = 64 << 10;
 
 /// A burst of allocations; see [`Mutator::burst`].
 pub struct Burst<'m, 't> {
-    /// The buffer's top; the thread's own copy lags behind.
+    /// The buffer's top. The thread's own copy lags behind.
     top: Cell<usize>,
-    /// At most the thread's limits, for any memory and for zeroed memory. A burst that never asks for
-    /// one of them keeps no register for it.
+    /// At most the thread's limits, for any memory and for zeroed memory. A burst that uses only
+    /// one of them keeps no register for the other.
     plain_limit: Cell<usize>,
     zeroed_limit: Cell<usize>,
     mutator: &'m mut Mutator<'t>,
 }
 
 impl<'t> Mutator<'t> {
-    /// Runs `body` with an allocator that keeps its place in registers: 1.4 to 2 times as fast for objects of
-    /// a line and less, as long as the closure is small enough to be inlined.
+    /// Runs `body` with an allocator that keeps its place in registers. This is 1.4 to 2 times as
+    /// fast for objects of up to a line, as long as the closure is small enough to be inlined.
     ///
     /// ```
     /// use allotment::{Heap, raw::{PerObject, Shape, Site}};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
-    /// let site: Site<16, PerObject> = Site::new(heap.register(Shape::fixed("Cell", 16))?).expect("16 bytes");
+    /// let shape = heap.register(Shape::fixed("Cell", 16))?;
+    /// let site: Site<16, PerObject> = Site::new(shape).expect("16 bytes");
     /// let cells = heap.attach(|mutator| {
     ///     // SAFETY: the shape is this heap's, and nothing resets it.
-    ///     mutator.burst(|burst| (0..1000).filter_map(|_| unsafe { burst.try_alloc_raw(site) }).count())
+    ///     mutator.burst(|burst| {
+    ///         (0..1000).filter_map(|_| unsafe { burst.try_alloc_raw(site) }).count()
+    ///     })
     /// })?;
     /// assert_eq!(cells, 1000);
     /// # Ok(())
@@ -90,7 +93,8 @@ impl Burst<'_, '_> {
         let bytes = site.shape.bytes_for(length)?;
         match self.bump::<Z, P>(bytes) {
             Some(start) => {
-                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
+                // SAFETY: `bump` gave `bytes` bytes, which are this thread's alone, as many as the
+                // shape needs.
                 unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
                 Some(start)
             }
@@ -114,7 +118,7 @@ impl Burst<'_, '_> {
         Some(unsafe { in_buffer(start) })
     }
 
-    /// Hands the top to a call by value, so that the copies stay in registers around it.
+    /// Passes the top to a call by value, so that the copies stay in registers around the call.
     #[inline(always)]
     fn written_back(&self, slow: impl FnOnce(&State, usize) -> Option<NonNull<u8>>) -> Option<NonNull<u8>> {
         let object = slow(self.mutator.state(), self.top.get());
@@ -133,12 +137,13 @@ impl Burst<'_, '_> {
 }
 
 impl State {
-    /// Allocates for a burst whose top is `top`, which becomes the thread's: the burst only had to look
-    /// up, or the thread's own slow path.
+    /// Allocates for a burst whose top is `top`, which becomes the thread's top. The burst may only
+    /// have had to read the limit again. Otherwise the thread's own slow path runs.
     ///
-    /// `extern "C"`, so that a panic in it, which would be a bug of ours, ends the process: unwinding, the burst
-    /// would write back a top that is no longer the thread's. And a call that may unwind makes LLVM reload the
-    /// header's vector for each object of the loop, a sixth of the time of one of 16 bytes.
+    /// `extern "C"`: a panic here, which would be a bug of this crate, ends the process. During
+    /// unwinding, the burst would write back a top that is no longer the thread's. And a call that
+    /// may unwind makes LLVM reload the header's vector for each object of the loop, a sixth of the
+    /// time of one of 16 bytes.
     #[cold]
     #[inline(never)]
     extern "C" fn burst_slow<Z: Zeroing>(
@@ -152,7 +157,7 @@ impl State {
         unsafe { Mutator::new(self).try_alloc_with_header::<Z, NoPrefetch>(header, bytes) }
     }
 
-    /// The same for [`Burst::try_alloc_array_raw`].
+    /// As [`burst_slow`](State::burst_slow), for [`Burst::try_alloc_array_raw`].
     #[cold]
     #[inline(never)]
     #[expect(improper_ctypes_definitions, reason = "nothing but this file calls it")]

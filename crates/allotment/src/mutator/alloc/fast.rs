@@ -9,9 +9,10 @@
 //! mov  [mutator], rcx
 //! ```
 //!
-//! Six instructions, of which one is a branch that is not taken; a test disassembles the release build
-//! and counts. The slow path initialises the object itself and returns it, so that the fast path goes on
-//! with an address it has just written to, which the compiler knows not to be null.
+//! These are six instructions, one of which is a branch that is not taken. A test disassembles the
+//! release build and counts them. The slow path initialises the object itself and returns it. So
+//! the fast path goes on with an address that it has just written to, which the compiler knows not
+//! to be null.
 
 #[cfg(not(any(miri, loom)))]
 use crate::mutator::Hot;
@@ -25,14 +26,15 @@ use crate::platform::{write_word_and_any_zeroes, write_word_and_zeroes};
 use std::ptr::NonNull;
 
 impl<'t> Mutator<'t> {
-    /// Allocates an object of a size known at compile time, without a safepoint. `None`: the slow path
-    /// has no memory without one; [`make_room`](Self::make_room) may find some.
+    /// Allocates an object of a size known at compile time, without a safepoint. `None`: the slow
+    /// path has no memory without a safepoint; [`make_room`](Self::make_room) may find some.
     ///
-    /// The memory behind the header is as the site's policy says.
+    /// The site's policy determines the memory behind the header.
     ///
     /// # Safety
     /// - The site's shape was registered with the heap this thread is attached to.
-    /// - With [`ByCaller`](crate::mutator::ByCaller): every reference slot is written before the next safepoint.
+    /// - With [`ByCaller`](crate::mutator::ByCaller): every reference slot is written before the
+    ///   next safepoint.
     /// - The object is used only until the heap is reset or its region recycled.
     #[inline(always)]
     pub unsafe fn try_alloc_raw<const BYTES: usize, Z: Zeroing, P: Prefetch>(
@@ -43,12 +45,14 @@ impl<'t> Mutator<'t> {
         unsafe { self.try_alloc_with_header::<Z, P>(site.header, BYTES) }
     }
 
-    /// The same for an object whose header and size the caller knows from elsewhere, such as a type.
+    /// As [`try_alloc_raw`](Self::try_alloc_raw), for an object whose header and size the caller
+    /// knows from elsewhere, such as a type.
     ///
     /// # Safety
     /// As for [`try_alloc_raw`](Self::try_alloc_raw), and:
-    /// - `header` is that of a new object of a shape this heap knows; without a tail `bytes` is its size. With a
-    ///   tail it is the size for the length that the caller writes, with any policy, before the next safepoint.
+    /// - `header` is that of a new object of a shape this heap knows; without a tail `bytes` is its
+    ///   size. With a tail it is the size for the length that the caller writes, with any policy,
+    ///   before the next safepoint.
     #[inline(always)]
     pub unsafe fn try_alloc_with_header<Z: Zeroing, P: Prefetch>(
         &self,
@@ -62,7 +66,7 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// The fast path alone, for a caller that has a slow path of its own, which begins with
+    /// The fast path alone, for a caller with its own slow path, which begins with
     /// [`try_alloc_with_header`](Self::try_alloc_with_header).
     ///
     /// # Safety
@@ -109,7 +113,8 @@ impl<'t> Mutator<'t> {
     ) -> Option<NonNull<u8>> {
         match self.room::<Z>(bytes) {
             Some(start) => {
-                // SAFETY: `room` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
+                // SAFETY: `room` gave `bytes` bytes, which are this thread's alone, as many as the
+                // shape needs.
                 unsafe { initialise_array::<Z>(start, shape, bytes, length) };
                 self.claim::<P>(start, bytes);
                 Some(start)
@@ -146,7 +151,8 @@ impl<'t> Mutator<'t> {
         unsafe { self.alloc_in_array_raw(&mut room, site, length) }.ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    /// `bytes` at the top of the buffer, if they end below the limit. They are nobody's before they are [claimed](Self::claim).
+    /// `bytes` at the top of the buffer, if they end below the limit. They belong to no object
+    /// until they are [claimed](Self::claim).
     #[inline(always)]
     fn room<Z: Zeroing>(&self, bytes: usize) -> Option<NonNull<u8>> {
         let hot = &self.state().hot;
@@ -154,7 +160,8 @@ impl<'t> Mutator<'t> {
         // Addresses lie below 2^47 and sizes below 2^46: the sum fits.
         let top = start + bytes;
         #[cfg(not(any(miri, loom)))]
-        // SAFETY: the offset is that of a limit of this thread, an aligned word, which other threads write to by atomics.
+        // SAFETY: the offset is that of a limit of this thread, an aligned word, which other
+        // threads write with atomics.
         let past_limit = unsafe {
             if Z::WANTS_ZEROES {
                 is_above_word::<{ Hot::ZEROED_LIMIT_OFFSET }, _>(top, hot)
@@ -171,7 +178,8 @@ impl<'t> Mutator<'t> {
         Some(unsafe { in_buffer(start) })
     }
 
-    /// Moves the top behind `bytes` at `start`, the top. After they are written: on Zen 3 that is 4 % faster than before.
+    /// Moves the top behind `bytes` at `start`, the top. To be called after the bytes are written:
+    /// on Zen 3 that is 4 % faster than before.
     #[inline(always)]
     fn claim<P: Prefetch>(&self, start: NonNull<u8>, bytes: usize) {
         let top = start.addr().get() + bytes;
@@ -180,12 +188,14 @@ impl<'t> Mutator<'t> {
     }
 }
 
-/// Of the state, for the reason that there is [`duplicate`](Mutator::duplicate).
+/// Methods of the state, not of the mutator, for the same reason as
+/// [`duplicate`](Mutator::duplicate).
 impl State {
-    /// What the fast path could not do: everything short of a safepoint.
+    /// The rest of an allocation after the fast path: everything except a safepoint.
     ///
-    /// Without buffers this is the path of each object. So what it calls, it calls last, and saves no
-    /// register: a swap waits for all stores before it, those of saved registers too.
+    /// Without buffers this is the path of each object. So this function makes its calls last, and
+    /// saves no register. A swap waits for all stores before it, including those of saved
+    /// registers.
     #[cold]
     #[inline(never)]
     fn alloc_slow<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
@@ -213,12 +223,12 @@ impl State {
         length: usize,
     ) -> Option<NonNull<u8>> {
         let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES)?;
-        // SAFETY: `bytes` bytes, which are this thread's alone, as the shape wants them.
+        // SAFETY: `bytes` bytes, which are this thread's alone, as many as the shape needs.
         unsafe { initialise_array::<Z>(start, shape, bytes, length) };
         Some(start)
     }
 
-    /// Memory of `bytes` where the fast path has none.
+    /// Memory of `bytes` when the fast path has none.
     #[inline(always)]
     pub(in crate::mutator) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         match self.bump_pointer(bytes, zeroed) {
@@ -241,7 +251,7 @@ impl State {
     }
 }
 
-/// Writes the header, and the body if the policy says so, of a size that is known at run time only.
+/// Writes the header, and the body if the policy says so. The size is known at run time only.
 ///
 /// # Safety
 /// As for [`initialise`].
@@ -259,7 +269,8 @@ unsafe fn initialise_any<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: 
 /// Writes the header, and the body if the policy says so.
 ///
 /// # Safety
-/// - `[start, start + bytes)` is memory of the caller's alone; `bytes` is a multiple of 8, at least 16.
+/// - `[start, start + bytes)` is memory of the caller's alone; `bytes` is a multiple of 8, at least
+///   16.
 #[inline(always)]
 pub(in crate::mutator) unsafe fn initialise<Z: Zeroing>(start: NonNull<u8>, header: Header, bytes: usize) {
     if Z::ZEROES_BODY {
@@ -271,7 +282,7 @@ pub(in crate::mutator) unsafe fn initialise<Z: Zeroing>(start: NonNull<u8>, head
     }
 }
 
-/// The same, and the length.
+/// Writes the header, the body if the policy says so, and the length.
 ///
 /// # Safety
 /// As for [`initialise`]; `bytes` is the size of an object of `shape` with `length` elements.
@@ -285,7 +296,8 @@ pub(in crate::mutator) unsafe fn initialise_array<Z: Zeroing>(
     // SAFETY: the caller's predicates.
     unsafe { initialise::<Z>(start, shape.header(), bytes) };
     const { assert!(LENGTH_OFFSET + WORD <= MIN_OBJECT_BYTES) };
-    // Without a tail the word is part of the body, and 0 is what it holds or what the caller overwrites.
+    // Without a tail the word is part of the body. Then 0 is its value, or the caller overwrites
+    // it.
     let length = if shape.has_tail() { length } else { 0 };
     // SAFETY: every object has a second word; with a tail it is the length.
     unsafe { start.byte_add(LENGTH_OFFSET).cast::<usize>().write(length) };

@@ -1,30 +1,31 @@
-//! Who zeroes: a compile-time policy of an allocation.
+//! The compile-time policy of an allocation that decides who zeroes the memory.
 //!
 //! | policy | memory behind the header | who should use it |
 //! |---|---|---|
 //! | [`ByCaller`] | anything | typed objects, whose initialiser writes every word |
-//! | [`PerObject`] | zero, written at each allocation | small objects of a size known at compile time |
+//! | [`PerObject`] | zero, written at each allocation | small objects, size known at compile time |
 //! | [`Ahead`] | zero, written a window at a time | sizes or types known only at run time |
 //!
-//! Memory fresh from the system is zero and is not zeroed again by the window. A window of 8 KiB stays
-//! in the first-level cache until it is used, and does what a prefetch would.
+//! Memory fresh from the system is zero, so the window does not zero it again. A window of 8 KiB
+//! stays in the first-level cache until it is used, and has the effect of a prefetch.
 
 /// How the memory behind a new header is initialised. Sealed.
 pub trait Zeroing: sealed::Sealed + Copy {
-    /// The slow path must hand out zeroed memory.
+    /// Whether the slow path must hand out zeroed memory.
     #[doc(hidden)]
     const WANTS_ZEROES: bool;
-    /// The allocation itself zeroes the body.
+    /// Whether the allocation itself zeroes the body.
     #[doc(hidden)]
     const ZEROES_BODY: bool;
 }
 
-/// The caller writes every word behind the header that anybody will read.
+/// The caller writes every word behind the header that any code will read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByCaller;
 
-/// The allocation zeroes the body, with stores of 16 bytes, or of 32 where the function that it is inlined into is
-/// compiled for AVX: in a build with `-C target-cpu`, or for that function alone.
+/// The allocation zeroes the body, with stores of 16 bytes. It uses stores of 32 bytes if the
+/// enclosing function is compiled for AVX, in a build with `-C target-cpu` or for that function
+/// alone.
 ///
 /// ```
 /// use allotment::{Heap, Mutator, raw::{PerObject, Shape, Site}};
@@ -52,7 +53,8 @@ pub struct ByCaller;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PerObject;
 
-/// The memory was zeroed before, `ZeroWindowSize` bytes at a time (or at once with `ZeroTLAB`).
+/// The memory was zeroed before, `ZeroWindowSize` bytes at a time (or the whole buffer at once with
+/// `ZeroTLAB`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead;
 
@@ -69,7 +71,7 @@ impl Zeroing for Ahead {
     const ZEROES_BODY: bool = false;
 }
 
-/// Zeroes `[from, to)`; nothing where `to <= from`.
+/// Zeroes `[from, to)`; does nothing if `to <= from`.
 ///
 /// # Safety
 /// - `[from, to)` is committed memory that belongs to the caller.

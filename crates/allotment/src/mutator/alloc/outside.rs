@@ -1,7 +1,8 @@
-//! Objects outside buffers: too large for one, or arriving when theirs is worth keeping.
+//! Objects outside buffers: too large for a buffer, or allocated while the buffer is worth keeping.
 //!
-//! Without buffers at all (`UseTLAB=false`) the first object since a safepoint or in a region comes this way, and opens the
-//! [pointer](crate::mutator::thread::pointer) for those that follow, which are a compare-and-swap each.
+//! Without buffers at all (`UseTLAB=false`), the first object after a safepoint or in a region is
+//! allocated here. It opens the [pointer](crate::mutator::thread::pointer) for the following
+//! objects, each of which is a compare-and-swap.
 
 use super::initialise::zero;
 use super::refill::Block;
@@ -11,7 +12,8 @@ use crate::region::{Attempts, Carve};
 use std::ptr::NonNull;
 
 impl State {
-    /// Memory of exactly `bytes` from a shared region, from the thread's own, or a run of regions.
+    /// Memory of exactly `bytes` from a shared region, from the thread's own regions, or from a run
+    /// of regions.
     pub(in crate::mutator) fn allocate_outside(&self, bytes: usize) -> Option<Block> {
         let shared = &*self.shared;
         shared.after_fork_or_abort();
@@ -38,16 +40,17 @@ impl State {
             self.arm();
         }
         let Carve { start, dirty, .. } = carve;
-        // A spare may be larger than what was asked for.
+        // A spare may be larger than the requested size.
         self.shared.cover_rest(start + bytes, carve.end);
         Some(Block { start, end: start + bytes, clean: dirty.clamp(start, start + bytes) })
     }
 
-    /// Memory of `bytes` for one object where the thread has no buffers, taken from the region that the pointer names. `zeroed`
-    /// as for [`memory_past_limit`](Self::memory_past_limit). `None`: that is for the slow path to say.
+    /// Memory of `bytes` for one object of a thread without buffers, taken from the region that the
+    /// pointer names. `zeroed` as for [`memory_past_limit`](Self::memory_past_limit). `None`: the
+    /// slow path has to decide.
     #[inline(always)]
     pub(in crate::mutator) fn bump_pointer(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
-        // The limit is 0 without a buffer: a request has to be looked at.
+        // Without a buffer the limit is 0, so a request has to be checked explicitly.
         if self.hot.limit.pending() {
             return None;
         }
@@ -59,13 +62,13 @@ impl State {
         NonNull::new(start as *mut u8)
     }
 
-    /// Lets the next objects come from the region of `start`, where a thread takes all of them so.
+    /// Opens the pointer to the region of `start`, if the thread takes all its objects that way.
     fn open_pointer(&self, start: usize) {
         let shared = &*self.shared;
         if shared.use_tlab || self.zeal.is_on() || self.sampling.is_on() {
             return;
         }
-        // In the stopped world regions may still be given up behind an allocation of the stopper's.
+        // In the stopped world, regions may still be given up after an allocation of the stopper.
         if !is_stopping_that(&shared.registry)
             && let Some(region) = shared.free.swapped(start)
         {

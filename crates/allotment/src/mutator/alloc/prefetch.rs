@@ -1,20 +1,22 @@
 //! Prefetch as a compile-time policy of an allocation.
 //!
-//! After the bump, lines ahead of the new top are asked for, so that they are owned when the thread
-//! gets there. A run-time switch would cost 0.7 to 1.0 ns on an object of 16 bytes; a type parameter
-//! costs nothing where it is off. HotSpot's `AllocatePrefetchStyle=1` is [`Write`].
+//! After the bump, the allocation prefetches lines ahead of the new top, so that the core owns them
+//! when the thread gets there. A run-time switch would cost 0.7 to 1.0 ns on an object of 16 bytes;
+//! a type parameter costs nothing when prefetch is off. HotSpot's `AllocatePrefetchStyle=1` is
+//! [`Write`].
 
 use crate::platform::prefetch_write;
 
-/// What an allocation asks the caches for.
+/// The prefetch of an allocation.
 ///
-/// Sealed: a policy is one of this module's.
+/// Sealed: the policies are those of this module.
 pub trait Prefetch: sealed::Sealed + Copy {
-    /// Asks for lines ahead of `top`, the new top after an allocation of `bytes`.
+    /// Prefetches lines ahead of `top`, the new top after an allocation of `bytes`.
     #[doc(hidden)]
     fn ahead(top: usize, bytes: usize);
 
-    /// The same in a burst, which is done with an object of some words before a prefetch has left the core.
+    /// The same in a burst, which finishes an object of a few words before a prefetch has left the
+    /// core.
     #[doc(hidden)]
     #[inline(always)]
     fn ahead_in_burst(top: usize, bytes: usize) {
@@ -22,23 +24,26 @@ pub trait Prefetch: sealed::Sealed + Copy {
     }
 }
 
-/// Nothing: HotSpot's `AllocatePrefetchStyle=0`.
+/// No prefetch: HotSpot's `AllocatePrefetchStyle=0`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoPrefetch;
 
-/// `LINES` lines of 64 bytes, the first `DISTANCE` bytes behind the new top, for writing.
+/// Prefetches `LINES` lines of 64 bytes for writing. The first is `DISTANCE` bytes behind the new
+/// top.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Write<const DISTANCE: usize, const LINES: usize>;
 
-/// The default: for writing, 256 bytes ahead, as many lines as the object has, at most 3. Where the
-/// size is known only at run time, one line. In a burst none for objects smaller than a line.
+/// The default: prefetches for writing, 256 bytes ahead, as many lines as the object has, at most
+/// 3. If the size is known only at run time it prefetches one line. In a burst it prefetches none
+/// for objects smaller than a line.
 ///
-/// One line for objects of up to 64 bytes gave 1.6x in an eden that fits L2, and one line for 144 bytes
-/// lost 10 %, where three gained 60 %: what is not asked for is missed while what is asked for queues. That was
-/// on Emerald Rapids. On Zen 3 and 4, whose own prefetcher keeps up, it gains nothing. It costs objects of 16 bytes up to a
-/// tenth: with a third load in each turn of a loop an end of the buffer that the processor did not foresee takes 50 ns
-/// instead of 5 (any load does that, one of the stack too). [`NoPrefetch`] is for these; a program for both compiles its
-/// loops twice, as the lab does (`allotment run tlab --prefetch by-size,none`):
+/// On Emerald Rapids one line for objects of up to 64 bytes gave 1.6x in an eden that fits L2. For
+/// 144 bytes one line lost 10 %, and three gained 60 %: lines without a prefetch miss while the
+/// prefetched ones queue. On Zen 3 and 4, whose own prefetcher keeps up, prefetch gains nothing.
+/// There it costs objects of 16 bytes up to a tenth. With a third load in each turn of a loop, an
+/// unpredicted end of the buffer takes 50 ns instead of 5 (any load has this effect, one of the
+/// stack too). [`NoPrefetch`] is for these processors. A program for both compiles its loops twice,
+/// as the lab does (`allotment run tlab --prefetch by-size,none`):
 ///
 /// ```
 /// use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
@@ -70,7 +75,8 @@ impl Prefetch for NoPrefetch {
 impl<const DISTANCE: usize, const LINES: usize> Prefetch for Write<DISTANCE, LINES> {
     #[inline(always)]
     fn ahead(top: usize, _bytes: usize) {
-        // A constant operand cannot be a loop's variable: lines beyond the first are unrolled by hand.
+        // A constant operand cannot be a loop variable, so lines beyond the first are unrolled by
+        // hand.
         const { assert!(LINES >= 1 && LINES <= 4, "1 to 4 lines; none is `NoPrefetch`") };
         prefetch_write::<DISTANCE>(top);
         if LINES > 1 {
@@ -88,7 +94,7 @@ impl<const DISTANCE: usize, const LINES: usize> Prefetch for Write<DISTANCE, LIN
 impl Prefetch for BySize {
     #[inline(always)]
     fn ahead(top: usize, bytes: usize) {
-        // `bytes` is a constant where the size is: the branches fold.
+        // `bytes` is a constant where the size is constant, so the branches fold.
         Write::<256, 1>::ahead(top, bytes);
         if bytes > 64 {
             prefetch_write::<{ 256 + 64 }>(top);

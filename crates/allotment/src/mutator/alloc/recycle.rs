@@ -1,16 +1,19 @@
-//! Marks: memory that one thread filled alone, used again before any collection.
+//! Marks: a thread reuses memory that it filled alone, before any collection.
 //!
-//! For frames, requests, and measurements that must reuse memory while other threads run. From its
-//! first mark on a thread takes whole regions, each its buffer, so that what it filled since a mark is a list of regions
-//! and two addresses. Recycling puts the regions on a stack of the thread's own and takes them from its
-//! top: the memory written last, which is still in the caches, is written first. But memory then goes downwards from
-//! region to region, where no core fetches ahead; so that of more than [`hot_bytes`] is filled in the order it was.
+//! Marks serve frames, requests, and measurements that must reuse memory while other threads run.
+//! From its first mark on, a thread takes whole regions, each as its buffer. So the memory filled
+//! since a mark is a list of regions and two addresses. Recycling pushes the regions on the
+//! thread's own stack, and later takes them from its top. The memory written last, which is still
+//! in the caches, is then written first. But memory then goes downwards from region to region,
+//! where no core prefetches. So more than [`hot_bytes`] is filled in its original order.
 //!
-//! A stop of the world dissolves them: a collector moves objects out of regions and into others, and what one
-//! thread filled since some moment is then no list of regions any more. So in a stopped world no region is
-//! exclusive, and a mark knows how often that has happened; an older one recycles nothing, since what it would free
-//! is the collector's to find dead. The alternative, to leave a marked thread's regions out of collections,
-//! was refused: objects in them would be garbage that no collection frees, and roots that none may move.
+//! A stop of the world dissolves the thread's own regions. A collector moves objects out of regions
+//! and into others, so the memory that one thread filled is then no list of regions. In a stopped
+//! world no region is exclusive. A mark records how often that has happened, and an older mark
+//! recycles nothing: the collector finds those objects dead.
+//!
+//! Refused: to leave a marked thread's regions out of collections. Objects in them would be garbage
+//! that no collection frees, and roots that no collection may move.
 //!
 //! ```text
 //! log:  regions filled, oldest first; the last one is being filled
@@ -23,11 +26,13 @@ use crate::mutator::thread::state::State;
 use crate::platform::Processor;
 use std::marker::PhantomData;
 
-/// Of how many bytes that are recycled at once the end is used first, with a second-level cache of `l2_bytes`.
+/// The number of recycled bytes up to which the last regions are reused first, for a second-level
+/// cache of `l2_bytes`.
 ///
-/// Measured against the other order. Intel Xeon, 2 MiB of L2, objects of 64 bytes: 8 % more of 2 MiB, 37 of 4, 7 of 16, and 6 % less of
-/// 64 where two threads have as many. Zen 4, 1 MiB of L2 and a third level that is quick: 1 % more of 1 MiB, and 1 to 3 less of 2, 4 and 8
-/// MiB, since each step downwards takes 300 ns instead of 150.
+/// Measured against the other order. Intel Xeon, 2 MiB of L2, objects of 64 bytes: 8 % more of 2
+/// MiB, 37 of 4, 7 of 16, and 6 % less of 64 where two threads have as many. Zen 4, 1 MiB of L2 and
+/// a quick third level: 1 % more of 1 MiB, and 1 to 3 less of 2, 4 and 8 MiB, since each step
+/// downwards takes 300 ns instead of 150.
 pub(crate) fn hot_bytes(processor: &Processor, l2_bytes: usize) -> usize {
     if processor.is_zen() { l2_bytes } else { 8 * l2_bytes }
 }
@@ -35,22 +40,24 @@ pub(crate) fn hot_bytes(processor: &Processor, l2_bytes: usize) -> usize {
 /// A moment of one thread's allocation; see [`Mutator::mark`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'t> {
-    /// How often the thread's regions had been dissolved: older marks are void.
+    /// How often the thread's regions had been dissolved. Older marks are void.
     dissolved: u64,
-    /// Entries of the log, and the top of the region that was being filled; 0: none was.
+    /// The number of log entries, and the top of the region that was being filled (0 if there was
+    /// none).
     moment: (usize, usize),
-    /// What was left of the buffer; `top = end = 0`: there was none.
+    /// The rest of the buffer; `top = end = 0` if there was none.
     top: usize,
     end: usize,
-    /// The attachment: it cannot be kept longer, nor reach another thread.
+    /// The attachment: a mark cannot outlive it, nor reach another thread.
     attached: PhantomData<&'t State>,
 }
 
 impl<'t> Mutator<'t> {
-    /// Notes this moment, so that what is allocated from here on can be recycled. From the first mark
-    /// until it detaches or the world is stopped the thread fills regions of its own, and looks for room nowhere
-    /// else: not in holes of regions that others share. Its buffer is what is left of its region, whatever the options for buffers
-    /// say of sizes: a smaller one would leave nothing to anybody else. Marks nest: a frame's mark is recycled before its caller's.
+    /// Records this moment, so that later allocations can be recycled. From the first mark until it
+    /// detaches or the world is stopped, the thread fills regions of its own. It looks for room
+    /// nowhere else, so not in holes of shared regions. Its buffer is the rest of its region,
+    /// whatever the options for buffers say about sizes: the rest of a smaller buffer would be of
+    /// use to no other thread. Marks nest: a frame's mark is recycled before its caller's.
     pub fn mark(&mut self) -> Mark<'t> {
         if self.state().owned.borrow().private.is_none() {
             self.state().give_up_buffer();
@@ -68,12 +75,14 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// Frees at once everything this thread allocated since `mark`, and uses its memory next. Frees nothing if the
-    /// world was stopped since: a collection may have moved the objects, and the next one finds them dead.
+    /// Frees at once everything that this thread allocated since `mark`, and uses that memory next.
+    /// Frees nothing if the world was stopped since: a collection may have moved the objects, and
+    /// the next one finds them dead.
     ///
     /// # Safety
-    /// - No object this thread allocated since `mark` is used any more, by anybody.
-    /// - No older mark was recycled since this one was taken (this one may have been, any number of times).
+    /// - No object that this thread allocated since `mark` is used any more, by any thread.
+    /// - No older mark was recycled since this one was taken (this one may have been, any number of
+    ///   times).
     /// - No reservation made since `mark` is used afterwards.
     pub unsafe fn recycle(&mut self, mark: Mark<'t>) {
         let state = self.state();
@@ -86,7 +95,7 @@ impl<'t> Mutator<'t> {
             let mut owned = state.owned.borrow_mut();
             let private =
                 owned.private.as_mut().expect("a mark was taken, and they were not dissolved since");
-            // What the buffer has not come to stays as clean as it is.
+            // The part of the buffer that was never used stays as clean as it is.
             private.undo(shared, state.hot.top(), state.hot.end());
             private.return_to(shared, mark.moment);
         }
@@ -95,7 +104,7 @@ impl<'t> Mutator<'t> {
         } else if state.hot.holds(mark.top, mark.end) {
             state.hot.rewind(mark.top, mark.end);
         } else {
-            // Given up meanwhile, and nobody knows what was written there since.
+            // The buffer was given up meanwhile, and it is unknown what was written there since.
             state.hot.install(mark.top, mark.end, mark.end);
         }
         state.sampling.place(&state.hot);

@@ -1,10 +1,12 @@
-//! Beyond the limit: the window, the sampling point, the next buffer.
+//! Allocation beyond the limit: the window, the sampling point, the next buffer.
 //!
-//! First a buffer is lengthened in place, if nobody took what follows it, as it is for a thread alone on its core: nothing is wasted,
-//! and no filler written. Only where that cannot be is it asked whether the buffer is kept and the object goes outside. (HotSpot
-//! asks first, so that of objects which are large beside their buffer many go outside.) Then
-//! a new buffer is taken before the old one is given up, so a thread whose refill fails keeps what it
-//! has (HotSpot retires first, and a thread that finds nothing is left without a buffer).
+//! A refill first lengthens the buffer in place, if no other thread took the memory behind it. This
+//! always works for a thread alone on its core. It wastes nothing and writes no filler. Only if it
+//! fails does the policy decide whether the buffer is kept and the object goes outside. (HotSpot
+//! asks the policy first, so many objects that are large beside their buffer go outside.) Then the
+//! thread takes a new buffer before it gives up the old one. A thread whose refill fails so keeps
+//! its old buffer. (HotSpot retires first, and a thread that finds nothing is left without a
+//! buffer.)
 
 use super::initialise::zero;
 use crate::mutator::thread::state::{Owned, State};
@@ -12,7 +14,7 @@ use crate::object::fill;
 use crate::region::{Attempts, Carve};
 use crate::tlab::sizing::Request;
 
-/// Memory for one object, the thread's alone.
+/// Memory for one object, this thread's alone.
 pub(in crate::mutator) struct Block {
     pub(in crate::mutator) start: usize,
     pub(in crate::mutator) end: usize,
@@ -21,17 +23,18 @@ pub(in crate::mutator) struct Block {
 }
 
 impl Block {
-    /// Makes it a filler, so that the heap is parsable whatever becomes of it.
+    /// Makes the block a filler, so that the heap is parsable whatever becomes of it.
     pub(in crate::mutator) fn cover(&self) {
-        // SAFETY: the thread's alone, and nothing lies in it yet.
+        // SAFETY: the block is this thread's alone, and nothing lies in it yet.
         unsafe { fill(self.start, self.end) };
     }
 }
 
 impl State {
-    /// Memory of `bytes` (a multiple of 8, at least 16) for one object: in the buffer, in a new one, or
-    /// outside. Does not look at a stop request and reaches no safepoint. `zeroed`: the thread wants zeroed
-    /// memory, so the next window is zeroed too (the block itself is the caller's to zero).
+    /// Memory of `bytes` (a multiple of 8, at least 16) for one object: in the buffer, in a new
+    /// buffer, or outside. This function does not check for a stop request and reaches no
+    /// safepoint. `zeroed`: the thread wants zeroed memory, so the next window is zeroed too. The
+    /// caller has to zero the block itself.
     pub(in crate::mutator) fn allocate_past_limit(&self, bytes: usize, zeroed: bool) -> Option<Block> {
         if self.hot.free() >= bytes || self.refill(bytes) {
             return Some(self.bump_past_limit(bytes, zeroed));
@@ -39,8 +42,8 @@ impl State {
         self.allocate_outside(bytes)
     }
 
-    /// Takes a new buffer that has room for `bytes`; `false` if the object belongs outside. What a thread fills alone is all a buffer:
-    /// no policy is asked.
+    /// Takes a new buffer that has room for `bytes`; `false` if the object belongs outside. A
+    /// region that the thread fills alone becomes a buffer as a whole, without asking the policy.
     fn refill(&self, bytes: usize) -> bool {
         let shared = &*self.shared;
         if !shared.use_tlab || bytes > shared.sizing.max_tlab_size() {
@@ -52,11 +55,12 @@ impl State {
         }
         let least = bytes.max(shared.sizing.min_tlab_size());
         let in_place = self.hot.has_buffer() && shared.free.can_extend(self.hot.end(), least);
-        // Asked before sizes are settled: an object outside is no refill, by which they grow and decay.
+        // Asked before sizes are settled. An object outside is no refill, and only refills make
+        // sizes grow and decay.
         if !in_place && self.keeps(&mut owned) {
             return false;
         }
-        // A clock read is a fifth of a refill, and sizes that do not change are settled.
+        // A clock read is a fifth of a refill. Sizes that do not change are settled already.
         let now = if shared.sizing.looks_at_time() { shared.settle(&mut owned.sizing) } else { 0 };
         let Some(Request { min, size }) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
             return false;
@@ -76,7 +80,7 @@ impl State {
         true
     }
 
-    /// The same where the thread fills regions alone.
+    /// The same for a thread that fills regions alone.
     fn refill_from_own(&self, owned: &mut Owned, bytes: usize) -> bool {
         if self.keeps(owned) {
             return false;
@@ -100,7 +104,7 @@ impl State {
         keeps
     }
 
-    /// Gives the buffer up other than for a new one: at a safepoint, before a mark, at the end.
+    /// Gives up the buffer without a new one: at a safepoint, before a mark, at the end.
     pub(in crate::mutator) fn give_up_buffer(&self) {
         let (top, end) = (self.hot.top(), self.hot.end());
         if self.hot.has_buffer() {
@@ -124,13 +128,14 @@ impl State {
         self.arm();
     }
 
-    /// Zeroes what is not known to be zero of a block from [`allocate_past_limit`](Self::allocate_past_limit).
+    /// Zeroes the part of a block from [`allocate_past_limit`](Self::allocate_past_limit) that is
+    /// not known to be zero.
     pub(in crate::mutator) fn zero_block(&self, block: &Block) {
         // SAFETY: the block is this thread's.
         unsafe { zero(block.start, block.clean.min(block.end)) };
     }
 
-    /// Bumps inside the buffer, whatever the limit; then moves the limits on.
+    /// Bumps inside the buffer, regardless of the limit, and then advances the limits.
     fn bump_past_limit(&self, bytes: usize, zeroed: bool) -> Block {
         let hot = &self.hot;
         let (start, end) = (hot.top(), hot.top() + bytes);
@@ -144,7 +149,8 @@ impl State {
         Block { start, end, clean }
     }
 
-    /// Zeroes the window that begins at `top`; what is clean from the system on is its end for good.
+    /// Zeroes the window that begins at `top`. If the window reaches memory that is clean from the
+    /// system, the rest of the buffer is zero and no more windows are needed.
     fn advance_window(&self, top: usize) {
         let hot = &self.hot;
         let end = top.saturating_add(self.shared.zero_window).min(hot.end());
@@ -153,8 +159,8 @@ impl State {
         hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
     }
 
-    /// Takes `min` to `size` bytes behind the buffer into it, as long as nobody else has; how many. Most refills of a
-    /// thread that allocates much are this and no more.
+    /// Takes `min` to `size` bytes behind the buffer into it, if no other thread has taken them.
+    /// Returns how many. Most refills of a thread that allocates much do only this.
     fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
         let mut attempts = Attempts::default();
         let carve = self.shared.free.extend(self.hot.end(), min, size, &mut attempts);
@@ -164,9 +170,9 @@ impl State {
         Some(carve.end - carve.start)
     }
 
-    /// Makes a buffer of `min` to `size` bytes from elsewhere the buffer; its bytes. Where the heap has none of a size
-    /// worth having: what is left of some region, if that holds the `object`, which object by object would be found again
-    /// for each.
+    /// Makes a buffer of `min` to `size` bytes from other memory. Returns its bytes. If the heap
+    /// has no memory of a useful size, the rest of some region becomes the buffer, provided that it
+    /// holds the `object`. Otherwise each object would have to find that rest again.
     #[cold]
     #[inline(never)]
     fn replace(&self, object: usize, min: usize, size: usize) -> Option<usize> {
@@ -177,12 +183,13 @@ impl State {
         Some(carve.end - carve.start)
     }
 
-    /// A buffer of `min` to `size` bytes from the core's region; or what another thread left on this core, if that holds the
-    /// `object`.
+    /// A buffer of `min` to `size` bytes from the core's region. Or a spare that another thread
+    /// left on this core, if it holds the `object`.
     fn take_buffer(&self, object: usize, min: usize, size: usize) -> Option<Carve> {
         let shared = &*self.shared;
         let home = shared.home();
-        // However small: it is used up once, while one that nobody takes keeps its place from all later ones.
+        // However small the spare is: it is used up once. A spare that no thread takes blocks its
+        // place for all later ones.
         if let Some(spare) = shared.free.take_spare(home, object) {
             return Some(spare);
         }
@@ -209,7 +216,8 @@ impl State {
         }
     }
 
-    /// Zeroes what was taken, where the heap zeroes whole buffers; from where on it is zero.
+    /// Zeroes the taken memory if the heap zeroes whole buffers. Returns the address from which on
+    /// it is zero.
     fn cleaned(&self, carve: &Carve) -> usize {
         if self.shared.zero_tlab {
             // SAFETY: nothing is in it, and it is this thread's.

@@ -1,10 +1,10 @@
-//! The slow path that may reach a safepoint, and the reservation it hands out.
+//! The slow path that may reach a safepoint, and the reservation that it hands out.
 //!
-//! The limit can move at any time (a stop request, a sampling point, a window), so a slow path that
-//! only said "there is room now" could be proven wrong before the next line runs. A [`Reservation`] is
-//! memory that already belongs to the thread: a later request cannot take it away, and an initialiser
-//! that was saved across the safepoint is written into it without another look at the limit. Until it
-//! is used it is a filler, so a reservation that is dropped costs its bytes and nothing else.
+//! The limit can move at any time (a stop request, a sampling point, a window). So a slow path that
+//! only reported room could be wrong before the next line runs. A [`Reservation`] is memory that
+//! already belongs to the thread, and a later request cannot take it away. An initialiser saved
+//! across the safepoint is written into it without another check of the limit. Until it is used, a
+//! reservation is a filler. So a dropped reservation costs its bytes and nothing else.
 
 use super::fast::{initialise, initialise_array};
 use super::initialise::zero;
@@ -16,22 +16,22 @@ use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
 
-/// Memory that one thread may initialise without asking again, until its next safepoint.
+/// Memory that one thread may initialise without another check, until its next safepoint.
 #[derive(Debug)]
 #[must_use = "the reserved bytes are wasted unless something is allocated in them"]
 pub struct Reservation<'t> {
     start: usize,
     end: usize,
-    /// `[clean, end)` is zero but for the headers of the fillers that cover it.
+    /// `[clean, end)` is zero except for the headers of the fillers that cover it.
     clean: usize,
-    /// The safepoint it was made at: it lapses with the next one.
+    /// The safepoint count at its creation. The reservation lapses with the next safepoint.
     safepoint: u64,
-    /// The attachment: it cannot be kept longer, nor reach another thread.
+    /// The attachment: a reservation cannot outlive it, nor reach another thread.
     attached: PhantomData<&'t State>,
 }
 
 impl Reservation<'_> {
-    /// Bytes left in it.
+    /// Bytes left in the reservation.
     pub fn bytes(&self) -> usize {
         self.end - self.start
     }
@@ -42,7 +42,7 @@ impl Reservation<'_> {
         }
         let (start, end) = (self.start, self.start + bytes);
         self.start = end;
-        // SAFETY: the reservation is this thread's memory and covered; what remains is covered again.
+        // SAFETY: the reservation is this thread's memory and covered; the rest is covered again.
         unsafe {
             uncover(start, self.end);
             if zeroed {
@@ -55,7 +55,7 @@ impl Reservation<'_> {
     }
 }
 
-/// Zeroes the headers of the fillers that cover `[start, end)`: more than one, where it is large.
+/// Zeroes the headers of the fillers that cover `[start, end)`. A large range has more than one.
 ///
 /// # Safety
 /// - `[start, end)` is memory of the caller's alone, and begins with a filler.
@@ -70,14 +70,15 @@ unsafe fn uncover(start: usize, end: usize) {
 }
 
 impl Mutator<'_> {
-    /// Collects if the schedule says so, which is a safepoint; whether there is to be memory.
+    /// Collects if the schedule says so, which is a safepoint. Returns whether the allocation may
+    /// have memory.
     fn zeal_permits(&mut self) -> bool {
         if !self.state().zeal.stops() {
             return true;
         }
         if self.state().zeal.wants_collection() {
             let shared = self.state().shared.clone();
-            // If there is no memory to collect with, the program gets on without.
+            // If there is no memory to collect with, the program goes on without a collection.
             if shared.collector.collect(self, Cause::Zeal, &mut |_| true) != Outcome::Elsewhere {
                 self.state().zeal.begin_anew();
             }
@@ -87,15 +88,16 @@ impl Mutator<'_> {
 }
 
 impl<'t> Mutator<'t> {
-    /// Reserves `bytes` (rounded up to words; several objects may share them). A safepoint: collects
-    /// where the collector can, so that afterwards the reserved objects are allocated without fail by
-    /// [`alloc_in_raw`](Self::alloc_in_raw).
+    /// Reserves `bytes` (rounded up to words; several objects may share them). This is a safepoint:
+    /// it collects if the collector can. Afterwards [`alloc_in_raw`](Self::alloc_in_raw) allocates
+    /// the reserved objects without fail.
     ///
     /// # Errors
-    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do, or when
-    /// it has hardly any and collections take nearly all of the time (`UseGCOverheadLimit`). The
-    /// hook of [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), where there is one, was
-    /// asked and had nothing to give.
+    /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do. Also
+    /// when the heap has hardly any room and collections take nearly all of the time
+    /// (`UseGCOverheadLimit`). The hook of
+    /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), if there is one, was called and
+    /// released nothing.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
         self.after_fork_or_abort();
         self.safepoint();
@@ -110,7 +112,8 @@ impl<'t> Mutator<'t> {
                 return Ok(self.reserve(block));
             }
             let shared = self.state().shared.clone();
-            // What the collection freed is taken before others run: one collection of our own decides.
+            // The freed memory is taken before other threads run, so one collection by this thread
+            // decides.
             let mut found = None;
             let mut satisfied = |mutator: &Mutator<'_>| {
                 found = mutator.allocate_covered(rounded);
@@ -137,12 +140,14 @@ impl<'t> Mutator<'t> {
             if !shared.at_heap_limit(&error) {
                 return Err(error);
             }
-            // The hook may say so for ever, and a collector that does not collect stops nobody.
+            // The hook may claim a release each time, without end, and a collector that does not
+            // collect stops no thread.
             self.safepoint();
         }
     }
 
-    /// Memory that is a filler at once: after a collection the embedder's hooks run before it is used, and may panic.
+    /// Memory that is a filler at once: after a collection, the embedder's hooks run before it is
+    /// used, and may panic.
     fn allocate_covered(&self, bytes: usize) -> Option<Block> {
         let block = self.state().allocate_past_limit(bytes, false)?;
         block.cover();
@@ -160,21 +165,22 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// Collects all garbage now, if the heap's collector does that at all; whether there was such a collection, by this thread or
-    /// meanwhile by another. A safepoint.
+    /// Collects all garbage now, if the heap's collector collects at all. Returns whether there was
+    /// such a collection, by this thread or meanwhile by another. This is a safepoint.
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
         let done = || shared.full_collections.load(Ordering::Relaxed);
         let before = done();
-        // A stop that is asked for may be a full collection: it begins when this thread stands, so it finds all its garbage.
-        // And not every collector stops the world for what follows.
+        // A requested stop may be a full collection. It begins when this thread stands still, so it
+        // finds all its garbage. And not every collector stops the world for the following
+        // collection.
         self.safepoint();
         if done() != before {
             return true;
         }
         loop {
             match shared.collector.collect(self, Cause::Requested, &mut |_| true) {
-                // What the other stopped for need not be what is wanted here.
+                // The other thread's stop need not have been a full collection.
                 Outcome::Elsewhere if done() == before => continue,
                 outcome => return matches!(outcome, Outcome::Collected | Outcome::Elsewhere),
             }
@@ -194,7 +200,8 @@ impl<'t> Mutator<'t> {
         unsafe { self.alloc_in_with_header::<Z>(room, site.header, BYTES) }
     }
 
-    /// The same for an object whose header and size the caller knows from elsewhere.
+    /// As [`alloc_in_raw`](Self::alloc_in_raw), for an object whose header and size the caller
+    /// knows from elsewhere.
     ///
     /// # Safety
     /// As for [`try_alloc_with_header`](Self::try_alloc_with_header).
@@ -210,7 +217,7 @@ impl<'t> Mutator<'t> {
         Some(start)
     }
 
-    /// The same for an object whose size is known only at run time.
+    /// As [`alloc_in_raw`](Self::alloc_in_raw), for an object whose size is known only at run time.
     ///
     /// # Safety
     /// As for [`try_alloc_raw`](Self::try_alloc_raw).
@@ -222,13 +229,14 @@ impl<'t> Mutator<'t> {
     ) -> Option<NonNull<u8>> {
         let bytes = site.shape.bytes_for(length)?;
         let start = self.take(room, bytes, Z::WANTS_ZEROES)?;
-        // SAFETY: `take` gave `bytes` bytes, which are this thread's alone, as the shape wants them.
+        // SAFETY: `take` gave `bytes` bytes, which are this thread's alone, as many as the shape
+        // needs.
         unsafe { initialise_array::<Z>(start, site.shape, bytes, length) };
         Some(start)
     }
 
-    /// Memory for a slow path of generated code, which makes objects of it before its next safepoint; null where the
-    /// heap has no room. A safepoint.
+    /// Memory for a slow path of generated code, which makes objects of it before its next
+    /// safepoint. Null if the heap has no room. This is a safepoint.
     pub(in crate::mutator) fn memory_for_generated(&mut self, bytes: usize, zeroed: bool) -> *mut u8 {
         let memory = self.state().memory_past_limit(bytes, zeroed).or_else(|| {
             let mut room = self.make_room(bytes).ok()?;
@@ -241,9 +249,10 @@ impl<'t> Mutator<'t> {
         (room.safepoint == self.state().safepoints.get()).then(|| room.take(bytes, zeroed)).flatten()
     }
 
-    /// Comes to a safepoint if one was requested: gives the buffer up, and waits while the world is stopped.
-    /// Costs a load and a branch otherwise. Who waits may be called to do a share of the collection, as who stopped the world
-    /// does: on this thread's stack, trace functions included.
+    /// Comes to a safepoint if one was requested: gives the buffer up, and waits while the world is
+    /// stopped. Otherwise costs a load and a branch. A waiting thread may be called to do a share
+    /// of the collection, as the stopping thread does. That work runs on this thread's stack, trace
+    /// functions included.
     #[inline]
     pub fn safepoint(&mut self) {
         if self.state().hot.limit.pending() {
@@ -257,7 +266,7 @@ impl<'t> Mutator<'t> {
     }
 }
 
-/// Of the state, as the [slow path](super::fast): polls stand in loops.
+/// Methods of the state, as in the [slow path](super::fast): polls stand in loops.
 impl State {
     #[cold]
     fn stop(&self) {
@@ -265,16 +274,16 @@ impl State {
         self.shared.registry.park(self);
     }
 
-    /// What every safepoint begins with.
+    /// The beginning of every safepoint.
     pub(in crate::mutator) fn come_to_safepoint(&self) {
         self.shared.after_fork_or_abort();
-        // First accepted, then served: a request from here on is a new one.
+        // Accepted first, then served: a request from here on is a new one.
         self.hot.limit.acknowledge();
         self.let_lapse();
     }
 
-    /// Reservations lapse, and the buffer is given up: at a safepoint, and again when the world stands still, for threads in `blocking`
-    /// and for what was held meanwhile.
+    /// Lets reservations lapse and gives up the buffer. This happens at a safepoint. It happens
+    /// again when the world stands still, for threads in `blocking` and for memory taken meanwhile.
     pub(in crate::mutator) fn let_lapse(&self) {
         self.safepoints.set(self.safepoints.get() + 1);
         self.give_up_buffer();

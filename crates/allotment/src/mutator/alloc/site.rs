@@ -1,7 +1,8 @@
-//! Allocation sites: what an allocation knows before it runs.
+//! Allocation sites: the facts that an allocation knows before it runs.
 //!
-//! A site is the header a new object gets, with the size and the policies in its type. A compiler makes
-//! one for each place in its code that allocates; the fast path then loads nothing but the buffer.
+//! A site is the header that a new object gets, with the size and the policies in its type. A
+//! compiler makes one for each place in its code that allocates. The fast path then loads nothing
+//! but the buffer.
 
 use crate::mutator::{Ahead, ByCaller, BySize, NoPrefetch, Prefetch, Zeroing};
 use crate::object::{Header, MIN_OBJECT_BYTES, ShapeRef, WORD};
@@ -9,7 +10,7 @@ use std::marker::PhantomData;
 
 /// Allocates objects of `BYTES` bytes, header included: a multiple of 8, at least 16.
 ///
-/// The size is checked when the site is made, so that an allocation need not look at the shape:
+/// The size is checked when the site is made, so an allocation need not read the shape:
 /// ```
 /// use allotment::{Heap, raw::{PerObject, Shape, Site}};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,12 +24,12 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy, Debug)]
 pub struct Site<const BYTES: usize, Z: Zeroing = ByCaller, P: Prefetch = BySize> {
     pub(in crate::mutator) header: Header,
-    /// The policies are chosen, never held.
+    /// The policies are chosen by type; no value of them exists.
     policies: PhantomData<fn() -> (Z, P)>,
 }
 
 impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Site<BYTES, Z, P> {
-    /// A site for that shape; `None` where its objects have another size, or a tail.
+    /// A site for that shape. `None` if its objects have another size, or a tail.
     pub fn new(shape: ShapeRef) -> Option<Self> {
         const { assert!(BYTES.is_multiple_of(WORD) && BYTES >= MIN_OBJECT_BYTES) };
         const { assert!(BYTES <= 1 << 20, "a larger object belongs to a site whose size is not in its type") };
@@ -37,12 +38,12 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Site<BYTES, Z, P> {
     }
 }
 
-/// Allocates objects whose size is known only at run time. By default in memory zeroed ahead, which a
-/// prefetch would find in the cache already.
+/// Allocates objects whose size is known only at run time. By default it uses memory that was
+/// zeroed ahead. That memory is in the cache already, so a prefetch would gain nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct ArraySite<Z: Zeroing = Ahead, P: Prefetch = NoPrefetch> {
     pub(in crate::mutator) shape: ShapeRef,
-    /// The policies are chosen, never held.
+    /// The policies are chosen by type; no value of them exists.
     policies: PhantomData<fn() -> (Z, P)>,
 }
 

@@ -1,5 +1,5 @@
-//! Putting a root on its thread's list, and taking it off: what only the thread does. What also a collector does with a list, and why
-//! there is one, is in `roots/links.rs`.
+//! Adding a root to its thread's list and removing it, which only the thread does. `roots/links.rs`
+//! has the operations that a collector shares, and the reason for the list.
 
 use crate::mutator::Mutator;
 use crate::mutator::roots::{Entry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
@@ -7,7 +7,7 @@ use crate::mutator::thread::state::State;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// A root on its thread's list; dropping this takes it off, wherever it stands.
+/// A root on its thread's list. Dropping it removes the root, at any place in the list.
 pub struct LinkedRoot<'f> {
     entry: Entry,
     state: NonNull<State>,
@@ -16,12 +16,12 @@ pub struct LinkedRoot<'f> {
 }
 
 impl Mutator<'_> {
-    /// Puts a link on this thread's list.
+    /// Adds a link to this thread's list.
     ///
     /// # Safety
     /// - The link and the roots behind it stay where they are until the result is dropped.
-    /// - The result is dropped, on this thread, before the thread detaches (`mem::forget` of it, or of what holds it,
-    ///   only if the memory is never used again otherwise).
+    /// - The result is dropped, on this thread, before the thread detaches (`mem::forget` of it, or
+    ///   of its owner, only if the memory is never used again otherwise).
     /// - The link is on no list.
     #[inline(always)]
     pub unsafe fn link_root<'f>(&self, link: NonNull<RootLink>) -> LinkedRoot<'f> {
@@ -29,7 +29,7 @@ impl Mutator<'_> {
         unsafe { self.link(link.as_ptr().cast::<RootWord>().map_addr(|address| address | VISITED)) }
     }
 
-    /// Puts one word on this thread's list.
+    /// Adds one word to this thread's list.
     ///
     /// # Safety
     /// As for [`link_root`](Self::link_root), and:
@@ -45,7 +45,7 @@ impl Mutator<'_> {
     #[inline(always)]
     unsafe fn link<'f>(&self, entry: Entry) -> LinkedRoot<'f> {
         let state = self.state();
-        // SAFETY: it is alive and this thread's alone.
+        // SAFETY: the entry is alive and this thread's alone.
         unsafe { below(entry) }.set(state.links.replace(entry));
         LinkedRoot { entry, state: NonNull::from(state), frame: PhantomData }
     }
@@ -57,7 +57,7 @@ impl Drop for LinkedRoot<'_> {
         // SAFETY: the state lives until its thread detaches, which is later.
         let state = unsafe { self.state.as_ref() };
         if state.links.get() == self.entry {
-            // SAFETY: what is on the list is alive.
+            // SAFETY: every entry on the list is alive.
             state.links.set(unsafe { below(self.entry) }.get());
         } else {
             unlink(state, self.entry);
@@ -65,17 +65,18 @@ impl Drop for LinkedRoot<'_> {
     }
 }
 
-/// Not the innermost, or the thread is in a blocking region, and a collector may walk the list.
+/// Removes an entry that is not the innermost, or while the thread is in a blocking region, where a
+/// collector may walk the list.
 #[cold]
 #[inline(never)]
 fn unlink(state: &State, entry: Entry) {
     if state.links.get() == OUTSIDE {
         state.shared.after_fork_or_abort();
         let _walks = state.shared.roots.outside.lock();
-        // SAFETY: a linked root is on its thread's list, and who walks it holds the lock.
+        // SAFETY: a linked root is on its thread's list, and any walker of the list holds the lock.
         unsafe { take_off(&state.parked, entry) };
     } else {
-        // SAFETY: as above, and this is the thread.
+        // SAFETY: as above, and the caller is the owning thread.
         unsafe { take_off(&state.links, entry) };
     }
 }

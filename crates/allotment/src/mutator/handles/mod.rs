@@ -1,4 +1,5 @@
-//! What attached threads hold roots by: each takes its place in [`roots`](super::roots).
+//! The handles by which attached threads hold roots. Each handle uses a table or list in
+//! [`roots`](super::roots).
 
 mod linked;
 mod pin;

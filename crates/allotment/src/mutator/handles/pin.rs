@@ -1,10 +1,10 @@
-//! A pin: an object whose address foreign code has.
+//! A pin: it holds an object in place whose address foreign code has.
 
 use crate::mutator::{Mutator, Shared};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Keeps an object alive and where it is. May be dropped by any thread.
+/// Keeps an object alive and at its address. Any thread may drop the pin.
 pub struct Pin {
     shared: Arc<Shared>,
     object: usize,
@@ -33,7 +33,7 @@ impl Drop for Pin {
 }
 
 impl Mutator<'_> {
-    /// Pins an object: until the result is dropped its address may be given to foreign code.
+    /// Pins an object. Until the result is dropped, its address may be given to foreign code.
     ///
     /// # Safety
     /// - `object` is the header of a live object of this heap.

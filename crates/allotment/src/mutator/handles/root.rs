@@ -1,4 +1,4 @@
-//! Owned roots: handles that live anywhere and may be dropped by any thread, attached or not.
+//! Owned roots: handles that may be stored anywhere and dropped by any thread, attached or not.
 
 use crate::mutator::roots::{RootTable, Slot};
 use crate::mutator::{Mutator, Shared};
@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 /// An owned root: a word that a collector keeps up to date, strong or weak.
 ///
-/// Keeps its heap's memory alive, but does not keep a thread attached.
+/// It keeps its heap's memory alive, but does not keep a thread attached.
 pub struct RootHandle {
     shared: Arc<Shared>,
     slot: Slot,
@@ -15,7 +15,7 @@ pub struct RootHandle {
 }
 
 impl RootHandle {
-    /// The word. Valid until the next safepoint of the thread that asks.
+    /// The word. Valid until the next safepoint of the calling thread.
     #[inline]
     pub fn get(&self, mutator: &Mutator<'_>) -> Option<u64> {
         self.is_of(mutator).then(|| self.slot.word().load(Ordering::Acquire))
@@ -34,7 +34,7 @@ impl RootHandle {
         own
     }
 
-    /// Whether it belongs to the heap that the mutator is attached to.
+    /// Whether the root belongs to the heap that the mutator is attached to.
     #[inline]
     pub fn is_of(&self, mutator: &Mutator<'_>) -> bool {
         Arc::as_ptr(&self.shared) == Arc::as_ptr(&mutator.state().shared)
@@ -45,7 +45,7 @@ impl RootHandle {
     }
 }
 
-/// Another root that holds the same word now; no thread needs to be attached for it.
+/// Another root that holds the same word. No thread needs to be attached for this.
 impl Clone for RootHandle {
     fn clone(&self) -> Self {
         self.shared.after_fork_or_abort();
@@ -56,7 +56,8 @@ impl Clone for RootHandle {
 
 impl Drop for RootHandle {
     fn drop(&mut self) {
-        // Else the lock may be held for ever, and nobody looks at the slots any more.
+        // In an unusable child of `fork()` the lock may never be released, and no code reads the
+        // slots any more.
         if self.shared.after_fork().is_ok() {
             self.table().give(self.slot);
         }
@@ -75,7 +76,7 @@ impl Mutator<'_> {
         RootHandle { shared, slot, weak: false }
     }
 
-    /// A root that does not keep its referent alive; null once that died.
+    /// A root that does not keep its referent alive. It becomes null when the referent dies.
     ///
     /// # Safety
     /// - As for [`new_root`](Self::new_root).

@@ -1,8 +1,8 @@
-//! Where generated code called the heap from: what finds the roots in its frames.
+//! The place from which generated code called the heap. It leads to the roots in the code's frames.
 
 use std::ptr;
 
-/// Where generated code called the heap from.
+/// The place from which generated code called the heap.
 #[derive(Debug)]
 #[repr(C)]
 pub struct GeneratedFrame {
@@ -15,7 +15,7 @@ pub struct GeneratedFrame {
 }
 
 impl GeneratedFrame {
-    /// The caller's frame pointer (`rbp`), whatever it uses that for.
+    /// The caller's frame pointer (`rbp`), whatever the caller uses it for.
     pub fn frame_pointer(&self) -> usize {
         self.frame_pointer
     }
@@ -25,15 +25,17 @@ impl GeneratedFrame {
         self.return_address
     }
 
-    /// The caller's stack pointer (`rsp`) before the call: what a stack map's offsets are from.
+    /// The caller's stack pointer (`rsp`) before the call. A stack map's offsets are relative to
+    /// it.
     pub fn stack_pointer(&self) -> usize {
         ptr::from_ref(self).addr() + size_of::<GeneratedFrame>()
     }
 
-    /// The frame of the call that was under way when the thread entered generated code again, from a hook of the
-    /// embedder.
+    /// The frame of the call that was under way when the thread entered generated code again, from
+    /// a hook of the embedder.
     pub fn previous(&self) -> Option<&GeneratedFrame> {
-        // SAFETY: a call that is under way has its frame on the stack of the same thread, further out.
+        // SAFETY: a call that is under way has its frame on the stack of the same thread, further
+        // out.
         unsafe { self.previous.as_ref() }
     }
 }

@@ -1,14 +1,16 @@
-//! Who holds references into the heap from outside.
+//! The roots: references into the heap from outside.
 //!
 //! | root | made by | found by a collector |
 //! |---|---|---|
 //! | [`RootWord`], [`RootLink`] | a frame of an attached thread | on its thread's list |
-//! | [`RootHandle`](super::RootHandle) | anybody attached; dropped anywhere | in the heap's table, strong or weak |
+//! | [`RootHandle`](super::RootHandle) | an attached thread | in the heap's table, strong or weak |
 //! | [`RootProvider`] | a runtime with roots of its own | by asking it |
-//! | [`Pin`](super::Pin) | anybody attached | in the heap's table of pins |
+//! | [`Pin`](super::Pin) | an attached thread | in the heap's table of pins |
 //!
-//! **Invariant:** a word in a root is a word as a slot holds it; a collector that moves its referent
-//! updates it, but for a pin, whose referent does not move.
+//! Any thread may drop a [`RootHandle`](super::RootHandle).
+//!
+//! **Invariant:** a word in a root has the form of a word in a slot. A collector that moves its
+//! referent updates the word. A pin is not updated, because its referent does not move.
 
 mod frame;
 mod links;
@@ -29,12 +31,13 @@ use links::Outside;
 use pins::Pins;
 use providers::Providers;
 
-/// Locks what a thread that panicked may have left half changed: the process ends then, with a line that says `what` happened.
+/// Locks data that a thread may have left half changed by a panic. After such a panic the process
+/// ends, with a line that says `what` happened.
 fn lock<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'a, T> {
     mutex.lock().unwrap_or_else(|_| abort_because(format_args!("{what}")))
 }
 
-/// The roots of one heap, but for those in the frames of its threads.
+/// The roots of one heap, except those in the frames of its threads.
 #[derive(Default)]
 pub(crate) struct Roots {
     pub(super) strong: RootTable,
@@ -45,8 +48,8 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// Whether nobody holds a lock: asked in a child of `fork()`, where a lock that is held is held
-    /// for ever.
+    /// Whether no thread holds a lock. Asked in a child of `fork()`, where a held lock is never
+    /// released.
     pub(super) fn is_at_rest(&self) -> bool {
         self.strong.is_at_rest()
             && self.weak.is_at_rest()
@@ -55,19 +58,21 @@ impl Roots {
             && self.outside.is_at_rest()
     }
 
-    /// Visits the slots of handles and providers, of which these are told where generated code called from.
+    /// Visits the slots of handles and providers. The providers receive the frames from which
+    /// generated code called.
     ///
     /// # Safety
-    /// - The frames are those of threads that cannot return from their calls meanwhile: they are stopped, or kept in a blocking
-    ///   region.
+    /// - The frames are those of threads that cannot return from their calls meanwhile: they are
+    ///   stopped, or kept in a blocking region.
     pub(crate) unsafe fn visit(&self, slots: &mut SlotVisitor<'_>, frames: &[*const GeneratedFrame]) {
         self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
         self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));
         self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}, frames));
     }
 
-    /// Clears weak handles, before every object dies; not if strong ones or pins hold any: how many do. For a heap
-    /// that no thread is attached to. Providers see to their own.
+    /// Clears weak handles before every object dies. If strong handles or pins hold objects, it
+    /// clears nothing and returns how many do. For a heap without attached threads. Providers clear
+    /// their own weak slots.
     pub(crate) fn let_go(&self) -> Result<(), usize> {
         let held = self.strong.references() + self.pins.count();
         if held > 0 {
@@ -77,7 +82,7 @@ impl Roots {
         Ok(())
     }
 
-    /// Calls `pinned` with the address of every pinned object; with some more than once.
+    /// Calls `pinned` with the address of every pinned object, with some more than once.
     ///
     /// # Safety
     /// - As for [`visit`](Self::visit).

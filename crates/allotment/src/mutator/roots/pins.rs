@@ -1,14 +1,14 @@
-//! Pinned objects: alive and in place as long as somebody outside holds their address.
+//! Pinned objects: alive and in place as long as code outside holds their address.
 //!
-//! A count per object, in a table: pins are few, and a bit in the header could not count. Collectors
-//! leave a pinned object where it is and work around it.
+//! A table has a count for each object. Pins are few, and a bit in the header could not count.
+//! Collectors leave a pinned object where it is and work around it.
 
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(in crate::mutator) struct Pins {
-    /// Pins of each object, by its address. Never 0.
+    /// Number of pins of each object, by its address. Never 0.
     counts: Mutex<BTreeMap<usize, usize>>,
 }
 
@@ -21,7 +21,7 @@ impl Pins {
         super::lock(&self.counts, "a thread panicked while it changed the table of pins")
     }
 
-    /// How many objects are pinned.
+    /// Number of pinned objects.
     pub(super) fn count(&self) -> usize {
         self.lock().len()
     }

@@ -1,4 +1,4 @@
-//! Roots that a runtime keeps in its own way: it is asked for them at each collection.
+//! Roots that a runtime keeps in its own way. Each collection asks the runtime for them.
 
 use super::GeneratedFrame;
 use crate::object::{SlotVisitor, reference};
@@ -8,18 +8,20 @@ use crate::sync::Mutex;
 ///
 /// # Safety
 /// Implementations keep to this:
-/// - Every slot that may hold a reference into the heap is visited; each visited slot holds a word as a heap's
-///   slot does, and may be written until `visit_roots` returns.
+/// - Every slot that may hold a reference into the heap is visited; each visited slot holds a word
+///   as a heap's slot does, and may be written until `visit_roots` returns.
 /// - When the heap was reset, no visited slot refers to an object from before.
-/// - A collection asks several times, on whichever thread collects; between two safepoints of a thread, and while it is in `blocking`, the
-///   answer is the same. A heap may also collect while all of its threads are in `blocking` (`CollectWhenIdle`).
-/// - It neither touches the heap otherwise, nor takes a lock that a stopped thread may hold, nor unwinds.
+/// - A collection asks several times, on any collecting thread. Between two safepoints of a thread,
+///   and while it is in `blocking`, the answer is the same. A heap may also collect while all of
+///   its threads are in `blocking` (`CollectWhenIdle`).
+/// - The provider does not touch the heap otherwise, takes no lock that a stopped thread may hold,
+///   and does not unwind.
 pub unsafe trait RootProvider: Send + Sync {
     /// Visits every root.
     fn visit_roots(&self, roots: &mut RootVisitor<'_, '_>);
 }
 
-/// What a [`RootProvider`] hands its roots to.
+/// The receiver of a [`RootProvider`]'s roots.
 pub struct RootVisitor<'v, 's> {
     slots: &'v mut SlotVisitor<'s>,
     pinned: &'v mut dyn FnMut(usize),
@@ -35,14 +37,14 @@ impl<'v, 's> RootVisitor<'v, 's> {
         RootVisitor { slots, pinned, frames }
     }
 
-    /// Of each thread that is in a call from generated code, the frame that called.
+    /// The calling frame of each thread that is in a call from generated code.
     pub fn generated_frames(&self) -> impl Iterator<Item = &'v GeneratedFrame> + use<'v> {
-        // SAFETY: the threads are in their calls, stopped or in a blocking region that they cannot leave while there is this
-        // visitor: none returns from the frame.
+        // SAFETY: the threads are in their calls, stopped or in a blocking region that they cannot
+        // leave while this visitor exists: none returns from the frame.
         self.frames.iter().map(|frame| unsafe { &**frame })
     }
 
-    /// A slot that keeps its referent alive and is updated when that moves.
+    /// A slot that keeps its referent alive. A collector that moves the referent updates the slot.
     pub fn slot(&mut self, slot: *mut u64) {
         self.slots.strong(slot);
     }
@@ -52,8 +54,8 @@ impl<'v, 's> RootVisitor<'v, 's> {
         self.slots.weak(slot);
     }
 
-    /// A word whose referent stays alive and where it is, because the word cannot be updated (it is in a
-    /// machine register, or in foreign memory).
+    /// A word whose referent stays alive and in place, because the word cannot be updated (it is in
+    /// a machine register, or in foreign memory).
     pub fn pinned(&mut self, bits: u64) {
         if let Some(address) = reference(bits) {
             (self.pinned)(address);
@@ -73,7 +75,7 @@ pub(super) struct Providers {
 #[derive(Default)]
 struct Inner {
     providers: Vec<(ProviderId, Box<dyn RootProvider>)>,
-    /// Providers there were.
+    /// Number of providers ever added.
     ever: u64,
 }
 

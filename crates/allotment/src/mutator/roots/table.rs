@@ -1,18 +1,19 @@
-//! Handles: roots that live anywhere and may be dropped by any thread, attached or not.
+//! The table of handles: roots that may be stored anywhere and dropped by any thread, attached or
+//! not.
 //!
-//! A slot has an address for life: a handle reads and writes its own without a lock, which only making
-//! and dropping a handle and a collector's visit take. A free slot holds an immediate, so a visit passes over
-//! it as over any word that is no reference.
+//! A slot keeps its address for life. A handle reads and writes its own slot without a lock. Only
+//! making a handle, dropping it, and a collector's visit take the lock. A free slot holds an
+//! immediate, so a visit passes over it as over any word that is no reference.
 
 use crate::object::reference;
 use crate::sync::{Mutex, MutexGuard};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Slots made at a time.
+/// Number of slots made at a time.
 const CHUNK: usize = 64;
 
-/// What a free slot holds: no reference.
+/// The value of a free slot: no reference.
 const FREE: u64 = 1;
 
 /// All handles of one kind.
@@ -24,12 +25,13 @@ pub(in crate::mutator) struct RootTable {
 #[derive(Default)]
 struct Inner {
     chunks: Vec<Chunk>,
-    /// Slots that no handle has.
+    /// Slots without a handle.
     free: Vec<Slot>,
 }
 
-/// Slots that were made at a time, in memory of their own. Reached by a pointer and no `Box`: a box is the only way to what it
-/// holds, so moving one (into a vector, or with it) would end the right of every slot's pointer.
+/// Slots that were made together, in memory of their own. The chunk has a pointer and no `Box`. A
+/// box is the only way to its contents, so moving a box (into a vector, or with it) would
+/// invalidate the pointer of every slot.
 struct Chunk(NonNull<[AtomicU64; CHUNK]>);
 
 // SAFETY: it owns atomics.
@@ -38,12 +40,13 @@ unsafe impl Send for Chunk {}
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// Free slots.
+    /// A chunk of free slots.
     fn new() -> Chunk {
         Chunk(NonNull::from(Box::leak(Box::new([const { AtomicU64::new(FREE) }; CHUNK]))))
     }
 
-    /// Its slots. Their pointers are valid as long as the chunk, wherever that is moved to.
+    /// The chunk's slots. Their pointers are valid as long as the chunk, wherever the chunk is
+    /// moved.
     fn slots(&self) -> impl DoubleEndedIterator<Item = Slot> + use<> {
         let first = self.0.cast::<AtomicU64>();
         // SAFETY: the elements of the array.
@@ -58,12 +61,13 @@ impl Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        // SAFETY: made from a box by `new`; the table goes, which outlives the holders of its slots.
+        // SAFETY: `new` made it from a box; the table goes, which outlives the holders of its
+        // slots.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
-/// A slot of a table; valid as long as the table.
+/// A slot of a table, valid as long as the table.
 #[derive(Clone, Copy)]
 pub(in crate::mutator) struct Slot(NonNull<AtomicU64>);
 
@@ -74,14 +78,15 @@ unsafe impl Sync for Slot {}
 
 impl Slot {
     pub(in crate::mutator) fn word(&self) -> &AtomicU64 {
-        // SAFETY: the table outlives its slots' holders, and its chunks never give their memory back before it does. The pointer
-        // came from the chunk's own, which nothing has invalidated: of the words there are only shared references.
+        // SAFETY: the table outlives its slots' holders, and its chunks do not free their memory
+        // before that. The pointer came from the chunk's own pointer, which nothing has
+        // invalidated: only shared references to the words exist.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl Inner {
-    /// Sees to it that there is a free slot.
+    /// Ensures that there is a free slot.
     fn add_free(&mut self) {
         if self.free.is_empty() {
             let chunk = Chunk::new();
@@ -108,7 +113,8 @@ impl RootTable {
         slot
     }
 
-    /// A slot that holds what `other` holds. Under the lock, so no visit comes in between.
+    /// A slot that holds the same word as `other`. Copied under the lock, so no visit comes in
+    /// between.
     pub(in crate::mutator) fn copy(&self, other: Slot) -> Slot {
         let mut inner = self.lock();
         inner.add_free();
@@ -123,7 +129,7 @@ impl RootTable {
         inner.free.push(slot);
     }
 
-    /// How many slots hold a reference.
+    /// Number of slots that hold a reference.
     pub(super) fn references(&self) -> usize {
         let inner = self.lock();
         let words = inner.chunks.iter().flat_map(Chunk::words).map(|slot| slot.load(Ordering::Relaxed));
@@ -151,7 +157,8 @@ impl RootTable {
 mod tests {
     use super::*;
 
-    /// Under Miri, which runs it, a slot's pointer must outlive the moves of what holds its chunk.
+    /// Under Miri, which runs it, a slot's pointer must outlive the moves of the owner of its
+    /// chunk.
     #[test]
     fn slots_stay_where_they_are_while_the_table_grows_and_moves() {
         let table = RootTable::default();
@@ -164,7 +171,7 @@ mod tests {
         }
         let mut visited = 0;
         table.visit(|slot| {
-            // SAFETY: a slot of the table, which nobody else uses.
+            // SAFETY: a slot of the table, which no other code uses.
             unsafe { *slot += 8 };
             visited += 1;
         });

@@ -1,4 +1,4 @@
-//! Which thread it is, as its embedder and the system know it.
+//! A thread's identity, as its embedder and the system know it.
 
 use crate::platform::SystemThread;
 use crate::sync::{Thread, ThreadId, current};
@@ -6,12 +6,11 @@ use std::cell::Cell;
 use std::fmt;
 
 thread_local! {
-    /// The kernel's number of this thread: asked for once, not at each attach.
+    /// The kernel's number of this thread, read once and not at each attach.
     static SYSTEM_ID: Cell<i32> = Cell::new(SystemThread::current().number());
 }
 
-/// Asks for the kernel's number of the calling thread again: in a child of `fork()` it is another
-/// one.
+/// Reads the kernel's number of the calling thread again: a child of `fork()` has another one.
 pub(in crate::mutator) fn renew_system_id() {
     SYSTEM_ID.set(SystemThread::current().number());
 }
@@ -29,28 +28,28 @@ impl ThreadIdentity {
         ThreadIdentity { thread: current(), system_id: SYSTEM_ID.get() }
     }
 
-    /// For who wakes it up.
+    /// The handle to wake the thread with.
     pub(super) fn thread(&self) -> &Thread {
         &self.thread
     }
 
-    /// Its name, if it was given one.
+    /// The thread's name, if it was given one.
     pub fn name(&self) -> Option<&str> {
         self.thread.name()
     }
 
-    /// Its id within the program.
+    /// The thread's id within the program.
     pub fn id(&self) -> ThreadId {
         self.thread.id()
     }
 
-    /// The kernel's number of it, as debuggers and `/proc/self/task` have it.
+    /// The kernel's number of the thread, as debuggers and `/proc/self/task` show it.
     pub fn system_id(&self) -> i32 {
         self.system_id
     }
 }
 
-/// As a line of a log names it: `"worker" (ThreadId(3), system id 4711)`.
+/// The form used in log lines: `"worker" (ThreadId(3), system id 4711)`.
 impl fmt::Display for ThreadIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {

@@ -1,8 +1,9 @@
-//! Threads that keep a stop waiting, and who is told.
+//! Threads that keep a stop waiting, and the report about them.
 //!
-//! A thread that neither allocates nor polls holds everybody up, and from outside all of them look
-//! hung. The stopper knows which one it is: it says so once, and waits on. HotSpot can kill the process here
-//! (`AbortVMOnSafepointTimeout`); an embedder that wants that does it in the hook.
+//! A thread that neither allocates nor polls keeps all other threads waiting, and from outside all
+//! of them appear hung. The stopper knows the late thread: it reports that thread once, and waits
+//! on. HotSpot can kill the process here (`AbortVMOnSafepointTimeout`). An embedder that wants that
+//! does it in the hook.
 
 use super::ThreadIdentity;
 use crate::platform::tell;
@@ -14,7 +15,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LateThread {
-    /// Which one.
+    /// The late thread.
     pub thread: ThreadIdentity,
     /// How long the stop has waited for it.
     pub waited: Duration,
@@ -31,19 +32,19 @@ impl fmt::Display for LateThread {
     }
 }
 
-/// Is told of a late thread.
+/// A hook that is called for a late thread.
 pub(crate) type Hook = Arc<dyn Fn(&LateThread) + Send + Sync>;
 
-/// When a thread is late, and who is told.
+/// When a thread counts as late, and the hook to call.
 #[derive(Clone)]
 pub(crate) struct Late {
-    /// `None`: never.
+    /// Time after which a thread is late; `None`: never.
     pub(super) delay: Option<Duration>,
     hook: Hook,
 }
 
 impl Late {
-    /// Prints a line after `delay_ms`; 0: never.
+    /// Reports with a printed line after `delay_ms`; 0: never.
     pub(crate) fn new(delay_ms: u64) -> Late {
         let delay = (delay_ms > 0).then(|| Duration::from_millis(delay_ms));
         Late { delay, hook: Arc::new(|late| tell(format_args!("allotment: {late}"))) }

@@ -1,34 +1,41 @@
-//! The limit: one number that a thread's allocations compare with, and that others may lower to stop it.
+//! The limit: one number that a thread's allocations compare with, and that other threads may lower
+//! to stop the thread.
 //!
-//! Four duties in one compare:
+//! One compare has four purposes:
 //!
 //! ```text
 //! plain  = min(end of the buffer, sampling point)        0 while a stop is requested
 //! zeroed = min(plain, end of the zeroed window)          0 while a stop is requested
 //! ```
 //!
-//! An allocation that initialises its memory itself compares with `plain`, one that wants it zeroed
-//! with `zeroed`; each compares once. Two numbers, because who zeroes is decided at each allocation
-//! site, and a site that does not need zeroes must not pay for a window.
+//! An allocation that initialises its memory itself compares with `plain`. An allocation that wants
+//! zeroed memory compares with `zeroed`. Each compares once. There are two numbers because each
+//! allocation site decides who zeroes, and a site that needs no zeroes must not pay for a window.
 //!
-//! The owner sets both when it changes its buffer (`arm`), another thread sets both to 0 (`request`),
-//! and neither may lose the other's word: each writes, fences, and looks (Dekker). In whichever order
-//! the two fences fall, either the owner sees the request, or the 0 is written after the owner's value. An owner that
-//! itself writes 0 needs neither: its next allocation takes the slow path, and sees the request there.
-//! Refused: to go without the owner's fence, and to have the requester look again; where that was measured it
-//! gained 1 to 2 ns of a refill. An expedited `membarrier` in `request` would make the owner's fence free, and costs the
-//! requester a system call; the fence is paid once per refill or window, not per allocation.
+//! The owner sets both numbers when it changes its buffer (`arm`). Another thread sets both to 0
+//! (`request`). Neither may lose the other's word, so each writes, executes a fence, and reads
+//! (Dekker). In whichever order the two fences fall, the owner sees the request, or the 0 is
+//! written after the owner's value. An owner that itself writes 0 needs neither fence nor read: its
+//! next allocation takes the slow path, and sees the request there.
+//!
+//! Refused:
+//! - To drop the owner's fence and let the requester read again. As measured this gained 1 to 2 ns
+//!   of a refill.
+//! - An expedited `membarrier` in `request`. It would make the owner's fence free, but costs the
+//!   requester a system call. The fence is paid once per refill or window, not per allocation.
 
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
 #[derive(Debug)]
 #[repr(C)]
 pub(in crate::mutator) struct Limit {
-    /// See above. Written by the owner (`arm`) and by a requester (0 only). Relaxed: ordered by fences.
+    /// The head of this file describes it. The owner (`arm`) and a requester (0 only) write it.
+    /// Relaxed: ordered by fences.
     plain: AtomicUsize,
-    /// See above. Never above `plain` for who reads `plain` first.
+    /// As `plain`. Never above `plain` for a thread that reads `plain` first.
     zeroed: AtomicUsize,
-    /// 1 while a stop is requested and not yet acknowledged. Set by a requester, cleared by the owner.
+    /// 1 while a stop is requested and not yet acknowledged. A requester sets it, the owner clears
+    /// it.
     requested: AtomicU32,
 }
 
@@ -42,13 +49,13 @@ impl Limit {
         Limit { plain: AtomicUsize::new(0), zeroed: AtomicUsize::new(0), requested: AtomicU32::new(0) }
     }
 
-    /// What an allocation that needs no zeroes compares with.
+    /// The number that an allocation without need of zeroes compares with.
     #[inline(always)]
     pub(in crate::mutator) fn plain(&self) -> usize {
         self.plain.load(Ordering::Relaxed)
     }
 
-    /// What an allocation that wants zeroed memory compares with.
+    /// The number that an allocation of zeroed memory compares with.
     #[inline(always)]
     pub(in crate::mutator) fn zeroed(&self) -> usize {
         self.zeroed.load(Ordering::Relaxed)
@@ -58,7 +65,8 @@ impl Limit {
     pub(in crate::mutator) fn arm(&self, plain: usize, zeroed: usize) {
         debug_assert!(zeroed <= plain);
         self.raise(plain, zeroed);
-        // With 0 the next allocation takes the slow path, where a request is seen: there is nothing to take back.
+        // With 0 the next allocation takes the slow path and sees a request there, so nothing has
+        // to be taken back.
         if plain != 0 {
             fence(Ordering::SeqCst);
             self.hear();
@@ -78,12 +86,13 @@ impl Limit {
         self.requested.load(Ordering::Acquire) != 0
     }
 
-    /// Accepts the request: a later one is a new one. The owner then does what was asked, and arms.
+    /// Accepts the request; any later request is a new one. The owner then does what was asked, and
+    /// arms.
     pub(in crate::mutator) fn acknowledge(&self) {
         self.requested.swap(0, Ordering::AcqRel);
     }
 
-    /// Both numbers, as a checker may look at them in the middle of a request: `zeroed <= plain`.
+    /// Both numbers, in an order that keeps `zeroed <= plain` even during a request.
     pub(in crate::mutator) fn both(&self) -> (usize, usize) {
         (self.plain.load(Ordering::Acquire), self.zeroed.load(Ordering::Relaxed))
     }
@@ -93,7 +102,8 @@ impl Limit {
         self.zeroed.store(zeroed, Ordering::Relaxed);
     }
 
-    /// Takes the numbers back if a stop is requested. Behind a fence, and that behind `raise`.
+    /// Takes the numbers back if a stop is requested. Runs after a fence, which comes after
+    /// `raise`.
     fn hear(&self) {
         if self.requested.load(Ordering::Relaxed) != 0 {
             self.lower();
@@ -102,7 +112,7 @@ impl Limit {
 
     fn lower(&self) {
         self.zeroed.store(0, Ordering::Relaxed);
-        // Last, for `both`.
+        // Last, so that `both` sees `zeroed <= plain`.
         self.plain.store(0, Ordering::Release);
     }
 }
@@ -132,7 +142,7 @@ mod model {
     use super::*;
     use loom::sync::Arc;
 
-    /// What the `owner` does while a stop is requested: the request is not lost, and in the end nothing is allowed.
+    /// Runs `owner` beside a request: the request is not lost, and both numbers end as 0.
     fn beside_a_request(owner: impl Fn(&Limit) + Send + Sync + 'static) {
         loom::model(move || {
             let limit = Arc::new(Limit::new());
@@ -147,7 +157,7 @@ mod model {
         });
     }
 
-    /// However the two interleave, a request is seen by the owner, or leaves both numbers 0.
+    /// However the two interleave, the owner sees a request, or the request leaves both numbers 0.
     #[test]
     fn no_request_is_lost_to_an_arming_owner() {
         beside_a_request(|limit| {
@@ -156,7 +166,8 @@ mod model {
         });
     }
 
-    /// An owner that has nothing to allow does not look, and has lost nothing when it allows something again.
+    /// An owner that arms with 0 does not read the request, and still loses none when it arms with
+    /// more again.
     #[test]
     fn no_request_is_lost_to_an_owner_that_allows_nothing() {
         beside_a_request(|limit| {
@@ -171,7 +182,7 @@ mod model {
         });
     }
 
-    /// In the middle of a request too the owner finds its numbers in order.
+    /// During a request, too, the owner finds its numbers in order.
     #[test]
     fn the_zeroed_limit_is_never_above_the_plain_one() {
         beside_a_request(|limit| {

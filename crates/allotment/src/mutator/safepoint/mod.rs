@@ -1,24 +1,28 @@
-//! The protocol that stops the world: who is stopped, who is waited for, who waits.
+//! The protocol that stops the world: which threads are stopped, awaited, or waiting.
 //!
 //! ```text
 //! running --request--> awaited --arrives (parks, blocks, detaches)--> held --resume--> safe
 //! safe    --request--> held (cannot leave)                            safe --leaves--> running
 //! ```
 //!
-//! A thread in `blocking` and a thread that is parked are the same to a stop: *safe*. So a request is one
-//! `fetch_or` on each thread's [`Status`], whose answer says whether that thread has to be waited for; the way
-//! into `blocking` and out of it is one compare-and-swap each, which fails only while a stop is under
-//! way; and a thread that was parked by one stop and has not woken yet when the next begins is not waited for again.
+//! To a stop, a thread in `blocking` and a parked thread are the same: both are *safe*. So a
+//! request is one `fetch_or` on each thread's [`Status`], and its result says whether that thread
+//! has to be awaited. Entering and leaving `blocking` is one compare-and-swap each, which fails
+//! only while a stop is under way. A thread that one stop parked may still sleep when the next stop
+//! begins. That next stop does not wait for it again.
 //!
-//! All else (arriving, attaching, detaching) happens under one lock, and who waits parks, at once where there are more threads than
-//! CPUs: each is needed by a thread that has yet to arrive. Only the last that arrives wakes the stopper.
+//! Everything else (arriving, attaching, detaching) happens under one lock, and a waiting thread
+//! parks. If there are more threads than CPUs it parks at once, because threads that have yet to
+//! arrive need the CPUs. Only the last thread to arrive wakes the stopper.
 //!
-//! Refused: a state word and a separate request flag with fences between (Dekker), which says the same in
-//! four orders instead of one; a page whose protection is taken away as the poll, which costs the stopper a system
-//! call and the thread a signal, where the poll here is the allocation's own compare; the expedited
-//! `membarrier`, for the same reason.
+//! Refused:
+//! - A state word and a separate request flag with fences between (Dekker). That says the same in
+//!   four orders instead of one.
+//! - A page whose protection is taken away, as the poll. It costs the stopper a system call and the
+//!   thread a signal. The poll here is the allocation's own compare.
+//! - The expedited `membarrier`, for the same reason.
 //!
-//! It knows nothing of buffers and heaps, and so loom can explore it (`model`).
+//! The protocol knows nothing of buffers and heaps, so loom can explore it (`model`).
 
 mod identity;
 mod late;

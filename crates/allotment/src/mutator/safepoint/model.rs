@@ -1,9 +1,9 @@
-//! Every interleaving of a stop with what threads may do meanwhile:
-//! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
+//! Every interleaving of a stop with the actions of threads meanwhile: `RUSTFLAGS="--cfg loom"
+//! cargo test -p allotment --lib --release model::`.
 //!
-//! The heap is one cell that loom watches: a thread that runs writes to it, and so does whoever has stopped the
-//! world. Two of them at once, or one that does not see what the other wrote, end the model. So does a
-//! wake-up that is lost: nobody is left to run then.
+//! The heap is one cell that loom watches. A running thread writes to it, and so does the thread
+//! that has stopped the world. The model fails if two of them write at once, or one does not see
+//! the other's write. It also fails if a wake-up is lost: then no thread is left to run.
 
 use super::limit::Limit;
 use super::patience::Patience;
@@ -18,7 +18,7 @@ struct Thread {
     limit: Limit,
     status: Status,
     identity: ThreadIdentity,
-    /// What is its own while it runs, and the stopper's while the world is stopped.
+    /// The thread's own while it runs, and the stopper's while the world is stopped.
     own: UnsafeCell<u32>,
 }
 
@@ -40,7 +40,7 @@ fn heap() -> Heap {
     Arc::new(Safepoints::new(Late::new(0), 8, 0))
 }
 
-/// The calling thread attaches: it is the one that is woken up, so it must be the one that waits.
+/// The calling thread attaches: it is woken up later, so it must be the thread that waits.
 fn attach(heap: &Heap) -> Arc<Thread> {
     let (limit, status, identity) = (Limit::new(), Status::new(), ThreadIdentity::current());
     let thread = Arc::new(Thread { limit, status, identity, own: UnsafeCell::new(0) });
@@ -52,7 +52,7 @@ fn detach(heap: &Heap, thread: &Arc<Thread>) {
     heap.detach(thread, |attached| *attached -= 1);
 }
 
-/// What a thread does between two safepoints.
+/// The work of a thread between two safepoints.
 fn touch(thread: &Thread) {
     // SAFETY: loom ends the model if it is not.
     thread.own.with_mut(|own| unsafe { *own += 1 });
@@ -66,7 +66,7 @@ fn poll(heap: &Heap, thread: &Arc<Thread>) {
     }
 }
 
-/// A stop that uses what all threads own; whether it was this one's.
+/// A stop that uses the state of all threads. Returns whether this thread's stop took place.
 fn stop(heap: &Heap, own: Option<&Arc<Thread>>) -> bool {
     let touch_all = || {
         let threads: Vec<_> = heap.lock().threads.clone();
@@ -107,7 +107,7 @@ fn a_thread_in_blocking_is_not_waited_for_and_does_not_come_back_too_early() {
         heap.leave_blocking(&own);
         touch(&own);
         heap.enter_blocking(&own);
-        // It need not come back for the stop to end.
+        // The thread need not come back for the stop to end.
         stopper.join().unwrap();
         heap.leave_blocking(&own);
         assert_eq!((heap.lock().threads.len(), own.status.is_safe()), (1, false));
@@ -193,7 +193,8 @@ fn a_stopper_from_outside_and_one_from_inside() {
     });
 }
 
-/// Two threads that may have to be woken by each other, or by the stopper, while one stop follows another.
+/// Two threads that may have to be woken by each other, or by the stopper, while one stop follows
+/// another.
 fn two_wait(other_waits: impl Fn(&Heap, &Arc<Thread>) + Copy + Send + Sync + 'static) {
     let mut three = loom::model::Builder::new();
     three.preemption_bound = Some(2);
@@ -235,7 +236,7 @@ fn of_one_that_stands_still_and_one_that_comes_back_each_is_woken() {
     two_wait(poll);
 }
 
-/// What the tasks of a stop note.
+/// The marks that the tasks of a stop leave.
 struct Cells([UnsafeCell<u32>; 2]);
 
 // SAFETY: loom ends the model if two threads touch a cell at once.
@@ -260,8 +261,9 @@ impl Held {
     }
 }
 
-/// A thread that polls once and so looks on, beside a stopper that shares tasks of two numbers with it, so many of them in each
-/// stop; what helpers wrote the stopper sees, and the other way round.
+/// A thread that polls once and so spins, beside a stopper that shares tasks of two numbers with
+/// it, `tasks_of_stops` of them in each stop. The stopper sees the helpers' writes, and the helpers
+/// see the stopper's.
 fn shared_with_one_that_polls(preemptions: usize, tasks_of_stops: &'static [u32]) {
     let helped = std::sync::Arc::new(AtomicU32::new(0));
     let count = helped.clone();
@@ -303,7 +305,7 @@ fn share(heap: &Heap, tasks: u32, helped: &AtomicU32) {
             0 => task(1),
             _ => _ = helped.fetch_add(1, Ordering::Relaxed),
         }
-        // SAFETY: loom ends the model if somebody else touches it.
+        // SAFETY: loom ends the model if another thread touches it.
         assert!(cells.0.iter().all(|done| done.with(|done| unsafe { *done } == turn)));
     }
     held.touch();
@@ -314,13 +316,14 @@ fn a_thread_that_looks_on_is_called_or_leaves() {
     shared_with_one_that_polls(5, &[2]);
 }
 
-/// Who still looks on for the end of one stop may be called by the next, and is held until it has done what it was called for.
+/// A thread that still spins for the end of one stop may be called by the next stop. It is held
+/// until it has done its task.
 #[test]
 fn who_looks_on_for_the_end_of_one_stop_is_called_by_the_next() {
     shared_with_one_that_polls(3, &[0, 1]);
 }
 
-/// Of two that look on one is called: the other looks on or leaves, and is called to nothing twice.
+/// One of two spinning threads is called. The other spins or leaves, and no thread is called twice.
 #[test]
 fn of_two_that_look_on_one_is_called() {
     static HELPED: AtomicU32 = AtomicU32::new(0);
@@ -336,7 +339,7 @@ fn of_two_that_look_on_one_is_called() {
         let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
         let mut helpers = 0;
         volunteers.share(0, 1, &|number| cells.note(number), |came| helpers = came);
-        // SAFETY: loom ends the model if somebody else touches it.
+        // SAFETY: loom ends the model if another thread touches it.
         let done = |number: usize| cells.0[number].with(|cell| unsafe { *cell });
         assert!([done(0), done(1)] == [helpers as u32, 0]);
         HELPED.fetch_add(helpers as u32, Ordering::Relaxed);

@@ -1,34 +1,36 @@
-//! Looking on for a while before going to sleep.
+//! Spinning for a while before going to sleep.
 //!
-//! To sleep and to be woken takes a thread 5 to 50 us, more than most young collections take. So while no more threads are
-//! attached than there are CPUs, the stopper looks on until all have arrived, and they look on until the stop is over, for as
-//! long as sleep would cost: at most twice what the better of the two would have (Karlin, Li, Manasse and Owicki, SOSP
-//! 1991). Where there are more threads, who looks on has the CPU of one that is waited for: there nobody does.
+//! Going to sleep and being woken takes a thread 5 to 50 us, longer than most young collections. So
+//! while there are no more attached threads than CPUs, threads spin as long as sleep would cost.
+//! The stopper spins until all threads have arrived; the others spin until the stop is over. This
+//! costs at most twice what the better of the two choices would have cost (Karlin, Li, Manasse and
+//! Owicki, SOSP 1991). If there are more threads than CPUs, a spinning thread holds the CPU of an
+//! awaited thread, so no thread spins.
 
 #[cfg(not(loom))]
 use std::time::{Duration, Instant};
 
-/// How long a thread looks on.
+/// The longest time that a thread spins.
 #[cfg(not(loom))]
 const LONGEST: Duration = Duration::from_micros(50);
 
-/// Looks between two readings of the clock.
+/// Iterations between two readings of the clock.
 #[cfg(not(loom))]
 const LOOKS: u32 = 16;
 
-/// Whether to look on at all.
+/// Whether to spin at all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     pub(super) cpus: usize,
 }
 
 impl Patience {
-    /// Whether so many threads may look on.
+    /// Whether so many threads may spin.
     pub(super) fn suits(self, threads: usize) -> bool {
         threads <= self.cpus
     }
 
-    /// Returns when it is `over`, with `true`, or has taken too long.
+    /// Spins until `over` returns true or the time has run out. Returns the last result of `over`.
     #[cfg(not(loom))]
     pub(super) fn look_on(self, over: impl Fn() -> bool) -> bool {
         let begun = Instant::now();
@@ -43,7 +45,7 @@ impl Patience {
         }
     }
 
-    /// The same, in a model: one look.
+    /// The same in a model: one iteration.
     #[cfg(loom)]
     pub(super) fn look_on(self, over: impl Fn() -> bool) -> bool {
         over()

@@ -1,19 +1,19 @@
-//! How long stops had to wait.
+//! Statistics of the time that stops had to wait.
 
 use std::time::Duration;
 
-/// What stopping the world has cost so far. Time to safepoint is the time from the request until the
-/// last thread had arrived; what was then done in the stopped world is not in it.
+/// The cost of stopping the world so far. Time to safepoint is the time from the request until the
+/// last thread had arrived. It does not include the work in the stopped world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SafepointStatistics {
-    /// Times that the world was stopped.
+    /// Number of times that the world was stopped.
     pub stops: u64,
     /// Time to safepoint of the latest stop.
     pub last: Duration,
     /// The longest time to safepoint.
     pub max: Duration,
-    /// All of them together.
+    /// The sum of all times to safepoint.
     pub total: Duration,
 }
 

@@ -2,28 +2,30 @@
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// The thread touches nothing of the heap but what a stop calls it for: it is parked, or in `blocking`.
+/// The thread is parked or in `blocking`. It touches nothing of the heap except the work that a
+/// stop calls it for.
 const SAFE: u32 = 1;
-/// A stop is under way: who is safe stays so, who is not is waited for.
+/// A stop is under way: a safe thread stays safe, any other thread is awaited.
 const STOP: u32 = 2;
 /// The thread waits for the end of the stop, and wants to be woken.
 const WAITS: u32 = 4;
-/// With `WAITS`: it was stopped in the midst of something.
+/// With `WAITS`: the thread was stopped in the midst of its work.
 const MIDST: u32 = 8;
 
-/// What a thread does that waits for the end of a stop.
+/// What a thread was doing that waits for the end of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// It was stopped in the midst of something.
+    /// The thread was stopped in the midst of its work.
     InTheMidst,
-    /// It came back from `blocking`.
+    /// The thread came back from `blocking`.
     AfterBlocking,
 }
 
-/// Whether a thread runs, and whether it may.
+/// Whether a thread runs, and whether it may run.
 ///
-/// `STOP` is set and cleared by a stopper that holds the lock, all else by the owner. What the owner wrote is visible to the
-/// stopper that finds it safe (Release, Acquire), and the other way round when it leaves.
+/// A stopper that holds the lock sets and clears `STOP`; the owner does all else. The owner's
+/// writes are visible to a stopper that finds the thread safe (Release, Acquire). The stopper's
+/// writes are visible to the owner when it leaves.
 #[derive(Debug)]
 pub(in crate::mutator) struct Status(AtomicU32);
 
@@ -33,19 +35,20 @@ impl Status {
         Status(AtomicU32::new(0))
     }
 
-    /// Becomes safe; `false`: a stop is under way, and has to be told.
+    /// Becomes safe. `false`: a stop is under way, and has to be told of the arrival.
     #[inline]
     pub(super) fn enter(&self) -> bool {
         self.0.compare_exchange(0, SAFE, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Runs again; `false`: it is held.
+    /// Runs again. `false`: a stop holds the thread.
     #[inline]
     pub(super) fn leave(&self) -> bool {
         self.0.compare_exchange(SAFE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// As [`leave`](Self::leave), and `wait`s, which may return too early, until the end of a stop.
+    /// As [`leave`](Self::leave), but waits for the end of a stop by calling `wait`, which may
+    /// return too early.
     pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) {
         let bits = if waits == Waits::InTheMidst { WAITS | MIDST } else { WAITS };
         while !self.leave() {
@@ -56,17 +59,19 @@ impl Status {
         }
     }
 
-    /// Becomes safe, whatever is under way. The owner, under the lock.
+    /// Becomes safe, even during a stop. Called by the owner, under the lock.
     pub(super) fn arrive(&self) {
         self.0.fetch_or(SAFE, Ordering::Release);
     }
 
-    /// Asks for a stop; whether the thread has to be waited for. The stopper, under the lock.
+    /// Asks for a stop. Returns whether the thread has to be awaited. Called by the stopper, under
+    /// the lock.
     pub(super) fn request(&self) -> bool {
         self.0.fetch_or(STOP, Ordering::Acquire) & SAFE == 0
     }
 
-    /// Ends the stop; whether the thread waits for it, and has to be woken. The stopper, under the lock.
+    /// Ends the stop. Returns whether the thread waits for that end and has to be woken. Called by
+    /// the stopper, under the lock.
     pub(super) fn resume(&self) -> Option<Waits> {
         let before = self.0.fetch_and(!STOP, Ordering::Release);
         (before & WAITS != 0).then_some(if before & MIDST != 0 {
@@ -76,7 +81,7 @@ impl Status {
         })
     }
 
-    /// Whether a stop is under way that this thread is part of.
+    /// Whether a stop is under way that includes this thread.
     pub(super) fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed) & STOP != 0
     }

@@ -1,8 +1,9 @@
-//! A stop, from the request to the end, and everybody's part in it.
+//! A stop from the request to its end, and the part that each thread has in it.
 //!
-//! Who waits for the end sleeps until its own word says so and takes no lock to go on. With a condition variable
-//! hundreds of threads woke up to queue for its lock, each woken by the one before it, each behind all that already
-//! ran again: seconds on two cores, where the stop itself took milliseconds. Who wakes whom: `wakes.rs`.
+//! A thread that waits for the end sleeps until its own status word says so, and takes no lock to
+//! resume. With a condition variable, hundreds of threads woke up to queue for its lock. Each was
+//! woken by the one before it, behind all that already ran again. That took seconds on two cores,
+//! where the stop itself took milliseconds. `wakes.rs` says which thread wakes which.
 
 use super::limit::Limit;
 use super::patience::Patience;
@@ -15,18 +16,18 @@ use std::time::{Duration, Instant};
 
 /// A thread that takes part in stops.
 pub(in crate::mutator) trait Participant {
-    /// What makes it look up.
+    /// The limit that makes the thread notice a request.
     fn limit(&self) -> &Limit;
-    /// Its word, at an address that no other thread's has.
+    /// The thread's status word, at an address of its own.
     fn status(&self) -> &Status;
-    /// Its name.
+    /// The thread's identity.
     fn identity(&self) -> &ThreadIdentity;
-    /// Called by the thread before it waits for others in the midst of something: they may be in
+    /// Called by the thread before it waits for others in the midst of its work: they may be in
     /// another process.
     fn before_waiting(&self) {}
 }
 
-/// Why what was found in a child of `fork()` cannot be used there.
+/// Why the heap's state cannot be used in a child of `fork()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mutator) enum Unrest {
     /// Another thread held a lock.
@@ -40,15 +41,16 @@ pub(in crate::mutator) enum Unrest {
 /// The threads of a heap, and whether they are stopped.
 pub(in crate::mutator) struct Safepoints<T, D> {
     inner: Mutex<Inner<T, D>>,
-    /// Threads that have yet to arrive. Written under the lock; Release, for who looks on without it.
+    /// Threads that have yet to arrive. Written under the lock; Release, for a stopper that spins
+    /// without the lock.
     awaited: AtomicUsize,
-    /// Nobody is awaited any more. Only the stopper waits for it.
+    /// Signals that no thread is awaited any more. Only the stopper waits for it.
     arrived: Condvar,
-    /// No stop is under way. For threads that take no part.
+    /// Signals that no stop is under way. For threads that take no part.
     resumed: Condvar,
-    /// Who is woken when a stop ends.
+    /// The threads to be woken when a stop ends.
     wakes: Wakes,
-    /// Who looks on meanwhile.
+    /// The threads that spin meanwhile.
     volunteers: Volunteers,
     patience: Patience,
     late: Late,
@@ -56,12 +58,12 @@ pub(in crate::mutator) struct Safepoints<T, D> {
 
 /// What the lock guards.
 pub(in crate::mutator) struct Inner<T, D> {
-    /// Who takes part. **Invariant:** while a stop is under way nobody is added, and who is removed
-    /// was awaited.
+    /// The participating threads. **Invariant:** while a stop is under way no thread is added, and
+    /// a removed thread was awaited.
     pub(in crate::mutator) threads: Vec<T>,
-    /// What changes together with the threads; the protocol does not look at it.
+    /// Data that changes together with the threads. The protocol does not read it.
     pub(in crate::mutator) data: D,
-    /// **Invariant:** while there is one, every thread but its stopper has been requested.
+    /// **Invariant:** while there is a stop, every thread but its stopper has been requested.
     stop: Option<Stop>,
     /// Threads that wait for its end and take no part.
     outside: usize,
@@ -70,16 +72,16 @@ pub(in crate::mutator) struct Inner<T, D> {
 
 /// A stop under way.
 struct Stop {
-    /// Whether the stopper has to be woken when all have arrived.
+    /// Whether the stopper has to be woken when all threads have arrived.
     asleep: bool,
     last: Option<ThreadIdentity>,
 }
 
 /// How all threads came to their safepoints.
 pub(in crate::mutator) struct Arrival {
-    /// From the request until the last one was there.
+    /// Time from the request until the last thread had arrived.
     pub(in crate::mutator) time: Duration,
-    /// Who was last, if anybody had to be waited for.
+    /// The last thread to arrive, if any had to be awaited.
     pub(in crate::mutator) last: Option<ThreadIdentity>,
 }
 
@@ -89,7 +91,7 @@ const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
 const POISONED: &str = "no code that may panic runs under the lock of the safepoints";
 
 impl<T: Participant, D> Safepoints<T, D> {
-    /// For a process that may use so many CPUs.
+    /// For a process that may use `cpus` CPUs.
     pub(in crate::mutator) fn new(late: Late, cpus: usize, data: D) -> Safepoints<T, D> {
         let statistics = SafepointStatistics::default();
         Safepoints {
@@ -109,8 +111,8 @@ impl<T: Participant, D> Safepoints<T, D> {
         self.inner.lock().expect(POISONED)
     }
 
-    /// The lock while no stop is under way, nor will be before it is given back. Not for a thread that
-    /// others may be waiting for: one that is attached and runs.
+    /// The lock while no stop is under way; none begins before the lock is released. A thread that
+    /// others may be waiting for must not call this, that is an attached thread that runs.
     pub(in crate::mutator) fn lock_resumed(&self) -> MutexGuard<'_, Inner<T, D>> {
         self.until_resumed(self.lock())
     }
@@ -124,14 +126,14 @@ impl<T: Participant, D> Safepoints<T, D> {
         inner
     }
 
-    /// Whether there are threads that take part, none of them runs, and no stop is under way.
+    /// Whether there are participating threads, none of them runs, and no stop is under way.
     pub(in crate::mutator) fn is_idle(&self) -> bool {
         let inner = self.lock();
         let safe = |thread: &T| thread.status().is_safe();
         inner.stop.is_none() && !inner.threads.is_empty() && inner.threads.iter().all(safe)
     }
 
-    /// Those that look on until a stop is over.
+    /// The threads that spin until a stop is over.
     pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
         &self.volunteers
     }
@@ -140,14 +142,14 @@ impl<T: Participant, D> Safepoints<T, D> {
         self.lock().statistics
     }
 
-    /// Adds a thread that runs; waits for the end of a stop.
+    /// Adds a running thread, after the end of any stop.
     pub(in crate::mutator) fn attach(&self, thread: T, change: impl FnOnce(&mut D)) {
         let mut inner = self.lock_resumed();
         inner.threads.push(thread);
         change(&mut inner.data);
     }
 
-    /// Removes a thread that runs, which is an arrival as good as any.
+    /// Removes a running thread, which counts as an arrival.
     pub(in crate::mutator) fn detach(&self, thread: &T, change: impl FnOnce(&mut D)) {
         let mut inner = self.lock();
         let thread = inner.remove(thread);
@@ -155,25 +157,25 @@ impl<T: Participant, D> Safepoints<T, D> {
         self.arrive(&mut inner, &thread);
     }
 
-    /// Removes a thread that is not in this process, and was safe when that was forked; in a stop
-    /// of the caller's, too.
+    /// Removes a thread that is not in this process and was safe at the fork. Also allowed in a
+    /// stop of the caller.
     pub(in crate::mutator) fn forget(&self, thread: &T, change: impl FnOnce(&mut D)) {
         let mut inner = self.lock();
         inner.remove(thread);
         change(&mut inner.data);
     }
 
-    /// Removes the calling thread in a child of `fork()` in which nobody can use the heap. If the
-    /// lock is held there, nobody will ever look at the threads again.
+    /// Removes the calling thread in a child of `fork()` that cannot use the heap. If the lock is
+    /// held there, no code will ever read the threads again.
     pub(in crate::mutator) fn detach_unusable(&self, thread: &T) {
         if let Ok(mut inner) = self.inner.try_lock() {
             inner.remove(thread);
         }
     }
 
-    /// In a child of `fork()`, on the thread that forked, which is `own` if it takes part, and
-    /// which may stop the world itself: calls `other` with all others, if each of them was safe and
-    /// nobody held a lock. Those that looked on are forgotten.
+    /// Calls `other` with all other threads, if each of them was safe and no thread held a lock.
+    /// Called in a child of `fork()`, on the thread that forked. That thread is `own` if it takes
+    /// part, and may be stopping the world itself. The spinning threads are forgotten.
     pub(in crate::mutator) fn others_at_rest(
         &self,
         own: Option<&T>,
@@ -195,7 +197,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         Ok(())
     }
 
-    /// The thread touches nothing of the heap from here on, until it leaves.
+    /// From here on the thread touches nothing of the heap, until it leaves.
     #[inline]
     pub(in crate::mutator) fn enter_blocking(&self, thread: &T) {
         if !thread.status().enter() {
@@ -210,7 +212,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         self.arrive(&mut inner, thread);
     }
 
-    /// The thread runs again; waits for the end of a stop.
+    /// The thread runs again, after the end of any stop.
     #[inline]
     pub(in crate::mutator) fn leave_blocking(&self, thread: &T) {
         if !thread.status().leave() {
@@ -243,7 +245,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         self.leave_after_stop(thread, Waits::InTheMidst);
     }
 
-    /// Makes a thread that runs safe, and counts it if a stop is under way.
+    /// Makes a running thread safe, and counts its arrival if a stop is under way.
     fn arrive(&self, inner: &mut Inner<T, D>, thread: &T) {
         thread.status().arrive();
         if let Some(stop) = &mut inner.stop
@@ -256,8 +258,9 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
     }
 
-    /// Stops all threads but `own`, the caller if it takes part and runs; runs `body`; lets them go on, also
-    /// if `body` unwinds. `None`: somebody else's stop came first, and is over.
+    /// Stops all threads but `own`, which is the caller if it takes part and runs. Then runs `body`
+    /// and lets the threads go on, also if `body` unwinds. `None`: another thread's stop came
+    /// first, and is over.
     pub(in crate::mutator) fn stop<R>(&self, own: Option<&T>, body: impl FnOnce(Arrival) -> R) -> Option<R> {
         let mut inner = self.lock();
         if inner.stop.is_some() {
@@ -281,7 +284,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         Some(body(arrival))
     }
 
-    /// Waits until nobody is awaited; says who is late.
+    /// Waits until no thread is awaited. Reports late threads.
     fn await_arrivals<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>, begun: Instant) -> Arrival {
         let mut delay = self.late.delay;
         while self.awaited.load(Ordering::Relaxed) > 0 {
@@ -294,7 +297,7 @@ impl<T: Participant, D> Safepoints<T, D> {
             if waited < late {
                 inner = self.arrived.wait_timeout(inner, late - waited).expect(POISONED).0;
             } else {
-                // All were asked at the same time, so all that are late are late now.
+                // All threads were asked at the same time, so all late threads are late now.
                 delay = None;
                 let awaited = inner.threads.iter().filter(|thread| thread.status().is_awaited());
                 let late: Vec<_> = awaited.map(|thread| thread.identity().clone()).collect();
@@ -318,14 +321,14 @@ impl<T: Participant, D> Inner<T, D> {
         self.threads.swap_remove(place.expect("an attached thread is among the threads"))
     }
 
-    /// Asks everybody but `own` to stop; how many of them have to be waited for.
+    /// Asks all threads but `own` to stop. Returns how many of them have to be awaited.
     fn request(&mut self, own: Option<&T>) -> usize {
         let mut awaited = 0;
         for thread in &self.threads {
             if own.is_some_and(|own| same(own, thread)) {
                 continue;
             }
-            // In this order: who accepts the limit's request finds the status's.
+            // In this order: a thread that accepts the limit's request finds the status's request.
             if thread.status().request() {
                 thread.limit().request();
                 awaited += 1;
@@ -335,15 +338,16 @@ impl<T: Participant, D> Inner<T, D> {
         awaited
     }
 
-    /// Everybody is there: what the limits asked for is done, so that nobody stops again for it.
+    /// All threads have arrived. The limits' requests are served, so no thread stops again for
+    /// them.
     fn acknowledge(&self) {
         for thread in self.threads.iter().filter(|thread| thread.status().is_safe()) {
-            // The owner is held, so its part can be done for it.
+            // The owner is held, so the stopper can do the owner's part.
             thread.limit().acknowledge();
         }
     }
 
-    /// Lets all threads go on; `wakes` are those that have to be woken up.
+    /// Lets all threads go on. `wakes` receives the threads that have to be woken.
     fn resume(&mut self, wakes: &Wakes) {
         self.stop = None;
         let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % self.threads.len().max(1);

@@ -1,4 +1,4 @@
-//! What loom does not look at: late threads, numbers, names.
+//! Parts that loom does not cover: late threads, numbers, names.
 
 use super::limit::Limit;
 use super::stop::{Participant, Safepoints};
@@ -47,7 +47,8 @@ fn a_late_thread_is_named_once_for_each_stop_and_waited_for() {
             heap.attach(blocking.clone(), |_| ());
             heap.enter_blocking(&blocking);
             for _ in 0..3 {
-                // Awake again: a stop does not wait for a thread that was parked by the one before it still.
+                // Awake again: a stop does not wait for a thread that the stop before it still
+                // holds parked.
                 ready.send(()).unwrap();
                 let late = named.recv().unwrap();
                 assert!(late.waited >= Duration::from_millis(1));
@@ -101,7 +102,7 @@ fn who_is_parked_is_not_asked_again_for_what_was_done() {
     heap.enter_blocking(&other);
     let last = heap.stop(Some(&own), |arrival| {
         assert!(other.status.is_requested() && !own.status.is_requested() && !other.limit.pending());
-        // What is asked for now is for later.
+        // A request made now counts for later.
         other.limit.request();
         arrival.last
     });

@@ -1,14 +1,16 @@
-//! The end of the process, where unwinding would leave half changed what other threads use.
+//! Ends the process where unwinding would leave data half changed that other threads use.
 //!
-//! To poison the heap instead was refused: every thread would have to be told, in the middle of code that has no error to return.
+//! Refused: to poison the heap instead. Every thread would have to be told, in the middle of code
+//! that has no error to return.
 
 use crate::platform::abort_because;
 
-/// Ends the process when it is dropped, which is when what it guards unwinds; with the reason.
+/// Ends the process with the given reason when it is dropped, which happens when the guarded code
+/// unwinds.
 pub(crate) struct AbortOnUnwind(pub(crate) &'static str);
 
 impl AbortOnUnwind {
-    /// What it guarded is over.
+    /// Ends the guard: the guarded code has finished.
     pub(crate) fn disarm(self) {
         std::mem::forget(self);
     }

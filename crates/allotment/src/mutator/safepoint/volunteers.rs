@@ -1,21 +1,25 @@
-//! Threads that look on while the world is stopped, and may be called to work on it.
+//! Threads that spin while the world is stopped, and may be called to work on the collection.
 //!
-//! Who waits for the end of a stop and still [looks on](super::patience) has a CPU, and in its caches what it allocated last.
-//! Any other thread would first have to be woken, and on that very CPU: 20 us for who wakes it and 60 us until it runs, of a
-//! collection of 1.5 ms. So whoever shares work in the stopped world asks here first, and wakes others for the rest. Where threads
-//! are more than CPUs nobody looks on, and nobody is asked: who works for all would have no turn when all go on.
+//! A thread that waits for the end of a stop and still [spins](super::patience) has a CPU, and the
+//! caches of that CPU hold what it allocated last. Any other thread would first have to be woken,
+//! on that very CPU. That takes 20 us in the waker and 60 us until the thread runs, in a collection
+//! of 1.5 ms. So code that shares work in the stopped world calls these threads first, and wakes
+//! other threads for the rest. If there are more threads than CPUs, no thread spins and none is
+//! called: a thread that worked for all others would get no turn when all go on.
 //!
 //! ```text
 //! nothing --look_on--> looking --> called --comes--> working --done--> looking
 //! nothing <--leaves--- looking <-- called (withdrawn)      called <= looking
 //! ```
 //!
-//! The three are counts in one word, so a call is for some of those that look on, whichever; and none of them leaves while it
-//! could be needed. Who looks on may have lost its CPU meanwhile: a call that nobody answers at once is withdrawn, for there may
-//! be CPUs for others. **Invariant:** who is counted is safe, and held by any stop that calls; so a task touches what no
-//! mutator does.
+//! The three are counts in one word, so a call addresses any of the spinning threads. None of them
+//! leaves while it could be needed. A spinning thread may have lost its CPU meanwhile. So a call
+//! without a prompt answer is withdrawn, because there may be CPUs for other threads.
+//! **Invariant:** a counted thread is safe, and held by any stop that calls; so a task touches what
+//! no mutator does.
 //!
-//! Refused: a word for each thread, which says who is called, and takes a pass over all of them to call one.
+//! Refused: a word for each thread that says whether the thread is called. A call would need a pass
+//! over all words.
 
 use super::patience::Patience;
 use super::unwind::AbortOnUnwind;
@@ -23,15 +27,18 @@ use crate::sync::{AtomicU64, Mutex, Ordering, Waiting};
 use crossbeam_utils::CachePadded;
 use std::hint::spin_loop;
 
-/// What the threads of a stopped world share.
+/// The work that the threads of a stopped world share.
 type Task<'t> = &'t (dyn Fn(usize) + Sync);
 
-/// Threads that look on.
+/// The threads that spin.
 pub(crate) struct Volunteers {
-    /// Three counts of [`BITS`] each. Looking, working: written by who does. Called: by the stopper, and by who comes. Release by who
-    /// calls or is done, Acquire by who comes, and by the stopper when it waits for those.
+    /// Three counts of [`BITS`] each. The threads concerned write looking and working. The stopper
+    /// and the coming threads write called. The calling stopper and a thread that finishes use
+    /// Release. A coming thread uses Acquire, as does the stopper that waits for the finished
+    /// threads.
     counts: CachePadded<AtomicU64>,
-    /// What to do, and the number for who comes next. Written by the stopper while nobody is called or at work, and by who comes.
+    /// The task, and the number of the next thread to come. The stopper writes it while no thread
+    /// is called or working. A coming thread writes it too.
     task: Mutex<Option<(Task<'static>, usize)>>,
 }
 
@@ -40,10 +47,10 @@ const LOOKING: u64 = 1;
 const CALLED: u64 = 1 << BITS;
 const WORKING: u64 = 1 << (2 * BITS);
 
-/// Looks after which a call is withdrawn, about 5 us: who has a CPU answers within one.
+/// Iterations after which a call is withdrawn, about 5 us. A thread with a CPU answers within one.
 const PROMPT: usize = if cfg!(loom) { 1 } else { 256 };
 
-/// One of the counts.
+/// Extracts one of the counts.
 fn count(counts: u64, unit: u64) -> usize {
     (counts / unit % (1 << BITS)) as usize
 }
@@ -55,7 +62,8 @@ impl Volunteers {
         Volunteers { counts: CachePadded::new(AtomicU64::new(0)), task: Mutex::new(None) }
     }
 
-    /// Looks on until the stop is `over`, or as long as patience lasts, and does what it is called for. For a thread that is held.
+    /// Spins until the stop is `over` or patience ends, and does the work that it is called for.
+    /// For a thread that is held.
     pub(super) fn look_on(&self, patience: Patience, over: impl Fn() -> bool) {
         self.counts.fetch_add(LOOKING, Ordering::Relaxed);
         loop {
@@ -68,8 +76,8 @@ impl Volunteers {
         }
     }
 
-    /// Forgets those that look on: they are not in this process, a child of `fork()`. `false`: one
-    /// of them had the lock.
+    /// Forgets the spinning threads, which are not in this process, a child of `fork()`. `false`:
+    /// one of them held the lock.
     pub(super) fn forget(&self) -> bool {
         self.counts.store(0, Ordering::Relaxed);
         self.task.try_lock().is_ok()
@@ -79,13 +87,13 @@ impl Volunteers {
         count(self.counts.load(order), CALLED)
     }
 
-    /// Whether this thread is one of those called.
+    /// Whether this thread takes one of the calls.
     fn comes(&self) -> bool {
         let come = |counts| (count(counts, CALLED) > 0).then(|| counts - LOOKING - CALLED + WORKING);
         self.counts.fetch_update(Ordering::Acquire, Ordering::Relaxed, come).is_ok()
     }
 
-    /// Whether this thread is none of those that look on any more; not while some are called.
+    /// Whether this thread has left the spinning threads. It cannot leave while some are called.
     fn leaves(&self) -> bool {
         let leave = |counts| (count(counts, CALLED) == 0).then(|| counts - LOOKING);
         self.counts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, leave).is_ok()
@@ -104,17 +112,20 @@ impl Volunteers {
         self.counts.fetch_add(LOOKING.wrapping_sub(WORKING), Ordering::Release);
     }
 
-    /// Has up to `most` threads that look on call `task`, with `first` and the numbers that follow, while this one runs `body`, which
-    /// is told how many they are. Returns when all have returned; what they wrote is then seen here. For the stopper.
+    /// Lets up to `most` spinning threads call `task`, with `first` and the numbers that follow.
+    /// This thread meanwhile runs `body`, which receives how many threads help. Returns when all
+    /// have returned; their writes are then visible here. For the stopper.
     ///
-    /// If others help and a task or `body` panics, the process ends: they hold what it leaves behind.
+    /// If others help and a task or `body` panics, the process ends, because the others hold what
+    /// the panic leaves behind.
     pub(crate) fn share(&self, first: usize, most: usize, task: Task<'_>, body: impl FnOnce(usize)) {
         if count(self.counts.load(Ordering::Relaxed), LOOKING) == 0 {
             return body(0);
         }
         let abort = AbortOnUnwind("a collection panicked (see above) in which other threads helped");
-        // SAFETY: only the lifetime is changed. Who is called is counted until it has returned from the task, and this function
-        // returns when nobody is; if it unwinds, the process ends.
+        // SAFETY: only the lifetime is changed. A called thread is counted until it has returned
+        // from the task, and this function returns when no thread is counted; if it unwinds, the
+        // process ends.
         let lasting = unsafe { std::mem::transmute::<Task<'_>, Task<'static>>(task) };
         *self.task.lock().expect(POISONED) = Some((lasting, first));
         let called = self.call(most);
@@ -127,7 +138,7 @@ impl Volunteers {
         abort.disarm();
     }
 
-    /// Calls up to `most` of those that look on; how many.
+    /// Calls up to `most` of the spinning threads. Returns how many.
     fn call(&self, most: usize) -> usize {
         let called = |counts| most.min(count(counts, LOOKING));
         let call = |counts| Some(counts + called(counts) as u64 * CALLED);
@@ -138,7 +149,8 @@ impl Volunteers {
         )
     }
 
-    /// Withdraws the calls that nobody answers at once; how many. Afterwards nobody is called.
+    /// Withdraws the calls that no thread answers promptly. Returns how many. Afterwards no thread
+    /// is called.
     fn withdraw(&self) -> usize {
         for _ in 0..PROMPT {
             if self.called(Ordering::Relaxed) == 0 {
@@ -174,7 +186,7 @@ mod tests {
                 });
             }
             let mut helped = [0; 5];
-            // Until each size of a crowd came that can: more than three nobody sees.
+            // Repeats until each possible number of helpers came; more than three are never seen.
             while helped[..4].contains(&0) {
                 for most in 0..5 {
                     let seen = [const { AtomicUsize::new(0) }; 8];

@@ -1,24 +1,30 @@
 //! Waking the threads that a stop held.
 //!
-//! Two lists: who stood still in the midst of something, and who came back from `blocking` and has yet to begin. The stopper
-//! wakes a few of the first and one of the second, and goes on. Of each list the thread that goes on first wakes the
-//! rest, one by one, before it goes on itself. Each time the lists begin with another thread: where CPUs are few, those woken
-//! last may meet the next stop before they have run.
+//! There are two lists. The first has the threads that stood still in the midst of their work. The
+//! second has the threads that came back from `blocking` and have yet to begin. The stopper wakes a
+//! few threads of the first list and one of the second, and goes on. In each list, the thread that
+//! resumes first wakes the rest, one by one, before it does its own work. Each stop begins the
+//! lists with another thread, because with few CPUs the threads woken last may meet the next stop
+//! before they have run.
 //!
-//! Refused: that the stopper wakes all. Whom a thread wakes the kernel may run in its place: with 500 threads on two CPUs, of which
-//! some 200 came back from sleep during a pause of 8 ms, the one that had collected went on when most of them slept again, after
-//! 5 to 20 ms more. And that each wakes several, or the next one: then hundreds are awake at once, interrupt each other in the midst
-//! of what they do, and each waits for a turn of all others. Woken by one, most are done before the next is awake.
+//! Refused:
+//! - To let the stopper wake all threads. The kernel may run a woken thread in place of its waker.
+//!   With 500 threads on two CPUs, about 200 of which came back from sleep during a pause of 8 ms,
+//!   the collecting thread resumed when most of them slept again, 5 to 20 ms later.
+//! - To let each thread wake several threads, or the next one. Then hundreds are awake at once.
+//!   They interrupt each other's work, and each waits for a turn of all others. If one thread wakes
+//!   them, most have finished before the next is awake.
 //!
-//! **Invariant:** when a stop ends, the lists are all threads that wait. A thread on a list looks after it once it goes on again, and
-//! one of each that is not empty is woken; so none is left. The next stop waits for whoever is at it, and ends with lists made
-//! anew, of those who still wait and those who wait again.
+//! **Invariant:** when a stop ends, the lists contain all waiting threads. A thread on a list wakes
+//! the rest of it once it resumes, and one thread of each non-empty list is woken; so no thread is
+//! left. The next stop waits for a thread that is waking others, and ends with new lists of all
+//! threads that wait then.
 
 use super::status::Waits;
 use crate::sync::{Mutex, MutexGuard, Thread};
 use std::collections::VecDeque;
 
-/// Threads in the midst of something that the stopper itself wakes.
+/// Threads in the midst of their work that the stopper itself wakes.
 const FEW: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 
 const POISONED: &str = "nothing panics while it is locked";
@@ -28,9 +34,9 @@ pub(super) struct Wakes(Mutex<Lists>);
 
 #[derive(Default)]
 struct Lists {
-    /// Who stood still in the midst of something.
+    /// Threads that stood still in the midst of their work.
     running: List,
-    /// Who came back from `blocking`.
+    /// Threads that came back from `blocking`.
     after: List,
 }
 
@@ -55,7 +61,8 @@ impl Wakes {
         Wakes(Mutex::new(Lists::default()))
     }
 
-    /// A stop begins, which so many threads may wait for: its end needs no memory. Who is still to be woken meets that stop.
+    /// Prepares for a stop that `threads` threads may wait for, so that its end needs no memory.
+    /// Threads that have not been woken yet meet that stop.
     pub(super) fn prepare(&self, threads: usize) {
         let Lists { running, after } = &mut *self.lock();
         for list in [running, after] {
@@ -64,12 +71,12 @@ impl Wakes {
         }
     }
 
-    /// Empty lists, to be filled. Who goes on meanwhile waits until they are.
+    /// Empties the lists to be filled. A thread that resumes meanwhile waits until they are filled.
     pub(super) fn gather(&self) -> Gathering<'_> {
         Gathering(self.lock())
     }
 
-    /// The stopper's part.
+    /// The stopper's share of the waking.
     pub(super) fn begin(&self) {
         let take = |waits| self.lock().of(waits).threads.pop_front();
         for waits in std::iter::repeat_n(Waits::InTheMidst, FEW).chain([Waits::AfterBlocking]) {
@@ -77,7 +84,8 @@ impl Wakes {
         }
     }
 
-    /// The part of a thread that waited: the others of its kind, unless one of them is at it.
+    /// The share of a thread that waited: it wakes the others of its list, unless one of them is
+    /// already doing so.
     pub(super) fn attend(&self, own: Waits) {
         let mut first = true;
         while let Some(thread) = self.next(own, std::mem::take(&mut first)) {
@@ -96,8 +104,8 @@ impl Wakes {
         next
     }
 
-    /// Whether nobody has the lists: asked in a child of `fork()`, where a lock that is held is
-    /// held for ever.
+    /// Whether no thread holds the lists' lock. Asked in a child of `fork()`, where a held lock is
+    /// never released.
     pub(super) fn is_at_rest(&self) -> bool {
         self.0.try_lock().is_ok()
     }
@@ -139,7 +147,7 @@ mod tests {
             wakes.begin();
             next(Waits::InTheMidst, true);
             next(Waits::AfterBlocking, true);
-            // Another one leaves it to the first.
+            // Another thread leaves the waking to the first.
             next(Waits::AfterBlocking, true);
             next(Waits::AfterBlocking, false);
             next(Waits::AfterBlocking, false);

@@ -1,8 +1,9 @@
-//! Early headers become real ones, before a collector, a verifier or a walk meets them.
+//! Turns early headers into real ones, before a collector, a verifier or a heap walk meets them.
 //!
-//! An object has an early header if its type got its id after the object was allocated: see `object/types.rs`. That happens
-//! where a library is loaded while threads allocate and its code runs before its initialisers, so it is looked for only where
-//! types came since the last look. Mutators allocate in regions of two states and in humongous runs, and only these are
+//! An object has an early header if its type got its id after the object was allocated: see
+//! `object/types.rs`. That happens when a library is loaded while threads allocate, and its code
+//! runs before its initialisers. So this module searches only if types were added since the last
+//! search. Mutators allocate in regions of two states and in humongous runs, so only these are
 //! walked.
 
 use crate::mutator::Shared;
@@ -11,24 +12,26 @@ use crate::region::State;
 use std::collections::HashMap;
 
 impl Shared {
-    /// Gives each object that was allocated before its type had an id its real header.
+    /// Gives the real header to each object that was allocated before its type had an id.
     ///
     /// # Safety
-    /// - No mutator is between two safepoints until this returns, and no buffer has an uncovered tail.
+    /// - No mutator is between two safepoints until this returns, and no buffer has an uncovered
+    ///   tail.
     pub(crate) unsafe fn settle_early_headers(&self) {
         let Some(headers) = self.early_types.take() else { return };
         let table = self.free.table();
         let written = [State::Shared, State::Exclusive, State::HumongousStart];
         for index in (0..table.len()).filter(|&index| written.contains(&table.get(index).state())) {
-            // SAFETY: a region in use is committed up to its top, and nobody allocates.
+            // SAFETY: a region in use is committed up to its top, and no thread allocates.
             unsafe { self.settle_range(table.bottom(index), self.free.object_end(index), &headers) };
         }
     }
 
-    /// Stops where the range is not parsable: the verifier tells of it, and a collection ends the process.
+    /// Ends early where the range is not parsable. The verifier reports such a range, and a
+    /// collection ends the process.
     ///
     /// # Safety
-    /// - `[start, end)` is committed memory, whole words, in which nobody allocates meanwhile.
+    /// - `[start, end)` is committed memory, whole words, in which no thread allocates meanwhile.
     unsafe fn settle_range(&self, start: usize, end: usize, headers: &HashMap<u64, Header>) {
         let mut address = start;
         while address < end {

@@ -1,4 +1,4 @@
-//! The stopped world: what a thread may do that has stopped all others.
+//! The stopped world: what a thread may do after it has stopped all other threads.
 
 mod early;
 mod world;

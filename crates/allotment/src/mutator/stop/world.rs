@@ -1,12 +1,13 @@
 //! The stopped world, and the two ways to stop it.
 //!
-//! A [`World`] is the proof that no mutator runs. When there is one, no thread has a buffer, no reservation is
-//! in force, and no region is exclusive: every region up to its top is objects and fillers, and a collector need not
-//! know what mutators keep of them. Threads that came to a safepoint by themselves have seen to their part at
-//! once, on their own cores; what threads in `blocking` left is seen to here.
+//! A [`World`] is the proof that no mutator runs. While a `World` exists, no thread has a buffer,
+//! no reservation is in force, and no region is exclusive. Every region consists of objects and
+//! fillers up to its top, so a collector need not know the mutators' records about regions. Threads
+//! that came to a safepoint by themselves have given up their buffers at once, on their own cores.
+//! For threads in `blocking` this module gives the buffers up.
 //!
-//! What runs in the stopped world must not unwind: it may have half changed what all threads use, and they
-//! would go on with it. Where it does, the process ends.
+//! Code in the stopped world must not unwind. It may have half changed data that all threads use,
+//! and the threads would go on with that data. If such code unwinds, the process ends.
 
 use crate::mutator::Shared;
 use crate::mutator::roots::visit_links;
@@ -22,17 +23,19 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// A heap of which no thread runs: all are at a safepoint or in `blocking`, and stay there.
+/// A heap none of whose threads runs: all are at a safepoint or in `blocking`, and stay there.
 pub struct World<'w> {
     shared: &'w Shared,
-    /// All attached threads; none comes or goes while there is a world.
+    /// All attached threads. No thread attaches or detaches while the world exists.
     states: Box<[NonNull<State>]>,
-    /// Where those threads are that called from generated code. Once: a pass over roots must not fail.
+    /// The generated frames of the threads that called from generated code. Read once, because a
+    /// pass over roots must not fail.
     frames: Vec<*const GeneratedFrame>,
-    /// The thread that stopped it, where that is attached.
+    /// The state of the thread that stopped the world, if that thread is attached.
     stopper_state: Option<&'w State>,
     arrival: Arrival,
-    /// What the threads own is the stopper's, who is one thread: neither `Send` nor `Sync`.
+    /// All that the threads own belongs to the stopper, which is one thread: neither `Send` nor
+    /// `Sync`.
     stopper: PhantomData<*mut ()>,
 }
 
@@ -40,13 +43,13 @@ pub struct World<'w> {
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StopError {
-    /// It would wait for itself, or two threads for each other.
+    /// The thread would wait for itself, or two threads would wait for each other.
     #[error(
         "this thread is attached to a heap: stop the world with its mutator (`Mutator::stop_the_world`), or from within \
          `Mutator::blocking`"
     )]
     Attached,
-    /// It has stopped it already, or another heap's.
+    /// The thread has stopped this world already, or that of another heap.
     #[error("this thread is stopping the world already: stops do not nest")]
     Stopping,
     /// The process is a child of `fork()` in which the heap cannot be used.
@@ -57,7 +60,7 @@ crate::debug::debug_is_display!(StopError);
 
 impl<'w> World<'w> {
     fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
-        // Once: a collection passes over the threads several times.
+        // Read once: a collection passes over the threads several times.
         let states = shared.registry.attached();
         let mut world =
             World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData };
@@ -76,20 +79,20 @@ impl<'w> World<'w> {
         self.shared
     }
 
-    /// The states of all attached threads, the stopper's included if it is one.
+    /// The states of all attached threads, including the stopper's if it is attached.
     pub(in crate::mutator) fn states(&self) -> impl Iterator<Item = &State> {
-        // SAFETY: no thread detaches while the world is stopped, so the states stay where they are; and no owner
-        // uses its own.
+        // SAFETY: no thread detaches while the world is stopped, so the states stay where they are;
+        // no owner uses its own state meanwhile.
         self.states.iter().map(|state| unsafe { state.as_ref() })
     }
 
-    /// The mutator of the thread that stopped the world, where that is attached: what it allocates now nobody else
-    /// can take.
+    /// The mutator of the thread that stopped the world, if that thread is attached. Other threads
+    /// cannot take its allocations.
     pub(crate) fn stopper(&self) -> Option<Mutator<'_>> {
         self.stopper_state.map(Mutator::new)
     }
 
-    /// Visits every root slot: in the frames of all threads, of handles and of providers.
+    /// Visits every root slot: those in the frames of all threads, of handles and of providers.
     pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
         let outside = self.shared.roots.outside.lock();
         for state in self.states() {
@@ -97,24 +100,27 @@ impl<'w> World<'w> {
             unsafe { visit_links(state.roots(), slots) };
         }
         drop(outside);
-        // SAFETY: of threads that this world keeps.
+        // SAFETY: the frames are of threads that this world keeps.
         unsafe { self.shared.roots.visit(slots, &self.frames) };
     }
 
-    /// Calls `pinned` with the address of every object that must stay where it is; with some more than once.
+    /// Calls `pinned` with the address of every pinned object, with some more than once. A pinned
+    /// object must stay where it is.
     pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
-        // SAFETY: of threads that this world keeps.
+        // SAFETY: the frames are of threads that this world keeps.
         unsafe { self.shared.roots.visit_pinned(pinned, &self.frames) };
     }
 
-    /// What the threads' buffers did since this was asked last, or the heap was reset: once for each collection.
+    /// What the threads' buffers did since the last call, or since the heap was reset. To be called
+    /// once for each collection.
     pub(crate) fn end_buffer_count(&self) -> Totals {
         self.shared.registry.end_count_stopped()
     }
 
-    /// Ends a cycle of the threads' buffers, which did what was [`counted`](Self::end_buffer_count), while `used` bytes of
-    /// `capacity` were allocated: the next ones have the sizes that follow from it, and together keep to what `next` bytes allow;
-    /// these.
+    /// Ends a cycle of the threads' buffers, which did what was
+    /// [`counted`](Self::end_buffer_count), while `used` bytes of `capacity` were allocated. The
+    /// next buffers have the sizes that follow from this. Together they keep to what `next` bytes
+    /// allow. Returns these sizes.
     pub(crate) fn end_buffer_cycle(
         &self,
         counted: &Totals,
@@ -135,31 +141,35 @@ impl<'w> World<'w> {
         self.states.len()
     }
 
-    /// From the request to stop until the last thread had arrived.
+    /// Time from the request to stop until the last thread had arrived.
     pub fn time_to_safepoint(&self) -> Duration {
         self.arrival.time
     }
 
-    /// The thread that arrived last; `None`: none had to be waited for.
+    /// The thread that arrived last. `None`: no thread had to be waited for.
     pub fn last_to_arrive(&self) -> Option<&ThreadIdentity> {
         self.arrival.last.as_ref()
     }
 }
 
 impl Mutator<'_> {
-    /// Stops all other threads of the heap, runs `f`, and lets them go on. `None`: another thread stopped the world
-    /// first, which may be the heap's own (`CollectWhenIdle`); `f` did not run, and that stop is over. A safepoint.
+    /// Stops all other threads of the heap, runs `f`, and lets them go on. `None`: another thread
+    /// stopped the world first, possibly the heap's own thread (`CollectWhenIdle`). Then `f` did
+    /// not run, and that stop is over. This is a safepoint.
     ///
-    /// `f` must not panic: the process ends if it does. It can neither attach, nor stop a world, nor reset or
-    /// verify this heap. Objects that are used only by threads of this heap do not change while it runs.
+    /// `f` must not panic: the process ends if it does. `f` can neither attach, nor stop a world,
+    /// nor reset or verify this heap. Objects that only threads of this heap use do not change
+    /// while `f` runs.
     ///
-    /// `f` must not wait for a thread of this heap, nor for one that attaches to it: for a lock that such a thread may
-    /// hold, a message, its end. That thread goes on when `f` has returned, so both would wait for ever, and nothing tells
-    /// of it: `SafepointTimeoutDelay` names threads that are late to a stop, not stops that do not end. What `f` needs of
-    /// other threads is taken before the stop.
+    /// `f` must not wait for a thread of this heap, nor for one that attaches to it: not for a lock
+    /// that such a thread may hold, not for its message, not for its end. That thread goes on only
+    /// when `f` has returned, so both would wait without end. No diagnostic reports this:
+    /// `SafepointTimeoutDelay` names threads that are late to a stop, not stops that do not end.
+    /// Take whatever `f` needs of other threads before the stop.
     ///
     /// # Panics
-    /// If the hook of [`on_late_thread`](crate::heap::HeapBuilder::on_late_thread) does. The threads then go on.
+    /// If the hook of [`on_late_thread`](crate::heap::HeapBuilder::on_late_thread) panics. The
+    /// threads then go on.
     pub fn stop_the_world<R>(&mut self, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
         let state = self.state();
         state.come_to_safepoint();
@@ -168,8 +178,8 @@ impl Mutator<'_> {
 }
 
 impl Shared {
-    /// Stops all threads of the heap for a caller that is none of them, or is in `blocking`. `None`: as for
-    /// [`Mutator::stop_the_world`].
+    /// Stops all threads of the heap for a caller that is not one of them, or that is in
+    /// `blocking`. `None`: as for [`Mutator::stop_the_world`].
     pub(crate) fn stop_the_world<R>(
         &self,
         f: impl FnOnce(&mut World<'_>) -> R,
@@ -177,7 +187,8 @@ impl Shared {
         if is_stopping() {
             return Err(StopError::Stopping);
         }
-        // Of another heap too: its threads could be waiting for this one.
+        // Refused for a thread attached to another heap too: threads of this heap could be waiting
+        // for it.
         if runs_attached() {
             return Err(StopError::Attached);
         }

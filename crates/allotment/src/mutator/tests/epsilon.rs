@@ -1,4 +1,4 @@
-//! A heap that is never collected: usable to the end, and honest about the end.
+//! A heap that is never collected: usable until it is full, and exact in its report of that end.
 
 use super::kit::{By, Kind, Kit, SIZES, What};
 use super::model::Model;
@@ -28,7 +28,8 @@ fn a_heap_is_used_to_the_end() {
             let kit = Kit::new(&heap);
             fill(&heap, &kit, kind);
             let census = heap.verify().unwrap();
-            // Where buffers' sizes are odd, an object may fit neither the rest of a buffer nor of its region.
+            // If buffers' sizes are odd, an object may fit neither the rest of a buffer nor that of
+            // its region.
             let (lost, heap_bytes) = (room(&heap) + census.fillers.1 as usize, region * regions);
             let bound = regions * kit.bytes(kind);
             assert!(lost < bound, "{lost} bytes for {kind:?}, {options}");
@@ -48,10 +49,10 @@ fn where_they_do_not_each_region_loses_less_than_an_object() {
             let (left, waste) = (room(&heap), heap.tlab_totals().sum);
             assert_eq!(census.object_bytes() as usize + left + census.fillers.1 as usize, 64 * 4096);
             assert!(left < 64 * kit.bytes(kind), "{left} bytes for {kind:?} with {options}");
-            // The tail of the last buffer is kept for the next thread, and no waste yet.
+            // The tail of the last buffer is kept for the next thread, and is no waste yet.
             let tail = census.fillers.1 - waste.refill_waste - waste.gc_waste;
             assert!(tail < kit.bytes(kind) as u64, "{tail} bytes for {kind:?} with {options}");
-            // What is left of regions serves smaller objects.
+            // The rests of regions serve smaller objects.
             fill(&heap, &kit, Kind::Fixed(0));
             assert!(room(&heap) <= 64 * 8, "{} bytes after {kind:?} with {options}", room(&heap));
             heap.verify().unwrap();

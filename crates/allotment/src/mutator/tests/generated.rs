@@ -37,11 +37,12 @@ fn memory_comes_in_any_size_and_zeroed_where_that_is_asked() {
     heap.attach(|mutator| {
         for bytes in (16..2048).step_by(8).chain([1 << 20]) {
             let length = (bytes - 16) / 8;
-            // SAFETY: this thread's hot part, sizes that are words, and objects made before the next safepoint.
+            // SAFETY: this thread's hot part, sizes that are words, and objects made before the
+            // next safepoint.
             unsafe {
                 let plain = (CALLS.allocate)(mutator.hot(), bytes);
                 make(plain, words.header(), bytes).add(1).write(length as u64);
-                // What the next buffer is made of was written to before.
+                // The next buffer's memory was written to before.
                 plain.add(16).write_bytes(0xA5, bytes - 16);
                 for zeroed in [
                     (CALLS.allocate_zeroed)(mutator.hot(), bytes),
@@ -75,7 +76,7 @@ fn what_no_heap_has_is_null() {
     heap.verify().unwrap();
 }
 
-/// What it was told of frames, and one slot.
+/// What the provider received of frames, and one slot.
 #[derive(Default)]
 struct Told {
     frames: Mutex<Vec<(usize, usize, bool)>>,
@@ -104,7 +105,8 @@ fn a_collection_is_told_where_generated_code_called_from() {
     heap.attach(|mutator| {
         let mut last = 0;
         for _ in 0..10 {
-            // SAFETY: this thread's hot part; the only reference is in the provider's slot, and objects are made at once.
+            // SAFETY: this thread's hot part; the only reference is in the provider's slot, and
+            // objects are made at once.
             let object = unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
             let frames = told.frames.lock().unwrap().clone();
             let [(return_address, stack_pointer, previous)] = frames[..] else { panic!("{frames:?}") };
@@ -142,7 +144,7 @@ fn a_frame_within_a_frame_leads_to_it() {
     let heap = Heap::builder()
         .max_heap_size(16 << 20)
         .on_heap_limit(move |_| {
-            // A hook that runs generated code, on the thread that a call of such code is under way on.
+            // A hook that runs generated code, on a thread with a call of such code under way.
             let hot = HOT.with(|hot| hot.swap(0, Ordering::Relaxed));
             if hot != 0 {
                 let hot: *const Hot = ptr::with_exposed_provenance(hot);

@@ -1,8 +1,8 @@
 //! Allocation by run-time numbers, and the same call for every way to allocate.
 //!
-//! The API fixes sizes and policies at compile time; a random test chooses them at run time, so here every
-//! combination is instantiated once. Whoever hands out memory (the mutator, a burst, a reservation) is a
-//! [`Source`].
+//! The API fixes sizes and policies at compile time. A random test chooses them at run time, so
+//! every combination is instantiated here once. Anything that hands out memory (the mutator, a
+//! burst, a reservation) is a [`Source`].
 
 use crate::Heap;
 use crate::mutator::{
@@ -17,7 +17,7 @@ pub(super) const SIZES: [usize; 7] = [16, 24, 40, 136, 1032, 4096, 5000];
 /// Fixed part and element in bytes of the objects with a tail.
 pub(super) const ARRAYS: [(usize, usize); 3] = [(16, 1), (20, 4), (24, 8)];
 
-/// Who initialises the memory.
+/// The party that initialises the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Caller,
@@ -25,12 +25,12 @@ pub(super) enum By {
     Window,
 }
 
-/// What kind of object.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// One of [`SIZES`].
     Fixed(usize),
-    /// One of [`SIZES`], as what is known only at run time.
+    /// One of [`SIZES`], allocated as a size known only at run time.
     Unknown(usize),
     /// One of [`ARRAYS`], and its length in elements.
     Array(usize, usize),
@@ -43,7 +43,7 @@ pub(super) struct What {
     pub(super) by: By,
 }
 
-/// Where memory comes from.
+/// A source of memory.
 pub(super) trait Source {
     /// # Safety
     /// As for [`Mutator::try_alloc_raw`].
@@ -148,7 +148,8 @@ fn fixed<const BYTES: usize>(from: &mut impl Source, shape: ShapeRef, by: By) ->
     fn site<const BYTES: usize, Z: Zeroing>(shape: ShapeRef) -> Site<BYTES, Z> {
         Site::new(shape).expect("the size is in the table")
     }
-    // SAFETY: the shape is the heap's, whose tests use objects only until they recycle or reset them.
+    // SAFETY: the shape is the heap's, whose tests use objects only until they recycle or reset
+    // them.
     unsafe {
         match by {
             By::Caller => from.fixed(site::<BYTES, ByCaller>(shape)),

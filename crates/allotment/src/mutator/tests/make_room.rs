@@ -1,4 +1,4 @@
-//! Reservations: what they promise, when they lapse, and that their fillers leave no trace.
+//! Reservations: their guarantees, when they lapse, and that their fillers leave no trace.
 
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
@@ -77,8 +77,8 @@ fn a_reservation_that_is_dropped_costs_its_bytes_and_is_parsable() {
     assert_eq!((census.object_bytes(), census.fillers), (16, (3, 160 + 144 + 10_000)));
 }
 
-/// Regression: a range too long for one filler is covered by several, and only the first one's header was
-/// zeroed before the memory became an object.
+/// Regression: several fillers cover a range too long for one filler. Only the header of the first
+/// was zeroed before the memory became an object.
 #[test]
 fn no_header_of_a_filler_stays_in_a_huge_zeroed_object() {
     const MAX_FILLER_BYTES: usize = (u32::MAX as usize) * 8;
@@ -99,7 +99,7 @@ fn no_header_of_a_filler_stays_in_a_huge_zeroed_object() {
             // SAFETY: a word of the array.
             assert_eq!(unsafe { (address as *const u64).read() }, 0);
         }
-        // What the numbers above rest on.
+        // The assumption behind the numbers above.
         let mut words = [0_u64; 2];
         let start = words.as_mut_ptr().addr();
         // SAFETY: 16 bytes of the test's own.

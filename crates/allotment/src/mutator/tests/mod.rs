@@ -1,8 +1,9 @@
 //! Tests of the mutator layer, by topic.
 //!
-//! All of them look through the same eyes: a [`Kit`] allocates by run-time numbers what the API wants to
-//! know at compile time, and a [`Model`] is the naive picture of what must lie in the heap. Regions are as
-//! small as a page where nothing else is said, so that what is rare in a large heap happens all the time.
+//! All of them use the same two types. A [`Kit`] allocates by run-time numbers what the API wants
+//! to know at compile time. A [`Model`] is the naive list of the objects that must lie in the heap.
+//! Regions are as small as a page unless a test says otherwise, so rare events of a large heap
+//! happen all the time.
 
 mod barrier;
 mod burst;
@@ -27,7 +28,8 @@ mod zeroes;
 use crate::Heap;
 use crate::options::{CollectorKind, TlabPolicy};
 
-/// A heap of `regions` regions of `region_bytes`, with these options, that keeps objects without roots.
+/// A heap of `regions` regions of `region_bytes`, with these options, that keeps objects without
+/// roots.
 fn heap(region_bytes: usize, regions: usize, options: &str) -> Heap {
     let builder = Heap::builder().test_geometry(region_bytes, regions).use_transparent_huge_pages(false);
     builder.collector(CollectorKind::Epsilon).options(options).expect(options).build().expect(options)

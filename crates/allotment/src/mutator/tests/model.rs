@@ -1,4 +1,4 @@
-//! The naive picture of a heap: a list of objects, each with a pattern nobody else writes.
+//! A naive model of a heap: a list of objects, each with a pattern that nothing else writes.
 
 use super::kit::{By, Kind, Kit, What};
 use crate::Heap;
@@ -7,7 +7,7 @@ use crate::region::State;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
-/// An object that must be found as it was left.
+/// An object that must be found unchanged.
 #[derive(Clone, Copy, Debug)]
 struct Live {
     address: usize,
@@ -17,7 +17,7 @@ struct Live {
     stamp: u64,
 }
 
-/// What must lie in a heap.
+/// The objects that must lie in a heap.
 pub(super) struct Model {
     heap: Heap,
     kit: Kit,
@@ -34,7 +34,7 @@ fn pattern(stamp: u64, index: usize) -> u64 {
 }
 
 impl Live {
-    /// Where the words are that the allocation leaves to the program.
+    /// The places of the words that the allocation leaves to the program.
     fn words(&self) -> impl Iterator<Item = (usize, *mut u64)> + use<> {
         let first = if matches!(self.kind, Kind::Array(..)) { LENGTH_OFFSET + WORD } else { HEADER_BYTES };
         let (address, bytes) = (self.address, self.bytes);
@@ -57,7 +57,7 @@ impl Model {
         Model { heap: heap.clone(), kit: kit.clone(), live: Vec::new(), ranges: BTreeMap::new(), stamps }
     }
 
-    /// Takes in a new object, after a look at all that is promised of it, and writes its pattern.
+    /// Adds a new object, after a check of all guarantees about it, and writes its pattern.
     pub(super) fn born(&mut self, what: What, object: NonNull<u8>) {
         let (address, bytes) = (object.addr().get(), self.kit.bytes(what.kind));
         let heap = self.heap.base()..self.heap.base() + self.heap.geometry().heap_bytes();
@@ -103,7 +103,7 @@ impl Model {
         }
     }
 
-    /// Every object is as it was left.
+    /// Checks that every object is unchanged.
     pub(super) fn check(&self) {
         for live in &self.live {
             assert_eq!(
@@ -134,7 +134,8 @@ impl Model {
         assert_eq!(self.heap.verify().expect("a heap that is parsable").shapes, self.census());
     }
 
-    /// There is no room for `bytes`, as the last allocation said. `private`: its thread fills regions of its own.
+    /// There is no room for `bytes`, as the last allocation said. `private`: its thread fills
+    /// regions of its own.
     pub(super) fn check_full(&self, bytes: usize, private: bool) {
         let table = self.heap.shared.free.table();
         let unused = |index: &usize| {

@@ -1,5 +1,5 @@
-//! The pointer of a thread without buffers: when it is open, that it does what the slow path would have done, and that a
-//! region which others replaced meanwhile does no harm.
+//! The pointer of a thread without buffers: when it is open, that it gives the same results as the
+//! slow path, and that a region which other threads replaced meanwhile does no harm.
 
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
@@ -18,7 +18,7 @@ fn is_open(mutator: &Mutator<'_>) -> bool {
     mutator.state().hot.pointer.is_open()
 }
 
-/// Allocates, and says where.
+/// Allocates, and returns the address.
 fn place(kit: &Kit, mutator: &Mutator<'_>, kind: Kind) -> Option<usize> {
     kit.allocate(mutator, What { kind, by: By::Object }).map(|object| object.addr().get())
 }
@@ -76,7 +76,7 @@ fn it_is_closed_at_a_safepoint_and_with_a_mark_and_while_there_are_sampling_poin
         mutator.set_sampling_interval(0);
         assert!(opened(mutator));
         mutator.mark();
-        // What follows a mark comes from regions of the thread's own.
+        // Objects after a mark come from regions of the thread's own.
         assert!(!is_open(mutator) && !opened(mutator));
     })
     .unwrap();
@@ -160,8 +160,8 @@ fn memory_that_was_used_before_is_zeroed_where_that_is_wanted() {
     }
 }
 
-/// A thread that has the address of a region which another thread replaced goes on in it, to its end, and both leave a heap that
-/// can be walked.
+/// A thread may have the address of a region that another thread replaced. It goes on in that
+/// region to its end, and both leave a heap that can be walked.
 #[test]
 fn a_region_that_others_replaced_is_filled_by_who_still_has_it() {
     let heap = heap(PAGE, 10, "-UseTLAB");
@@ -200,7 +200,8 @@ fn a_region_that_others_replaced_is_filled_by_who_still_has_it() {
     assert_eq!(heap.tlab_totals().sum.outside_allocations, 258);
 }
 
-/// However threads interleave, each object is one thread's, and the counts are those of all objects.
+/// However threads interleave, each object belongs to one thread, and the counts are those of all
+/// objects.
 #[test]
 fn threads_that_bump_one_region_share_nothing() {
     const THREADS: usize = 4;

@@ -1,5 +1,5 @@
-//! Random scripts under many sets of options: objects keep their contents, never overlap, are zero where
-//! they must be, and are all found at the end.
+//! Random scripts under many sets of options: objects keep their contents, never overlap, are zero
+//! where they must be, and are all found at the end.
 
 use super::kit::{ARRAYS, By, Kind, SIZES, What};
 use super::script::{Between, Exit, Run, Step};

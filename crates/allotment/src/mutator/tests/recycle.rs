@@ -1,4 +1,4 @@
-//! Marks: what recycling gives back, and what it knows of the memory it hands out again.
+//! Marks: the memory that recycling gives back, and its record of what is zero in that memory.
 
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
@@ -32,9 +32,9 @@ fn stop(heap: &Heap, mutator: &mut Mutator<'_>) {
     mutator.safepoint();
 }
 
-/// Regression: between mark and recycling the thread gave the buffer up, took a smaller one at the same
-/// place, and put an object outside buffers behind it. The top of the smaller one was taken for how far the memory
-/// of the mark's buffer had been written.
+/// Regression: between mark and recycling the thread gave the buffer up, took a smaller one at the
+/// same place, and put an object outside buffers behind it. The top of the smaller buffer was taken
+/// for the end of the written part of the mark's buffer.
 #[test]
 fn memory_written_outside_the_buffer_since_the_mark_is_not_taken_for_clean() {
     let options =
@@ -44,7 +44,7 @@ fn memory_written_outside_the_buffer_since_the_mark_is_not_taken_for_clean() {
     heap.attach(|mutator| {
         mutator.mark();
         dirty(&kit, mutator, Kind::Fixed(0));
-        // Lengthens the buffer, of which then more than a new buffer's size is left.
+        // Lengthens the buffer, whose rest is then larger than a new buffer.
         dirty(&kit, mutator, Kind::Array(0, 600 - 16));
         let mark = mutator.mark();
         stop(&heap, mutator);
@@ -158,7 +158,7 @@ fn what_a_thread_filled_alone_is_everybodys_after_it_detached() {
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
         mutator.mark();
-        // Takes a region an object, and leaves most of each.
+        // Takes a region for each object, and leaves most of each.
         for _ in 0..10 {
             dirty(&kit, mutator, Kind::Array(0, 2200));
         }

@@ -23,7 +23,7 @@ unsafe fn visit_pair(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
     pair.words.iter().for_each(|word| slots.strong(word.as_ptr()));
 }
 
-/// Something on the list, with what a visit finds in it.
+/// An entry on the list, with the words that a visit finds in it.
 struct Linked {
     holds: Vec<u64>,
     /// Dropped before the memory.
@@ -52,7 +52,7 @@ impl Linked {
     }
 }
 
-/// What a collector finds, innermost first.
+/// The words that a collector finds, innermost first.
 fn found(world: &World<'_>) -> Vec<u64> {
     let mut found = Vec::new();
     // SAFETY: the slots of a stopped thread.
@@ -77,7 +77,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(one, 1..40)
 }
 
-/// Takes the steps, and looks after each as a mutator and from a blocking region.
+/// Takes the steps, and checks after each as a mutator and from a blocking region.
 fn run(heap: &Heap, mutator: &mut Mutator<'_>, steps: &[Step]) {
     let mut list: Vec<Linked> = Vec::new();
     for (index, step) in steps.iter().enumerate() {

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Regression: each point was placed an interval behind the end of the object that passed the last one,
-    /// so objects of 100 bytes passed a point every 200 bytes at an interval of 150.
+    /// Regression: each point was placed an interval behind the end of the object that passed the
+    /// last one. So objects of 100 bytes passed a point every 200 bytes at an interval of 150.
     #[test]
     fn points_passed_are_bytes_allocated_by_the_interval(
         options in prop::sample::select(OPTION_SETS),

@@ -1,7 +1,8 @@
-//! A script: what one thread does to a heap, and the interpreter that holds it against the model.
+//! A script: the steps of one thread on a heap, and the interpreter that checks them against the
+//! model.
 //!
-//! Steps are few and plain. Whatever the options are, the same script must give the same objects, in the
-//! same shape, at places nobody else uses.
+//! Steps are few and plain. Whatever the options are, the same script must give the same objects,
+//! of the same shape, at places that nothing else uses.
 
 use super::kit::{Kit, What};
 use super::model::Model;
@@ -16,11 +17,11 @@ pub(super) enum Exit {
     Done,
     Early,
     Panic,
-    /// Goes on while somebody asks for a safepoint.
+    /// Goes on while another thread asks for a safepoint.
     Stopped,
 }
 
-/// What happens between two objects of a reservation.
+/// An event between two objects of a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
     Nothing,
@@ -43,7 +44,7 @@ pub(super) enum Step {
     Room(usize, Vec<(What, Between)>),
     Burst(Vec<What>, Exit),
     Mark,
-    /// Back to the mark that many levels up, `true`: which stays in use.
+    /// Goes back to the mark that many levels up; `true`: the mark stays in use.
     Recycle(usize, bool),
     Interval(usize),
     Request,
@@ -53,12 +54,12 @@ pub(super) enum Step {
     Reset,
 }
 
-/// A heap and what one thread has put there.
+/// A heap and the objects that one thread has put there.
 pub(super) struct Run {
     heap: Heap,
     kit: Kit,
     pub(super) model: Model,
-    /// Nobody else uses the heap: what is full and what is to be found there is known.
+    /// No other thread uses the heap, so its free room and its contents are known.
     alone: bool,
 }
 
@@ -66,7 +67,7 @@ pub(super) struct Run {
 struct Attached<'r, 'm, 't> {
     run: &'r mut Run,
     mutator: &'m mut Mutator<'t>,
-    /// Each with the number of objects there were.
+    /// Each mark with the number of objects at that time.
     marks: Vec<(Mark<'t>, usize)>,
     private: bool,
     /// Whether a safepoint was requested.
@@ -90,7 +91,7 @@ impl Run {
         Run { heap: heap.clone(), kit: kit.clone(), model: Model::new(heap, kit, thread), alone: false }
     }
 
-    /// Runs a script from its beginning to its end, attached but for what must not be.
+    /// Runs a script from beginning to end, attached except for the steps that must run detached.
     pub(super) fn script(&mut self, steps: &[Step]) {
         let mut rest = steps;
         loop {
@@ -175,7 +176,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
         self.pending = false;
     }
 
-    /// Takes in an object, or the news that there is none.
+    /// Adds an object, or notes that there is none.
     fn outcome(&mut self, what: What, object: Option<NonNull<u8>>) {
         match object {
             Some(object) => {
@@ -198,9 +199,11 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
 
     fn alloc(&mut self, what: What) {
         let (shape, length) = (self.run.kit.shape(what.kind), what.kind.length());
-        // It answers a request itself, if the object does not fit the buffer: with one pending none does.
+        // The allocation answers a request itself if the object does not fit the buffer. With a
+        // request pending, no object does.
         self.pending = false;
-        // SAFETY: the shape is the heap's, and the model forgets what is recycled or reset.
+        // SAFETY: the shape is the heap's, and the model forgets objects that are recycled or
+        // reset.
         match unsafe { self.mutator.alloc_raw(shape, length) } {
             Ok(object) => self.outcome(what, Some(object)),
             Err(error) => {

@@ -1,4 +1,4 @@
-//! What a thread's buffers did, as the thread itself reads it and as the heap sums it.
+//! Statistics of a thread's buffers, as the thread itself reads them and as the heap sums them.
 
 use super::kit::{By, Kind, Kit, What};
 use super::{OPTION_SETS, heap};
@@ -18,7 +18,7 @@ fn what_each_mutator_counts_sums_to_the_totals() {
                 kit.allocate(mutator, What { kind, by: By::Caller }).expect("room");
             }
         };
-        // A thread that left counts on.
+        // The counts of a detached thread stay in the totals.
         heap.attach(|mutator| allocate(mutator, 100)).unwrap();
         let mut expected = heap.tlab_totals();
         let (counted, read) = (Barrier::new(THREADS + 1), Barrier::new(THREADS + 1));

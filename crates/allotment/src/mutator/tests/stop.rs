@@ -1,4 +1,4 @@
-//! Stop requests from another thread, at whatever moment: nothing that was allocated is lost.
+//! Stop requests from another thread at any moment: no allocated object is lost.
 
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
@@ -24,7 +24,7 @@ fn while_requested(options: &str, mut turn: impl FnMut(&mut Mutator<'_>, &Kit, &
         });
         let outcome = heap.attach(|mutator| {
             let _done = SetOnDrop(&done);
-            // One that stays, if no request came first.
+            // An object that stays, if no request came first.
             if let Some(object) = kit.allocate(&*mutator, SIZES[0]) {
                 model.born(SIZES[0], object);
             }
@@ -34,7 +34,7 @@ fn while_requested(options: &str, mut turn: impl FnMut(&mut Mutator<'_>, &Kit, &
                 if heap.memory().used_bytes > heap.geometry().heap_bytes() / 2 {
                     model.check();
                     model.keep(kept);
-                    // SAFETY: the model has forgotten what came after the mark.
+                    // SAFETY: the model has forgotten all objects after the mark.
                     unsafe { mutator.recycle(mark) };
                 }
                 turn(mutator, &kit, &mut model);
@@ -64,7 +64,7 @@ const SIZES: [What; 4] = [
 const OPTIONS: [&str; 3] =
     ["MinTLABSize=256,TLABSize=1k", "-UseTLAB", "MinTLABSize=64,TLABSize=128,ZeroWindowSize=64"];
 
-/// One object, by a reservation where a request is in the way.
+/// One object, through a reservation if a request is in the way.
 fn allocate(mutator: &mut Mutator<'_>, kit: &Kit, model: &mut Model, what: What) {
     let object = kit.allocate(&*mutator, what).unwrap_or_else(|| {
         let mut room = mutator.make_room(kit.bytes(what.kind)).expect("half the heap is free");

@@ -1,4 +1,5 @@
-//! Many threads: their objects never overlap, whatever each of them does, and who leaves gives back what it held.
+//! Many threads: their objects never overlap, whatever each of them does, and a thread that leaves
+//! gives back what it held.
 
 use super::kit::{By, Kind, Kit, What};
 use super::model::Model;
@@ -16,7 +17,7 @@ use std::sync::Barrier;
 
 const THREADS: usize = 8;
 
-/// Runs `body` on every thread, with its number; what they return.
+/// Runs `body` on every thread, with its number. Returns the results.
 fn together<R: Send>(threads: usize, body: impl Fn(u64) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let body = &body;
@@ -88,9 +89,9 @@ fn threads_that_come_and_go_at_once_lose_little_to_fillers() {
     assert!(lost < census.object_bytes(), "{lost} bytes of fillers, {} of objects", census.object_bytes());
 }
 
-/// Regression: what was left of a buffer kept its place among the spares, and nobody took it, since it was smaller than
-/// what a buffer begins with; so all later ones were lost. All threads are attached before any detaches, so
-/// that only one can give its buffer back to the region.
+/// Regression: the rest of a buffer kept its place among the spares. No thread took it, since it
+/// was smaller than the first size of a buffer, so all later spares were lost. All threads are
+/// attached before any detaches, so only one can give its buffer back to the region.
 #[test]
 fn threads_that_leave_together_lose_less_than_their_buffers() {
     const ROUNDS: usize = 500;

@@ -1,4 +1,4 @@
-//! The stopped world: what is true in it, who may stop it, and what threads find afterwards.
+//! The stopped world: its invariants, who may stop it, and the state that threads find afterwards.
 
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
@@ -14,7 +14,7 @@ use std::sync::mpsc::channel;
 
 const SMALL: What = What { kind: Kind::Fixed(0), by: By::Object };
 
-/// Walks every region of the stopped world; how many objects there are, or what is wrong.
+/// Walks every region of the stopped world. Returns the number of objects, or the error.
 pub(super) fn objects(world: &World<'_>) -> Result<u64, String> {
     let (shared, mut objects) = (world.shared(), 0);
     shared.free.verify()?;
@@ -59,7 +59,7 @@ fn of_a_thread_in_blocking_buffer_reservation_and_regions_are_seen_to() {
             kit.allocate(&*mutator, SMALL).expect("room");
             let mut room = mutator.make_room(64).unwrap();
             assert!(mutator.state().hot.has_buffer());
-            // By another thread, and by this one, which stands aside as well.
+            // By another thread, and by this one, which is in `blocking` as well.
             let inside = || heap.stop_the_world(|world| objects(world)).unwrap().expect("alone");
             let seen = mutator
                 .blocking(|| std::thread::scope(|scope| [scope.spawn(inside).join().unwrap(), inside()]));
@@ -182,7 +182,7 @@ fn a_panic_in_blocking_detaches_and_the_heap_stays_usable() {
         let panics = || {
             heap.attach(|mutator| {
                 kit.allocate(&*mutator, SMALL).expect("room");
-                // Held at that moment: it waits for the end of the stop, and unwinds then.
+                // Held at that moment: the thread waits for the end of the stop, and unwinds then.
                 mutator.blocking(|| {
                     heap.stop_the_world(|_| ()).unwrap();
                     std::panic::resume_unwind(Box::new("out"))

@@ -1,5 +1,5 @@
-//! Threads that allocate, block, come, go and panic, while several others stop the world: in a stopped world
-//! nobody does anything, every region is parsable, and no object is lost.
+//! Threads that allocate, block, come, go and panic, while several others stop the world. In a
+//! stopped world no thread acts, every region is parsable, and no object is lost.
 
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const THREADS: usize = 6;
 
-/// What a thread does, and whether it goes on.
+/// An action of a thread, and whether the thread goes on.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Allocate(usize),
@@ -43,12 +43,12 @@ fn deed() -> impl Strategy<Value = Deed> {
 struct Thread<'a> {
     heap: &'a Heap,
     kit: &'a Kit,
-    /// What every thread has done so far: counted only by threads that may run.
+    /// The number of actions of every thread. Only threads that may run count.
     counters: &'a [AtomicU64],
     number: usize,
     /// Objects allocated.
     objects: u64,
-    /// Stops that were this thread's.
+    /// Stops by this thread.
     stops: u64,
 }
 
@@ -57,7 +57,7 @@ impl Thread<'_> {
         self.counters[self.number].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// In the stopped world: whether nobody moves and all is in order.
+    /// In the stopped world: whether no thread moves and all is in order.
     fn still(counters: &[AtomicU64], objects: impl Fn() -> Result<u64, String>) -> Result<(), String> {
         let look = || counters.iter().map(|counter| counter.load(Ordering::Relaxed)).collect::<Vec<_>>();
         let before = look();
@@ -66,7 +66,7 @@ impl Thread<'_> {
         if before == look() { Ok(()) } else { Err("a thread ran in the stopped world".to_owned()) }
     }
 
-    /// Does it; `false`: the thread detaches.
+    /// Does the deed; `false`: the thread detaches.
     fn act(&mut self, mutator: &mut Mutator<'_>, deed: Deed) -> bool {
         self.count();
         let what = |size| What { kind: Kind::Fixed(size), by: By::Window };

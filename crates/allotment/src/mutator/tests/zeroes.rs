@@ -1,4 +1,5 @@
-//! The zero window: as wide as the option says, and never over memory that is fresh from the system.
+//! The zero window: as wide as the option says, and never over memory that is fresh from the
+//! system.
 
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
@@ -51,11 +52,12 @@ fn the_window_is_as_wide_as_the_option_says_and_follows_the_top() {
             for _ in 0..200 {
                 let before = ahead(mutator);
                 kit.allocate(&*mutator, ZEROED).unwrap();
-                // An object that reaches past the window brings the next one.
+                // An object that reaches past the window brings the next window.
                 let expected = if before >= 16 { before - 16 } else { window };
                 assert_eq!(ahead(mutator), expected);
             }
-            // Objects that are initialised by the program pass through the window and leave it where it is.
+            // Objects that the program initialises pass through the window and leave it where it
+            // is.
             (0..window / 16 + 4).for_each(|_| assert!(kit.allocate(&*mutator, PLAIN).is_some()));
             assert_eq!(ahead(mutator), 0);
         })

@@ -1,29 +1,31 @@
-//! What the end of a cycle made of the sizes of threads' buffers, for the records of collections.
+//! How the end of a cycle changed the sizes of threads' buffers, for the records of collections.
 
 use crate::options::TlabPolicy;
 use std::fmt;
 
-/// What became of the sizes of all threads' buffers when a cycle ended, and from what. Sizes are in bytes, and desired ones: what
-/// a thread asks for at its next refill, beside the pending object.
+/// How the sizes of all threads' buffers changed when a cycle ended, and from which numbers. Sizes
+/// are in bytes. They are desired sizes: a thread asks for that size at its next refill, in
+/// addition to the pending object.
 ///
-/// Prints as `TLABs adaptive: 41 threads, 8 allocated 9000k of eden 9216k, sizes 1312k->656k, 2 cut to 64k`.
+/// Prints as `TLABs adaptive: 41 threads, 8 allocated 9000k of eden 9216k, sizes 1312k->656k, 2 cut
+/// to 64k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferSizes {
-    /// By which policy.
+    /// The policy that chose the sizes.
     pub policy: TlabPolicy,
-    /// Threads that are attached.
+    /// Number of attached threads.
     pub threads: usize,
-    /// Those that allocated in the cycle, who has left meanwhile among them.
+    /// Number of threads that allocated in the cycle, those that have detached since included.
     pub allocators: usize,
-    /// Bytes that they allocated, in buffers and outside.
+    /// Bytes that those threads allocated, in buffers and outside.
     pub allocated: usize,
     /// Bytes that could be allocated in the cycle.
     pub capacity: usize,
     /// The sum of all threads' sizes, before and after.
     pub sizes: (usize, usize),
-    /// Threads whose size the budget cut (`TLABIdlePercent`; policy `adaptive`).
+    /// Number of threads whose size the budget cut (`TLABIdlePercent`; policy `adaptive`).
     pub cut: usize,
-    /// What the budget left each of them.
+    /// The size that the budget left each of them.
     pub share: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What this layer asks of a collector.
+//! The interface between this layer and a collector.
 
 use crate::mutator::{GcOverhead, Mutator};
 use std::fmt;
@@ -28,30 +28,35 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What came of asking for a collection.
+/// The result of a request for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// This thread collected, or found room without; there is nothing more that the collector can do.
+    /// This thread collected, or found room without a collection. The collector can do nothing
+    /// more.
     Collected,
-    /// Another thread collected, or stopped the world for something else, while this one stood still.
+    /// Another thread collected, or stopped the world for another reason, while this thread stood
+    /// still.
     Elsewhere,
     /// The system refused memory that a collection needs.
     Refused,
     /// This collector does not collect.
     Never,
-    /// This thread collected. Collections take too much of the time for what they free, so that the
-    /// allocation is to fail.
+    /// This thread collected. Collections take too much time for what they free, so the allocation
+    /// must fail.
     OverLimit(GcOverhead),
 }
 
 /// Collects garbage. One per heap, chosen when the heap is built.
 pub trait Collector: Send + Sync {
-    /// Its name, as options and logs say it.
+    /// The collector's name, as in options and logs.
     fn name(&self) -> &'static str;
 
-    /// Does all it can to find room. May be a safepoint of the calling thread. If this thread collects, `satisfied`
-    /// runs before other threads do, with a mutator whose allocations nobody else can take; while it says no, the
-    /// collector goes on trying, as far as it can. It may also run while others do, and be all that it took.
+    /// Does all it can to find room. This may be a safepoint of the calling thread.
+    ///
+    /// If this thread collects, `satisfied` runs before other threads run again. Its mutator's
+    /// allocations cannot be taken by another thread. While `satisfied` returns false, the
+    /// collector goes on trying, as far as it can. `satisfied` may also run while other threads
+    /// run, and its success may make a collection unnecessary.
     fn collect(
         &self,
         mutator: &mut Mutator<'_>,
@@ -59,28 +64,30 @@ pub trait Collector: Send + Sync {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome;
 
-    /// How often it has answered [`Outcome::OverLimit`], and with what the last time.
+    /// How often the collector has answered [`Outcome::OverLimit`], and the numbers of the last
+    /// answer.
     fn over_limit(&self) -> Option<(u64, GcOverhead)> {
         None
     }
 
-    /// The embedder let something go, after an allocation had failed: what collections before could
-    /// free says nothing any more.
+    /// The embedder released something after an allocation had failed. The results of earlier
+    /// collections no longer show how much a collection can free.
     fn embedder_let_go(&self) {}
 
-    /// The heap was emptied, while no thread was attached: what the collector remembers of its regions is not true any
-    /// more. How many regions may be in use from now on; `None`: as many as before.
+    /// The heap was emptied while no thread was attached. The collector's records of its regions
+    /// are invalid now. Returns how many regions may be in use from now on; `None`: as many as
+    /// before.
     fn emptied(&self) -> Option<usize> {
         None
     }
 
-    /// In a child of `fork()`: whether none of the collector's locks is held there. Who held one is
-    /// not there to give it back.
+    /// In a child of `fork()`: whether none of the collector's locks is held there. A thread that
+    /// held one does not exist in the child, so the lock would never be released.
     fn is_at_rest(&self) -> bool {
         true
     }
 
-    /// In a child of `fork()`: the collector's threads are not there. It neither waits for them nor
-    /// wakes them again, but starts others. Takes no lock.
+    /// In a child of `fork()`: the collector's threads do not exist there. The collector neither
+    /// waits for them nor wakes them again, but starts others. Takes no lock.
     fn forget_threads(&self) {}
 }

@@ -1,8 +1,9 @@
 //! A heap in a child of `fork()`.
 //!
-//! A child has a copy of the heap, and of all threads only the one that forked. The slow paths ask
-//! one word ([`ProcessMark`](crate::platform::ProcessMark)) whether this is still the process that
-//! they know. If not, the first one finds out what the others left:
+//! A child has a copy of the heap, but only one of its threads: the thread that forked. Each slow
+//! path checks one word ([`ProcessMark`](crate::platform::ProcessMark)) that says whether the
+//! process is still the one that the heap knows. In a new process the first slow path finds out in
+//! which state the other threads left the heap:
 //!
 //! ```text
 //! empty --first slow path--> finding out --nothing of theirs was under way--> here
@@ -10,16 +11,19 @@
 //!                               '--the thread is not the one that forked--> empty
 //! ```
 //!
-//! Where all other threads were in `blocking`, or detached, and nobody held a lock, the heap works:
-//! the other threads are forgotten with the roots in their frames, their buffers are given up, and
-//! collections start threads of their own. Else the heap cannot be used: a thread that ran leaves
-//! objects half made, a lock that is held is held for ever. Then functions that return a `Result`
-//! say so, the others end the process with a line. What drops a part of the heap does neither: it
-//! leaves the part.
+//! The heap works if every other thread was in `blocking` or detached, and no thread held a lock.
+//! Then the heap forgets the other threads with the roots in their frames, and gives up their
+//! buffers. Collections start threads of their own. Otherwise the heap cannot be used: a thread
+//! that ran leaves half-made objects, and a held lock is never released. Functions that return a
+//! `Result` then return an error. Other functions print a line and end the process. A destructor of
+//! a part of the heap does neither: it leaves the part as it is.
 //!
-//! Only the thread that forked can find out: it knows which of the attached threads it is itself.
-//! Refused: to find out in a handler of `pthread_atfork` (`platform/process_mark.rs` says why), and
-//! to hold all locks over a fork, which needs such a handler.
+//! Only the thread that forked can find this out: only that thread knows which of the attached
+//! threads it is itself.
+//!
+//! Refused:
+//! - A handler of `pthread_atfork`. `platform/process_mark.rs` gives the reasons.
+//! - To hold all locks over a fork. That needs such a handler.
 
 use super::registry::own_state;
 use super::shared::Shared;
@@ -31,34 +35,35 @@ use crate::platform::{abort_because, is_first_thread};
 use crate::sync::yield_now;
 use std::ptr::NonNull;
 
-/// What the word of a heap holds in a process in which the heap can be used.
+/// The value of a heap's word in a process in which the heap can be used.
 pub(crate) const HERE: u32 = 1;
-/// A thread is finding out.
+/// The value while a thread is finding out.
 const FINDING_OUT: u32 = 2;
 
-/// Why a heap cannot be used in a child of `fork()`; [`Heap`](crate::Heap) says what can.
+/// Why a heap cannot be used in a child of `fork()`. [`Heap`](crate::Heap) says which operations
+/// are possible.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForkError {
-    /// Another thread was attached and ran: its objects may be half made.
+    /// Another thread was attached and ran. Its objects may be half made.
     #[error(
         "this heap cannot be used in a child process: at the fork another thread was attached and not in \
          `Mutator::blocking`; fork while all others are in `blocking` or detached"
     )]
     ThreadRan,
-    /// Another thread was stopping the world: a collection was under way, say.
+    /// Another thread was stopping the world, perhaps for a collection.
     #[error(
         "this heap cannot be used in a child process: at the fork another thread was stopping the world; fork while no \
          other thread uses the heap"
     )]
     WorldStopped,
-    /// Another thread held a lock of the heap's, which nobody can give back.
+    /// Another thread held a lock of the heap. No thread of the child can release it.
     #[error(
         "this heap cannot be used in a child process: at the fork another thread held one of its locks; fork while no \
          other thread uses the heap"
     )]
     Locked,
-    /// Other threads were attached at the fork, and the thread that forked did not use the heap
+    /// Other threads were attached at the fork, and the thread that forked has not used the heap
     /// yet. This may change.
     #[error(
         "this heap cannot be used yet on this thread of a child process: the thread that forked must attach, or use its \
@@ -68,7 +73,7 @@ pub enum ForkError {
 }
 crate::debug::debug_is_display!(ForkError);
 
-/// What the word holds where the heap cannot be used.
+/// The values of the word where the heap cannot be used.
 const UNUSABLE: [(u32, ForkError); 3] =
     [(3, ForkError::ThreadRan), (4, ForkError::WorldStopped), (5, ForkError::Locked)];
 
@@ -83,14 +88,14 @@ impl From<Unrest> for ForkError {
 }
 
 impl Shared {
-    /// Whether the heap can be used in this process: asked by whatever takes a lock of the heap's,
-    /// waits for a thread or wakes one.
+    /// Whether the heap can be used in this process. Every function that takes a lock of the heap,
+    /// waits for a thread or wakes a thread asks this first.
     #[inline]
     pub(crate) fn after_fork(&self) -> Result<(), ForkError> {
         if self.process.load() == HERE { Ok(()) } else { self.find_out() }
     }
 
-    /// The same where there is no error to return: the process ends.
+    /// The same check for functions without an error to return: the process ends instead.
     #[inline]
     pub(crate) fn after_fork_or_abort(&self) {
         if self.process.load() != HERE {
@@ -113,7 +118,7 @@ impl Shared {
             match self.process.load() {
                 HERE => return Ok(()),
                 0 if self.process.store_first(FINDING_OUT) => break,
-                // Another thread of this process is at it.
+                // Another thread of this process is finding out.
                 0 | FINDING_OUT => yield_now(),
                 number => {
                     let why = UNUSABLE.iter().find(|(unusable, _)| *unusable == number);
@@ -130,7 +135,8 @@ impl Shared {
         outcome
     }
 
-    /// Forgets the threads that are not in this process, if they left the heap in order.
+    /// Forgets the threads that are not in this process, if they left the heap in a consistent
+    /// state.
     fn take_over(&self) -> Result<(), ForkError> {
         if !is_first_thread() && self.registry.count() > 0 {
             return Err(ForkError::NotYet);
@@ -138,7 +144,7 @@ impl Shared {
         let own = own_state(self);
         let stopping = is_stopping_that(&self.registry);
         let others = self.registry.others_at_rest(own, stopping)?;
-        // Who stops the world has the regions itself.
+        // A thread that stops the world holds the `regions` lock itself.
         let at_rest = (stopping || self.regions.try_lock().is_ok())
             && self.roots.is_at_rest()
             && self.free.is_at_rest()
@@ -152,10 +158,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Lets go what a thread had that is not in this process.
+    /// Releases what a thread that is not in this process had.
     fn forget(&self, state: NonNull<State>) {
-        // SAFETY: the thread was safe when the process was forked, so the state was in order;
-        // nobody frees it, for its thread is not here, and its memory is given up with it.
+        // SAFETY: the thread was safe when the process was forked, so the state was in order. No
+        // thread frees the state: its owner is not in this process, and its memory is given up with
+        // it.
         let state = unsafe { state.as_ref() };
         state.let_lapse();
         state.leave();
@@ -163,8 +170,8 @@ impl Shared {
     }
 }
 
-/// A heap that is dropped by a child that never used it: its threads are not there to be waited
-/// for.
+/// A child may drop a heap that it never used. The collector must not wait for its threads, which
+/// are not in this process.
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.process.load() != HERE {

@@ -1,4 +1,4 @@
-//! The handle that a thread allocates by, and what each part of this layer adds methods to.
+//! The handle through which a thread allocates. Each part of this layer adds methods to it.
 
 use super::shared::Shared;
 use super::state::State;
@@ -8,12 +8,13 @@ use std::sync::{Arc, Weak};
 
 /// A thread attached to a heap.
 ///
-/// `&Mutator` is a span in which the thread reaches no safepoint: allocation under it never collects.
-/// What may reach a safepoint takes `&mut Mutator`. It is a pointer to the thread's state, with what every store wants of
-/// that beside it, and is handed out by reference only ([`Heap::attach`](crate::Heap::attach)).
+/// A `&Mutator` is a span in which the thread reaches no safepoint: allocation under it never
+/// collects. A method that may reach a safepoint takes `&mut Mutator`. The handle is a pointer to
+/// the thread's state, with a copy of the field that every store needs. It is handed out by
+/// reference only ([`Heap::attach`](crate::Heap::attach)).
 pub struct Mutator<'t> {
     state: NonNull<State>,
-    /// The heap's card table, biased: as the state has it, and a load nearer to each store.
+    /// The heap's biased card table. A copy of the state's field, which saves each store a load.
     cards: usize,
     /// The attachment; also makes the type neither `Send` nor `Sync`.
     attached: PhantomData<(&'t State, *mut ())>,
@@ -24,8 +25,10 @@ impl<'t> Mutator<'t> {
         Mutator { state: NonNull::from(state), cards: state.hot.cards(), attached: PhantomData }
     }
 
-    /// Another for the same thread, used in place of this one while that is borrowed, by calls that would otherwise be given its
-    /// address: a call may keep that, as far as the compiler knows, and a loop around it then loads the state's for each object.
+    /// Another handle for the same thread, used in place of this one while this one is borrowed. It
+    /// serves calls that would otherwise receive this handle's address. As far as the compiler
+    /// knows, such a call may keep the address, and a loop around the call would then reload the
+    /// state for each object.
     #[inline(always)]
     pub(crate) fn duplicate(&mut self) -> Mutator<'_> {
         Mutator { ..*self }
@@ -36,7 +39,7 @@ impl<'t> Mutator<'t> {
         &self.state().shared
     }
 
-    /// The heap, without keeping it.
+    /// A weak reference to the heap, which does not keep the heap.
     pub(crate) fn downgrade(&self) -> Weak<Shared> {
         Arc::downgrade(&self.state().shared)
     }
@@ -47,7 +50,7 @@ impl<'t> Mutator<'t> {
         unsafe { self.state.as_ref() }
     }
 
-    /// The card table, biased.
+    /// The biased card table.
     #[inline(always)]
     pub(in crate::mutator) fn cards(&self) -> usize {
         self.cards

@@ -1,7 +1,8 @@
-//! The hot part: what generated code and the Rust fast path read and write.
+//! The hot part of a mutator's state: the fields that generated code and the Rust fast path use.
 //!
-//! The first 256 bytes of a mutator's state, cache lines of their own, with fixed offsets that a JIT may build into its
-//! code. The fast path's is the first line; the third is that of a thread without buffers. Version 4.
+//! The hot part is the first 256 bytes of the state, in cache lines of their own. Its offsets are
+//! fixed, so a JIT may build them into its code. The first line serves the fast path. The third
+//! line serves a thread without buffers. The layout has version 4.
 //!
 //! ```text
 //! start <= top <= end                       buffer
@@ -19,42 +20,45 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// A thread's allocation buffer, as the fast path sees it.
 ///
-/// The thread that owns it is the only one that writes, but for [`Hot::LIMIT_OFFSET`] and
-/// [`Hot::ZEROED_LIMIT_OFFSET`], which another thread may set to 0, [`Hot::REQUESTED_OFFSET`], which it sets to 1 then, and
-/// [`Hot::LOAD_HOOK_OFFSET`], which a thread writes that has stopped the world.
+/// Only the owning thread writes these fields, with four exceptions. Another thread may set
+/// [`Hot::LIMIT_OFFSET`] and [`Hot::ZEROED_LIMIT_OFFSET`] to 0, and then sets
+/// [`Hot::REQUESTED_OFFSET`] to 1. A thread that has stopped the world writes
+/// [`Hot::LOAD_HOOK_OFFSET`].
 #[repr(C, align(128))]
 pub struct Hot {
-    /// Address of the next free byte. Written by the owner; others read it for statistics. Relaxed.
+    /// Address of the next free byte. The owner writes it; other threads read it for statistics.
+    /// Relaxed.
     top: AtomicUsize,
-    /// What the fast path compares with.
+    /// The limits that the fast path compares with.
     pub(in crate::mutator) limit: Limit,
-    /// Address behind the buffer. Owner only, as all that follow where nothing else is said.
+    /// Address behind the buffer. Owner only, as are all following fields unless stated otherwise.
     end: Cell<usize>,
-    /// Not 0 while generated code is to hand each reference that it loads to its hook. Written while the world is
-    /// stopped; Relaxed.
+    /// Not 0 while generated code must hand each reference that it loads to its hook. Written while
+    /// the world is stopped. Relaxed.
     load_hook: AtomicU32,
-    /// From which top on generated code prefetches again, in `AllocatePrefetchStyle=2`. Set to `start` with each
-    /// buffer; generated code raises it.
+    /// The top at which generated code prefetches again, in `AllocatePrefetchStyle=2`. Each new
+    /// buffer sets it to `start`; generated code raises it.
     watermark: Cell<usize>,
     /// The heap's card table, biased. Never changes.
     cards: usize,
-    /// Where this buffer's objects begin; what `top - start` counts. Others read it. Relaxed. On the next line, as all
-    /// that follow: they are written once a buffer or window.
+    /// Address of the buffer's first object; `top - start` is the allocated part. Other threads
+    /// read it. Relaxed. This field and the following ones are on the next cache line: they are
+    /// written once per buffer or window.
     start: AtomicUsize,
     /// `[top, zeroed)` is zero.
     zeroed: Cell<usize>,
     /// `[clean, end)` is zero: memory fresh from the system.
     clean: Cell<usize>,
-    /// The frame that generated code called the heap from, while it does: the address of a
-    /// [`GeneratedFrame`](crate::mutator::GeneratedFrame), or 0. Written by the owner; a collector reads it while the thread is
-    /// stopped.
+    /// The frame from which generated code called the heap, during that call: the address of a
+    /// [`GeneratedFrame`](crate::mutator::GeneratedFrame), or 0. The owner writes it. A collector
+    /// reads it while the thread is stopped.
     frame: AtomicUsize,
-    /// Where objects come from without a buffer (`UseTLAB=false`).
+    /// The source of objects without a buffer (`UseTLAB=false`).
     pub(in crate::mutator) pointer: Pointer,
 }
 
 impl Hot {
-    /// Version of the layout; changes with any offset.
+    /// Version of the layout. It changes with any offset.
     pub const VERSION: u32 = 4;
     /// Offset in bytes of `top`, the address of the next free byte.
     pub const TOP_OFFSET: usize = 0;
@@ -62,39 +66,47 @@ impl Hot {
     pub const LIMIT_OFFSET: usize = 8;
     /// Offset in bytes of the limit for memory that must be zero.
     pub const ZEROED_LIMIT_OFFSET: usize = 16;
-    /// Offset in bytes of what is added to the number of a slot's card to have the address of its byte: the
-    /// write barrier, see [`Mutator::store`](crate::mutator::Mutator::store).
+    /// Offset in bytes of the biased address of the card table. The number of a slot's card plus
+    /// this address is the address of the card's byte. The write barrier uses it, see
+    /// [`Mutator::store`](crate::mutator::Mutator::store).
     pub const CARDS_OFFSET: usize = 56;
-    /// Offset in bytes of a word of 4 bytes that is not 0 while loads of references must be handed to the
-    /// hook of the code that loads: [`World::set_load_hook`](crate::mutator::World::set_load_hook).
+    /// Offset in bytes of a word of 4 bytes. It is not 0 while generated code must hand each loaded
+    /// reference to its hook: [`World::set_load_hook`](crate::mutator::World::set_load_hook).
     pub const LOAD_HOOK_OFFSET: usize = 40;
-    /// Offset in bytes of the top from which on code in `AllocatePrefetchStyle=2` prefetches again, and which it
-    /// then raises. With each buffer it becomes the buffer's start.
+    /// Offset in bytes of the top at which code in `AllocatePrefetchStyle=2` prefetches again. That
+    /// code then raises it. Each new buffer sets it to the buffer's start.
     pub const WATERMARK_OFFSET: usize = 48;
-    /// Offset in bytes of a word of 4 bytes that is not 0 while a stop is requested: what a safepoint poll looks at.
+    /// Offset in bytes of a word of 4 bytes that is not 0 while a stop is requested. A safepoint
+    /// poll reads this word.
     pub const REQUESTED_OFFSET: usize = 24;
-    /// Offset in bytes of the address of the [`GeneratedFrame`](crate::mutator::GeneratedFrame) that called the heap last.
+    /// Offset in bytes of the address of the [`GeneratedFrame`](crate::mutator::GeneratedFrame)
+    /// that called the heap last.
     pub const FRAME_OFFSET: usize = 88;
-    /// Offset in bytes of the address of the region that a thread without buffers takes objects from, or 0: then the slow path
-    /// has to find one. The region's top is at [`REGION_TOP_OFFSET`](Self::REGION_TOP_OFFSET) from it, its end at
-    /// [`REGION_END_OFFSET`](Self::REGION_END_OFFSET). Not to be kept over a call of the heap.
+    /// Offset in bytes of the address of the region that a thread without buffers takes objects
+    /// from. With 0 the slow path has to find a region. The region's top is at
+    /// [`REGION_TOP_OFFSET`](Self::REGION_TOP_OFFSET) from that address, its end at
+    /// [`REGION_END_OFFSET`](Self::REGION_END_OFFSET). Code must not keep the address over a call
+    /// of the heap.
     pub const REGION_OFFSET: usize = 128;
-    /// Offset in bytes of the number of objects that were taken from such a region, which who takes one adds to.
+    /// Offset in bytes of the number of objects taken from such a region. Code that takes an object
+    /// adds to it.
     pub const REGION_OBJECTS_OFFSET: usize = 136;
-    /// Offset in bytes of the number of their bytes.
+    /// Offset in bytes of the number of bytes of those objects.
     pub const REGION_BYTES_OFFSET: usize = 144;
     /// Offset in bytes of the number of compare-and-swaps on a region's top that failed.
     pub const REGION_FAILURES_OFFSET: usize = 152;
-    /// From a region's address, the offset in bytes of the address of its next free byte. It is moved by compare-and-swap.
+    /// From a region's address, the offset in bytes of the address of its next free byte.
+    /// Compare-and-swap moves that address.
     pub const REGION_TOP_OFFSET: usize = Region::TOP_OFFSET;
-    /// From a region's address, the offset in bytes of the address behind its last byte. Never changes.
+    /// From a region's address, the offset in bytes of the address behind its last byte, which
+    /// never changes.
     pub const REGION_END_OFFSET: usize = Region::END_OFFSET;
-    /// The number of a slot's card is the slot's address shifted right by so many bits.
+    /// The number of a slot's card is the slot's address shifted right by this many bits.
     pub const CARD_SHIFT: u32 = CARD_SHIFT;
     /// The byte that the barrier stores.
     pub const DIRTY_CARD: u8 = DIRTY;
 
-    /// No buffer, in the heap whose card table is at `cards`, biased.
+    /// A hot part without a buffer, in the heap whose biased card table is at `cards`.
     pub(in crate::mutator) fn new(cards: usize) -> Hot {
         Hot {
             top: AtomicUsize::new(0),
@@ -121,7 +133,7 @@ impl Hot {
         self.top.store(top, Ordering::Relaxed);
     }
 
-    /// The card table, biased.
+    /// The biased card table.
     #[inline(always)]
     pub(in crate::mutator) fn cards(&self) -> usize {
         self.cards
@@ -139,23 +151,22 @@ impl Hot {
         self.end.get() != 0
     }
 
-    /// Bytes left in the buffer, whatever the limit.
+    /// Bytes left in the buffer, regardless of the limit.
     pub(in crate::mutator) fn free(&self) -> usize {
         self.end.get() - self.top()
     }
 
-    /// Whether loads of generated code call their hook.
+    /// Sets whether generated code calls its hook for each load.
     pub(in crate::mutator) fn set_load_hook(&self, on: bool) {
         self.load_hook.store(on.into(), Ordering::Relaxed);
     }
 
-    /// The frame that generated code called the heap from: address of a `GeneratedFrame`, or 0.
+    /// The frame from which generated code called the heap: address of a `GeneratedFrame`, or 0.
     pub(in crate::mutator) fn frame(&self) -> usize {
         self.frame.load(Ordering::Relaxed)
     }
 
-    /// Memory from `[top, ..)` on that is known to be zero begins here and ends at `end`, or is what
-    /// the window left.
+    /// End of the memory from `top` on that is known to be zero.
     pub(in crate::mutator) fn zeroed(&self) -> usize {
         self.zeroed.get()
     }
@@ -168,7 +179,8 @@ impl Hot {
         self.zeroed.set(zeroed);
     }
 
-    /// Installs the buffer `[start, end)` of which `[clean, end)` is zero. The caller arms.
+    /// Installs the buffer `[start, end)`, of which `[clean, end)` is zero. The caller arms the
+    /// limits.
     pub(in crate::mutator) fn install(&self, start: usize, clean: usize, end: usize) {
         self.start.store(start, Ordering::Relaxed);
         self.top.store(start, Ordering::Relaxed);
@@ -178,7 +190,8 @@ impl Hot {
         self.zeroed.set(if clean <= start { end } else { start });
     }
 
-    /// Lengthens the buffer to `end`, where memory below `dirty` may be anything and the rest is zero. The caller arms.
+    /// Lengthens the buffer to `end`. Memory below `dirty` may hold anything; the rest is zero. The
+    /// caller arms the limits.
     pub(in crate::mutator) fn extend(&self, dirty: usize, end: usize) {
         let old_end = self.end.replace(end);
         if dirty > old_end {
@@ -193,8 +206,8 @@ impl Hot {
         self.start() <= top && end <= self.end.get()
     }
 
-    /// Goes back to `top` and `end`, which the buffer holds; what was written meanwhile is not clean. The
-    /// caller arms.
+    /// Goes back to `top` and `end`, which lie in the buffer. Memory written meanwhile is not
+    /// clean. The caller arms the limits.
     pub(in crate::mutator) fn rewind(&self, top: usize, end: usize) {
         let clean = self.clean.get().max(self.top()).min(end);
         self.top.store(top, Ordering::Relaxed);
@@ -204,7 +217,7 @@ impl Hot {
         self.zeroed.set(if clean <= top { end } else { top });
     }
 
-    /// No buffer. The caller arms with zeroes.
+    /// Removes the buffer. The caller arms the limits with zeroes.
     pub(in crate::mutator) fn clear(&self) {
         self.pointer.close();
         self.start.store(0, Ordering::Relaxed);
@@ -220,12 +233,12 @@ impl Hot {
         self.limit.arm(plain, plain.min(self.zeroed.get()));
     }
 
-    /// Checks the equations above.
+    /// Checks the inequalities in the head of this file.
     pub(in crate::mutator) fn verify(&self) {
         let (start, top, end) = (self.start(), self.top(), self.end());
         let (plain, zeroed) = self.limit.both();
         assert!(start <= top && top <= end, "buffer: {start:#x} <= {top:#x} <= {end:#x}");
-        // A request that was answered before it had lowered both may be at it still.
+        // A request that the owner answered early may still be lowering the limits.
         assert!(
             plain <= end && (zeroed <= plain || plain == 0),
             "limits: {zeroed:#x} <= {plain:#x} <= {end:#x}"

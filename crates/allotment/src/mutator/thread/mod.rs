@@ -1,4 +1,5 @@
-//! An attached thread: its state, what all threads of a heap share, and how a thread comes and goes.
+//! An attached thread: its state, the state that all threads of a heap share, attaching and
+//! detaching.
 
 mod blocking;
 mod buffer_sizes;

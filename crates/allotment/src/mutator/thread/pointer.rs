@@ -1,17 +1,20 @@
 //! The pointer: the region that a thread without buffers takes its objects from.
 //!
-//! With `UseTLAB=false` each object is a compare-and-swap on the top of a region that all threads share. What that needs is
-//! here, in the thread's hot part: the address of the region, whose first two words are its top and its end. So an object is
-//! a load of the region, a look at the stop request, a load of the top, an add, a compare with the end, a compare-and-swap,
-//! and the header; generated code has the same sequence in line. All else (no region yet, a full one, a stop, a size that no
-//! region holds) is the slow path, which opens the pointer anew.
+//! With `UseTLAB=false` each allocation is a compare-and-swap on the top of a region that all
+//! threads share. The thread's hot part holds the address of that region, whose first two words are
+//! its top and its end. An allocation is a load of the region, a test of the stop request, a load
+//! of the top, an add, a compare with the end, a compare-and-swap, and the header. Generated code
+//! has the same sequence inline. Everything else takes the slow path, which opens the pointer anew:
+//! no region yet, a full region, a stop, or a size that no region holds.
 //!
-//! A region that others have replaced meanwhile is harmless. It stays `Shared` until all mutators have come to a safepoint,
-//! so a thread that still has its address finds room in it, or finds it full; and each safepoint closes the pointer. A top
-//! that was moved on and back between the load and the swap ([`FreeSet::undo`](crate::region::FreeSet)) is as good as one that
-//! was never moved: what counts is that the memory behind it is nobody's.
+//! A region that other threads have replaced meanwhile is harmless. The region stays `Shared` until
+//! all mutators have come to a safepoint. So a thread that still has its address finds room in it,
+//! or finds it full. Each safepoint closes the pointer. The top may move on and back between the
+//! load and the swap ([`FreeSet::undo`](crate::region::FreeSet)). That is as good as a top that
+//! never moved: the swap only needs the memory behind the top to be free.
 //!
-//! Refused: the top's address of the heap's one current region (HotSpot's eden). It would be replaced while others bump it.
+//! Refused: the address of the top of the heap's one current region (as HotSpot's eden). Other
+//! threads would replace it while a thread bumps it.
 
 use crate::region::Region;
 use crate::tlab::statistics::TlabStatistics;
@@ -19,28 +22,30 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where a thread without buffers takes objects from, and how many it took.
+/// The region that a thread without buffers takes objects from, and counts of what it took.
 ///
 /// ```text
 /// open  =>  the region is Shared, and no safepoint was reached since it was opened
-/// open  =>  the heap has no buffers, swaps without a lock; no regions of the thread's own, no sampling, no zeal
+/// open  =>  the heap has no buffers, and swaps without a lock
+/// open  =>  no regions of the thread's own, no sampling, no zeal
 /// ```
 ///
-/// Owner only; the stopper's while the owner is held. The counts are read by others. Generated code adds to them.
+/// Owner only. The stopper may use it while the owner is held. Other threads read the counts.
+/// Generated code adds to them.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(in crate::mutator) struct Pointer {
-    /// The region, or null: closed.
+    /// The region. Null if the pointer is closed.
     region: Cell<*const Region>,
-    /// Objects, or what several were allocated as together.
+    /// Number of objects. Several objects that were allocated together count as one.
     objects: AtomicU64,
-    /// Their bytes.
+    /// Number of their bytes.
     bytes: AtomicU64,
-    /// Swaps that failed, since another thread was quicker.
+    /// Failed swaps: another thread was quicker.
     failures: AtomicU64,
 }
 
-/// Adds without a locked instruction: the owner alone writes.
+/// Adds without a locked instruction: only the owner writes.
 #[inline(always)]
 fn add(counter: &AtomicU64, more: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
@@ -56,12 +61,13 @@ impl Pointer {
         Pointer { region: Cell::new(ptr::null()), objects: zero(), bytes: zero(), failures: zero() }
     }
 
-    /// The next object takes the slow path.
+    /// Closes the pointer: the next object takes the slow path.
     pub(in crate::mutator) fn close(&self) {
         self.region.set(ptr::null());
     }
 
-    /// The next object comes from `region`, which is `Shared` and lives as long as the heap.
+    /// Opens the pointer: the next object comes from `region`, which is `Shared` and lives as long
+    /// as the heap.
     pub(in crate::mutator) fn open(&self, region: &Region) {
         self.region.set(region);
     }
@@ -71,7 +77,8 @@ impl Pointer {
         !self.region.get().is_null()
     }
 
-    /// `bytes` of the region, and from where on they are zero. `None`: it is closed, or the region has not as many.
+    /// Takes `bytes` of the region. Returns their start, and the address from which on they are
+    /// zero. `None` if the pointer is closed or the region has less room.
     #[inline(always)]
     pub(in crate::mutator) fn bump(&self, bytes: usize) -> Option<(usize, usize)> {
         // SAFETY: null, or an entry of the heap's table, which outlives the thread's state.
@@ -87,7 +94,7 @@ impl Pointer {
                 Ok(()) => {
                     add(&self.objects, 1);
                     add(&self.bytes, bytes as u64);
-                    // Not `clamp`, which looks whether its bounds are in order.
+                    // Not `clamp`, which checks the order of its bounds.
                     return Some((top, region.dirty().max(top).min(end)));
                 }
                 Err(now) => {
@@ -98,7 +105,7 @@ impl Pointer {
         }
     }
 
-    /// Adds what was taken to the counts of the slow path.
+    /// Adds the counts of this path to those of the slow path.
     pub(in crate::mutator) fn add_to(&self, statistics: &mut TlabStatistics) {
         let [objects, bytes, failures] =
             [&self.objects, &self.bytes, &self.failures].map(|count| count.load(Ordering::Relaxed));

@@ -1,5 +1,8 @@
-//! The regions that one thread fills alone, once it has taken a [mark](crate::mutator::Mark): a log of those it filled, and a stack of those
-//! it emptied, the hottest on top where caches hold some. Why they are no longer its own behind a stop: [`recycle`](crate::mutator::alloc::recycle).
+//! The regions that one thread fills alone, once it has taken a [mark](crate::mutator::Mark).
+//!
+//! There is a log of the filled regions and a stack of the emptied ones. The hottest emptied region
+//! is on top, where caches hold some of them. [`recycle`](crate::mutator::alloc::recycle) says why
+//! a stop ends the ownership.
 
 use super::shared::Shared;
 use crate::region::{Carve, State};
@@ -16,27 +19,29 @@ pub(in crate::mutator) struct Private {
 }
 
 impl Private {
-    /// This moment: entries of the log, and the top of the region that is being filled; 0: none is.
+    /// The current moment: the number of log entries, and the top of the region that is being
+    /// filled (0 if there is none).
     pub(in crate::mutator) fn moment(&self, shared: &Shared) -> (usize, usize) {
         let top = |index| shared.free.table().get(index).top();
         (self.log.len(), self.current.map_or(0, top))
     }
 
-    /// `bytes` of the current region, or of the next.
+    /// Takes `bytes` of the current region, or of the next.
     pub(in crate::mutator) fn carve(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
         let index = self.region_with(shared, bytes)?;
         let start = shared.free.table().get(index).top();
         Some(take(shared, index, start + bytes))
     }
 
-    /// All that is left of the current region, or the next one, where the current one has not `bytes`: a buffer. A smaller one
-    /// would leave room to nobody but this thread.
+    /// Takes a buffer: the whole rest of the current region, or the next region if the current one
+    /// has less than `bytes`. The rest of a smaller buffer would be of use to this thread only.
     pub(in crate::mutator) fn rest(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
         let index = self.region_with(shared, bytes)?;
         Some(take(shared, index, shared.free.table().end(index)))
     }
 
-    /// The region being filled, if it has `bytes` left; else the next, which is that from now on.
+    /// The region being filled, if it has `bytes` left. Otherwise the next region, which becomes
+    /// the current one.
     fn region_with(&mut self, shared: &Shared, bytes: usize) -> Option<usize> {
         let table = shared.free.table();
         let fits = |index: &usize| table.end(*index) - table.get(*index).top() >= bytes;
@@ -53,7 +58,8 @@ impl Private {
         self.log.push(shared.free.table().index_of(start));
     }
 
-    /// Takes `[top, end)`, the rest of the buffer, back into the region, if nothing came behind it.
+    /// Takes `[top, end)`, the rest of the buffer, back into the region, if nothing was allocated
+    /// behind it.
     pub(in crate::mutator) fn undo(&mut self, shared: &Shared, top: usize, end: usize) -> bool {
         let Some(index) = self.current else { return false };
         let region = shared.free.table().get(index);
@@ -64,11 +70,12 @@ impl Private {
         last
     }
 
-    /// Goes back to a moment: what was filled since is emptied.
+    /// Goes back to a moment: the regions filled since then are emptied.
     pub(in crate::mutator) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
         let table = shared.free.table();
         let first = self.reuse.len();
-        // In the order they were filled: the last one, of which most is in the caches, is on top then.
+        // In the order they were filled. The last region, of which most is in the caches, is then
+        // on top.
         for index in self.log.drain(depth..) {
             if table.get(index).state() == State::HumongousStart {
                 shared.free.give_humongous(index);
@@ -77,7 +84,7 @@ impl Private {
                 self.reuse.push(index);
             }
         }
-        // Of so much the caches hold too little: from the first on.
+        // The caches hold too little of so many regions, so the first region comes on top.
         let emptied = &mut self.reuse[first..];
         if emptied.len() * shared.region_bytes() > shared.hot_bytes {
             emptied.reverse();
@@ -91,7 +98,8 @@ impl Private {
         }
     }
 
-    /// Hands everything to the heap: filled regions to all threads, emptied ones to the free set.
+    /// Hands everything to the heap: filled regions to all threads, emptied regions to the free
+    /// set.
     pub(in crate::mutator) fn release(&mut self, shared: &Shared) {
         let table = shared.free.table();
         let home = shared.home();

@@ -1,9 +1,9 @@
-//! Who is attached.
+//! The registry of attached threads.
 //!
-//! One lock, with the protocol of the [safepoints](crate::mutator::safepoint): taken at attach and detach, by a stop, by a
-//! census (at most once per decay time), by readers of statistics, and by who looks whether the heap idles: never on the way of an
-//! allocation. The
-//! counts of threads that left are kept as a sum, so totals do not shrink.
+//! One lock guards it, together with the protocol of the [safepoints](crate::mutator::safepoint).
+//! The lock is taken at attach and detach, by a stop, by a census (at most once per decay time), by
+//! readers of statistics, and by the check whether the heap idles. An allocation never takes it.
+//! The counts of detached threads are kept as a sum, so totals do not shrink.
 
 use super::shared::Shared;
 use super::state::State;
@@ -25,12 +25,12 @@ use std::sync::Arc;
 /// Why a thread could not attach.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AttachError {
-    /// It is attached already, to this heap or another.
+    /// The thread is attached already, to this heap or another.
     #[error(
         "this thread is attached to a heap already: detach first (one heap at a time keeps their objects apart)"
     )]
     AlreadyAttached,
-    /// It has stopped the world, or is about to: of this heap or another.
+    /// The thread has stopped the world, or is about to, of this heap or another.
     #[error(
         "this thread is stopping the world, and would wait for its own end of it: attach before or after"
     )]
@@ -53,18 +53,19 @@ pub struct Attachments {
 /// The attached threads of one heap.
 pub(crate) struct Registry {
     threads: Safepoints<Attached, Ledger>,
-    /// How many there are. Written under their lock, Relaxed: for who wants to know without it.
+    /// Number of attached threads. Written under the lock, Relaxed. It serves readers without the
+    /// lock.
     count: AtomicUsize,
 }
 
-/// What is known of all threads together, those that left included.
+/// Data about all threads together, detached ones included.
 pub(in crate::mutator) struct Ledger {
     ever: u64,
     /// Totals of the threads that detached.
     left: Totals,
-    /// What they did since the last cycle's end.
+    /// What those threads did since the end of the last cycle.
     left_in_cycle: Totals,
-    /// What threads that attach start from.
+    /// The averages that newly attached threads start from.
     averages: Averages,
 }
 
@@ -73,13 +74,14 @@ pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
 /// The state of an attached thread.
 pub(in crate::mutator) struct Attached(NonNull<State>);
 
-// SAFETY: a state is removed from the registry before its thread frees it. Other threads read only its atomics,
-// unless its thread is held by a stop: then the stopper alone uses all of it.
+// SAFETY: a state is removed from the registry before its thread frees it. Other threads read only
+// its atomics, unless a stop holds its thread: then only the stopper uses the whole state.
 unsafe impl Send for Attached {}
 
 impl Attached {
     fn state(&self) -> &State {
-        // SAFETY: as above; who has an `Attached` is the thread itself, or holds the registry's lock.
+        // SAFETY: as above; the holder of an `Attached` is the thread itself, or holds the
+        // registry's lock.
         unsafe { self.0.as_ref() }
     }
 }
@@ -109,7 +111,7 @@ impl Participant for Attached {
 }
 
 impl Registry {
-    /// For a process that may use so many CPUs.
+    /// A registry for a process that may use `cpus` CPUs.
     pub(crate) fn new(config: &Config, cpus: usize, late: Late) -> Registry {
         let ledger = Ledger {
             ever: 0,
@@ -125,12 +127,12 @@ impl Registry {
         Attachments { now: inner.threads.len(), ever: inner.data.ever }
     }
 
-    /// Threads that are attached at about this moment, without the lock.
+    /// Number of attached threads at about this moment, read without the lock.
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// The counts of all threads, those that left included.
+    /// The counts of all threads, detached ones included.
     pub(crate) fn totals(&self) -> Totals {
         totals(&self.threads.lock())
     }
@@ -139,13 +141,14 @@ impl Registry {
         self.threads.statistics()
     }
 
-    /// Whether threads are attached and none of them runs: all are in `blocking`, or held by a stop that is just over, and none is
-    /// under way.
+    /// Whether threads are attached and none of them runs. Each is in `blocking`, or is held by a
+    /// stop that has just ended. No stop is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.threads.is_idle()
     }
 
-    /// In a child of `fork()`, as [`Safepoints::others_at_rest`]: the states of the others.
+    /// In a child of `fork()`: the states of the other threads, as [`Safepoints::others_at_rest`]
+    /// finds them.
     pub(in crate::mutator) fn others_at_rest(
         &self,
         own: Option<&State>,
@@ -162,7 +165,7 @@ impl Registry {
         self.threads.forget(&state.into(), |ledger| self.count_out(ledger, state));
     }
 
-    /// A thread leaves: what it did stays counted.
+    /// Adds the counts of a thread that leaves to the sums.
     fn count_out(&self, ledger: &mut Ledger, state: &State) {
         let counts = state.statistics();
         ledger.left.add(&counts);
@@ -193,7 +196,8 @@ impl Registry {
         self.threads.stop(own.map(Attached::from).as_ref(), body)
     }
 
-    /// Waits for the end of a stop that waits for this thread, if there is one. Its buffer is given up.
+    /// Waits for the end of a stop that waits for this thread, if there is one. The thread's buffer
+    /// is given up already.
     pub(in crate::mutator) fn park(&self, own: &State) {
         self.threads.park(&own.into());
     }
@@ -206,20 +210,22 @@ impl Registry {
         self.threads.leave_blocking(&own.into());
     }
 
-    /// The states of the attached threads: they are these, and stay where they are, while the world is stopped.
+    /// The states of the attached threads. While the world is stopped, this list is complete and
+    /// the states stay where they are.
     pub(in crate::mutator) fn attached(&self) -> Box<[NonNull<State>]> {
         self.threads.lock().threads.iter().map(|thread| thread.0).collect()
     }
 
-    /// Runs `action` if no thread is attached, and keeps threads from attaching meanwhile; else the
-    /// number of those that are.
+    /// Runs `action` if no thread is attached, and keeps threads from attaching meanwhile.
+    /// Otherwise returns the number of attached threads.
     pub(crate) fn while_detached<R>(&self, action: impl FnOnce() -> R) -> Result<R, usize> {
         self.detached().map(|_lock| action())
     }
 
-    /// Ends a cycle: runs `empty` if no thread is attached, keeping threads from attaching meanwhile, and
-    /// then the averages take in what was allocated since the last cycle, of a heap that had `used` of
-    /// `capacity` bytes in use. Else the number of threads that are attached, or why `empty` did nothing.
+    /// Ends a cycle. If no thread is attached, runs `empty` and keeps threads from attaching
+    /// meanwhile. The averages then take in what was allocated since the last cycle, for a heap
+    /// that had `used` of `capacity` bytes in use. Otherwise returns the number of attached
+    /// threads, or the reason why `empty` did nothing.
     pub(crate) fn end_cycle<E>(
         &self,
         used: impl FnOnce() -> usize,
@@ -236,14 +242,16 @@ impl Registry {
         Ok(Ok(()))
     }
 
-    /// Ends a cycle's counts while the world is stopped: what all threads did in it, those that left included.
+    /// Ends a cycle's counts while the world is stopped. Returns what all threads did in the cycle,
+    /// detached ones included.
     pub(in crate::mutator) fn end_count_stopped(&self) -> Totals {
         end_count(&mut self.threads.lock())
     }
 
-    /// Sizes the buffers of the next cycle while the world is stopped. In the last one all threads did what was `counted` at its
-    /// end, and `used` of `capacity` bytes were allocated. The averages take that in; a thread's next buffers follow from them,
-    /// from what it allocated, and from the `next` bytes that can be allocated now.
+    /// Sizes the buffers of the next cycle while the world is stopped. `counted` is what all
+    /// threads did in the last cycle, in which `used` of `capacity` bytes were allocated. The
+    /// averages take in these numbers. A thread's next buffers follow from the averages, from what
+    /// the thread allocated, and from the `next` bytes that can be allocated now.
     pub(in crate::mutator) fn end_cycle_stopped(
         &self,
         shared: &Shared,
@@ -285,9 +293,10 @@ impl Registry {
         }
     }
 
-    /// The lock, if no thread is attached and the world is not stopped; else the number of attached threads.
+    /// The lock, if no thread is attached and the world is not stopped. Otherwise the number of
+    /// attached threads.
     fn detached(&self) -> Result<Guard<'_>, usize> {
-        // A thread that is attached must not wait for the end of a stop that waits for it.
+        // An attached thread must not wait for the end of a stop that waits for this thread.
         match self.threads.lock().threads.len() {
             0 => {}
             attached => return Err(attached),
@@ -299,8 +308,8 @@ impl Registry {
         }
     }
 
-    /// Waits for the end of a stop; none begins while what this returns is kept. Not for a thread that is
-    /// attached and runs, but for one in `blocking`.
+    /// Waits for the end of a stop. No stop begins while the returned guard is kept. An attached
+    /// thread that runs must not call this; a thread in `blocking` may.
     pub(in crate::mutator) fn between_stops(&self) -> Guard<'_> {
         assert!(
             !stopping::is_stopping_that(self),
@@ -309,14 +318,14 @@ impl Registry {
         self.threads.lock_resumed()
     }
 
-    /// How a thread that attaches sizes its buffers, and how many attached before it.
+    /// The sizing of a thread that attaches, and the number of threads that attached before it.
     fn start(&self, config: &Config) -> (Sizing, u64) {
         let inner = self.threads.lock();
         (Sizing::start(config, &inner.data.averages), inner.data.ever)
     }
 }
 
-/// What all threads did since this was asked last. None of those that are attached runs.
+/// What all threads did since the last call. None of the attached threads runs.
 fn end_count(inner: &mut Inner<Attached, Ledger>) -> Totals {
     let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
     for state in inner.threads.iter().map(Attached::state) {
@@ -328,7 +337,7 @@ fn end_count(inner: &mut Inner<Attached, Ledger>) -> Totals {
     cycle
 }
 
-/// The averages take in a cycle.
+/// Adds a cycle to the averages.
 fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &Totals, used: usize, capacity: usize) {
     let requested = counted.sum.allocated_in_all() as usize;
     inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
@@ -341,26 +350,27 @@ fn totals(inner: &Inner<Attached, Ledger>) -> Totals {
 }
 
 thread_local! {
-    /// This thread's state, in whichever heap; null: it is attached to none.
+    /// This thread's state, in whichever heap. Null if the thread is attached to none.
     static ATTACHED: Cell<*const State> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Whether this thread is attached to some heap, and not in `blocking`.
 pub(in crate::mutator) fn runs_attached() -> bool {
     let state = ATTACHED.get();
-    // SAFETY: not null, it is the state of this very thread, which `Detach` forgets before it is freed.
+    // SAFETY: if not null, it is the state of this very thread; `Detach` resets the pointer before
+    // the state is freed.
     !state.is_null() && !unsafe { &*state }.status.is_safe()
 }
 
 /// The calling thread's state in this heap, if it is attached to it.
 pub(in crate::mutator) fn own_state(shared: &Shared) -> Option<&State> {
-    // SAFETY: not null, it is the state of this very thread, which `Detach` forgets before it is
-    // freed; and no caller detaches while it has it.
+    // SAFETY: if not null, it is the state of this very thread; `Detach` resets the pointer before
+    // the state is freed. No caller detaches while it has the reference.
     let state = unsafe { ATTACHED.get().as_ref() };
     state.filter(|state| std::ptr::eq(&*state.shared, shared))
 }
 
-/// Runs `body` as a thread of the heap; detaches however it ends.
+/// Runs `body` as a thread of the heap. Detaches when `body` returns or unwinds.
 pub(crate) fn attach<R>(
     shared: &Arc<Shared>,
     body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R,
@@ -377,7 +387,8 @@ pub(crate) fn attach<R>(
     shared.registry.threads.attach(Attached::from(&*state), |ledger| {
         ledger.ever += 1;
         shared.registry.count.fetch_add(1, Ordering::Relaxed);
-        // Behind the end of a stop that this thread waited for, which may have changed it.
+        // Read after the end of any stop that this thread waited for: that stop may have changed
+        // the hook.
         state.hot.set_load_hook(shared.has_load_hook());
     });
     ATTACHED.set(&*state);
@@ -386,7 +397,7 @@ pub(crate) fn attach<R>(
 }
 
 impl State {
-    /// Gives up all that a thread has of the heap, before it leaves.
+    /// Gives up everything that the thread has of the heap, before it leaves.
     pub(in crate::mutator) fn leave(&self) {
         self.give_up_buffer();
         let shared = &*self.shared;
@@ -405,11 +416,11 @@ impl Drop for Detach<'_> {
         match state.shared.after_fork() {
             Ok(()) => {
                 state.leave();
-                // From here on a stop does not wait for this thread, so that nothing of the heap is
-                // touched any more.
+                // From here on a stop does not wait for this thread, so this thread must not touch
+                // the heap any more.
                 registry.threads.detach(&state.into(), |ledger| registry.count_out(ledger, state));
             }
-            // A child that did not use the heap ends as it likes.
+            // A child that did not use the heap may end in any state.
             Err(_) => registry.threads.detach_unusable(&state.into()),
         }
         ATTACHED.set(std::ptr::null());

@@ -1,23 +1,25 @@
-//! Sampling points: every so many bytes, one allocation takes the slow path.
+//! Sampling points: once every interval of bytes, one allocation takes the slow path.
 //!
-//! The distance to the next point is kept in bytes allocated, wherever they lie: the point is placed in
-//! the buffer as an address (which the limit then includes), lifted when the buffer changes, and
-//! objects outside buffers are counted against it. Between points it costs nothing, as in JEP 331.
+//! The distance to the next point is kept in allocated bytes, wherever they lie. The point is
+//! placed in the buffer as an address, which the limit then includes. When the buffer changes, the
+//! point is lifted. Objects outside buffers are counted against the distance. Between points
+//! sampling costs nothing, as in JEP 331.
 //!
-//! Points lie at the multiples of the interval, wherever objects begin and end: what an object goes
-//! beyond a point brings the next one nearer, and a large object passes several. So their number times
-//! the interval is what was allocated, which counting anew from the end of each object would understate.
+//! Points lie at the multiples of the interval, wherever objects begin and end. The bytes of an
+//! object beyond a point bring the next point nearer, and a large object passes several points. So
+//! the number of points times the interval is the number of allocated bytes. Counting anew from the
+//! end of each object would understate it.
 
 use super::handle::Mutator;
 use super::hot::Hot;
 use std::cell::Cell;
 
-/// Where the next sampling point is. The owner's own.
+/// The position of the next sampling point. Owner only.
 #[derive(Debug)]
 pub(in crate::mutator) struct Sampling {
-    /// Its address in the buffer, or `NEVER`: sampling is off, or there is no buffer.
+    /// Its address in the buffer. `NEVER` if sampling is off or there is no buffer.
     point: Cell<usize>,
-    /// Bytes to the point from where the buffer begins, or, without a buffer, from now on.
+    /// Bytes from the start of the buffer to the point. Without a buffer, bytes from now on.
     distance: Cell<usize>,
     /// Bytes from one point to the next; 0: off.
     interval: Cell<usize>,
@@ -35,7 +37,7 @@ impl Default for Sampling {
 }
 
 impl Sampling {
-    /// The address allocation must not pass unnoticed.
+    /// The address at which an allocation must take the slow path.
     pub(in crate::mutator) fn point(&self) -> usize {
         self.point.get()
     }
@@ -50,7 +52,7 @@ impl Sampling {
         self.passed.get()
     }
 
-    /// From here on there is a point every `interval` bytes; 0: none. `hot` is the buffer.
+    /// Places a point every `interval` bytes from here on; 0: none. `hot` holds the buffer.
     pub(in crate::mutator) fn restart(&self, hot: &Hot, interval: usize) {
         hot.pointer.close();
         self.lift(hot);
@@ -74,7 +76,7 @@ impl Sampling {
         }
     }
 
-    /// Passes the points that an object crosses which ends at `top` in the buffer.
+    /// Passes the points that an object crosses; the object ends at `top` in the buffer.
     pub(in crate::mutator) fn pass(&self, top: usize) {
         if let Some(beyond @ 1..) = top.checked_sub(self.point.get()) {
             self.go_beyond(beyond);
@@ -82,7 +84,8 @@ impl Sampling {
         }
     }
 
-    /// Counts an object of `bytes` outside the buffer; whether that may have moved the point.
+    /// Counts an object of `bytes` outside the buffer. Returns whether that may have moved the
+    /// point.
     pub(in crate::mutator) fn count_outside(&self, hot: &Hot, bytes: usize) -> bool {
         if !self.is_on() {
             return false;
@@ -98,7 +101,8 @@ impl Sampling {
         true
     }
 
-    /// Passes a point, and any further ones, with an object that ends `beyond` bytes (at least 1) behind it.
+    /// Passes a point, and any further ones, for an object that ends `beyond` bytes (at least 1)
+    /// behind it.
     fn go_beyond(&self, beyond: usize) {
         let interval = self.interval.get();
         let points = beyond.div_ceil(interval);
@@ -108,8 +112,9 @@ impl Sampling {
 }
 
 impl Mutator<'_> {
-    /// From here on passes a sampling point every `bytes` allocated, as soon as more than that are; 0: none.
-    /// The fast path costs the same either way.
+    /// Sets the sampling interval: from here on the thread passes a sampling point every `bytes`
+    /// allocated bytes, as soon as more than that are allocated; 0: none. The fast path costs the
+    /// same either way.
     pub fn set_sampling_interval(&mut self, bytes: usize) {
         let state = self.state();
         state.sampling.restart(&state.hot, bytes);

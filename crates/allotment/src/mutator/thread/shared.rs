@@ -1,7 +1,8 @@
-//! What all mutators of a heap share: the free set, the policy's settings, the budget, the registry.
+//! The state that all mutators of a heap share: the free set, the policy's settings, the budget,
+//! the registry.
 //!
-//! Nothing in it is written by every thread at a refill: the free set is written by core, the registry
-//! at attach and detach, the budget when a thread's size changes.
+//! No part of it is written by every thread at a refill. The free set is written per core, the
+//! registry at attach and detach, the budget when a thread's size changes.
 
 use super::stopping::is_stopping_that;
 use crate::mutator::roots::Roots;
@@ -16,7 +17,8 @@ use crate::tlab::sizing::{Config, Sizing};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Releases what it can; whether that was something. See [`HeapBuilder::on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit).
+/// Releases memory if it can, and returns whether it did. See
+/// [`HeapBuilder::on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit).
 pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
 
 /// The part of a heap that its threads work with.
@@ -24,7 +26,7 @@ pub(crate) struct Shared {
     /// Whether this process is the one that the heap knows: [`after_fork`](Self::after_fork).
     pub(crate) process: ProcessMark,
     pub(crate) free: FreeSet<Committer>,
-    /// In which cards slots were written, whatever the collector.
+    /// The cards of written slots, kept with every collector.
     pub(crate) cards: CardTable,
     pub(crate) shapes: Shapes,
     pub(crate) early_types: EarlyTypes,
@@ -33,7 +35,7 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     pub(crate) roots: Roots,
     pub(crate) collector: Box<dyn Collector>,
-    /// Asked when a collection did not help; whether it released something.
+    /// Called when a collection did not help. Returns whether it released something.
     pub(crate) on_heap_limit: Option<HeapLimitHook>,
     pub(crate) topology: Topology,
     pub(crate) clock: Clock,
@@ -43,16 +45,18 @@ pub(crate) struct Shared {
     pub(crate) zero_tlab: bool,
     /// `ZeroWindowSize`, in bytes.
     pub(crate) zero_window: usize,
-    /// Of more bytes that are recycled at once too little is in the caches for their end to be used first.
+    /// Limit in bytes for recycling the last regions first. Of more bytes than this, too little is
+    /// in the caches.
     pub(crate) hot_bytes: usize,
     pub(crate) zeal: ZealSchedule,
-    /// Full collections so far, counted by whoever does one. Written while the world is stopped. Relaxed: who compares two
-    /// readings stood still in between.
+    /// Full collections so far. The thread that does a full collection counts it, while the world
+    /// is stopped. Relaxed: a thread that compares two readings stood still in between.
     pub(crate) full_collections: AtomicU64,
-    /// Whether threads that attach have loads of generated code call their hook. Written while the world is stopped. Relaxed.
+    /// Whether generated code of newly attached threads calls its hook for each load. Written while
+    /// the world is stopped. Relaxed.
     pub(crate) load_hook: AtomicBool,
-    /// Held while the world is stopped, and by whoever takes regions from the heap without being one of its threads: a
-    /// collector counts on the regions it found.
+    /// Held while the world is stopped. Also held by a thread that takes regions from the heap
+    /// without being one of its threads. A collector relies on the set of regions that it found.
     pub(crate) regions: Mutex<()>,
 }
 
@@ -65,8 +69,8 @@ impl Shared {
         self.load_hook.store(on, Ordering::Relaxed);
     }
 
-    /// Keeps collections away from the regions, or waits for the end of one; `None`: this thread has stopped the world
-    /// itself.
+    /// Keeps collections away from the regions, or waits for the end of one. `None` if this thread
+    /// has stopped the world itself.
     pub(crate) fn keep_regions(&self) -> Option<MutexGuard<'_, ()>> {
         (!is_stopping_that(&self.registry)).then(|| self.lock_regions())
     }
@@ -75,7 +79,7 @@ impl Shared {
         self.regions.lock().expect("what panics in the stopped world ends the process")
     }
 
-    /// The core the caller runs on, as the free set numbers them.
+    /// The core that the caller runs on, in the numbering of the free set.
     pub(crate) fn home(&self) -> usize {
         match self.free.homes() {
             1 => 0,
@@ -95,7 +99,8 @@ impl Shared {
         self.free.table().index_of(one) == self.free.table().index_of(other)
     }
 
-    /// Lets the budget decide on a thread's size before it refills; the time of that in ms.
+    /// Lets the budget decide on a thread's size before the thread refills. Returns the time of the
+    /// decision in ms.
     pub(in crate::mutator) fn settle(&self, sizing: &mut Sizing) -> u64 {
         let now_ms = self.clock.coarse_ms();
         if self.budget.settle(&self.sizing, sizing, now_ms) == Settlement::RunCensus {
@@ -110,10 +115,10 @@ impl Shared {
         self.registry.census(|threads| self.budget.census(threads, now_ms));
     }
 
-    /// Covers `[start, end)`, which nobody needs, and lets another thread on this core find it.
+    /// Covers the unused memory `[start, end)`, and lets another thread on this core find it.
     pub(in crate::mutator) fn cover_rest(&self, start: usize, end: usize) {
         if start < end {
-            // SAFETY: the rest of a piece the caller took.
+            // SAFETY: the range is the rest of a piece that the caller took.
             unsafe { fill(start, end) };
             self.free.give_spare(self.home(), start, end);
         }
@@ -129,8 +134,8 @@ impl Shared {
     }
 
     /// Whether a collection of another thread exceeded the limit on overhead since `before` was
-    /// read, and by what: then it has done so for all who stood still. Not where there is a hook,
-    /// which one of them may be asking to let something go.
+    /// read, and its numbers. That result holds for all threads that stood still. `None` if there
+    /// is a heap-limit hook: one of those threads may be asking it to release something.
     pub(in crate::mutator) fn over_limit_since(
         &self,
         before: Option<(u64, GcOverhead)>,
@@ -149,8 +154,9 @@ impl Shared {
 pub(crate) struct Committer {
     pub(crate) reservation: Reservation,
     pub(crate) region_bytes: usize,
-    /// Bytes made writable at a time, a power of two: a region, or a huge page where that is more and huge
-    /// pages are asked for. The kernel gives no huge page to a mapping that is smaller than one.
+    /// Bytes made writable at a time, a power of two. This is a region, or a huge page if that is
+    /// larger and huge pages are asked for. The kernel gives no huge page to a mapping that is
+    /// smaller than one.
     pub(crate) granule: usize,
     /// `AlwaysPreTouch`.
     pub(crate) pre_touch: bool,
@@ -166,7 +172,8 @@ impl Backing for Committer {
         }
         let touched = !self.pre_touch || self.reservation.pretouch(offset, self.region_bytes, 1).is_ok();
         if !touched {
-            // The system has fewer pages than it promised; nothing is lost by giving the promise back.
+            // The system has fewer pages than it promised. Nothing is lost by giving the promise
+            // back.
             let _ = self.reservation.uncommit(offset, self.region_bytes);
         }
         touched

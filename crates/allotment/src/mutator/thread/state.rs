@@ -1,4 +1,4 @@
-//! What a heap keeps of an attached thread.
+//! The state that a heap keeps for each attached thread.
 
 use super::hot::Hot;
 use super::private::Private;
@@ -16,53 +16,56 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The state of one mutator. The hot part comes first: a mutator is a pointer to it.
+/// The state of one mutator. The hot part comes first, because a mutator is a pointer to it.
 #[repr(C)]
 pub(in crate::mutator) struct State {
     pub(in crate::mutator) hot: Hot,
     /// The heap. Never changes.
     pub(in crate::mutator) shared: Arc<Shared>,
-    /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. Owner writes; a collector
-    /// reads while the thread is stopped or kept in a blocking region.
+    /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. The owner
+    /// writes the list. A collector reads it while the thread is stopped or held in a blocking
+    /// region.
     pub(in crate::mutator) links: Cell<Entry>,
-    /// The same while the thread is in a blocking region; changed then under `Roots::outside`.
+    /// The same list while the thread is in a blocking region. It then changes under
+    /// `Roots::outside`.
     pub(in crate::mutator) parked: Cell<Entry>,
     /// State of the generator of identity hashes; never 0. Owner only.
     pub(in crate::mutator) hash_seed: Cell<u64>,
-    /// Whether the thread runs. Owner and stoppers.
+    /// Whether the thread runs. The owner and stoppers use it.
     pub(in crate::mutator) status: Status,
-    /// Which thread it is. Never changes.
+    /// The thread's identity. Never changes.
     pub(in crate::mutator) identity: ThreadIdentity,
-    /// Safepoints reached. Owner only, as all that follow where nothing else is said; and the stopper's, while
-    /// the owner is held.
+    /// Safepoints reached. Owner only, as are all following fields unless stated otherwise. The
+    /// stopper uses them too while the owner is held.
     pub(in crate::mutator) safepoints: Cell<u64>,
     /// Owner only.
     pub(in crate::mutator) zeal: Zeal,
     /// Owner only.
     pub(in crate::mutator) sampling: Sampling,
-    /// What the sizing policy remembers of this thread, and the rest of the cold state. Owner only.
+    /// The sizing policy's data about this thread, and the rest of the cold state. Owner only.
     pub(in crate::mutator) owned: RefCell<Owned>,
-    /// What a census asks of this thread. Owner writes, others read.
+    /// The values that a census reads. The owner writes, other threads read.
     pub(in crate::mutator) published: Published,
-    /// Owner writes, others read. Relaxed.
+    /// The owner writes, other threads read. Relaxed.
     pub(in crate::mutator) counters: StripedCounters,
-    /// What they were when the last cycle ended. Of who ends a cycle, and of the owner when it detaches.
+    /// The counters when the last cycle ended. Used by the thread that ends a cycle, and by the
+    /// owner when it detaches.
     pub(in crate::mutator) counted: Cell<TlabStatistics>,
 }
 
-/// The owner's own.
+/// The part of the state that only the owner uses.
 pub(in crate::mutator) struct Owned {
     pub(in crate::mutator) sizing: Sizing,
-    /// Bytes it allocated in the cycle that ended last, in buffers and outside.
+    /// Bytes that the thread allocated in the last complete cycle, in buffers and outside.
     pub(in crate::mutator) allocated_in_cycle: u64,
     /// The regions this thread fills alone, once it has taken a mark.
     pub(in crate::mutator) private: Option<Private>,
-    /// How often they became everybody's: a mark from before that is of no use.
+    /// How often those regions were given to all threads. A mark from before that is invalid.
     pub(in crate::mutator) dissolved: u64,
 }
 
 impl Owned {
-    /// Makes the thread's own regions everybody's, and forgets them.
+    /// Gives the thread's own regions to all threads, and forgets them.
     pub(in crate::mutator) fn dissolve(&mut self, shared: &Shared) {
         if let Some(mut private) = self.private.take() {
             private.release(shared);
@@ -71,19 +74,22 @@ impl Owned {
     }
 }
 
-/// A [`CensusEntry`] that others may read while its thread runs. Relaxed: each is a hint.
+/// A [`CensusEntry`] that other threads may read while its thread runs. Relaxed: each value is a
+/// hint.
 #[derive(Default)]
 pub(in crate::mutator) struct Published {
-    /// Bytes of the buffer the thread asks for, a multiple of 8, plus 1 if it is a grower.
+    /// Bytes of the buffer that the thread asks for, a multiple of 8, plus 1 if the thread is a
+    /// grower.
     size: AtomicUsize,
-    /// When it last took a buffer, in ms of the heap's clock.
+    /// When the thread last took a buffer, in ms of the heap's clock.
     last_refill_ms: AtomicU64,
 }
 
 impl Published {
     pub(in crate::mutator) fn publish(&self, sizing: &Sizing) {
         let size = sizing.desired_size() + usize::from(sizing.is_grower());
-        // A look first: it rarely changes, and a store would dirty the line at every refill.
+        // Reads first: the value rarely changes, and a store at every refill would dirty the cache
+        // line.
         if self.size.load(Ordering::Relaxed) != size {
             self.size.store(size, Ordering::Relaxed);
         }
@@ -124,7 +130,8 @@ impl State {
         }
     }
 
-    /// The roots in the thread's frames, innermost first. While the thread is stopped, or kept in a blocking region.
+    /// The roots in the thread's frames, innermost first. To be called while the thread is stopped,
+    /// or held in a blocking region.
     pub(in crate::mutator) fn roots(&self) -> Entry {
         match self.links.get() {
             OUTSIDE => self.parked.get(),

@@ -1,15 +1,18 @@
-//! What one thread's buffers did, as its own thread reads it; of all threads it is [`Heap::tlab_totals`](crate::Heap::tlab_totals).
+//! Statistics of one thread's buffers, as its own thread reads them. For all threads together there
+//! is [`Heap::tlab_totals`](crate::Heap::tlab_totals).
 
 use super::state::State;
 use crate::mutator::Mutator;
 use crate::tlab::statistics::TlabStatistics;
 
 impl Mutator<'_> {
-    /// What this thread's buffers did since it attached: how many it took, what they wasted, what went outside.
+    /// Statistics of this thread's buffers since it attached: buffers taken, bytes wasted, bytes
+    /// allocated outside buffers.
     ///
-    /// The buffer in use counts as taken, and as wasted not yet: what will be left of it nobody knows. What a part of the
-    /// program did is the [difference](TlabStatistics::since) of two readings. A stop may come at any safepoint between
-    /// them, and what a buffer had left then is in `gc_waste`.
+    /// The buffer in use counts as taken. Its waste is not counted yet, because its remainder is
+    /// not known. For one part of the program, take the [difference](TlabStatistics::since) of two
+    /// readings. A stop may come at any safepoint between the two readings. The remainder of the
+    /// buffer at that stop is counted in `gc_waste`.
     ///
     /// ```
     /// use allotment::{Heap, OutOfMemory, raw::{Element, Shape}};
@@ -35,7 +38,7 @@ impl Mutator<'_> {
 }
 
 impl State {
-    /// What this thread's buffers did, and what it took without one.
+    /// Statistics of this thread's buffers, and of its allocations without one.
     pub(in crate::mutator) fn statistics(&self) -> TlabStatistics {
         let mut statistics = self.counters.read();
         self.hot.pointer.add_to(&mut statistics);

@@ -4,7 +4,7 @@ use crate::region::card_bytes::{CARD_BYTES, CARD_SHIFT};
 use crate::region::cards::{CardTable, DIRTY};
 use proptest::prelude::*;
 
-/// Where the heap would be: nobody looks at it.
+/// The address where the heap would be. The tests never access it.
 const BASE: usize = 5 << 40;
 
 fn address(card: usize) -> usize {

@@ -1,4 +1,4 @@
-//! What a collection does to the free set, on memory that is not there.
+//! The effects of a collection on the free set, with memory that does not exist.
 
 use super::*;
 use crate::region::Occupancy;
@@ -22,10 +22,10 @@ fn room_is_found_where_it_was_offered() {
     free.offer_region(0, bottom + 256);
     free.offer_region(1, free.table().get(1).top());
     free.verify().unwrap();
-    // The roomier one serves its core first, and says what is not zero any more.
+    // The region with more room serves its core first, and reports which part is not zero any more.
     let piece = allocate(&free, 1, 512, 512).expect("room");
     assert_eq!((piece.start, piece.dirty), (bottom + 256, piece.end));
-    // The other one is found when nothing else is left.
+    // The other region is found when nothing else is left.
     while let Some(piece) = allocate(&free, 1, 512, 512) {
         assert!(piece.end <= free.table().end(3));
     }
@@ -95,7 +95,7 @@ fn regions_go_back_to_the_system_when_their_time_has_come() {
 
 #[test]
 fn a_run_is_a_run_where_it_was_moved_to() {
-    // It moves by less than its length, by more, and beyond where anything was.
+    // It moves by less than its length, by more, and to regions that were never used.
     for down in [1, 2, 4] {
         let (free, memory) = heap(1024, 8, 2, RefillMode::CompareAndSwap);
         let piece = free.allocate_humongous(1, 2500).expect("room");
@@ -107,7 +107,7 @@ fn a_run_is_a_run_where_it_was_moved_to() {
         assert_eq!((run.regions, run.bytes), (3, 2500));
         let to = start - down;
         for index in to..start {
-            // The uppermost had memory before, and was written.
+            // The uppermost region had memory before, and was written.
             if index == start - 1 {
                 let taken = free.take_untouched_region(index);
                 assert!(taken);
@@ -128,7 +128,7 @@ fn a_run_is_a_run_where_it_was_moved_to() {
         assert!(free.table().get(to).is_tenured());
         assert_eq!(free.occupancy().humongous_regions, 3);
         assert!((0..8).all(|index| index == to || !free.table().get(index).is_tenured()));
-        // What was written above it is known: who gets it next is told.
+        // The written memory above it is recorded, so the next owner is told.
         free.give_humongous(to);
         free.verify().unwrap();
         let again = free.allocate_humongous(0, 8 * 1024).expect("all of it");

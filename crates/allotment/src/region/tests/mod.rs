@@ -1,4 +1,5 @@
-//! The free set over memory that is not there, so that regions can be tiny and the system can refuse.
+//! The free set over memory that does not exist, so that regions can be tiny and the system can
+//! refuse.
 
 mod bitmap;
 // Their memory is the system's, which Miri does not have.
@@ -25,13 +26,13 @@ use crate::sync::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Where the heap would be.
+/// The address where the heap would be.
 const BASE: usize = 1 << 40;
 
-/// Book of what happened to memory: who has it is a bit, that it was written is another.
+/// Record of the memory: one bit says whether a word is owned, another that it was written.
 struct Memory {
     region_bytes: usize,
-    /// Regions the system will yet commit.
+    /// Number of regions that the system will still commit.
     allowance: AtomicUsize,
     /// Whether it refuses to take memory back.
     stubborn: AtomicBool,
@@ -42,7 +43,7 @@ struct Memory {
     words: Box<[AtomicU8]>,
 }
 
-/// Somebody has the word.
+/// The word has an owner.
 const OWNED: u8 = 1;
 /// The word does not read zero.
 const WRITTEN: u8 = 2;
@@ -52,7 +53,7 @@ impl Memory {
         &self.words[(start - BASE) / WORD..(end - BASE) / WORD]
     }
 
-    /// Takes `[start, end)`, which nobody may have.
+    /// Takes `[start, end)`, which must have no owner.
     fn claim(&self, start: usize, end: usize) {
         for (offset, word) in self.words(start, end).iter().enumerate() {
             let before = word.fetch_or(OWNED, Ordering::Relaxed);
@@ -60,7 +61,7 @@ impl Memory {
         }
     }
 
-    /// Gives `[start, end)` back; to be called before anybody can take it.
+    /// Gives `[start, end)` back. To be called before another thread can take it.
     fn release(&self, start: usize, end: usize) {
         for (offset, word) in self.words(start, end).iter().enumerate() {
             let before = word.fetch_and(!OWNED, Ordering::Relaxed);
@@ -74,7 +75,7 @@ impl Memory {
         }
     }
 
-    /// A piece lies in the heap, and is as clean as it says.
+    /// Checks that a piece lies in the heap, and is as clean as it says.
     fn check(&self, piece: Carve) {
         assert!(
             piece.start < piece.end && piece.start.is_multiple_of(WORD) && piece.end.is_multiple_of(WORD)
@@ -90,7 +91,7 @@ impl Memory {
         }
     }
 
-    /// All owners are gone, and did the worst: what they had is written.
+    /// All owners are gone, after the worst case: all their memory is written.
     fn abandon(&self) {
         for word in &self.words {
             if word.fetch_and(!OWNED, Ordering::Relaxed) & OWNED != 0 {
@@ -129,7 +130,8 @@ impl Backing for Arc<Memory> {
     }
 }
 
-/// A heap of `regions` regions of `region_bytes` for `homes` cores; the system has memory for all of it.
+/// A heap of `regions` regions of `region_bytes` for `homes` cores. The system has memory for all
+/// of it.
 fn heap(
     region_bytes: usize,
     regions: usize,

@@ -1,9 +1,9 @@
-//! What the layers above may ask of the free set, as data.
+//! The calls that the layers above may make on the free set, as data.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// One call. An [`Index`] chooses among the things of its kind there are at that moment.
+/// One call. An [`Index`] chooses among the existing objects of its kind at that moment.
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
     Allocate {
@@ -35,7 +35,7 @@ pub(super) enum Operation {
     TakeRegion {
         home: usize,
     },
-    /// Fills so many words of a region that is owned alone, and lets all use the rest.
+    /// Fills so many words of a region that is owned alone, and lets all threads use the rest.
     Share {
         region: Index,
         words: usize,

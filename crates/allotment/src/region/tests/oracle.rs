@@ -1,12 +1,12 @@
 //! A naive account of the heap: the state of each region, the owner of each word, a list of spares.
 //!
-//! It does not choose, it judges: what the free set handed out was there to be handed out, and what it
-//! did not find was not there.
+//! The account makes no choices of its own, it judges: memory that the free set handed out was
+//! available, and memory that it did not find was not.
 
 use super::*;
 use proptest::sample::Index;
 
-/// What the holder of a piece knows.
+/// What the holder of a piece knows about it.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: usize,
@@ -62,7 +62,8 @@ impl Oracle {
         self.states.iter().filter(|&&each| each == state).count()
     }
 
-    /// Behind the last word of the region that somebody has; spares are had by the free set.
+    /// The address behind the last owned word of the region. The free set counts as the owner of
+    /// spares.
     fn top(&self, index: usize) -> usize {
         let (bottom, end) = (self.bottom(index), self.bottom(index + 1));
         let owned =
@@ -82,7 +83,8 @@ impl Oracle {
         self.count(State::Free) > 0 || self.count(State::Uncommitted) > 0 && self.allowance() > 0
     }
 
-    /// `piece` says what is so about its memory, and no more than needed; it is somebody's from now on.
+    /// Checks that `piece` describes its memory correctly and is no larger than needed. It has an
+    /// owner from now on.
     fn hand_out(&mut self, piece: Carve, region_end: usize) {
         self.memory.check(piece);
         let word = |address: usize| (address - BASE) / WORD;
@@ -159,7 +161,7 @@ impl Oracle {
         }
     }
 
-    /// Chooses a piece and writes its first words; the piece without its tail.
+    /// Chooses a piece and writes its first words. Returns the piece without its tail.
     fn write_some(&mut self, choice: Index, used: usize) -> Option<(Piece, usize)> {
         let count = self.pieces.len();
         let piece = self.pieces.swap_remove((count > 0).then(|| choice.index(count))?);
@@ -243,7 +245,7 @@ impl Oracle {
         let refusals = self.refusals();
         let run = self.free.allocate_humongous(home, bytes);
         let refused = self.refusals() > refusals;
-        // A claim that failed leaves what it committed.
+        // A failed claim leaves its committed regions committed.
         for (state, committed) in self.states.iter_mut().zip(&self.memory.committed) {
             if *state == State::Uncommitted && committed.load(Ordering::Relaxed) {
                 *state = State::Free;
@@ -312,7 +314,7 @@ impl Oracle {
         self.runs.clear();
     }
 
-    /// Both agree on every region.
+    /// The account and the free set agree on every region.
     pub(super) fn agree(&self) {
         self.free.verify().unwrap();
         for (index, &state) in self.states.iter().enumerate() {

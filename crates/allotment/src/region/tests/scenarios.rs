@@ -1,4 +1,4 @@
-//! Single cases, each named after the promise it holds the free set to.
+//! Single cases, each named after the guarantee of the free set that it checks.
 
 use super::*;
 use crate::region::MAX_REGION_BYTES;
@@ -33,7 +33,7 @@ fn untouched_regions_side_by_side_are_one_core_s() {
     for (turn, &regions) in taken.iter().enumerate().take(8) {
         assert_eq!(regions, [turn, 8 + turn]);
     }
-    // One core begins the next run, and where there is no other the second takes what it finds.
+    // One core begins the next run. There is no other run, so the second core takes any region.
     assert_eq!(taken[8], [16, 17]);
     assert_eq!([take(0), take(1), take(1)], [18, 19, 20]);
 }
@@ -54,11 +54,11 @@ fn after_a_reset_a_core_gets_its_regions_back() {
 fn at_the_capacity_nobody_waits_for_who_moves_a_region() {
     let (free, _) = small(4, 1);
     free.set_capacity(2);
-    // One that lost its CPU in the midst of it.
+    // A thread that lost its CPU in the midst of a move.
     let moving = free.transit.begin();
     let taken = [(); 3].map(|()| allocate(&free, 0, REGION, REGION).is_some());
     assert_eq!(taken, [true, true, false]);
-    // Nor is what a larger capacity has kept from anybody.
+    // Nor does any thread get a region that the lower capacity withheld.
     free.raise_capacity(3);
     assert!(allocate(&free, 0, REGION, REGION).is_some());
     drop(moving);

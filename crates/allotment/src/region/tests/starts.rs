@@ -6,7 +6,7 @@ use crate::region::starts::StartTable;
 use proptest::prelude::*;
 use std::cell::Cell;
 
-/// Where the heap would be: nobody looks at it.
+/// The address where the heap would be. The tests never access it.
 const BASE: usize = 5 << 40;
 
 /// Sizes in bytes: fillers of a word, small objects, about a card, many cards, humongous.

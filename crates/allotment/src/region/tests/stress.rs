@@ -7,7 +7,8 @@ const REGION: usize = 512;
 const REGIONS: usize = 48;
 const THREADS: u64 = 6;
 
-/// Marsaglia's xorshift: no two runs of threads interleave alike, so a seed would repeat nothing else.
+/// Marsaglia's xorshift. No two runs of threads interleave alike, so a seed would repeat nothing
+/// else.
 struct Random(u64);
 
 impl Random {
@@ -77,7 +78,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes the last piece, uses some of it, and lets go of the tail.
+    /// Takes the last piece, uses some of it, and gives up the tail.
     fn let_tail_go(&mut self) -> Option<(usize, usize)> {
         let piece = self.pieces.pop()?;
         let tail = self.random.bytes(piece.start + WORD, piece.end);
@@ -146,7 +147,8 @@ fn on_threads(free: &FreeSet<Arc<Memory>>, memory: &Memory, seed: u64, body: imp
     });
 }
 
-/// Nothing was lost: what threads hold and what spares there are is what is used, and all else can be had.
+/// Nothing was lost: the threads' pieces and the spares make up the used memory, and all other
+/// memory can be taken.
 fn assert_accounted(free: &FreeSet<Arc<Memory>>, memory: &Memory) {
     free.verify().unwrap();
     let spares: usize = free.spares().map(|spare| spare.end - spare.start).sum();

@@ -1,19 +1,20 @@
-//! The averaging primitive of HotSpot's sizing: an exponentially weighted mean that starts fast.
+//! The averaging primitive of HotSpot's sizing: an exponentially weighted mean that adapts quickly
+//! at the start.
 //!
-//! The same arithmetic, in the same 32-bit floats, as `AdaptiveWeightedAverage` in HotSpot's
-//! `gcUtil.hpp`, because a reader compares our sizes with a JVM's. A mean in `f64` would be closer to the
-//! truth and further from the thing compared with.
+//! It has the same arithmetic, in the same 32-bit floats, as `AdaptiveWeightedAverage` in HotSpot's
+//! `gcUtil.hpp`, because a reader compares our sizes with a JVM's. Refused: a mean in `f64`. It
+//! would be more exact, but further from HotSpot's.
 
 /// An exponentially weighted moving average.
 ///
-/// The n-th sample x counts e = max(weight, floor(100 / n)) percent, and nothing but the weight after the
-/// hundredth:
+/// The n-th sample x counts e = max(weight, floor(100 / n)) percent. After the hundredth, only the
+/// weight counts:
 ///
 /// ```text
 /// average = ((100 - e) * average + e * x) / 100
 /// ```
 ///
-/// so the first sample replaces the average and the second counts at least half.
+/// So the first sample replaces the average, and the second counts at least half.
 ///
 /// ```
 /// # #[cfg(feature = "internals")] {
@@ -31,9 +32,9 @@
 pub struct Average {
     /// The average; 0 before the first sample.
     value: f32,
-    /// What a new sample counts at least, in percent: 0..=100.
+    /// The least share that a new sample counts, in percent: 0..=100.
     weight: u8,
-    /// Samples taken so far; stops at [`OLD`], from where the count no longer matters.
+    /// Samples taken so far. Stops at [`OLD`], from where the count no longer matters.
     samples: u8,
 }
 
@@ -47,7 +48,7 @@ impl Average {
         Self { value: 0.0, weight: if weight > 100 { 100 } else { weight }, samples: 0 }
     }
 
-    /// Takes in one sample; one that is not a finite number is ignored.
+    /// Adds one sample. A sample that is not a finite number is ignored.
     pub fn sample(&mut self, sample: f32) {
         if !sample.is_finite() {
             return;

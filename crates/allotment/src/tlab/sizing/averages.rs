@@ -1,19 +1,21 @@
-//! What all threads' sizing shares: averages over collection cycles, written at cycle ends only.
+//! The part of sizing that all threads share: averages over collection cycles, written only when a
+//! cycle ends.
 //!
-//! A thread reads them when it starts and when a cycle ends, never at a refill; so they need no atomics, only
-//! whatever already orders a cycle's end with its threads.
+//! A thread reads them when it starts and when a cycle ends, never at a refill. So they need no
+//! atomics. The order between the end of a cycle and its threads suffices.
 
 use super::{Average, Config};
 
-/// What the heap knows of a cycle that ended, summed over its threads.
+/// The heap's numbers for a cycle that ended, summed over its threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapCycle {
     /// Bytes that allocation had taken of `capacity` when the cycle ended.
     pub used: usize,
     /// Bytes that could be allocated between two cycles: the eden, or the regions mutators may use.
     ///
-    /// A collector without a fixed eden must not report the whole heap here: `used` would never pass
-    /// half of it, and a cycle that stays below half teaches the policies nothing (JDK-8353184).
+    /// A collector without a fixed eden must not report the whole heap here: `used` would never
+    /// pass half of it, and a cycle that stays below half teaches the policies nothing
+    /// (JDK-8353184).
     pub capacity: usize,
     /// Bytes of buffers that all threads together were given in the cycle.
     pub requested: usize,
@@ -23,8 +25,8 @@ pub struct HeapCycle {
 
 /// Averages over cycles, one per heap.
 ///
-/// At a cycle's end, [`end_cycle`](Self::end_cycle) comes first and [`Sizing::end_cycle`] of every thread
-/// second: the threads' new sizes look at the new averages.
+/// At a cycle's end, [`end_cycle`](Self::end_cycle) comes first and [`Sizing::end_cycle`] of every
+/// thread second: the threads' new sizes look at the new averages.
 ///
 /// [`Sizing::end_cycle`]: super::Sizing::end_cycle
 #[derive(Clone, Debug, PartialEq)]
@@ -49,10 +51,10 @@ impl Averages {
         Self { threads: seeded(1.0), requested: seeded(0.10), capacity: config.capacity }
     }
 
-    /// Takes in a cycle that ended.
+    /// Adds a cycle that ended.
     ///
-    /// The number of threads is sampled when any of them requested a buffer, the requested share (at most
-    /// 1) when the cycle was representative: more than half of its capacity was used.
+    /// The number of threads is sampled if any of them requested a buffer. The requested share (at
+    /// most 1) is sampled if the cycle was representative: more than half of its capacity was used.
     pub fn end_cycle(&mut self, cycle: &HeapCycle) {
         self.capacity = cycle.capacity;
         if cycle.requested == 0 {
@@ -64,11 +66,11 @@ impl Averages {
         }
     }
 
-    /// The number of threads that a new thread will share the capacity with, itself included: the average
-    /// to the nearest whole number, at least 1.
+    /// The number of threads that a new thread will share the capacity with, itself included. This
+    /// is the average rounded to the nearest whole number, at least 1.
     #[must_use]
     pub fn allocating_threads(&self) -> usize {
-        // A float becomes the nearest number an integer can hold: nothing here can overflow.
+        // The cast saturates at the nearest integer value, so nothing here can overflow.
         ((self.threads.value() + 0.5) as usize).max(1)
     }
 

@@ -1,8 +1,9 @@
-//! What a sizing policy is set to: options turned into numbers that need no further checks.
+//! The settings of a sizing policy: options turned into numbers that need no further checks.
 //!
-//! [`Settings`] is what a user chose, with 0 and `None` for "by policy"; [`Config`] is what follows from
-//! it. The difference is a type because the refill path divides by some of the numbers: a `Config` can be
-//! built in one way only, and no `Config` makes a policy panic or overflow, whatever the settings were.
+//! [`Settings`] has the choices of a user, with 0 and `None` for "by policy". [`Config`] has the
+//! resulting numbers. They are two types because the refill path divides by some of the numbers. A
+//! `Config` can be built in one way only, and no `Config` makes a policy panic or overflow,
+//! whatever the settings were.
 
 use super::{adaptive, align_down, epsilon, shenandoah};
 use crate::object::{WORD, align_to_word};
@@ -11,13 +12,14 @@ use crate::options::TlabPolicy;
 /// The smallest buffer that can be asked for, in bytes.
 const SMALLEST: usize = 64;
 
-/// What the heap knows when it sets up its sizing: the options, and the size of a region.
+/// The heap's input for its sizing: the options, and the size of a region.
 ///
 /// ```
 /// # #[cfg(feature = "internals")] {
 /// use allotment::tlab::sizing::{Config, Settings};
 ///
-/// let config = Config::new(&Settings { region_size: 2 << 20, capacity: 4 << 30, ..Settings::default() });
+/// let settings = Settings { region_size: 2 << 20, capacity: 4 << 30, ..Settings::default() };
+/// let config = Config::new(&settings);
 /// assert_eq!((config.floor(), config.max_tlab_size()), (16 << 10, 2 << 20));
 /// # }
 /// ```
@@ -27,22 +29,22 @@ pub struct Settings {
     pub policy: TlabPolicy,
     /// Bytes of a region; no buffer is larger.
     pub region_size: usize,
-    /// Bytes that can be allocated between two cycles, or in all where nothing is ever collected.
+    /// Bytes that can be allocated between two cycles, or in total if nothing is ever collected.
     pub capacity: usize,
-    /// `TLABSize` in bytes, 0 for the policy's own. What a thread starts with; with `adaptive` also what it
-    /// never shrinks below.
+    /// `TLABSize` in bytes, 0 for the policy's own. A thread starts with this size. With `adaptive`
+    /// it never shrinks below it.
     pub tlab_size: usize,
     /// `MinTLABSize` in bytes.
     pub min_tlab_size: usize,
     /// `MaxTLABSize` in bytes, 0 for the policy's own.
     pub max_tlab_size: usize,
-    /// `ResizeTLAB`: whether a thread's size follows what it allocates, in every policy.
+    /// `ResizeTLAB`: whether a thread's size follows its allocation, in every policy.
     pub resize: bool,
     /// `TLABWasteTargetPercent`, from which the target number of refills follows.
     pub waste_target_percent: usize,
     /// `TLABRefillWasteFraction`: a buffer is kept if more than size / this is free.
     pub refill_waste_fraction: usize,
-    /// `TLABWasteIncrement` in words of 8 bytes: what the limit rises by each time a buffer is kept.
+    /// `TLABWasteIncrement` in words of 8 bytes: the rise of the limit each time a buffer is kept.
     pub waste_increment: usize,
     /// `TLABAllocationWeight` in percent, `None` for the policy's own.
     pub allocation_weight: Option<u8>,
@@ -53,7 +55,8 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// HotSpot's defaults with the `adaptive` policy, for a heap of 512 MiB with regions of 256 KiB.
+    /// HotSpot's defaults with the `adaptive` policy, for a heap of 512 MiB with regions of 256
+    /// KiB.
     fn default() -> Self {
         Self {
             policy: TlabPolicy::Adaptive,
@@ -73,7 +76,7 @@ impl Default for Settings {
     }
 }
 
-/// What all threads' sizing reads; one per heap, constant.
+/// The constants that all threads' sizing reads; one per heap.
 ///
 /// ```text
 /// 64 <= min_tlab_size <= max_tlab_size <= max(region, 64)    both multiples of 8
@@ -95,16 +98,17 @@ pub struct Config {
     pub(super) allocation_weight: u8,
     pub(super) elasticity: f64,
     pub(super) decay_ms: u64,
-    /// Bytes between two cycles, before the first cycle has told.
+    /// Bytes between two cycles, as assumed before the first cycle ends.
     pub(super) capacity: usize,
 }
 
 impl Config {
-    /// What follows from `settings`.
+    /// The numbers that follow from `settings`.
     ///
-    /// Never fails: a size beyond its bounds is moved to the nearest bound (region first, then largest,
-    /// then smallest buffer), since a user may choose sizes without knowing the region that the heap will
-    /// choose. What a user should be told about is refused earlier, where options are read.
+    /// Never fails: a size beyond its bounds is moved to the nearest bound (region first, then
+    /// largest, then smallest buffer). A user may choose sizes without knowing the region that the
+    /// heap will choose. Choices that a user should be told about are refused earlier, where
+    /// options are read.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let policy = settings.policy;
@@ -140,7 +144,7 @@ impl Config {
             refill_waste_fraction: settings.refill_waste_fraction.max(1),
             waste_increment: settings.waste_increment.saturating_mul(WORD),
             allocation_weight: settings.allocation_weight.unwrap_or(policy_weight(policy)).min(100),
-            // `max` also turns what is not a number into 1.
+            // `max` also turns NaN into 1.
             elasticity: settings.elasticity.max(1.0),
             decay_ms: settings.decay_ms.max(1),
             capacity: settings.capacity,
@@ -153,14 +157,14 @@ impl Config {
         self.policy
     }
 
-    /// What a thread starts with, in bytes; 0: what follows from the averages over cycles then.
+    /// The size that a thread starts with, in bytes. With 0 the size follows from the averages over
+    /// cycles.
     #[must_use]
     pub const fn tlab_size(&self) -> usize {
         self.tlab_size
     }
 
-    /// The smallest buffer that is worth having, in bytes: where less is left, a thread allocates outside a
-    /// buffer.
+    /// The smallest useful buffer, in bytes. If less is left, a thread allocates outside a buffer.
     #[must_use]
     pub const fn min_tlab_size(&self) -> usize {
         self.min_tlab_size
@@ -172,8 +176,8 @@ impl Config {
         self.max_tlab_size
     }
 
-    /// What every thread may hold under the `adaptive` policy without asking, in bytes: `TLABSize` if the
-    /// user gave one, 16 KiB otherwise. A thread's first buffer has this size.
+    /// Bytes that every thread may hold under the `adaptive` policy without asking: `TLABSize` if
+    /// the user gave one, 16 KiB otherwise. A thread's first buffer has this size.
     #[must_use]
     pub const fn floor(&self) -> usize {
         if self.tlab_size == 0 { self.min_tlab_size } else { self.tlab_size }
@@ -185,19 +189,20 @@ impl Config {
         self.target_refills
     }
 
-    /// What a new sample counts in an average, in percent.
+    /// The share that a new sample counts in an average, in percent.
     #[must_use]
     pub const fn allocation_weight(&self) -> u8 {
         self.allocation_weight
     }
 
-    /// Whether sizes depend on when a thread refilled last; if not, any time will do.
+    /// Whether sizes depend on the time of a thread's last refill. If not, callers may pass any
+    /// time.
     #[must_use]
     pub const fn looks_at_time(&self) -> bool {
         self.resize && matches!(self.policy, TlabPolicy::Adaptive | TlabPolicy::Epsilon)
     }
 
-    /// After how long without a refill a thread counts as idle, in ms.
+    /// Time without a refill after which a thread counts as idle, in ms.
     #[must_use]
     pub const fn decay_ms(&self) -> u64 {
         self.decay_ms
@@ -209,14 +214,14 @@ impl Config {
     }
 }
 
-/// Refills per thread and cycle at which half-full buffers cost `waste_target_percent` of the capacity:
-/// max(2, 100 / (2 * percent)), rounded down.
+/// Refills per thread and cycle at which half-full buffers cost `waste_target_percent` of the
+/// capacity: max(2, 100 / (2 * percent)), rounded down.
 fn target_refills(waste_target_percent: usize) -> usize {
     (100 / waste_target_percent.saturating_mul(2).max(1)).max(2)
 }
 
-/// `TLABAllocationWeight` where the user gives none: Shenandoah gave newer cycles 90 %, and since JDK-8359947
-/// leaves HotSpot's 35 % in its generational mode, for which that change was made.
+/// `TLABAllocationWeight` if the user gives none. Shenandoah gave newer cycles 90 %. Since
+/// JDK-8359947 it leaves HotSpot's 35 % in its generational mode, for which that change was made.
 const fn policy_weight(policy: TlabPolicy) -> u8 {
     match policy {
         TlabPolicy::Shenandoah => 90,

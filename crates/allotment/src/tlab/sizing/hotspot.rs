@@ -1,11 +1,13 @@
 //! HotSpot's sizing, before and after JDK-8381834.
 //!
-//! The aim of both: a thread refills about [`Config::target_refills`] times between two cycles, for then
-//! its last buffer, on average half full when the cycle ends it, wastes 1 / (2 * refills) of what it
-//! allocated. What a thread will allocate is an average of what it allocated in the cycles before, as a
-//! fraction of the capacity. They differ in what they assume of a thread they know nothing of. Before: it
-//! shares all of the capacity with the other threads. After: all threads together request a tenth of it,
-//! until cycles say otherwise; a thread that needs more than it was given doubles within the cycle.
+//! Both aim at about [`Config::target_refills`] refills of a thread between two cycles. The cycle
+//! ends a thread's last buffer half full on average, so that buffer wastes 1 / (2 * refills) of the
+//! thread's allocation. The expected allocation of a thread is an average over the cycles before,
+//! as a fraction of the capacity.
+//!
+//! The two differ in their assumption about an unknown thread. Before: the thread shares all of the
+//! capacity with the other threads. After: all threads together request a tenth of it, until cycles
+//! say otherwise. A thread that needs more than it was given doubles within the cycle.
 //!
 //! Sizes are computed in words of 8 bytes, as in the source, because its divisions round there.
 
@@ -27,8 +29,8 @@ fn is_8381834(config: &Config) -> bool {
 
 /// A new thread's first size, in bytes.
 ///
-/// `TLABSize` if the user gave one. Otherwise, with n threads and t target refills: before, capacity / (n *
-/// t); after, requested fraction * capacity / n / t.
+/// `TLABSize` if the user gave one. Otherwise, with n threads and t target refills: before,
+/// capacity / (n * t); after, requested fraction * capacity / n / t.
 pub(super) fn initial_size(config: &Config, averages: &Averages) -> usize {
     if config.tlab_size != 0 {
         return config.clamp(config.tlab_size);
@@ -45,8 +47,8 @@ pub(super) fn initial_size(config: &Config, averages: &Averages) -> usize {
 
 /// A new thread's allocation fraction.
 ///
-/// Before: one sample that would lead to the first size again, size * target refills / capacity. After: no
-/// sample.
+/// Before: one sample that would lead to the first size again, size * target refills / capacity.
+/// After: no sample.
 pub(super) fn initial_fraction(config: &Config, averages: &Averages, size: usize) -> Average {
     let mut average = Average::new(config.allocation_weight);
     if !is_8381834(config) {
@@ -56,10 +58,10 @@ pub(super) fn initial_fraction(config: &Config, averages: &Averages, size: usize
     average
 }
 
-/// What to ask for at a refill, in bytes, before the pending object is added.
+/// The size to ask for at a refill, in bytes, before the pending object is added.
 ///
-/// After JDK-8381834 a thread with more refills than the target doubles every 8 further refills, up to x16;
-/// the thread's size itself stays. It never exceeds the largest buffer.
+/// After JDK-8381834 a thread with more refills than the target doubles every 8 further refills, up
+/// to x16. The thread's own size stays. The result never exceeds the largest buffer.
 #[inline]
 pub(super) fn boosted(config: &Config, size: usize, refills: usize) -> usize {
     if !config.resize || refills <= config.target_refills || !is_8381834(config) {
@@ -70,10 +72,10 @@ pub(super) fn boosted(config: &Config, size: usize, refills: usize) -> usize {
     if size > config.max_tlab_size >> boosts { config.max_tlab_size } else { size << boosts }
 }
 
-/// What a cycle says of a thread that refilled `refills` times in it, if anything.
+/// The sample from a cycle for a thread that refilled `refills` times in it, if there is one.
 ///
-/// Only of a representative cycle. Before: bytes allocated / bytes used, of a thread that refilled. After:
-/// bytes allocated / capacity, of a thread that allocated.
+/// Only a representative cycle gives a sample. Before: bytes allocated / bytes used, for a thread
+/// that refilled. After: bytes allocated / capacity, for a thread that allocated.
 pub(super) fn cycle_fraction(config: &Config, cycle: &Cycle, refills: usize) -> Option<f32> {
     if !representative(cycle.used, cycle.capacity) {
         None
@@ -86,7 +88,7 @@ pub(super) fn cycle_fraction(config: &Config, cycle: &Cycle, refills: usize) -> 
 
 /// A thread's size for the next cycle, in bytes: average fraction * capacity / target refills.
 ///
-/// After JDK-8381834 a thread that has not been sampled yet is taken for an average one.
+/// After JDK-8381834 a thread without samples is treated as an average one.
 pub(super) fn cycle_size(config: &Config, averages: &Averages, average: &Average, capacity: usize) -> usize {
     let fraction = match average.value() {
         0.0 if is_8381834(config) => averages.requested_per_thread(),

@@ -1,8 +1,9 @@
 //! Shenandoah's limits on buffers, before and after JDK-8359947.
 //!
-//! Before, a buffer could be a whole region: a few hundred threads that start together take one each and
-//! hardly use it, what is left runs out before the next collection, and the others wait for that. The
-//! change bounds the largest and the first buffer instead of changing the sizing, which is HotSpot's in both.
+//! Before, a buffer could be a whole region. A few hundred threads that start together take one
+//! each and hardly use it. The other regions run out before the next collection, and the other
+//! threads wait for that collection. The change bounds the largest and the first buffer. The sizing
+//! is HotSpot's in both.
 
 use super::align_down;
 
@@ -29,9 +30,10 @@ pub const fn max_tlab_size_8359947(region_size: usize) -> usize {
     align_down(smaller(region_size, larger(region_size / 32, 256 << 10)))
 }
 
-/// `TLABSize` since JDK-8359947 where the user gives none, in bytes: max(region / 256, 32 KiB).
+/// `TLABSize` since JDK-8359947 if the user gives none, in bytes: max(region / 256, 32 KiB).
 ///
-/// It may exceed a tiny region; whoever sizes a buffer by it bounds it by the largest buffer.
+/// It may exceed a tiny region. A caller that sizes a buffer with it must apply the largest buffer
+/// as a bound.
 #[must_use]
 pub const fn tlab_size_8359947(region_size: usize) -> usize {
     align_down(larger(region_size / 256, 32 << 10))

@@ -1,14 +1,15 @@
-//! One thread's sizing: what it would ask for next, and when it gives a buffer up.
+//! One thread's sizing: the size of its next request, and when it gives a buffer up.
 //!
-//! The order on the slow path is HotSpot's (`memAllocator.cpp`) where a buffer is not lengthened in place:
-//! [`keep`](Sizing::keep) or drop the buffer; if dropped, [`request`](Sizing::request) a new one; then [`granted`](Sizing::granted) or
+//! The order on the slow path is HotSpot's (`memAllocator.cpp`) if a buffer is not lengthened in
+//! place. First the thread [keeps](Sizing::keep) or drops the buffer. If it drops the buffer, it
+//! [requests](Sizing::request) a new one. Then it calls [`granted`](Sizing::granted) or
 //! [`refused`](Sizing::refused).
 
 use super::{Average, Averages, Config, adaptive, align_down, epsilon, hotspot};
 use crate::object::align_to_word;
 use crate::options::TlabPolicy;
 
-/// A buffer to ask for: anything from `min` to `size` bytes will do, the more the better. Both are
+/// A buffer to ask for: any size from `min` to `size` bytes serves, and larger is better. Both are
 /// multiples of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -18,7 +19,7 @@ pub struct Request {
     pub size: usize,
 }
 
-/// What a thread and its heap did in a cycle that ended.
+/// The numbers of a thread and its heap for a cycle that ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
     /// Bytes that all threads had taken of `capacity` when the cycle ended.
@@ -29,7 +30,8 @@ pub struct Cycle {
     pub allocated: usize,
 }
 
-/// A thread's sizing state; owned and changed by its thread, or by the collector while the thread is stopped.
+/// A thread's sizing state. Its thread owns and changes it, or the collector does so while the
+/// thread is stopped.
 ///
 /// ```text
 /// min_tlab_size <= desired_size <= max_tlab_size, a multiple of 8
@@ -59,7 +61,7 @@ pub struct Sizing {
     desired_size: usize,
     /// Keep the buffer if more bytes than this are free.
     refill_waste_limit: usize,
-    /// What the limit is after a refill; kept so that a refill need not divide.
+    /// The limit after a refill. Kept so that a refill need not divide.
     initial_refill_waste_limit: usize,
     /// Refills since the last cycle.
     refills: usize,
@@ -67,15 +69,15 @@ pub struct Sizing {
     slow_allocations: usize,
     /// `epsilon`: bytes the thread has grown to.
     ergo: usize,
-    /// `adaptive`: bytes of buffers taken since the thread started, idled or lost its buffer to something
-    /// else than a refill. When it refills, all of them are used up.
+    /// `adaptive`: bytes of buffers taken since the thread started, idled, or lost its buffer for
+    /// another reason than a refill. When the thread refills, all of them are used up.
     taken: usize,
-    /// When the last refill was; 0 before the first, which no policy looks at.
+    /// Time of the last refill; 0 before the first, when no policy reads it.
     last_refill_ms: u64,
     /// HotSpot's policies: share of the capacity this thread is expected to allocate in a cycle.
     allocation_fraction: Average,
-    /// `adaptive`: whether the budget counts this thread among those that want more than the floor. Only
-    /// [`Budget`](crate::tlab::budget::Budget) writes it.
+    /// `adaptive`: whether the budget counts this thread among those that want more than the floor.
+    /// Only [`Budget`](crate::tlab::budget::Budget) writes it.
     grower: bool,
 }
 
@@ -104,11 +106,11 @@ impl Sizing {
         }
     }
 
-    /// Whether a buffer with `free` bytes left is kept for smaller objects, so that the pending object goes
-    /// outside.
+    /// Whether a buffer with `free` bytes left is kept for smaller objects, so that the pending
+    /// object goes outside.
     ///
-    /// It is kept if more than the refill waste limit is free. Each time, the limit rises, so that a thread
-    /// that allocates only objects which do not fit cannot stay outside for ever.
+    /// The buffer is kept if more than the refill waste limit is free. The limit rises each time.
+    /// So a thread that allocates only objects which do not fit cannot stay outside without end.
     #[inline]
     pub fn keep(&mut self, config: &Config, free: usize) -> bool {
         let keep = free > self.refill_waste_limit;
@@ -119,15 +121,17 @@ impl Sizing {
         keep
     }
 
-    /// The buffer to ask for, for a pending object of `object` bytes; `None` if the object belongs outside.
+    /// The buffer to ask for, for a pending object of `object` bytes; `None` if the object belongs
+    /// outside.
     ///
-    /// `available` is a hint of how many bytes the heap could give at once, and `now_ms` any clock that
-    /// does not run backwards. With `adaptive`, [`Budget::settle`](crate::tlab::budget::Budget::settle)
-    /// comes first: it decides on growth and decay, which this only carries out.
+    /// `available` is a hint of how many bytes the heap could give at once, and `now_ms` any clock
+    /// that does not run backwards. With `adaptive`, call
+    /// [`Budget::settle`](crate::tlab::budget::Budget::settle) first: it decides on growth and
+    /// decay, and this function only applies them.
     ///
-    /// The size is min(`available`, base + `object`, largest buffer), where base is the thread's size, or
-    /// what a thread with many refills has grown to (`hotspot-8381834`, `epsilon`). `None` if that is less
-    /// than `object` or than the smallest buffer.
+    /// The size is min(`available`, base + `object`, largest buffer). The base is the thread's
+    /// size, or the size that a thread with many refills has grown to (`hotspot-8381834`,
+    /// `epsilon`). `None` if the size is less than `object` or than the smallest buffer.
     #[inline]
     pub fn request(
         &mut self,
@@ -164,31 +168,32 @@ impl Sizing {
         self.last_refill_ms = now_ms;
     }
 
-    /// As [`granted`](Self::granted), of a buffer of `actual` bytes that no policy chose: the rest of a region which the thread fills
-    /// alone.
+    /// As [`granted`](Self::granted), for a buffer of `actual` bytes that no policy chose: the rest
+    /// of a region that the thread fills alone.
     #[inline]
     pub fn granted_of_own(&mut self, config: &Config, actual: usize) {
         self.refills += 1;
         self.refill_waste_limit = actual / config.refill_waste_fraction;
     }
 
-    /// Notes that the thread was given no buffer: `epsilon` starts over with the smallest, so that the heap
-    /// can be filled to the brim.
+    /// Notes that the thread was given no buffer. `epsilon` starts over with the smallest, so that
+    /// the heap can be filled completely.
     #[inline]
     pub fn refused(&mut self) {
         self.ergo = 0;
     }
 
-    /// Notes that the thread's buffer was taken from it before it was used up, other than by a cycle's end:
-    /// how long it lasted says nothing.
+    /// Notes that the thread lost its buffer before using it up, other than by a cycle's end. The
+    /// lifetime of that buffer then says nothing.
     #[inline]
     pub fn retired(&mut self) {
         self.taken = 0;
     }
 
-    /// Takes in a cycle that ended, after [`Averages::end_cycle`], and starts counting anew.
+    /// Adds a cycle that ended, after [`Averages::end_cycle`], and starts counting anew.
     ///
-    /// With `adaptive`, call [`Budget::end_cycle`](crate::tlab::budget::Budget::end_cycle), which calls this.
+    /// With `adaptive`, call [`Budget::end_cycle`](crate::tlab::budget::Budget::end_cycle), which
+    /// calls this.
     pub fn end_cycle(&mut self, config: &Config, averages: &Averages, cycle: &Cycle) {
         match config.policy {
             TlabPolicy::Adaptive => {
@@ -197,7 +202,7 @@ impl Sizing {
                     adaptive::cycle_size(config, self.desired_size, cycle.allocated),
                 );
             }
-            // Its size is what elasticity grows towards, and stays.
+            // The thread's size is the target of elastic growth, and stays.
             TlabPolicy::Epsilon => {}
             _ => {
                 if let Some(fraction) = hotspot::cycle_fraction(config, cycle, self.refills) {
@@ -268,7 +273,7 @@ impl Sizing {
         self.ergo
     }
 
-    /// When the last refill was, in the caller's ms; 0 before the first.
+    /// Time of the last refill, in the caller's ms; 0 before the first.
     #[must_use]
     pub const fn last_refill_ms(&self) -> u64 {
         self.last_refill_ms

@@ -1,4 +1,5 @@
-//! One thread of execution, many mutators: the budget must do what a walk over all sizes would.
+//! One thread of execution, many mutators: the budget must give the result of a walk over all
+//! sizes.
 
 use super::*;
 use proptest::prelude::*;
@@ -14,7 +15,7 @@ fn entries(threads: &[Sizing]) -> impl Iterator<Item = CensusEntry> {
     threads.iter().map(CensusEntry::from)
 }
 
-/// Refills; what the thread is left to do.
+/// Refills. Returns what the thread has to do next.
 fn refill(budget: &Budget, config: &Config, sizing: &mut Sizing, now_ms: u64) -> Settlement {
     let settlement = budget.settle(config, sizing, now_ms);
     sizing.granted(config, sizing.desired_size(), now_ms);
@@ -77,8 +78,8 @@ fn many_hungry_threads_share_and_one_among_the_idle_gets_the_largest() {
     let mut threads = vec![start(&config); 500];
     rounds(&budget, &config, &mut threads, 20, 0);
     assert!(threads.iter().all(|thread| thread.desired_size() == 256 * KIB));
-    // 499 idle, one goes on. The census at 1000 ms finds nobody idle for longer than 1000 ms, the next one
-    // does.
+    // 499 idle, one goes on. The census at 1000 ms finds no thread idle for longer than 1000 ms,
+    // the next one does.
     let mut go_on = |now_ms| {
         if refill(&budget, &config, &mut threads[7], now_ms) == Settlement::RunCensus {
             budget.census(entries(&threads), now_ms);
@@ -127,7 +128,7 @@ fn a_cycle_and_a_leave_give_everything_back() {
     budget.verify(entries(&threads)).expect("the budget's equations hold");
 }
 
-/// A debug build ended here: staying as large as it is was refused as if it were growth.
+/// Regression: a debug build ended here, because keeping the same size was refused as growth.
 #[test]
 fn a_cycle_may_end_while_a_smaller_heap_has_lowered_the_bound() {
     let config = config(MAX);
@@ -276,7 +277,8 @@ proptest! {
                         let (size, held) = (threads[id].desired_size(), held(&threads));
                         let wish = threads[id].wish(&config, now_ms);
                         let settlement = refill(&budget, &config, &mut threads[id], now_ms);
-                        // It gets what it wishes, up to its share, unless that would break the bound.
+                        // The thread gets what it wishes, up to its share, unless that would break
+                        // the bound.
                         let to = wish.min(budget.share());
                         let expected = if to <= size || held + (to - size) <= bound { to } else { size };
                         prop_assert_eq!(threads[id].desired_size(), expected);

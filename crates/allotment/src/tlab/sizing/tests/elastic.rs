@@ -74,7 +74,8 @@ fn a_thread_that_has_grown_to_the_request_grows_no_further() {
     let size = |ergo, requested| epsilon::elastic_size(&config, ergo, requested, 2 * KIB);
     assert_eq!(size(100 * KIB, 100 * KIB), 100 * KIB);
     assert_eq!(size(200 * KIB, 100 * KIB), 100 * KIB);
-    // A tenth more than it had, even if that is more than it asked for: 12,799 words * 1.1 = 14,078.9
+    // A tenth more than the thread had, even if that is more than it asked for: 12,799 words * 1.1
+    // = 14,078.9
     assert_eq!(size(100 * KIB - 8, 100 * KIB), 14_078 * 8);
 }
 

@@ -64,8 +64,8 @@ fn the_first_buffer_of_a_cold_heap() {
     let table = [
         // 1 GiB = 134,217,728 words; / 50 = 2,684,354 words
         (BEFORE, GIB, 32 * MIB, 0, 2_684_354 * 8),
-        // 0.1 in 32 bits is 13,421,773 / 2^27, of 2^30 bytes 107,374,184; / 1 / 50 = 2,147,483; / 8 =
-        // 268,435 words
+        // 0.1 in 32 bits is 13,421,773 / 2^27, of 2^30 bytes 107,374,184; / 1 / 50 = 2,147,483; / 8
+        // = 268,435 words
         (AFTER, GIB, 32 * MIB, 0, 268_435 * 8),
         // 100 GiB: 2 % is 2 GiB and 0.2 % is 205 MiB, and a region caps both
         (BEFORE, 100 * GIB, 32 * MIB, 0, 32 * MIB),
@@ -90,8 +90,8 @@ fn the_first_buffer_among_other_threads() {
     for (policy, expected) in [
         // threads: (1 + 4) / 2 = 2.5, to the nearest 3; 134,217,728 / 150 = 894,784 words
         (BEFORE, 894_784 * 8),
-        // requested: (0.1 + 0.5) / 2 = 0.3, in 32 bits 10,066,330 / 2^25: 322,122,560 bytes; / 3 / 50 =
-        // 2,147,483; / 8
+        // requested: (0.1 + 0.5) / 2 = 0.3, in 32 bits 10,066,330 / 2^25: 322,122,560 bytes; / 3 /
+        // 50 = 2,147,483; / 8
         (AFTER, 268_435 * 8),
     ] {
         let (config, mut averages, _) = start(&settings(policy, GIB, 32 * MIB));
@@ -143,8 +143,8 @@ fn before_a_thread_is_taken_to_repeat_its_share_of_what_was_used() {
 fn after_a_thread_is_taken_to_repeat_its_share_of_the_capacity() {
     let (config, mut averages, mut sizing) = start(&halves(AFTER));
     assert_eq!(sizing.allocation_fraction().samples(), 0);
-    // A thread that never allocated is an average one. Requested 0.3, threads 2.5: 0.12;
-    // of 8,388,608 words 1,006,632 or 1,006,633; / 2 = 503,316
+    // A thread that never allocated is an average one. Requested 0.3, threads 2.5: 0.12; of
+    // 8,388,608 words 1,006,632 or 1,006,633; / 2 = 503,316
     averages.end_cycle(&HeapCycle { used: 48 * MIB, capacity: 64 * MIB, requested: 32 * MIB, threads: 4 });
     sizing.end_cycle(&config, &averages, &Cycle { used: 48 * MIB, capacity: 64 * MIB, allocated: 0 });
     assert_eq!((sizing.allocation_fraction().samples(), sizing.desired_size()), (0, 503_316 * 8));
@@ -205,7 +205,7 @@ fn a_request_adds_the_object_and_heeds_what_there_is() {
     assert_eq!(request(250 * KIB, usize::MAX), of(250 * KIB, 256 * KIB));
     assert_eq!(request(256 * KIB, usize::MAX), of(256 * KIB, 256 * KIB));
     assert_eq!(request(100, 3007), of(2 * KIB, 3000));
-    // nothing that would hold the object, or be worth having
+    // no buffer that would hold the object, or be of use
     assert_eq!(request(256 * KIB + 1, usize::MAX), None);
     assert_eq!(request(4000, 3999), None);
     assert_eq!(request(8, 2047), None);

@@ -1,4 +1,5 @@
-//! The policies against tables: HotSpot's numbers, computed by hand from its formulas, and our own promises.
+//! Tests of the policies against tables: HotSpot's numbers, computed by hand from its formulas, and
+//! our own guarantees.
 
 mod adaptive;
 mod elastic;
@@ -26,7 +27,8 @@ fn start(settings: &Settings) -> (Config, Averages, Sizing) {
     (config, averages, sizing)
 }
 
-/// The size a thread asks for at its next refill, for an object of 8 bytes and without counting those.
+/// The size a thread asks for at its next refill, for an object of 8 bytes and without counting
+/// those.
 fn base(config: &Config, sizing: &mut Sizing, now_ms: u64) -> usize {
     sizing.request(config, 8, usize::MAX, now_ms).expect("8 bytes fit in a buffer").size - 8
 }
