@@ -10,7 +10,7 @@ use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::overhead::Overhead;
 use super::record::CollectionRecord;
-use super::settings::{Settings, USUAL};
+use super::settings::{Settings, USUAL, raise_capacity};
 use super::sizing::Capacity;
 use super::sizing::Scope;
 use super::work::Gang;
@@ -73,15 +73,8 @@ impl MarkCompact {
     fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
         let Some(stopper) = world.stopper() else { return true };
         let free = &world.shared().free;
-        loop {
-            if satisfied(&stopper) {
-                return true;
-            }
-            if free.capacity() >= free.table().len() {
-                return false;
-            }
-            free.set_capacity(self.capacity.beyond(free.capacity()));
-        }
+        let next = |capacity| self.capacity.beyond(capacity);
+        satisfied(&stopper) || raise_capacity(free, free.table().len(), next, || satisfied(&stopper))
     }
 }
 

@@ -6,6 +6,7 @@ use super::record::WantedWorkers;
 use super::verify::Checks;
 use super::work::{Gang, Team, wanted_workers};
 use crate::mutator::World;
+use crate::region::{Backing, FreeSet};
 use std::sync::atomic::Ordering;
 
 /// See [the options](crate::options).
@@ -65,4 +66,22 @@ impl Settings {
         self.checks.after(world);
         uncommitted
     }
+}
+
+/// Lets more regions be in use, step by step up to `most`, until `satisfied` says that there is enough
+/// room; whether it did. `next` makes the next number of regions of the last.
+pub(super) fn raise_capacity<B: Backing>(
+    free: &FreeSet<B>,
+    most: usize,
+    mut next: impl FnMut(usize) -> usize,
+    mut satisfied: impl FnMut() -> bool,
+) -> bool {
+    let most = most.min(free.table().len());
+    while free.capacity() < most {
+        free.set_capacity(next(free.capacity()).min(most));
+        if satisfied() {
+            return true;
+        }
+    }
+    false
 }

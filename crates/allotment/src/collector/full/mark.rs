@@ -58,7 +58,6 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
     worker_objects: &mut Vec<u64>,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
     let marker = |number| Marker::<B, LOCKED>::new(subject, map, crew.worker(number));
-    crew.begin();
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
     let pins = unsafe { first.reach_roots(roots) }?;

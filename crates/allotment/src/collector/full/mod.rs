@@ -33,7 +33,7 @@ mod update;
 pub(crate) use statistics::Statistics;
 
 use super::kernel::{LiveMap, Pages, Roots, Subject};
-use super::work::{Crew, Limits, Team};
+use super::work::{Crews, Limits, Team};
 use crate::platform::MemoryError;
 use crate::region::Backing;
 use statistics::Stopwatch;
@@ -77,7 +77,7 @@ pub(crate) enum Unavailable {
 pub(crate) struct SideTables {
     map: LiveMap,
     stack: Limits,
-    crew: Option<Crew>,
+    crews: Crews,
 }
 
 impl SideTables {
@@ -90,7 +90,7 @@ impl SideTables {
         Ok(SideTables {
             map: LiveMap::new(base, heap_bytes, pages)?,
             stack: Limits::for_heap(heap_bytes),
-            crew: None,
+            crews: Crews::default(),
         })
     }
 }
@@ -125,13 +125,10 @@ pub(crate) unsafe fn collect<B: Backing>(
     tables.map.open(subject.free, team)?;
     let map = &tables.map;
 
-    let crew = match tables.crew.take() {
-        Some(crew) if crew.workers() == team.workers() => crew,
-        _ => Crew::new(team.workers(), tables.stack)?,
-    };
+    let crew = tables.crews.take(team.workers(), tables.stack)?;
     // SAFETY: the caller's predicates.
     let pins = unsafe { mark::mark(subject, map, team, &crew, &mut roots, &mut statistics) };
-    tables.crew = Some(crew);
+    tables.crews.keep(crew);
     let pins = pins?;
     let mut plan = plan::Plan::reserve(subject, pins)?;
     statistics.mark_ns = watch.lap();

@@ -4,6 +4,7 @@ use super::{Inner, Parallel, ZEAL_FULL};
 use crate::collector::evacuate::{OldTables, end_of_last};
 use crate::collector::kernel::Subject;
 use crate::collector::record::CollectionRecord;
+use crate::collector::settings::raise_capacity;
 use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;
 use crate::region::{Backing, FreeSet, State};
@@ -52,12 +53,12 @@ impl Inner {
     ) -> bool {
         let free = &world.shared().free;
         let (before, most) = (free.capacity(), self.decision.capacity_regions);
-        let (mut step, mut enough) = (1, false);
-        while !enough && free.capacity() < most {
-            free.set_capacity((free.capacity() + step).min(most));
+        let mut step = 1;
+        let next = |capacity| {
             step *= 2;
-            enough = satisfied();
-        }
+            capacity + step / 2
+        };
+        let enough = raise_capacity(free, most, next, satisfied);
         tell_raised(records, before, free.capacity());
         enough
     }
