@@ -1,4 +1,4 @@
-//! The `allotment` command: measures what each part of the heap buys on this machine.
+//! The `allotment` command: measures the gain from each part of the heap on this machine.
 
 use allotment_lab::command::{self, Command};
 use allotment_lab::experiments;

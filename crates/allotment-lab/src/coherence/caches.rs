@@ -1,10 +1,13 @@
-//! The caches of all cores, and the directory that orders their requests: what a request does, without its time.
+//! The caches of all cores, and the directory that orders their requests. This module decides what
+//! a request does, not how long the request takes.
 //!
-//! A request is done at once and whole, as the directory orders them: one per line at a time. The races that a
-//! processor has between a request's beginning and its place in that order are the [engine](super::engine)'s: it asks
-//! when the turn comes, so that an upgrade whose copy was taken away meanwhile is served as a miss.
+//! Each request is executed whole, in the order of the directory: one request per line at a time.
+//! On a processor a request can lose a race between its beginning and its place in that order. The
+//! [engine](super::engine) models these races. It calls this module when a request's turn comes. An
+//! upgrade whose copy was invalidated meanwhile is therefore served as a miss.
 //!
-//! Shared lines leave a cache silently, as on x86; the directory's list of sharers may hold more cores than have one.
+//! Shared lines leave a cache silently, as on x86. The directory's list of sharers may therefore
+//! name cores that no longer have the line.
 
 use super::core_set::CoreSet;
 use super::counters::Counters;
@@ -13,7 +16,7 @@ use super::private_cache::{Line, PrivateCache, WORDS};
 use super::protocol::{Protocol, State};
 use super::tags::Tags;
 
-/// What a core asks a line for.
+/// How a core wants to use a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// To read.
@@ -22,14 +25,14 @@ pub enum Wanted {
     Write,
 }
 
-/// Where a line came from.
+/// The source of a line's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supply {
     /// The core's first cache.
     L1,
-    /// Its second.
+    /// The core's second cache.
     L2,
-    /// The core had the data, and others' copies were invalidated.
+    /// The core had the data, and the other cores' copies were invalidated.
     Upgrade,
     /// The shared cache.
     L3,
@@ -41,12 +44,12 @@ pub enum Supply {
     Memory,
 }
 
-/// What the directory knows of a line.
+/// The directory's knowledge of a line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Home {
-    /// All that have a copy, and those that have evicted a shared one.
+    /// All cores that have a copy, and cores that evicted a shared copy silently.
     pub(super) sharers: CoreSet,
-    /// The one that answers: in state M, E, O or F.
+    /// The core that answers requests: it holds the line in state M, E, O or F.
     pub(super) owner: Option<u16>,
 }
 
@@ -56,13 +59,13 @@ pub struct Caches {
     pub(super) protocol: Protocol,
     pub(super) private: Vec<PrivateCache>,
     pub(super) homes: Vec<Home>,
-    /// What the shared cache has of a line, or the memory.
+    /// The data of each line in the shared cache or in memory.
     pub(super) memory: Vec<Line>,
     l3: Tags,
     l3_dirty: Vec<bool>,
-    /// Copies that went since [`Caches::take_lost`].
+    /// Copies that a core lost since the last [`Caches::take_lost`].
     lost: Vec<(u16, u32)>,
-    /// What was counted.
+    /// The event counts.
     pub counters: Counters,
 }
 
@@ -112,7 +115,7 @@ impl Caches {
         supply
     }
 
-    /// Makes a core's copy fit for what is wanted.
+    /// Makes a core's copy fit for the wanted access.
     pub(super) fn acquire(&mut self, core: usize, line: u32, wanted: Wanted) -> Supply {
         if let Some((_, supply)) = self.hit(core, line, wanted) {
             return supply;
@@ -134,7 +137,7 @@ impl Caches {
         supply
     }
 
-    /// The slot and the cache of a copy that is already fit.
+    /// The slot of a copy that is already fit, and the cache that holds the copy.
     #[inline]
     pub(super) fn hit(&mut self, core: usize, line: u32, wanted: Wanted) -> Option<(usize, Supply)> {
         let cache = &mut self.private[core];
@@ -151,7 +154,7 @@ impl Caches {
         })
     }
 
-    /// Reads a word of a line that is there.
+    /// Reads a word of a line that the core holds.
     #[inline]
     pub(super) fn read(&mut self, core: usize, address: u64) -> u64 {
         let cache = &mut self.private[core];
@@ -159,7 +162,7 @@ impl Caches {
         cache.data(slot)[word_of(address)]
     }
 
-    /// Writes a word of a line that is there alone.
+    /// Writes a word of a line that only this core holds.
     #[inline]
     pub(super) fn write(&mut self, core: usize, address: u64, value: u64) {
         let cache = &mut self.private[core];
@@ -176,7 +179,7 @@ impl Caches {
         self.lost.pop()
     }
 
-    /// A core gives up the line of an address, if it has it.
+    /// Evicts the line of an address from a core, if the core has it.
     pub fn evict(&mut self, core: usize, address: u64) {
         self.evict_line(core, line_of(address));
     }
@@ -226,7 +229,7 @@ impl Caches {
         self.l3_dirty[slot] = dirty;
     }
 
-    /// A line of which no core has to be asked.
+    /// Supplies a line without asking any core.
     fn supply_of_home(&mut self, line: u32) -> (Supply, Line) {
         let supply = if self.l3.find(line).is_some() { Supply::L3 } else { Supply::Memory };
         self.keep_in_l3(line, false);

@@ -1,4 +1,4 @@
-//! A set of cores: bits in place, since the directory has one for every line.
+//! A set of cores. The bits are stored in place, since the directory has one set for every line.
 
 /// Up to 256 cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,17 @@
-//! Time: what each core does when, and who gets a line first.
+//! The simulated time: when each core acts, and which core gets a line first.
 //!
-//! Cores execute in order; a load or a locked instruction waits for its data, a store waits for a place in the store
-//! buffer only. The buffer drains in order, so the memory model is x86's total store order. The line of a buffered store
-//! is asked for at once, as processors do. A locked instruction waits until the buffer is empty, and nobody gets its line
-//! before it is over.
+//! Cores execute in order. A load or a locked instruction waits for its data. A store waits only
+//! for a place in the store buffer. The buffer drains in order, so the memory model is x86's total
+//! store order. The line of a buffered store is requested at once, as processors do. A locked
+//! instruction waits until the buffer is empty, and no other core gets its line before the
+//! instruction ends.
 //!
-//! A request travels to the directory, which hands out a line to one core at a time; the others queue for it. A request
-//! takes effect when its turn comes, and its core goes on when the data has arrived. Messages one by one, with all the states between, were refused: they
-//! triple the code, and move a race by some cycles.
+//! A request travels to the directory. The directory hands out a line to one core at a time, and
+//! the other requests queue. A request takes effect when its turn comes, and its core continues
+//! when the data has arrived.
+//!
+//! Refused: single messages with all the intermediate states. They triple the code, and move a race
+//! by a few cycles.
 
 mod requests;
 mod stores;
@@ -20,7 +24,7 @@ use clap::ValueEnum;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Who of those that queue for a line gets it.
+/// Which of the queued cores gets a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Arbitration {
     /// Who came first.
@@ -31,22 +35,24 @@ pub enum Arbitration {
     Nearest,
 }
 
-/// An access as it became visible, for tests of what cores may see.
+/// An access at the time it became visible. Tests check with it what cores may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Performed {
     /// The cycle.
     pub time: u64,
-    /// Who.
+    /// The core that made the access.
     pub core: usize,
-    /// What: a load (from the store buffer or not), a store that left the buffer, or a locked instruction.
+    /// The access: a load (from the store buffer or not), a store that left the buffer, or a locked
+    /// instruction.
     pub step: Step,
-    /// What it read; for a store, what it wrote.
+    /// The value that was read; for a store, the value that was written.
     pub value: u64,
     /// A load from the core's own store buffer.
     pub forwarded: bool,
 }
 
-/// Numbers without a pattern: Steele, Lea and Flood's SplitMix (2014), which the same seed makes the same for good.
+/// Pseudo-random numbers: Steele, Lea and Flood's SplitMix (2014). The same seed always gives the
+/// same numbers.
 #[derive(Clone, Debug)]
 pub(super) struct SplitMix(pub(super) u64);
 
@@ -62,13 +68,13 @@ impl SplitMix {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// A core goes on.
+    /// A core continues.
     Run(u16),
-    /// The store buffer's oldest store may go.
+    /// The store buffer's oldest store may be written.
     Drain(u16),
-    /// The oldest store has gone.
+    /// The oldest store has been written.
     Drained(u16),
-    /// A line asked for ahead has come.
+    /// A line that was requested ahead has arrived.
     Filled(u16),
     /// A request for a line reaches the directory.
     Arrive(u32, Request),
@@ -76,7 +82,8 @@ enum What {
     Free(u32),
 }
 
-/// Time, number (so that events of a cycle happen in the order in which they were planned), what.
+/// Time, sequence number and event. The sequence number keeps events of one cycle in the order in
+/// which they were planned.
 type Event = Reverse<(u64, u64, What)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,11 +102,11 @@ struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
     No,
-    /// Until the store buffer is empty.
+    /// The core waits until the store buffer is empty.
     Empty,
-    /// Until it has a place.
+    /// The core waits until the store buffer has a place.
     Place,
-    /// Until the core's copy of a line is gone.
+    /// The core waits until its copy of a line is gone.
     Copy(u32),
 }
 
@@ -107,13 +114,13 @@ enum Waiting {
 struct Core<P> {
     program: P,
     read: u64,
-    /// A step that was begun.
+    /// A step that has begun.
     step: Option<Step>,
-    /// When it was.
+    /// The cycle in which the step began.
     since: u64,
     waiting: Waiting,
     buffer: VecDeque<(u64, u64)>,
-    /// A store has been written and still has its place in the buffer.
+    /// A store has been written, and still occupies its place in the buffer.
     leaving: bool,
     ahead: u32,
     last_ahead: Option<u32>,
@@ -123,7 +130,7 @@ struct Core<P> {
 /// Cores with their programs, and the caches between them.
 #[derive(Debug)]
 pub struct Engine<P> {
-    /// The caches, with what they count.
+    /// The caches, with their event counts.
     pub caches: Caches,
     latencies: Latencies,
     geometry: Geometry,
@@ -133,18 +140,20 @@ pub struct Engine<P> {
     events: BinaryHeap<Event>,
     planned: u64,
     now: u64,
-    /// Until when a line is not handed out.
+    /// For each line, the cycle before which the directory does not hand the line out.
     busy: Vec<u64>,
-    /// The queue for it, counted from 1; 0 if nobody queues. Else a `Free` is planned.
+    /// For each line, the number of its queue, counted from 1; 0 if no core queues. If a core
+    /// queues, a `Free` event is planned.
     queue_of: Vec<u32>,
     queues: Vec<VecDeque<Request>>,
-    /// Queues that no line has.
+    /// Queues that belong to no line at present.
     spare: Vec<u32>,
     trace: Option<Vec<Performed>>,
 }
 
 impl<P: Program> Engine<P> {
-    /// One core for each program, at most 256, over `bytes` of zeroes. `seed` is for [`Arbitration::Random`].
+    /// One core for each program, at most 256, over `bytes` of zeroes. `seed` is the seed of
+    /// [`Arbitration::Random`].
     pub fn new(
         programs: Vec<P>,
         bytes: u64,
@@ -190,12 +199,12 @@ impl<P: Program> Engine<P> {
         engine
     }
 
-    /// Keeps every access, in the order in which they became visible, for [`Engine::trace`].
+    /// Keeps every access for [`Engine::trace`], in the order in which the accesses became visible.
     pub fn record(&mut self) {
         self.trace = Some(Vec::new());
     }
 
-    /// What [`Engine::record`] kept.
+    /// The accesses that [`Engine::record`] kept.
     pub fn trace(&self) -> &[Performed] {
         self.trace.as_deref().unwrap_or_default()
     }
@@ -205,7 +214,7 @@ impl<P: Program> Engine<P> {
         &self.cores[core].program
     }
 
-    /// When each core's program was over; `None` for one that waits for what never happens.
+    /// The cycle in which each core's program ended; `None` for a core that still waits.
     pub fn finished(&self) -> impl Iterator<Item = Option<u64>> {
         self.cores.iter().map(|core| core.finished)
     }
@@ -230,7 +239,7 @@ impl<P: Program> Engine<P> {
         self.events.push(Reverse((time, self.planned, what)));
     }
 
-    /// Executes steps of a core while nothing else happens.
+    /// Executes steps of a core until another event comes first.
     fn advance(&mut self, core: usize) {
         loop {
             let this = &mut self.cores[core];
@@ -251,7 +260,7 @@ impl<P: Program> Engine<P> {
         }
     }
 
-    /// Begins a step, and says when it ends; nothing if something else has to happen first.
+    /// Begins a step and returns its end; `None` if another event must happen first.
     #[inline]
     fn begin(&mut self, core: usize, step: Step) -> Option<u64> {
         match step {
@@ -290,7 +299,7 @@ impl<P: Program> Engine<P> {
         Some(self.loaded(core, address, arrived + self.latency(supply)))
     }
 
-    /// Reads what has become readable, for a step that ends at `end`.
+    /// Reads the value that is readable now, for a step that ends at `end`.
     fn loaded(&mut self, core: usize, address: u64, end: u64) -> u64 {
         let value = self.caches.read(core, address);
         self.perform(core, Step::Load(address), value, false);
@@ -298,12 +307,13 @@ impl<P: Program> Engine<P> {
         this.read = value;
         self.caches.counters.memory_operations += 1;
         self.caches.counters.stall_cycles += end.saturating_sub(this.since + self.latencies.l1);
-        // A step that waits for a value may read again.
+        // A step that waits for a value may read several times.
         this.since = end;
         end
     }
 
-    /// Lets a core wait that has read the value it waits to see go, for as long as its copy cannot change.
+    /// Parks a core that waits for a word to change and has just read the old value. The core
+    /// sleeps until its copy of the line can change.
     fn park(&mut self, core: usize, line: u32, value: u64, end: u64) -> Option<u64> {
         if self.cores[core].read != value {
             return Some(end);
@@ -326,14 +336,15 @@ impl<P: Program> Engine<P> {
         Some(self.locked(core, address, step, arrived))
     }
 
-    /// Executes a locked instruction on a line that is at hand at `arrived`, and keeps the line until it is over.
+    /// Executes a locked instruction on a line whose data is present at `arrived`. The core keeps
+    /// the line until the instruction ends.
     fn locked(&mut self, core: usize, address: u64, step: Step, arrived: u64) -> u64 {
         let value = self.caches.read(core, address);
         let written = match step {
             Step::CompareExchange { expected, new, .. } if value == expected => new,
             Step::CompareExchange { .. } => {
                 self.caches.counters.failures += 1;
-                // A compare-and-swap that fails writes back what it read.
+                // A compare-and-swap that fails writes back the value it read.
                 value
             }
             Step::FetchAdd(_, amount) => value.wrapping_add(amount),
@@ -348,7 +359,8 @@ impl<P: Program> Engine<P> {
         counters.memory_operations += 1;
         counters.lock_loads += 1;
         counters.stall_cycles += arrived - this.since;
-        // Others come before the core's next step, or it could keep the line for ever.
+        // Other cores get the line before this core's next step. Otherwise this core could keep the
+        // line indefinitely.
         let over = arrived + self.latencies.lock;
         let busy = &mut self.busy[line_of(address) as usize];
         *busy = (*busy).max(over - 1);

@@ -1,5 +1,5 @@
-//! What cores may see of each other, and that locked instructions are atomic: litmus tests, known sequences, and random
-//! programs against a memory without caches.
+//! Tests of what cores may see of each other, and that locked instructions are atomic: litmus
+//! tests, known sequences, and random programs against a memory without caches.
 
 use super::{
     Arbitration, Engine, Geometry, Latencies, Model, Outcome, Pattern, Performed, Program, Protocol,
@@ -11,13 +11,13 @@ use std::collections::VecDeque;
 const PROTOCOLS: [Protocol; 3] = [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi];
 const ARBITRATIONS: [Arbitration; 3] = [Arbitration::Fifo, Arbitration::Random, Arbitration::Nearest];
 
-/// Lines apart.
+/// Two addresses in different lines.
 const X: u64 = 0;
 const Y: u64 = 64;
 const Z: u64 = 128;
 
-/// Steps one after the other; a compare-and-swap expects what was read before, adds one and is repeated until it
-/// succeeds.
+/// Steps one after the other. A compare-and-swap expects the value read before, adds one, and is
+/// repeated until it succeeds.
 #[derive(Debug)]
 struct Script {
     steps: VecDeque<Step>,
@@ -67,7 +67,7 @@ fn engine(
     engine
 }
 
-/// What a core's loads and locked instructions read, in order.
+/// The values that a core's loads and locked instructions read, in order.
 fn reads(engine: &Engine<Script>, core: usize) -> Vec<u64> {
     let reading =
         |performed: &&Performed| performed.core == core && !matches!(performed.step, Step::Store(..));
@@ -78,7 +78,7 @@ fn reads(engine: &Engine<Script>, core: usize) -> Vec<u64> {
 fn an_upgrade_that_comes_second_is_a_miss() {
     let latencies = Latencies::of(Model::Client);
     let first = vec![Step::Load(X), Step::Compute(2000), Step::Store(X, 1)];
-    // Both have the line, and the second asks while the first is being served.
+    // Both cores have the line. The second core asks while the first request is being served.
     let wait = 1500 + latencies.memory - latencies.forward + 10;
     let second = vec![Step::Compute(500), Step::Load(X), Step::Compute(wait), Step::Store(X, 2)];
     let engine = engine(vec![first, second], Protocol::Mesi, Arbitration::Fifo, 0);
@@ -142,13 +142,13 @@ fn a_locked_instruction_is_a_fence() {
     assert!(times[3] >= times[2] + Latencies::of(Model::Client).lock, "{times:?}");
 }
 
-/// What C0 and C1 read last, for all differences of their beginnings.
+/// The values that C0 and C1 read last, for all differences of their beginnings.
 fn outcomes(first: &[Step], second: &[Step], prepare: bool) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     for protocol in PROTOCOLS {
         for skew in 0..240 {
             let ready = |steps: &[Step], wait: u64| {
-                // Both have both lines, or neither.
+                // Both cores have both lines, or neither core has any.
                 let warm = if prepare { vec![Step::Load(X), Step::Load(Y)] } else { vec![] };
                 warm.into_iter().chain([Step::Compute(wait)]).chain(steps.to_vec()).collect()
             };
@@ -205,7 +205,7 @@ fn who_waits_for_a_value_sees_it() {
     }
 }
 
-/// Executes what became visible, in order, on a memory without caches.
+/// Executes the recorded accesses, in order, on a memory without caches.
 fn replay(engine: &Engine<Script>) {
     let mut memory = vec![0_u64; 96 * 8];
     for performed in engine.trace() {
@@ -229,7 +229,8 @@ fn replay(engine: &Engine<Script>) {
     }
 }
 
-/// Each core's own accesses, in the order of its program but for loads, which may be before its older stores.
+/// Checks the order of each core's own accesses: the order of its program, except that loads may
+/// pass its older stores.
 fn in_order(engine: &Engine<Script>, cores: usize) {
     for core in 0..cores {
         let own: Vec<&Performed> = engine.trace().iter().filter(|performed| performed.core == core).collect();
@@ -237,7 +238,7 @@ fn in_order(engine: &Engine<Script>, cores: usize) {
         for performed in own {
             match performed.step {
                 Step::Store(address, value) => {
-                    // Values rise in a program: a store buffer that overtakes itself is seen.
+                    // Values rise in a program, so a store buffer that reorders stores is detected.
                     assert!(stored.insert(0, value).is_none_or(|last| last < value), "{address}: {value}");
                 }
                 Step::Load(_) if performed.forwarded => {
@@ -314,7 +315,7 @@ fn no_pattern_gives_memory_twice() {
                 assert_eq!((outcome.top, outcome.successes), (all * 16, all), "{pattern} {protocol} {cores}");
             }
             let outcome = Scenario { protocol, ..scenario(Tlab, cores) }.run().unwrap();
-            // 64 objects fit into a buffer: the fourth is not filled.
+            // 64 objects fit into a buffer; the fourth buffer is not filled.
             assert_eq!((outcome.top, outcome.successes), (cores as u64 * 4 * 1024, cores as u64 * 4));
         }
     }

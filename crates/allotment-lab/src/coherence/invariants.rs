@@ -1,12 +1,12 @@
-//! What always holds between the copies of a line, whatever the protocol. Looks at every core, so only tests and debug
-//! builds ask.
+//! Invariants between the copies of a line, under every protocol. A check reads the state of every
+//! core, so only tests and debug builds call it.
 
 use super::caches::Caches;
 use super::protocol::State;
 
 impl Caches {
-    /// What is wrong with the copies of a line, if anything: more than one owner, a reader beside a writer, copies that
-    /// differ, or a core that the directory does not know.
+    /// Checks the copies of a line. A breach is: more than one owner, a reader beside a writer,
+    /// copies that differ, or a core that the directory does not know.
     ///
     /// # Errors
     /// Names the line and the breach.

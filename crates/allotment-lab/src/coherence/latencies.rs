@@ -1,11 +1,12 @@
-//! The cycles and the sizes of a machine.
+//! The latencies, in cycles, and the sizes of a machine.
 //!
-//! Rounded from public micro-benchmarks, to start from: what handing over a line costs depends on the machine, and
-//! [`ping_pong`](crate::machine::ping_pong) measures it.
+//! The defaults are rounded from public micro-benchmarks and serve as a starting point. The cost of
+//! handing over a line depends on the machine; [`ping_pong`](crate::machine::ping_pong) measures
+//! it.
 
 use clap::ValueEnum;
 
-/// Which machine the defaults are of.
+/// The machine whose defaults are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Model {
     /// A desktop processor with a ring and an inclusive shared cache, such as Haswell.
@@ -16,12 +17,12 @@ pub enum Model {
     Amd,
 }
 
-/// What an access costs, in cycles of a core.
+/// The costs of accesses, in cycles of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latencies {
     /// A hit in the first cache, and a load from the core's own store buffer.
     pub l1: u64,
-    /// A hit in the second.
+    /// A hit in the second cache.
     pub l2: u64,
     /// A clean line from the shared cache.
     pub l3: u64,
@@ -29,13 +30,13 @@ pub struct Latencies {
     pub forward: u64,
     /// A modified line from another core (HITM).
     pub hitm: u64,
-    /// To invalidate the copies of others, with the data at hand.
+    /// Invalidating the copies of other cores when the data is present.
     pub upgrade: u64,
     /// A line from memory.
     pub memory: u64,
-    /// A locked instruction on a line at hand, which nobody gets meanwhile.
+    /// A locked instruction on a line that is present. No other core gets the line meanwhile.
     pub lock: u64,
-    /// How long a core keeps a line that it has just received before it answers others.
+    /// How long a core keeps a line that it has just received before it answers other cores.
     pub keep: u64,
 }
 
@@ -78,8 +79,8 @@ impl Latencies {
         }
     }
 
-    /// These with what passes between cores scaled so that a line handed over by a store and a load, which is an
-    /// upgrade and a modified hit, costs `cycles`.
+    /// These latencies with all transfers between cores scaled. Afterwards a line handed over by a
+    /// store and a load, which is an upgrade and a modified hit, costs `cycles`.
     pub fn calibrated(self, cycles: f64) -> Latencies {
         let factor = cycles / (self.upgrade + self.hitm) as f64;
         let scaled = |latency: u64| ((latency as f64 * factor).round() as u64).max(1);
@@ -92,18 +93,19 @@ impl Latencies {
     }
 }
 
-/// How much of what there is.
+/// Sizes of caches and buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Lines of a core's first cache, in sets of 8.
     pub l1_lines: usize,
-    /// Lines of a core's second cache, in sets of 8; it holds what the first does.
+    /// Lines of a core's second cache, in sets of 8. The second cache includes the first.
     pub l2_lines: usize,
-    /// Lines of the shared cache, in sets of 16. The directory knows all lines: what leaves this cache stays in others.
+    /// Lines of the shared cache, in sets of 16. The directory knows all lines, so a line that
+    /// leaves this cache stays in other caches.
     pub l3_lines: usize,
     /// Stores that have retired and are not yet visible, per core.
     pub store_buffer: usize,
-    /// Lines that a core may ask for ahead of the store that needs them.
+    /// Lines that a core may request ahead of the store that needs them.
     pub fill_buffers: u32,
 }
 

@@ -1,21 +1,25 @@
-//! A model of cache coherence: cores with private caches and store buffers, a shared cache with a directory, and the
-//! ways to allocate that the experiment `tlab` compares, on machines with more cores than this one.
+//! A model of cache coherence. Cores have private caches and store buffers, and share a cache with
+//! a directory. They execute the allocation patterns that the experiment `tlab` compares, on
+//! machines with more cores than this one.
 //!
-//! It is there for orderings and ratios: that a buffer of one's own is cheaper than a shared pointer, by how much more
-//! with every core, and which message of the protocol that costs. A simulator of a whole processor would be nearer to
-//! absolute numbers, and no longer deterministic, quick and readable; a formula would show no single invalidation.
+//! The model answers questions of order and ratio: that a private buffer is cheaper than a shared
+//! pointer, by how much with every further core, and which protocol message causes the cost.
 //!
-//! | module | knows |
+//! Refused: a simulator of a whole processor. It would come nearer to absolute numbers, but would
+//! not be deterministic, quick and readable. Refused: a formula, which would show no single
+//! invalidation.
+//!
+//! | module | content |
 //! |---|---|
-//! | `protocol` | states of a line: MESI, MESIF (Goodman and Hum 2009), MOESI (Sweazey and Smith 1986) |
+//! | `protocol` | states of a line: MESI, MESIF, MOESI |
 //! | `latencies` | cycles and sizes of a machine |
-//! | `core_set` | which cores |
-//! | `tags` | which lines a cache holds |
+//! | `core_set` | sets of cores |
+//! | `tags` | the lines that a cache holds |
 //! | `private_cache` | a core's copies |
-//! | `caches` | the directory: who must be asked, and whose copy is the last; no time |
-//! | `invariants` | what always holds between the copies of a line |
-//! | `counters` | what is counted |
-//! | `program` | what a core executes |
+//! | `caches` | the directory: which cores must be asked, and whose copy is the newest; no time |
+//! | `invariants` | invariants between the copies of a line |
+//! | `counters` | event counts |
+//! | `program` | the steps that a core executes |
 //! | `engine` | time: store buffers, locked instructions, requests that queue for a line |
 //! | `patterns` | the ways to allocate, as programs |
 //! | `scenario` | one pattern on one machine, and its figures |

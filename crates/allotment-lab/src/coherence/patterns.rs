@@ -1,8 +1,9 @@
 //! The ways to allocate that the experiment `tlab` compares, as programs.
 //!
-//! Each takes `size` bytes and initialises them: two words of header, then a store for every 32 bytes of the rest, as
-//! vector instructions do. Objects follow each other in an eden that is used again from its start, so objects of
-//! different cores share lines wherever the pattern lets them.
+//! Each program allocates `size` bytes and initialises them: two words of header, then a store for
+//! every 32 bytes of the rest, as vector instructions do. Objects follow each other in an eden that
+//! is reused from its start. Objects of different cores therefore share lines wherever the pattern
+//! allows it.
 
 use super::program::{Program, Step};
 use clap::ValueEnum;
@@ -12,7 +13,8 @@ use std::fmt;
 /// How a core gets memory for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Pattern {
-    /// It bumps a pointer in a buffer of its own, and takes a new buffer by compare-and-swap on a shared pointer.
+    /// It bumps a pointer in a buffer of its own, and takes a new buffer by compare-and-swap on a
+    /// shared pointer.
     Tlab,
     /// Compare-and-swap on the shared pointer for each object, at once again when it fails.
     Cas,
@@ -39,23 +41,23 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Where things are: each in a line of its own, as allocators pad them.
+/// Addresses of the shared words: each has a line of its own, as allocators pad them.
 pub(super) const TOP: u64 = 0;
 const LIMIT: u64 = 64;
 const LOCK: u64 = 128;
 const SERVING: u64 = 192;
 
-/// The first byte that belongs to a core alone: a line for each.
+/// The first byte of the cores' private words: one line for each core.
 const OWN: u64 = 256;
 
-/// What all programs of a run have in common.
+/// The settings that all programs of a run share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     pub(super) pattern: Pattern,
     pub(super) cores: usize,
     pub(super) size: u64,
     pub(super) buffer: u64,
-    /// Per core.
+    /// Objects per core.
     pub(super) operations: u64,
     /// Bytes of the eden.
     pub(super) eden: u64,
@@ -66,16 +68,16 @@ impl Work {
         OWN + 64 * self.cores as u64
     }
 
-    /// Bytes of the memory: an object that begins at the eden's end still has its place.
+    /// Bytes of the memory. An object that begins at the eden's end still fits.
     pub(super) fn bytes(&self) -> u64 {
         self.start() + self.eden + self.size.next_multiple_of(64)
     }
 }
 
-/// Cycles between a look at the pointer and its use: an addition, a comparison and a branch.
+/// Cycles between reading the pointer and using it: an addition, a comparison and a branch.
 const ARITHMETIC: u64 = 3;
 
-/// The first pause, and how often it doubles at most.
+/// The first pause, and the largest number of doublings.
 const PAUSE: (u64, u32) = (40, 7);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,13 +104,13 @@ pub(super) struct Allocator {
     own: u64,
     phase: Phase,
     done: u64,
-    /// What is next, whatever is read.
+    /// The next steps, which do not depend on the value read.
     planned: VecDeque<Step>,
-    /// The buffer, as the core knows it.
+    /// The end of the buffer, as the core knows it.
     limit: u64,
     ticket: u64,
     failures: u32,
-    /// Locked instructions that were to take memory or a lock, and those that did.
+    /// Locked instructions that tried to take memory or a lock, and those that succeeded.
     pub(super) attempts: u64,
     pub(super) successes: u64,
 }
@@ -130,7 +132,7 @@ impl Allocator {
         }
     }
 
-    /// Initialises the object at the pointer's value `top`, and is then at the beginning.
+    /// Initialises the object at the pointer's value `top`, and then returns to the beginning.
     fn object(&mut self, top: u64) -> Step {
         let address = self.work.start() + top % self.work.eden;
         self.planned.push_back(Step::Store(address + 8, self.work.size));
@@ -146,7 +148,7 @@ impl Allocator {
         step
     }
 
-    /// How many bytes the shared pointer advances by.
+    /// The number of bytes by which the shared pointer advances.
     fn amount(&self) -> u64 {
         if self.work.pattern == Pattern::Tlab { self.work.buffer } else { self.work.size }
     }

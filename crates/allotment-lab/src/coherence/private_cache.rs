@@ -1,7 +1,8 @@
 //! A core's copies of lines: states and data.
 //!
-//! Every copy has its own data, so that a protocol that forgets a copy is seen by what is read from it. The second cache
-//! holds what the first does; the first is tags only, which decide what a hit costs.
+//! Every copy has its own data, so a protocol that forgets to update a copy is detected by the
+//! values read from the copy. The second cache includes the first. The first cache has tags only,
+//! which decide the cost of a hit.
 
 use super::latencies::Geometry;
 use super::protocol::State;
@@ -18,7 +19,7 @@ pub(super) struct PrivateCache {
     l1: Tags,
     l2: Tags,
     states: Vec<State>,
-    /// When the data will have arrived.
+    /// The cycle in which the data will have arrived.
     ready: Vec<u64>,
     data: Vec<Line>,
 }
@@ -66,12 +67,12 @@ impl PrivateCache {
         &mut self.data[slot]
     }
 
-    /// What the core's copy of a line holds.
+    /// The data of the core's copy of a line.
     pub(super) fn clone_line(&self, line: u32) -> Option<Line> {
         self.find(line).map(|slot| self.data[slot])
     }
 
-    /// Uses a line that is there; whether the first cache had it.
+    /// Uses a line that the core holds, and returns whether the first cache had the line.
     #[inline]
     pub(super) fn touch(&mut self, slot: usize, line: u32) -> bool {
         self.l2.touch(slot);
@@ -88,7 +89,7 @@ impl PrivateCache {
         self.l2.victim(line).1
     }
 
-    /// Puts a line where its victim was. The victim has left.
+    /// Puts a line into its victim's slot. The victim has already left.
     pub(super) fn fill(&mut self, line: u32, state: State, data: Line) {
         let (slot, _) = self.l2.victim(line);
         self.l2.put(slot, line);
@@ -96,7 +97,8 @@ impl PrivateCache {
         self.touch(slot, line);
     }
 
-    /// Forgets a line. Its tag in the first cache stays, and says nothing without that in the second.
+    /// Forgets a line. Its tag in the first cache stays, but has no effect without the tag in the
+    /// second.
     pub(super) fn drop_line(&mut self, slot: usize) {
         self.states[slot] = State::Invalid;
         self.l2.clear(slot);

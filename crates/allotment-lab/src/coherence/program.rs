@@ -1,4 +1,4 @@
-//! What a core executes: one step after the other, each knowing what the last one read.
+//! The steps that a core executes. Each step knows the value that the last one read.
 
 /// A step. Addresses are multiples of 8 below the size of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,22 +7,23 @@ pub enum Step {
     Load(u64),
     /// Puts a word (address, value) into the store buffer.
     Store(u64, u64),
-    /// Locked: writes `new` if the word is `expected`. Reads what was there.
+    /// Locked: writes `new` if the word is `expected`. Reads the old value.
     CompareExchange {
-        /// Where.
+        /// The address of the word.
         address: u64,
-        /// What is to be there.
+        /// The expected value.
         expected: u64,
-        /// What is there then.
+        /// The new value.
         new: u64,
     },
-    /// Locked: adds to a word (address, amount), and reads what was there.
+    /// Locked: adds to a word (address, amount), and reads the old value.
     FetchAdd(u64, u64),
-    /// Locked: writes a word (address, value), and reads what was there.
+    /// Locked: writes a word (address, value), and reads the old value.
     Exchange(u64, u64),
-    /// Waits until a word (address, value) is another one, looking at a copy of one's own meanwhile; reads it.
+    /// Waits until a word (address, value) has another value, and reads that value. The core spins
+    /// on its own copy meanwhile.
     WaitWhile(u64, u64),
-    /// So many cycles of other work.
+    /// A number of cycles of other work.
     Compute(u64),
     /// The program is over.
     Done,
@@ -30,6 +31,6 @@ pub enum Step {
 
 /// A core's program.
 pub trait Program {
-    /// The next step. `read` is what the last step that read anything has read; 0 at first.
+    /// The next step. `read` is the value that the last reading step read; 0 at first.
     fn next(&mut self, read: u64) -> Step;
 }

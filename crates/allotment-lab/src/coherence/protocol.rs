@@ -1,12 +1,15 @@
 //! The protocols, and the states in which a core holds a line.
+//!
+//! MESIF is by Goodman and Hum (2009), MOESI by Sweazey and Smith (1986).
 
 use clap::ValueEnum;
 use std::fmt;
 
-/// Which messages keep the copies of a line equal.
+/// The protocol that keeps the copies of a line equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Protocol {
-    /// A modified line that another core reads is written back; clean lines come from the shared cache.
+    /// A modified line that another core reads is written back; clean lines come from the shared
+    /// cache.
     Mesi,
     /// One of the sharers, the newest, answers readers.
     Mesif,
@@ -28,15 +31,15 @@ impl fmt::Display for Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum State {
-    /// Not at all.
+    /// The core has no copy.
     Invalid,
     /// Clean or, beside an owner, equal to the owner's copy; others may have it.
     Shared,
-    /// Shared, and the one that answers readers (MESIF).
+    /// Shared, and this core answers readers (MESIF).
     Forward,
     /// Clean, and the only copy.
     Exclusive,
-    /// Modified and shared: the one that answers readers, and that writes back (MOESI).
+    /// Modified and shared; this core answers readers and writes the line back (MOESI).
     Owned,
     /// Modified, and the only copy.
     Modified,
@@ -46,12 +49,12 @@ impl State {
     /// Number of states.
     pub const COUNT: usize = 6;
 
-    /// Whether a store needs no message.
+    /// Whether a store needs no message to other cores.
     pub fn is_writable(self) -> bool {
         matches!(self, State::Exclusive | State::Modified)
     }
 
-    /// Whether the home's copy is older.
+    /// Whether the home's copy is older than this one.
     pub fn is_dirty(self) -> bool {
         matches!(self, State::Owned | State::Modified)
     }

@@ -1,10 +1,10 @@
-//! What each protocol does with a line, step by step, and whatever the steps are.
+//! Tests of what each protocol does with a line: step by step, and for random steps.
 
 use super::{Caches, Geometry, Model, Protocol, State, Supply};
 use State::{Exclusive as E, Forward as F, Invalid as I, Modified as M, Owned as O, Shared as S};
 use proptest::prelude::*;
 
-/// One access to line 0: by which core, and what.
+/// One access to line 0, and its core.
 #[derive(Clone, Copy, Debug)]
 enum Do {
     Load(usize),
@@ -13,8 +13,8 @@ enum Do {
 }
 use Do::{Evict, Load, Store};
 
-/// What a table's row expects: states of C0, C1, C2; memory reads, HITM, upgrades, invalidations (of which useless),
-/// write-backs, clean forwards.
+/// The expected values of a table's row: states of C0, C1, C2; memory reads, HITM, upgrades,
+/// invalidations, useless invalidations, write-backs, clean forwards.
 struct Row(&'static str, Protocol, &'static [Do], [State; 3], [u64; 7]);
 
 fn geometry() -> Geometry {
@@ -136,7 +136,7 @@ fn a_breach_is_found() {
 }
 
 proptest! {
-    /// Small caches over more lines than they hold, so that lines leave all the time.
+    /// The caches are smaller than the set of lines, so lines are evicted all the time.
     #[test]
     fn a_read_returns_the_last_write(
         steps in prop::collection::vec((0..5_usize, 0..96_u64, 0..8_u64, 0..8_u8), 1..300),
@@ -145,7 +145,7 @@ proptest! {
         let mut caches = Caches::new(protocol, 5, 96 * 64, &geometry());
         let mut naive = vec![0; 96 * 8];
         for (index, (core, line, word, what)) in steps.into_iter().enumerate() {
-            // Few lines are asked for often.
+            // A few lines are requested often.
             let line = if what % 2 == 0 { line % 3 } else { line };
             let address = line * 64 + word * 8;
             let place = (address / 8) as usize;

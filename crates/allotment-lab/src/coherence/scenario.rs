@@ -1,4 +1,4 @@
-//! One pattern on one machine, and the figures of it.
+//! One pattern on one machine, and its figures.
 
 use super::counters::Counters;
 use super::engine::{Arbitration, Engine, SplitMix};
@@ -9,15 +9,16 @@ use super::protocol::Protocol;
 /// The most cores of a scenario.
 pub const MAX_CORES: usize = 256;
 
-/// The eden is used again from its start after so many bytes: more than a shared cache, and little to simulate.
+/// The eden is reused from its start after this many bytes: more than a shared cache, and little to
+/// simulate.
 const MAX_EDEN: u64 = 32 << 20;
 
-/// What is simulated.
+/// The machine and the pattern to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
-    /// How cores get memory.
+    /// How cores allocate memory.
     pub pattern: Pattern,
-    /// How their caches talk.
+    /// The coherence protocol of their caches.
     pub protocol: Protocol,
     /// 1 to [`MAX_CORES`].
     pub cores: usize,
@@ -27,32 +28,33 @@ pub struct Scenario {
     pub size: u64,
     /// Bytes of a core's buffer: a multiple of 8, at least an object, at most 16 MiB.
     pub buffer: u64,
-    /// What accesses cost.
+    /// The latencies of accesses.
     pub latencies: Latencies,
-    /// What caches hold.
+    /// The sizes of the caches.
     pub geometry: Geometry,
-    /// Who gets a line.
+    /// Which of the queued cores gets a line.
     pub arbitration: Arbitration,
-    /// When cores begin, and who wins at random. The same seed is the same run.
+    /// The seed for the cores' beginnings and for random arbitration. The same seed gives the same
+    /// run.
     pub seed: u64,
 }
 
 /// Why a scenario cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
-    /// None, or more than there may be.
+    /// No cores, or more than [`MAX_CORES`].
     #[error("{0} cores cannot be simulated; 1 to {MAX_CORES} can")]
     Cores(usize),
     /// No objects, or too many to count cycles.
     #[error("{0} operations per core cannot be simulated; 1 to 1000000000 can")]
     Operations(u64),
-    /// Not an object's size.
+    /// Not a valid object size.
     #[error("an object of {0} bytes cannot be simulated; multiples of 8 from 16 to 65536 can")]
     Size(u64),
-    /// Not a buffer's.
+    /// Not a valid buffer size.
     #[error("a buffer of {0} bytes cannot be simulated; multiples of 8 from the object's size to 16 MiB can")]
     Buffer(u64),
-    /// No time at all.
+    /// A latency of zero cycles.
     #[error("a latency of {0} cycles cannot be simulated; 1 to 1000000 can")]
     Latency(u64),
 }
@@ -62,17 +64,17 @@ pub enum ScenarioError {
 pub struct Outcome {
     /// Objects, over all cores.
     pub operations: u64,
-    /// Locked instructions that were to take memory or a lock.
+    /// Locked instructions that tried to take memory or a lock.
     pub attempts: u64,
-    /// Those that did.
+    /// Locked instructions that took memory or a lock.
     pub successes: u64,
-    /// Cycles until a core was done, summed over the cores.
+    /// Cycles until a core finished, summed over the cores.
     pub cycles: u64,
-    /// Cycles until the last was.
+    /// Cycles until the last core finished.
     pub last: u64,
-    /// What the shared pointer was in the end.
+    /// The final value of the shared pointer.
     pub top: u64,
-    /// What the caches counted.
+    /// The counts of the caches.
     pub counters: Counters,
 }
 
@@ -87,17 +89,17 @@ impl Outcome {
         sum as f64 / self.operations as f64
     }
 
-    /// Locked instructions for one that succeeded; not a number if none was needed.
+    /// Locked instructions per one that succeeded; NaN if none was needed.
     pub fn attempts_per_success(&self) -> f64 {
         self.attempts as f64 / self.successes as f64
     }
 }
 
 impl Scenario {
-    /// Simulates it.
+    /// Simulates the scenario.
     ///
     /// # Errors
-    /// A number is outside of what can be simulated.
+    /// A number is outside the range that can be simulated.
     pub fn run(&self) -> Result<Outcome, ScenarioError> {
         self.check()?;
         let taken = self.operations.saturating_mul(self.cores as u64).saturating_mul(self.size);

@@ -1,11 +1,13 @@
-//! Which lines a set-associative cache holds, the least recently used of a set leaving first.
+//! The lines that a set-associative cache holds. The least recently used line of a set is evicted
+//! first.
 
-/// The tags of a cache. A slot's number is also the index of whatever its owner keeps for a line.
+/// The tags of a cache. A slot's number is also the index of the data that the owner keeps for the
+/// line.
 #[derive(Clone, Debug)]
 pub(super) struct Tags {
     ways: usize,
     mask: usize,
-    /// The line plus one; 0 is empty.
+    /// The line plus one; 0 means empty.
     tags: Vec<u32>,
     used: Vec<u64>,
     clock: u64,

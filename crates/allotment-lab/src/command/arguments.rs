@@ -11,10 +11,10 @@ use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, S
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What the user asks for.
+/// The user's command.
 #[derive(Debug)]
 pub enum Command {
-    /// Which experiments there are.
+    /// List the experiments.
     List,
     /// Measure.
     Run(Box<RunArguments>),
@@ -26,21 +26,21 @@ pub enum Command {
     Tune(TuneArguments),
     /// Check rows against programs in C.
     Truth(TruthArguments),
-    /// What machine this is.
+    /// Describe this machine.
     Machine,
-    /// What can be counted on it.
+    /// List the counters of this machine.
     Counters,
-    /// Which options the heap has.
+    /// Print the options of the heap.
     Options,
-    /// What an allocation becomes.
+    /// Print the machine code of an allocation.
     Asm(Box<AsmArguments>),
-    /// What a JVM's log of its buffers says.
+    /// Read a JVM's log of its buffers.
     TlabLog(Box<TlabLogArguments>),
-    /// What another machine would do.
+    /// Simulate another machine.
     Simulate(Simulation),
-    /// Be a fork of a run.
+    /// Run as a fork of a run.
     Fork,
-    /// Be the neighbours of a fork.
+    /// Run as the neighbours of a fork.
     Neighbour,
     /// Help or version, ready to print.
     Told(String),
@@ -143,9 +143,10 @@ pub fn parse(
     }
 }
 
-/// The arguments, with a value that begins like a negative number joined to its flag: `--time -5ms` is `--time=-5ms`. clap
-/// takes it for a flag and advises `-- -5ms`, which would make it an experiment; so the flag's own parser can say
-/// what is wrong with it. No flag of ours begins with a digit.
+/// Joins a value that begins like a negative number to its flag: `--time -5ms` becomes
+/// `--time=-5ms`. clap takes such a value for a flag and advises `-- -5ms`, which would make the
+/// value an experiment. After the join, the flag's own parser reports what is wrong with the value.
+/// No flag of this command begins with a digit.
 fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     for argument in arguments {
@@ -238,7 +239,7 @@ fn parameters(texts: &[String]) -> Result<Vec<(String, Vec<String>)>, Failure> {
                 }
                 (None, Some(_)) => item,
                 _ => {
-                    // A word is the name of a parameter, a number is a value.
+                    // A word is the name of a parameter; a number is a value.
                     let wrong = match item.trim() {
                         name if name.starts_with(char::is_alphabetic) => {
                             format!("`{name}` has no value; write {name}=VALUE")
@@ -256,7 +257,7 @@ fn parameters(texts: &[String]) -> Result<Vec<(String, Vec<String>)>, Failure> {
     Ok(found)
 }
 
-/// Help and version are no errors; errors become one line of cause and hint.
+/// Turns help and version into output, and errors into one line of cause and hint.
 fn told(error: &clap::Error) -> Result<Command, Failure> {
     let text = error.render().to_string();
     match error.kind() {

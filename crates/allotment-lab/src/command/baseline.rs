@@ -1,22 +1,25 @@
-//! `--baseline`: what each experiment's rows are compared with, and whether the run has such a row.
+//! `--baseline`: the row that each experiment's rows are compared with, and whether the run has
+//! such a row.
 //!
-//! As with every choice of the grid: it may concern only some of the experiments, which leaves the others with their own
-//! baseline, but it must concern one of the cases. A baseline that no row has would be compared with nothing, and the
-//! column that was asked for would silently be missing.
+//! A baseline may concern only some of the experiments, as every choice of the grid may; the other
+//! experiments keep their own baseline. But it must concern one of the cases. Rows would be
+//! compared with nothing if no row had the baseline, and the requested column would silently be
+//! missing.
 
 use super::{Failure, RunArguments};
 use crate::format::suggest::did_you_mean;
 use crate::harness::neighbours::{NEIGHBOURS, NONE};
 use crate::harness::{Baseline, Case, Experiment, JVM, label};
 
-/// What says that nothing is to be compared.
+/// The word for no comparison.
 const NOTHING: &str = "none";
 
 /// For each experiment its baseline.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a baseline that is not of the form WHAT=VALUE, names nothing that a chosen experiment has, is
-/// not a value of its axis, or is one that no case has. Which JVMs there are is not known yet.
+/// [`Failure::Usage`] for a baseline that is not of the form WHAT=VALUE, that names nothing a
+/// chosen experiment has, that is not a value of its axis, or that no case has. The set of JVMs is
+/// not known yet at this point.
 pub(super) fn baselines(
     arguments: &RunArguments,
     chosen: &[&dyn Experiment],
@@ -53,7 +56,7 @@ pub(super) fn baselines(
     Ok(chosen.iter().zip(asked).map(of).collect())
 }
 
-/// The baseline that a text asks an experiment for.
+/// The baseline of an experiment that a text asks for.
 fn asked_of(arguments: &RunArguments, text: &str, experiment: &dyn Experiment) -> Result<Baseline, String> {
     let wrong = |what: String| format!("--baseline `{text}`: {what}");
     let Some((coordinate, value)) = text.split_once('=') else {
@@ -85,7 +88,7 @@ fn asked_of(arguments: &RunArguments, text: &str, experiment: &dyn Experiment) -
     }
 }
 
-/// That no case has a baseline, and what the cases do have there.
+/// The error that no case has a baseline, with the values that the cases do have.
 fn nobody_has(baseline: &Baseline, text: &str, chosen: &[&dyn Experiment], cases: &[Case]) -> String {
     let coordinate = baseline.coordinate.as_str();
     let mut there: Vec<String> = Vec::new();

@@ -1,14 +1,15 @@
-//! `--counters`, and `allotment counters`, which lists what there is to count.
+//! `--counters`, and `allotment counters`, which lists the available counters.
 
 use super::{Failure, RunArguments, print};
 use crate::counters::{Code, Event, Expected, Family, Usage, here, plan, rows, trial};
 use crate::harness::Watch;
 use std::fmt::Write;
 
-/// What a run watches, what is to be said about it in its report, and what was asked for by name and cannot be counted.
+/// The counters that a run watches, the remarks on them for its report, and the counters that the
+/// user named but that are not available.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a counter that nobody knows.
+/// [`Failure::Usage`] for an unknown counter.
 pub(super) fn watch(arguments: &RunArguments) -> Result<(Watch, Vec<String>, Vec<String>), Failure> {
     let Some(list) = &arguments.counters else { return Ok((Watch::default(), Vec::new(), Vec::new())) };
     let planned = plan(list, Family::detect(), &mut trial)
@@ -59,7 +60,7 @@ pub fn counters() -> Result<(), Failure> {
     print(&text)
 }
 
-/// A code as it is given.
+/// A code as the user writes it.
 fn written(code: Code) -> String {
     match code.config1 {
         0 => format!("r{:x}", code.config),
@@ -67,12 +68,12 @@ fn written(code: Code) -> String {
     }
 }
 
-/// Whether an event can be had.
+/// Whether an event is available.
 fn status(event: Option<Event>) -> &'static str {
     if event.is_some_and(|event| trial(&[event]).is_ok()) { "here" } else { "not here" }
 }
 
-/// Whether an event by code counts what it is to count; if it counts something else, what.
+/// Whether an event by code counts the expected quantity; if not, the quantity it counts.
 fn proven(code: Code, expected: Expected) -> (&'static str, String) {
     let tried = Event::coded(&written(code)).and_then(|event| trial(&[event]).ok());
     match tried.map(|readings| readings.iter().try_for_each(|reading| expected.judge(reading))) {

@@ -1,5 +1,5 @@
-//! How a command can end: one line on standard error, and an exit code. All exit codes are here; `docs/report.md` and the
-//! help tell the same ones.
+//! The ways a command can end: one line on standard error, and an exit code. All exit codes are
+//! defined here; `docs/report.md` and the help list the same ones.
 
 use crate::format::{FilesError, OutputError, printable, told, width};
 use crate::harness::Interrupt;
@@ -16,21 +16,21 @@ Exit codes:
   2    it was asked wrongly; nothing was done
   130  it was interrupted; what was measured until then is written";
 
-/// Why the command did not do what it was asked.
+/// Why the command did not do its task.
 #[derive(Debug)]
 pub enum Failure {
-    /// It was asked wrongly; exit code 2.
+    /// The user asked wrongly; exit code 2.
     Usage(String),
-    /// It could not; exit code 1.
+    /// The task failed; exit code 1.
     Failed(String),
-    /// Standard output was closed by its reader, who has seen enough; exit code 0 and no word.
+    /// The reader of standard output closed it; exit code 0 and no message.
     NobodyReads,
-    /// The user interrupted it; exit code 130. What there was has been written.
+    /// The user interrupted the command; exit code 130. The results so far have been written.
     Interrupted,
 }
 
 impl Failure {
-    /// Says so and returns the exit code.
+    /// Prints the message and returns the exit code.
     pub fn report(&self) -> ExitCode {
         let (text, code) = match self {
             Failure::Usage(text) => (text.as_str(), 2),
@@ -40,7 +40,7 @@ impl Failure {
         };
         let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let one_line = printable(&one_line);
-        // If standard error is closed as well, there is nobody to tell.
+        // If standard error is closed as well, the message has no reader.
         let _ =
             writeln!(io::stderr(), "{}", width::lines(&format!("allotment: {one_line}"), width::of_errors()));
         ExitCode::from(code)

@@ -1,4 +1,4 @@
-//! `--jvm`: which Java virtual machines measure too, and what is said of them below a table.
+//! `--jvm`: the Java virtual machines that measure too, and the remarks on them below a table.
 
 use super::Failure;
 use super::measuring::tell;
@@ -10,19 +10,20 @@ use allotment::platform::limit::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// The collector that is measured unless another is asked for.
+/// The collector that is measured unless the user asks for another.
 const USUAL: &str = "parallel";
 
 /// Flags that ask for Java virtual machines.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Java virtual machines")]
 pub struct JvmArguments {
-    /// Measure the same work on Java virtual machines: `none`, `auto` for all that are found, or JDKs by folder or program.
+    /// Measure the same work on Java virtual machines: `none`, `auto` for all that are found, or
+    /// JDKs by folder or program.
     #[arg(long, value_name = "WHICH,..", value_delimiter = ',', default_value = "none")]
     pub jvm: Vec<String>,
 
-    /// Collectors: parallel, g1, serial, z, shenandoah, genshen, epsilon; each with compact headers as NAME-compact [default:
-    /// parallel].
+    /// Collectors: parallel, g1, serial, z, shenandoah, genshen, epsilon; each with compact headers
+    /// as NAME-compact [default: parallel].
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub jvm_collector: Vec<Collector>,
 
@@ -31,17 +32,18 @@ pub struct JvmArguments {
     pub jvm_args: Option<String>,
 }
 
-/// The JDKs that were asked for.
+/// The JDKs that the user asked for.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     jdks: Vec<Jdk>,
-    /// Whether the user has named them. What these cannot do is a failure of the run; what JDKs that were merely found
-    /// cannot do is a note.
+    /// Whether the user named the JDKs. A missing feature of a named JDK is a failure of the run. A
+    /// missing feature of a JDK that was merely found is a note.
     named: bool,
 }
 
 impl Chosen {
-    /// Tells at once what cannot be done, and keeps it for the end of the run if it was asked for.
+    /// Prints at once what cannot be done. If the user asked for it, also keeps the text for the
+    /// end of the run.
     fn missed(&self, text: String, undone: &mut Vec<String>) {
         note(&text);
         if self.named {
@@ -51,7 +53,7 @@ impl Chosen {
 }
 
 impl JvmArguments {
-    /// Finds the JDKs. What is to be said of those that were found and do not run is told on standard error.
+    /// Finds the JDKs. Prints a remark on standard error for each found JDK that does not run.
     ///
     /// # Errors
     /// [`Failure::Usage`] for a path that is no JDK, or for words that do not go together.
@@ -83,7 +85,7 @@ impl JvmArguments {
         }
     }
 
-    /// A flag that was given and says something of JVMs.
+    /// A flag that concerns JVMs and was given without any.
     fn idle_flag(&self) -> Option<&'static str> {
         if self.jvm_collector.is_empty() {
             return self.jvm_args.is_some().then_some("--jvm-args");
@@ -91,7 +93,7 @@ impl JvmArguments {
         Some("--jvm-collector")
     }
 
-    /// The collectors that were asked for, or the usual one.
+    /// The collectors that the user asked for, or the usual one.
     fn collectors(&self) -> Result<Vec<Collector>, Failure> {
         match self.jvm_collector.as_slice() {
             [] => Ok(vec![USUAL.parse().map_err(|error: CollectorError| Failure::Usage(error.to_string()))?]),
@@ -99,8 +101,9 @@ impl JvmArguments {
         }
     }
 
-    /// Asks the JDKs for their collectors; what they are to measure beside `cases`, and what of that was asked for and
-    /// cannot be done. What is missing is told in a line each on standard error, and the rest is measured.
+    /// Asks the JDKs for their collectors. Returns the cases to measure beside `cases`, and the
+    /// requested cases that are impossible. Each missing case is a line on standard error; the rest
+    /// is measured.
     ///
     /// # Errors
     /// [`Failure::Interrupted`].
@@ -142,7 +145,7 @@ impl JvmArguments {
                 }
             }
         }
-        // Of JDKs that were merely found one is enough for a collector that was asked for.
+        // Of the JDKs that were merely found, one with a requested collector is enough.
         if !chosen.named && collectors.iter().any(|collector| collector.to_string() != USUAL) {
             undone.extend(
                 nowhere.iter().map(|collector| format!("--jvm-collector: no JDK here runs {collector}")),
@@ -158,8 +161,8 @@ impl JvmArguments {
 }
 
 impl Chosen {
-    /// Makes the jar that `cases` need. Where none can be made, a line on standard error says so, there are no cases, and
-    /// `undone` has it if it was asked for.
+    /// Makes the jar that `cases` need. If that fails, a line on standard error says so and there
+    /// are no cases. If the user asked for the cases, `undone` has the line too.
     ///
     /// # Errors
     /// [`Failure::Interrupted`].
@@ -185,10 +188,11 @@ impl Chosen {
     }
 }
 
-/// Whether the JVMs that are baselines measure in this run: a name that none has would be compared with nothing.
+/// Checks that the JVMs that are baselines measure in this run. A name that no JVM has would be
+/// compared with nothing.
 ///
 /// # Errors
-/// [`Failure::Usage`] with the names there are.
+/// [`Failure::Usage`] with the existing names.
 pub(super) fn check_baselines(baselines: &[Option<Baseline>], on_jvms: &[JvmCase]) -> Result<(), Failure> {
     let mut names: Vec<String> = Vec::new();
     for name in on_jvms.iter().map(|case| case.jvm.name()) {
@@ -226,8 +230,8 @@ pub(super) fn settings_lines(on_jvms: &OnJvms, cases: &[Case], settings: &Settin
     lines
 }
 
-/// What is to be known of the JVMs beside an experiment: a line for each, and one for each thing in which it is not like
-/// our heap.
+/// The remarks on the JVMs beside an experiment: a line for each JVM, and one for each difference
+/// from this project's heap.
 pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
     let cases: Vec<&JvmCase> = on_jvms.cases.iter().filter(|case| case.experiment == experiment).collect();
     let mut text = String::new();
@@ -240,7 +244,7 @@ pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
     for jvm in named {
         let own: Vec<Vec<String>> =
             cases.iter().filter(|case| case.jvm == *jvm).map(|case| case.flags()).collect();
-        // Flags for prefetch change what is kept for it.
+        // Prefetch flags change the bytes that are reserved for prefetch.
         let kept = if own.iter().flatten().any(|flag| flag.contains("AllocatePrefetch")) {
             String::new()
         } else {
@@ -275,7 +279,8 @@ pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
     text
 }
 
-/// The flags that all of some command lines have, and the values of those in which they differ.
+/// The flags that all command lines of a list share, and the values of the flags in which they
+/// differ.
 fn flags(lines: &[Vec<String>]) -> String {
     let in_all = |flag: &&String| lines.iter().all(|line| line.contains(flag));
     let mut common: Vec<&str> = Vec::new();

@@ -1,5 +1,5 @@
-//! What every command that measures does around it: tells how long it will take, notes how noisy the machine was, and says
-//! in the end what to make of the figures.
+//! The frame of every measuring command: prints the estimated time, records how noisy the machine
+//! was, and says at the end how far the figures can be trusted.
 
 use super::Failure;
 use crate::format::phrase::count;
@@ -16,16 +16,17 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is measured, and how.
+/// The cases to measure, and the settings.
 pub(super) struct Measuring<'a> {
     pub(super) experiments: &'a [&'a dyn Experiment],
     pub(super) cases: &'a [Case],
-    /// What JVMs measure beside them.
+    /// The JVM cases beside them.
     pub(super) on_jvms: &'a OnJvms,
     pub(super) settings: &'a Settings,
-    /// How long a fork may say nothing, besides the time of an iteration.
+    /// How long a fork may stay silent, besides the time of an iteration.
     pub(super) timeout: Duration,
-    /// The CPUs in the order in which threads are bound to them, and how many threads make progress at once.
+    /// The CPUs in the order in which threads are bound to them, and the number of threads that
+    /// make progress at once.
     pub(super) cpus: &'a (Vec<usize>, usize),
     /// Neither progress nor estimates.
     pub(super) quiet: bool,
@@ -33,7 +34,7 @@ pub(super) struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    /// Measures.
+    /// Measures the cases.
     ///
     /// # Errors
     /// The program's own file is not found.
@@ -80,21 +81,22 @@ impl Measuring<'_> {
     }
 }
 
-/// Tells on standard error, unless nothing is to be told.
+/// Prints to standard error, unless `quiet`.
 pub(super) fn say(quiet: bool, text: &str) {
     if !quiet {
         tell(text);
     }
 }
 
-/// A line on standard error, in several where a terminal is narrow.
+/// Prints a line on standard error, wrapped where the terminal is narrow.
 pub(super) fn tell(text: &str) {
-    // Nobody to tell is no reason not to measure.
+    // A closed standard error does not stop the measurement.
     let _ =
         writeln!(io::stderr(), "{}", width::lines(&printable(text), width::of_sentences(width::of_errors())));
 }
 
-/// Says that the lab was built without optimisation, if it was: its loops and the heap are slower than what users embed.
+/// Warns if the lab was built without optimisation: its loops and the heap are then slower than in
+/// users' builds.
 pub(super) fn warn_of_build() {
     if cfg!(debug_assertions) {
         tell(
@@ -103,7 +105,7 @@ pub(super) fn warn_of_build() {
     }
 }
 
-/// What makes the figures doubtful, on standard error.
+/// Prints the reasons for doubt about the figures on standard error.
 pub(super) fn warn(outcome: &Outcome, circumstances: &Circumstances) {
     warn_of_build();
     for warning in warnings(outcome, circumstances) {
@@ -114,18 +116,19 @@ pub(super) fn warn(outcome: &Outcome, circumstances: &Circumstances) {
     }
 }
 
-/// The CPUs in the order in which threads are bound to them, and how many threads make progress at once.
+/// The CPUs in the order in which threads are bound to them, and the number of threads that make
+/// progress at once.
 pub(super) fn usable_cpus(topology: &Topology) -> (Vec<usize>, usize) {
     let cpus = placement(topology.cpus());
     let usable = topology.available_parallelism().min(cpus.len());
     (cpus, usable)
 }
 
-/// The exit of a run: interrupted before failed before nobody reads. `undone` is what else was asked for and could not be
-/// done, a sentence each.
+/// The exit of a run. An interruption comes before a failure, and a failure before a closed
+/// standard output. `undone` lists the other requests that could not be met, a sentence each.
 pub(super) fn end(outcome: &Outcome, undone: &[String], printed: Result<(), Failure>) -> Result<(), Failure> {
     if outcome.interrupted {
-        // Of a run that somebody else has ended, nobody may look at what is printed.
+        // A run that another program interrupted may have no reader of its output.
         let kept = if outcome.rows.is_empty() { "there are no results" } else { "the results are partial" };
         tell(&format!("warning: interrupted: {kept}"));
         return Err(Failure::Interrupted);

@@ -1,7 +1,7 @@
-//! The command line: what the user can ask for, one file per command.
+//! The command line: the user's commands, one file per command.
 //!
-//! The flags for axes are not written down here: they are made from the experiments' axes, so that a new
-//! experiment brings its own.
+//! The flags for axes are not listed here. They are made from the experiments' axes, so a new
+//! experiment brings its own flags.
 
 mod arguments;
 mod asm;

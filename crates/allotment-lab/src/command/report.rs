@@ -1,4 +1,5 @@
-//! What a run prints on standard output: the settings, a table per experiment, and what is missing from it.
+//! The output of a run on standard output: the settings, a table per experiment, and the missing
+//! rows.
 
 use super::jvm;
 use crate::format::{Comparison, Report, ScoreRow, text_table, width};
@@ -6,7 +7,7 @@ use crate::harness::{Baseline, Experiment, OnJvms, Outcome, compare};
 use crate::report::verdicts;
 use std::fmt::Write;
 
-/// Everything that is printed of a run.
+/// The content of a run's output.
 pub(super) struct Printed<'a> {
     /// All rows.
     pub(super) report: &'a Report,
@@ -16,7 +17,7 @@ pub(super) struct Printed<'a> {
     pub(super) baselines: &'a [Option<Baseline>],
     /// The settings, a line per JMH mode.
     pub(super) settings: &'a [String],
-    /// What is missing and why.
+    /// The missing rows, and the reasons.
     pub(super) outcome: &'a Outcome,
     /// The JVMs among the rows.
     pub(super) on_jvms: &'a OnJvms,

@@ -1,7 +1,8 @@
-//! `allotment report` and `allotment compare`: what result files say; also `allotment run --report`.
+//! `allotment report` and `allotment compare`: the content of result files as a page and as a
+//! comparison; also `allotment run --report`.
 //!
-//! A run's own report goes through the same files' format as any other: what is written and read again is what
-//! a reader of the file would get, and there is one way to a page and not two.
+//! A run's own report is written in the files' format and read back. The report therefore equals
+//! what a reader of the file gets, and only one way to a page exists.
 
 use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
@@ -72,7 +73,7 @@ fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is no percentage; write a number from 0 on, such as 5"))
 }
 
-/// Reads result files and writes what they say.
+/// Reads result files, and writes the report.
 ///
 /// # Errors
 /// [`Failure::Usage`] if an output is an input or another output, or the directory is called `-`;
@@ -100,7 +101,7 @@ pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> R
     let written = page.map(|file| write_page(file, &document, &arguments.title)).transpose();
     let text = text.map(|file| file.write(markdown(&document, &arguments.title).as_bytes())).transpose();
     let charts = arguments.svg.as_ref().map(|directory| write_charts(directory, charts)).transpose();
-    // All are tried before an error of one is told.
+    // All outputs are tried before the error of one is returned.
     written?;
     text?;
     charts?;
@@ -168,7 +169,8 @@ fn source(path: &Path) -> Result<Source, Failure> {
 /// Compares two result files row by row.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the output is an input; [`Failure::Failed`] if a file cannot be read or written, if they have no row in common, or if a row is slower than
+/// [`Failure::Usage`] if the output is an input. [`Failure::Failed`] if a file cannot be read or
+/// written, or if the files have no row in common. [`Failure::Failed`] also if a row is slower than
 /// `--fail-on-slower` allows, after the table has been printed.
 pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     let output = arguments.json.as_deref().map(|path| ("--json", path));
@@ -188,7 +190,7 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
         )));
     }
     let written = json.map(|file| write_changes(file, &found)).transpose();
-    // Both are tried before an error of one is told.
+    // Both outputs are tried before the error of one is returned.
     print(&(table(&found, width::of_output().unwrap_or(USUAL)) + &incomplete(&old) + &incomplete(&new)))?;
     written?;
     let Some(most) = arguments.fail_on_slower else { return Ok(()) };
@@ -207,7 +209,7 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     })
 }
 
-/// What is missing of the runs in a file, in a line each.
+/// The missing rows of the runs in a file, in a line each.
 fn incomplete(source: &Source) -> String {
     let mut told: Vec<&str> =
         source.entries.iter().filter_map(|entry| entry.origin.fact(INCOMPLETE)).collect();
@@ -220,11 +222,12 @@ fn write_changes(file: OutputFile, found: &Changes) -> Result<(), Failure> {
     Ok(file.write(&text)?)
 }
 
-/// Columns of a comparison where nobody says how many there are: enough for its table with two parameters.
+/// Columns of a comparison where the width is unknown: enough for its table with two parameters.
 const USUAL: usize = 132;
 
-/// The rows of both files and the others, at most `wide` columns. What is the same in all rows is said once. The change
-/// stands near the name, so that who searches the text for it finds both in one line.
+/// The rows of both files and the other rows, at most `wide` columns. Coordinates that are equal in
+/// all rows are printed once. The change stands near the name, so a text search finds both in one
+/// line.
 fn table(found: &Changes, wide: usize) -> String {
     let rows: Vec<ScoreRow> = found.both.iter().map(|one| one.new.clone()).collect();
     let columns = Columns::of(&rows);

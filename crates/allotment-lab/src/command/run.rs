@@ -1,4 +1,5 @@
-//! `allotment run`: choose, check everything that can be checked, measure, write, print.
+//! `allotment run`: chooses the cases, checks everything that can be checked, measures, writes and
+//! prints.
 
 use super::baseline::baselines;
 use super::measuring::{Measuring, end, say, usable_cpus, warn};
@@ -14,11 +15,11 @@ use crate::machine::{Machine, free_memory};
 use allotment::platform::topology::Topology;
 use std::path::Path;
 
-/// Measures what `arguments` ask for.
+/// Measures the cases that `arguments` ask for.
 ///
 /// # Errors
-/// [`Failure::Usage`] before anything is measured; [`Failure::Failed`] if a fork failed or a file could not be
-/// written, after everything else has been printed; [`Failure::Interrupted`] likewise.
+/// [`Failure::Usage`] before anything is measured. [`Failure::Failed`] if a fork failed or a file
+/// could not be written, after everything else has been printed. [`Failure::Interrupted`] likewise.
 pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     let chosen = named(&arguments.experiments, experiments)?;
     let topology = Topology::detect();
@@ -49,7 +50,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         interrupt: &interrupt,
     };
     let (mut outcome, circumstances) = measuring.measure()?;
-    // Written before anything else can go wrong.
+    // The files are written before anything else can go wrong.
     let report = report(&outcome, &machine, arguments);
     let written = files.write(&report, experiments);
     let profiled = if arguments.profile && !outcome.interrupted { measuring.profile()? } else { Vec::new() };
@@ -74,10 +75,10 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     end(&outcome, &undone, printed)
 }
 
-/// All of them, by one word.
+/// The word for all experiments.
 const ALL: &str = "all";
 
-/// Where the time of each case went.
+/// The profile of each case.
 fn profiles(profiled: &[Profiled]) -> String {
     let text = |Profiled { case, text }: &Profiled| match text {
         Ok(text) => format!("\nprofile of {case}\n{text}"),
@@ -111,7 +112,8 @@ fn named<'a>(
     Ok(chosen)
 }
 
-/// The cases alone and with neighbours, if there are to be any and the machine has the memory.
+/// The cases alone and with neighbours, if the user asked for neighbours and the machine has the
+/// memory.
 fn beside(neighbours: Option<Neighbours>, cases: Vec<Case>) -> Result<Vec<Case>, Failure> {
     let Some(neighbours) = neighbours else { return Ok(cases) };
     let (wanted, free) = (neighbours.total_bytes(), free_memory());
@@ -138,7 +140,7 @@ fn settings_lines(cases: &[Case], describe: impl Fn(JmhMode) -> String) -> Vec<S
     lines
 }
 
-/// What reaches the heaps of experiments from outside.
+/// The environment variable with options for the heaps of experiments.
 const OPTIONS: &str = "ALLOTMENT_OPTIONS";
 
 fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Report {
@@ -156,7 +158,7 @@ fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Rep
     }
 }
 
-/// The files that were asked for, open since before the measurement.
+/// The output files that the user asked for, opened before the measurement.
 struct Files {
     json: Option<OutputFile>,
     csv: Option<OutputFile>,
@@ -177,7 +179,7 @@ impl Files {
         })
     }
 
-    /// Writes them, unless there is nothing to write: then what was there stays.
+    /// Writes the files. Without results the files keep their old content.
     fn write(self, report: &Report, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
         if report.rows.is_empty() {
             return Ok(());
@@ -185,7 +187,7 @@ impl Files {
         let json = self.json.map(|file| -> anyhow::Result<()> { Ok(file.write(&to_json(report)?)?) });
         let csv = self.csv.map(|file| -> anyhow::Result<()> { Ok(file.write(to_csv(report).as_bytes())?) });
         let page = self.report.map(|file| write_report(file, report, experiments));
-        // All are tried before one's error is told.
+        // All files are tried before the error of one is returned.
         json.transpose()?;
         csv.transpose()?;
         page.transpose()?;

@@ -1,4 +1,4 @@
-//! What `allotment run` can be asked for, but for the flags of the experiments' axes.
+//! The arguments of `allotment run`, except the flags of the experiments' axes.
 
 use super::JvmArguments;
 use crate::format::time;
@@ -65,7 +65,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time::parse)]
     pub timeout: Duration,
 
-    /// Measure each case alone and beside N threads that walk SIZE bytes each, in any order or one line after the other.
+    /// Measure each case alone and beside N threads that walk SIZE bytes each, in any order or one
+    /// line after the other.
     #[arg(long, value_name = "N:SIZE[:random|sequential]")]
     pub neighbours: Option<Neighbours>,
 
@@ -110,14 +111,14 @@ pub struct RunArguments {
     pub values: Vec<(String, Vec<String>)>,
 }
 
-/// Reads a number of threads. Whether so many can be measured the grid says.
+/// Reads a number of threads. The grid decides whether so many can be measured.
 fn threads(text: &str) -> Result<usize, String> {
     let number = text.trim().parse();
     number.map_err(|_| format!("`{text}` is not a number of threads; write a whole number from 1 on"))
 }
 
 impl RunArguments {
-    /// The grid that was chosen.
+    /// The grid that the user chose.
     pub fn selection(&self) -> Selection {
         Selection {
             modes: self.mode.clone(),
@@ -129,7 +130,7 @@ impl RunArguments {
         }
     }
 
-    /// The times that were chosen.
+    /// The times that the user chose.
     pub fn settings(&self) -> Settings {
         Settings {
             quick: self.quick,

@@ -1,4 +1,4 @@
-//! The commands that only print, and the hidden ones that are a fork and its neighbours.
+//! The commands that only print, and the two hidden commands: a fork, and the neighbours of a fork.
 
 use super::Failure;
 use crate::format::printable;
@@ -11,7 +11,8 @@ use allotment::platform::topology::Topology;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-/// Prints text on standard output, whole; control characters in it are shown and not obeyed.
+/// Prints a whole text on standard output. Control characters in the text are made visible instead
+/// of being sent to the terminal.
 ///
 /// # Errors
 /// Standard output is closed or full.
@@ -48,7 +49,7 @@ pub fn list(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     print(&text)
 }
 
-/// Values as people read them.
+/// Values in readable form.
 fn values(axis: &Axis, texts: &[&str]) -> String {
     let label =
         |text: &&str| axis.canonical(text).map_or_else(|_| text.to_string(), |value| axis.label(&value));
@@ -80,7 +81,7 @@ pub fn options() -> Result<(), Failure> {
 /// `allotment fork`, which `allotment run` starts.
 ///
 /// # Errors
-/// There is no order on standard input, or nobody reads the results.
+/// There is no order on standard input, or the reader of the results has closed the pipe.
 pub fn fork(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     Ok(run_fork(experiments, io::stdin().lock(), io::stdout().lock())?)
 }
@@ -88,7 +89,8 @@ pub fn fork(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
 /// `allotment neighbour`, which `allotment run` starts beside a fork.
 ///
 /// # Errors
-/// There is no order on standard input, it cannot be followed, or nobody reads the result.
+/// There is no order on standard input, the order cannot be followed, or the reader of the result
+/// has closed the pipe.
 pub fn neighbour() -> Result<(), Failure> {
     Ok(run_neighbours(io::stdin().lock(), io::stdout().lock())?)
 }

@@ -1,7 +1,7 @@
-//! `allotment simulate`: what machines would do that are not at hand.
+//! `allotment simulate`: simulations of machines that are not at hand.
 //!
-//! Everything simulated goes to standard output and is the same for the same arguments; how long it took, and whether
-//! something could not be measured, goes to standard error.
+//! All simulated figures go to standard output, and are the same for the same arguments. The
+//! duration, and anything that could not be measured, goes to standard error.
 
 use super::{Failure, print};
 use crate::coherence::{Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario};
@@ -17,7 +17,8 @@ use std::time::Instant;
 /// What `allotment simulate` can simulate.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Simulation {
-    /// Caches under contention: the ways to allocate of the experiment `tlab` on up to 256 cores. A model.
+    /// Caches under contention: the ways to allocate of the experiment `tlab` on up to 256 cores. A
+    /// model.
     Coherence(Box<CoherenceArguments>),
 }
 
@@ -118,14 +119,14 @@ impl LatencyArguments {
     }
 }
 
-/// A scenario that was run, and its outcome.
+/// A scenario, and its outcome.
 type Run = (Scenario, Outcome);
 
 /// Simulates and prints a table.
 ///
 /// # Errors
-/// [`Failure::Usage`] for numbers that cannot be simulated; [`Failure::Failed`] if threads cannot be bound for
-/// calibration; standard output is closed or full.
+/// [`Failure::Usage`] for numbers that cannot be simulated; [`Failure::Failed`] if threads cannot
+/// be bound for calibration; standard output is closed or full.
 pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
     let Simulation::Coherence(arguments) = simulation;
     let mut latencies = Latencies::of(arguments.model);
@@ -145,7 +146,7 @@ pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
     print(&text(&runs, arguments, &latencies, &source))?;
     let operations: u64 = runs.iter().map(|(_, outcome)| outcome.counters.memory_operations).sum();
     let millions = operations as f64 / 1e6;
-    // Nobody to tell is no reason to fail.
+    // A closed standard error is no reason to fail.
     let _ = writeln!(
         io::stderr(),
         "{millions:.1} million memory operations in {seconds:.2} s, {:.1} million a second",
@@ -158,17 +159,17 @@ fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
 }
 
-/// All of them, if none was named.
+/// The named values, or all values if none was named.
 fn chosen<T: ValueEnum>(named: &[T]) -> Vec<T> {
     if named.is_empty() { T::value_variants().to_vec() } else { named.to_vec() }
 }
 
 impl CoherenceArguments {
-    /// By cores, protocol and pattern, `tlab` first.
+    /// The scenarios by cores, protocol and pattern, `tlab` first.
     fn scenarios(&self, latencies: Latencies) -> Vec<Scenario> {
         let mut patterns = chosen(&self.pattern);
         if !patterns.contains(&Pattern::Tlab) {
-            // All others are compared with it.
+            // All other patterns are compared with `Tlab`.
             patterns.insert(0, Pattern::Tlab);
         }
         let (protocols, geometry) = (chosen(&self.protocol), Geometry::of(self.model));
@@ -193,7 +194,7 @@ impl CoherenceArguments {
     }
 }
 
-/// Latencies for this machine, and where they come from.
+/// Latencies for this machine, and their source.
 fn calibrated(defaults: Latencies, source: String) -> Result<(Latencies, String), Failure> {
     let Some([first, second]) = first_two() else {
         return Ok((defaults, format!("{source}: there is only one CPU here, so nothing to calibrate with")));
@@ -209,7 +210,7 @@ fn calibrated(defaults: Latencies, source: String) -> Result<(Latencies, String)
     Ok((defaults.calibrated(measured.min_cycles), said))
 }
 
-/// What is simulated, and the table.
+/// The description of the simulation, and the table.
 fn text(runs: &[Run], arguments: &CoherenceArguments, latencies: &Latencies, source: &str) -> String {
     let Latencies { l1, l2, l3, forward, hitm, upgrade, memory, lock, keep } = latencies;
     let mut text = String::from(

@@ -1,4 +1,4 @@
-//! `allotment tlab-log`: what a JVM's log of its TLABs says, and what other sizings would have done.
+//! `allotment tlab-log`: the content of a JVM's log of its TLABs, and the effect of other sizings.
 
 mod words;
 
@@ -15,8 +15,8 @@ use words::{bytes, counted, heading, nothing, sentences, wrapped};
 /// The arguments of `allotment tlab-log`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TlabLogArguments {
-    /// Logs written by -Xlog:gc+tlab=trace or =debug, with their rotated siblings FILE.0, FILE.1 ...; `-` is
-    /// standard input.
+    /// Logs written by -Xlog:gc+tlab=trace or =debug, with their rotated siblings FILE.0, FILE.1
+    /// ...; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -28,8 +28,8 @@ pub struct TlabLogArguments {
     #[arg(long, value_name = "ID", value_parser = thread)]
     pub thread: Option<u64>,
 
-    /// Replay what was allocated under other settings; without a list under the usual ones. Candidates are
-    /// separated by `;`, the settings of one by `,`.
+    /// Replay what was allocated under other settings; without a list under the usual ones.
+    /// Candidates are separated by `;`, the settings of one by `,`.
     #[arg(long, value_name = "NAME=VALUE,..;..", require_equals = true, num_args = 0..=1, default_missing_value = BUILT_IN)]
     pub replay: Option<String>,
 
@@ -51,11 +51,12 @@ fn thread(text: &str) -> Result<u64, String> {
         .map_err(|_| format!("`{text}` is not a thread; write its id, such as 4711, or its address, 0x7f..."))
 }
 
-/// Reads the logs and prints what they say.
+/// Reads the logs and prints their content.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a replay of what cannot be set, or an output that is an input or another output; [`Failure::Failed`] if a file cannot be read or
-/// written, if no line of them is about TLABs, or if the thread asked for is not in them.
+/// [`Failure::Usage`] for a replay of a setting that does not exist, or an output that is an input
+/// or another output. [`Failure::Failed`] if a file cannot be read or written, if no line of the
+/// files is about TLABs, or if the requested thread is not in them.
 pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let candidates = arguments.replay.as_deref().map(Candidate::list).transpose();
     let candidates = candidates.map_err(|error| Failure::Usage(format!("--replay: {error}")))?;
@@ -63,7 +64,7 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
     let outputs = [("--json", &arguments.json), ("--report", &arguments.report)];
     let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
-    // With the rotated siblings, which nobody has named.
+    // The sources include the rotated siblings, which the user did not name.
     check_files(sources.paths(), &outputs.collect::<Vec<_>>())?;
     let open = |path: &Path| OutputFile::open(path).map_err(|error| failed(&error));
     let file = arguments.json.as_deref().map(open).transpose()?;
@@ -80,9 +81,9 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     print(&told.text)
 }
 
-/// All that a log of one file says, whose bytes these are: the text, the JSON and the page, one behind the
-/// other, with the usual replays. It is what [`tlab_log`] does without the files, for whoever tries it with
-/// bytes of any kind.
+/// The full output for a log of one file with these bytes: the text, the JSON and the page, one
+/// behind the other, with the usual replays. It does the work of [`tlab_log`] without files, so
+/// that a test can call it with arbitrary bytes.
 ///
 /// # Errors
 /// Why the bytes are no log.
@@ -106,7 +107,7 @@ pub fn tell_tlab_log(bytes: &[u8]) -> Result<String, String> {
     Ok(format!("{}{:#}\n{page}", told.text, told.json))
 }
 
-/// What is said of a log, in each of the forms.
+/// The output for a log, in each of the forms.
 struct Told {
     text: String,
     json: Value,
@@ -134,7 +135,7 @@ fn told(
         }
     }
     shown.sort_by_key(|account| std::cmp::Reverse(account.allocated));
-    // What is not whole is not fed to a model.
+    // An incomplete history is not fed to a model.
     let judge = Judge::of(log);
     let whole = |list| if judge.silence().is_none() { replayed(log, list) } else { Vec::new() };
     let replayed = candidates.map(whole);
@@ -146,7 +147,7 @@ fn told(
     let on_page = said.clone() + &lacking;
     let page = tlab_log_document(log, &about, on_page.lines(), replayed.as_deref().unwrap_or_default());
     if with_page {
-        // The replay's part of the text says that for itself.
+        // The replay's part of the text already says this.
         let charts = lacking.lines().filter(|line| *line != NOTHING_TO_REPLAY || replayed.is_none());
         said.extend(charts.flat_map(|line| [line, "\n"]));
     }
@@ -175,7 +176,7 @@ fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}%", part as f64 * 100.0 / whole as f64) }
 }
 
-/// The table and, below it, what is `said` of it.
+/// The table, followed by the sentences in `said`.
 fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str) -> String {
     if log.accounts().is_empty() {
         return said.into();

@@ -1,7 +1,8 @@
-//! How the kernel is asked for an event: `perf_event_attr`, as `perf_event_open(2)` describes it.
+//! The kernel's description of an event: `perf_event_attr`, as `perf_event_open(2)` documents it.
 //!
-//! The structure as of its second version, 72 bytes: the first with room for the second value of an off-core event
-//! (`config1`), and every kernel since 3.3 takes it. Written by hand: it is nine words.
+//! The structure is that of its second version, 72 bytes. It is the first with room for the second
+//! value of an off-core event (`config1`), and every kernel since 3.3 accepts it. It is written by
+//! hand, since it is nine words.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,24 +25,24 @@ const DISABLED: u64 = 1;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 
-/// An event as the kernel is asked for it.
+/// An event in the form that the kernel takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attribute {
-    /// Whose numbering `config` follows: `PERF_TYPE_...`.
+    /// The numbering that `config` follows: `PERF_TYPE_...`.
     pub kind: u32,
-    /// Which event.
+    /// The event's number.
     pub config: u64,
-    /// What goes with it: which requests an off-core event counts.
+    /// The second value: the requests that an off-core event counts.
     pub config1: u64,
-    /// Counts in the kernel too. Only what happens nowhere else is counted there: the first touch of a page would hide
-    /// everything.
+    /// Counts in the kernel too. Only events that happen nowhere else are counted there; the first
+    /// touch of a page would otherwise hide everything.
     pub kernel: bool,
 }
 
-/// The addresses that samples are taken at, instead of counts.
+/// Sampling of addresses, instead of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampled {
-    /// A sample each time the event has counted that far: for clocks, nanoseconds.
+    /// The count between two samples: for clocks, nanoseconds.
     pub period: u64,
 }
 
@@ -51,15 +52,17 @@ impl Attribute {
         Attribute { kind: RAW, config, config1, kernel: false }
     }
 
-    /// The system's clock of a CPU, `PERF_COUNT_SW_CPU_CLOCK`: what is sampled by where there is nothing better.
+    /// The system's clock of a CPU, `PERF_COUNT_SW_CPU_CLOCK`: the sampling event where no better
+    /// one exists.
     pub const CPU_CLOCK: Attribute = Attribute { kind: SOFTWARE, config: 0, config1: 0, kernel: false };
 
-    /// Whether the system counts it, so that it takes no counter of the processor.
+    /// Whether the system counts the event, so that it takes no counter of the processor.
     pub fn is_software(&self) -> bool {
         self.kind == SOFTWARE
     }
 
-    /// The structure. `leads`: it waits to be started, and those that join it with it.
+    /// The structure. An event that `leads` waits to be started; the events that join its group
+    /// start with it.
     pub(super) fn words(&self, leads: bool, sampled: Option<Sampled>) -> [u64; WORDS] {
         let mut words = [0; WORDS];
         words[0] = u64::from(self.kind) | (size_of::<[u64; WORDS]>() as u64) << 32;

@@ -8,19 +8,20 @@ use serde::{Deserialize, Serialize};
 pub struct Event {
     /// JMH's label for it: its name.
     pub label: String,
-    /// How the kernel is asked for it.
+    /// The kernel's description of the event.
     pub attribute: Attribute,
 }
 
-/// A name of `perf`'s: the name, the kind, the number, and whether it is counted without being told.
+/// A name of `perf`: the name, the kind, the number, and whether it is counted by default.
 type Named = (&'static str, u32, u64, bool);
 
-/// `PERF_COUNT_HW_CACHE_...`: which cache, what is done, with what result.
+/// `PERF_COUNT_HW_CACHE_...`: the cache, the operation and the result.
 const fn cache(cache: u64, done: u64, result: u64) -> u64 {
     cache | done << 8 | result << 16
 }
 
-/// What the kernel has a number for, on every processor that has the event at all. What it counts differs by processor.
+/// Events that the kernel numbers, on every processor that has the event at all. The counted
+/// quantity differs by processor.
 const NAMED: &[Named] = &[
     ("cycles", HARDWARE, 0, true),
     ("instructions", HARDWARE, 1, true),
@@ -61,7 +62,8 @@ impl Event {
     /// The event of that name.
     pub fn named(name: &str) -> Option<Event> {
         let &(name, kind, config, _) = NAMED.iter().find(|(known, ..)| *known == name)?;
-        // The system moves a thread while it is in the kernel.
+        // A software event counts in the kernel too: a thread is moved to another CPU while it is
+        // in the kernel.
         let attribute = Attribute { kind, config, config1: 0, kernel: kind == SOFTWARE };
         Some(Event { label: name.into(), attribute })
     }
@@ -78,7 +80,7 @@ impl Event {
         Some(Event { label: text.into(), attribute })
     }
 
-    /// What is counted without being told.
+    /// The events that are counted by default.
     pub fn usual() -> impl Iterator<Item = Event> {
         NAMED.iter().filter(|(.., usual)| *usual).filter_map(|(name, ..)| Event::named(name))
     }

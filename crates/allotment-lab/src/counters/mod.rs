@@ -1,22 +1,25 @@
-//! What the processor and the system count while a thread works: cycles, misses, faults, switches.
+//! Counts of the processor and the system while a thread works: cycles, misses, faults, switches.
 //!
-//! Counted in the measuring threads themselves, from just before the measured window to just behind it, and divided by the
-//! operations of that same window. JMH's `perfnorm` counts a whole process from outside by time stamps, so that
-//! harness, compiler and all collector threads are in its figures; of these there is only what a measuring thread does itself. Refused: a `perf` program beside each fork,
-//! which does the former, and which many machines do not have.
+//! Each measuring thread counts for itself, from just before the measured window to just behind it.
+//! The counts are divided by the operations of that window. JMH's `perfnorm` counts a whole process
+//! from outside by time stamps, so its figures include the harness, the compiler and all collector
+//! threads. These figures include only the work of the measuring thread itself.
 //!
-//! | module | knows |
+//! Refused: a `perf` program beside each fork, which counts the whole process and is missing on
+//! many machines.
+//!
+//! | module | content |
 //! |---|---|
-//! | `attribute` | how the kernel is asked for an event |
+//! | `attribute` | the kernel's description of an event |
 //! | `perf_event` | the calls: open, start, stop, read |
-//! | `refusal` | why it says no |
-//! | `reading` | counts, and what to make of those that shared a counter |
-//! | `usage` | what is counted without the processor |
+//! | `refusal` | why the kernel refuses an event |
+//! | `reading` | counts, and the scaling of counts that shared a counter |
+//! | `usage` | counts of the system, without the processor |
 //! | `event` | events by the names that `perf` has for them |
-//! | `processor` | which processor this is |
+//! | `processor` | detection of the processor |
 //! | `table` | events that only some processors have, by their codes |
-//! | `proof` | a loop of which is known what must be counted |
-//! | `plan` | from what was asked for to what is counted here |
+//! | `proof` | a loop with known counts |
+//! | `plan` | from the requested names to the events that are counted here |
 //! | `thread` | a thread's counters |
 
 mod attribute;

@@ -1,7 +1,8 @@
 //! The calls: open a group of events for the calling thread, start it, stop it, read it.
 //!
-//! A group's events have counters at the same times or not at all, so that their quotients are right even where the kernel
-//! makes groups take turns. Own calls and no library: they are four.
+//! A group's events have counters at the same times or not at all, so their quotients are right
+//! even where the kernel makes groups take turns. The four calls are made directly, without a
+//! library.
 
 use super::{Attribute, Reading, Refusal, Sampled};
 use std::fs::File;
@@ -16,7 +17,8 @@ const WHOLE_GROUP: libc::c_ulong = 1;
 /// `PERF_FLAG_FD_CLOEXEC`.
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
 
-/// Opens an event for the calling thread, in the group of another or as the first of its own, stopped.
+/// Opens an event for the calling thread, in the group of another or as the first of its own,
+/// stopped.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -27,22 +29,22 @@ pub fn open(
 ) -> Result<OwnedFd, Refusal> {
     let words = attribute.words(leader.is_none(), sampled);
     let (this_thread, any_cpu, group) = (0, -1, leader.unwrap_or(-1));
-    // SAFETY: the kernel reads as many bytes as the structure's size field says, which is the live array's size; the other
-    // arguments are plain numbers.
+    // SAFETY: the kernel reads as many bytes as the structure's size field says, which is the live
+    // array's size; the other arguments are plain numbers.
     let descriptor = unsafe {
         libc::syscall(libc::SYS_perf_event_open, words.as_ptr(), this_thread, any_cpu, group, CLOSE_ON_EXEC)
     };
     if descriptor < 0 {
         return Err(Refusal::last());
     }
-    // SAFETY: the call has just opened it, and nothing else knows it.
+    // SAFETY: the call has just opened the descriptor, and nothing else knows it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
 }
 
 /// Starts an event and its group.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn start(leader: &impl AsRawFd) -> io::Result<()> {
     control(leader, ENABLE)
 }
@@ -50,13 +52,14 @@ pub fn start(leader: &impl AsRawFd) -> io::Result<()> {
 /// Stops an event and its group.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn stop(leader: &impl AsRawFd) -> io::Result<()> {
     control(leader, DISABLE)
 }
 
 fn control(leader: &impl AsRawFd, request: libc::c_ulong) -> io::Result<()> {
-    // SAFETY: a descriptor that is open while it is borrowed; these requests take a number and touch no memory.
+    // SAFETY: the descriptor is open while it is borrowed; these requests take a number and touch
+    // no memory.
     let done = unsafe { libc::ioctl(leader.as_raw_fd(), request, WHOLE_GROUP) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -65,10 +68,10 @@ fn control(leader: &impl AsRawFd, request: libc::c_ulong) -> io::Result<()> {
 #[derive(Debug)]
 pub struct Group {
     leader: File,
-    /// Open as long as the leader is.
+    /// The members, open as long as the leader is.
     _members: Vec<OwnedFd>,
     events: usize,
-    /// What was read last: counters go on from where they stopped.
+    /// The last readings: counters continue from where they stopped.
     last: Vec<Reading>,
 }
 
@@ -76,7 +79,8 @@ impl Group {
     /// Opens the events for the calling thread.
     ///
     /// # Errors
-    /// [`Refusal`] of the first that is refused: [`Refusal::Invalid`] also where they are more than can count at once.
+    /// [`Refusal`] of the first event that is refused. [`Refusal::Invalid`] also where more events
+    /// are requested than can count at once.
     pub fn open(attributes: &[Attribute]) -> Result<Group, Refusal> {
         let [first, rest @ ..] = attributes else { return Err(Refusal::Invalid(libc::EINVAL)) };
         let leader = open(first, None, None)?;
@@ -89,15 +93,15 @@ impl Group {
     /// Begins to count.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn start(&self) -> io::Result<()> {
         start(&self.leader)
     }
 
-    /// Ends counting; returns what was counted since the start, in the order of the events.
+    /// Ends counting. Returns the counts since the start, in the order of the events.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn stop(&mut self) -> io::Result<Vec<Reading>> {
         stop(&self.leader)?;
         let mut bytes = vec![0; (3 + self.events) * 8];
@@ -105,7 +109,7 @@ impl Group {
         let mut words =
             bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or([0; 8])));
         let mut next = || words.next().unwrap_or(0);
-        // Number of events, times, a count each.
+        // The order is: number of events, two times, a count for each event.
         let (_, enabled, running) = (next(), next(), next());
         let now: Vec<Reading> =
             (0..self.events).map(|_| Reading { count: next(), enabled, running }).collect();
@@ -127,7 +131,7 @@ mod tests {
     fn a_group_counts_between_start_and_stop() {
         let clock = Attribute::CPU_CLOCK;
         let Ok(mut group) = Group::open(&[clock, MINOR_FAULTS]) else {
-            // The system forbids it; that it says so is tested in `plan`.
+            // The system forbids it; a test in `plan` checks that the message says so.
             assert!(open(&clock, None, None).is_err());
             return;
         };

@@ -1,42 +1,43 @@
-//! From what was asked for to what is counted here: names become events, each is tried, and those that fit count together.
+//! From the requested names to the events that are counted here. Names become events, each event is
+//! tried, and events that fit count together.
 //!
-//! Done once, before anything is measured, so that a name that nobody knows is an error at once, and every fork counts the
-//! same. Events that cannot be had are named with the reason, and nothing is put in their place but what the system counts,
-//! under its own names.
+//! The plan is made once, before any measurement, so an unknown name is an error at once and every
+//! fork counts the same events. Unavailable events are listed with the reason. Nothing replaces
+//! them but counts of the system, under their own names.
 
 use super::{Event, Expected, Family, Reading, Refusal, Usage, rows};
 use crate::format::suggest::within;
 use serde::{Deserialize, Serialize};
 
-/// What is counted.
+/// The events to count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Events that have counters at the same time; groups take turns if they must.
+    /// Groups of events that have counters at the same time. Groups take turns if they must.
     pub groups: Vec<Vec<Event>>,
-    /// What the system counts.
+    /// The counts of the system.
     pub usage: Vec<Usage>,
 }
 
 impl Plan {
-    /// The labels of what a thread counts, in the order of its readings.
+    /// The labels of a thread's counts, in the order of its readings.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         let events = self.groups.iter().flatten().map(|event| event.label.as_str());
         events.chain(self.usage.iter().filter(|usage| **usage != Usage::Steal).map(|usage| usage.name()))
     }
 }
 
-/// A plan, and what is to be said about it.
+/// A plan, and the remarks on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// What is counted.
+    /// The events to count.
     pub plan: Plan,
-    /// What is not, and why.
+    /// The events that are not counted, and why.
     pub lines: Vec<String>,
-    /// What was asked for by its name, and is not counted.
+    /// The events that the user named and that are not counted.
     pub missing: Vec<String>,
 }
 
-/// A name that nobody knows.
+/// A name that matches no counter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no counter `{name}`; {hint}")]
 pub struct UnknownCounter {
@@ -44,7 +45,7 @@ pub struct UnknownCounter {
     hint: String,
 }
 
-/// Whether the processor's counters can be had.
+/// Checks that the processor's counters are available.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -53,11 +54,11 @@ pub fn here() -> Result<(), Refusal> {
     super::open(&cycles.attribute, None, None).map(drop)
 }
 
-/// Something that was asked for.
+/// A requested count.
 enum Wanted {
     Event(Event, Expected),
     Usage(Usage),
-    /// Some processors have it, and not this one.
+    /// An event that other processors have, and this one lacks.
     Elsewhere(&'static str),
 }
 
@@ -71,10 +72,11 @@ impl Wanted {
     }
 }
 
-/// What asks for all that is of use here.
+/// The word for all events that are useful here.
 const AUTO: &str = "auto";
 
-/// Plans to count what is on the list: `auto`, names, codes. `trial` counts a group's events in the known loop.
+/// Plans to count the events on the list: `auto`, names, codes. `trial` counts a group's events in
+/// the known loop.
 ///
 /// # Errors
 /// [`UnknownCounter`].
@@ -141,7 +143,7 @@ pub fn plan(
     Ok(Planned { plan, lines, missing })
 }
 
-/// What was refused, by reason.
+/// The refused events, by reason.
 #[derive(Default)]
 struct Refused(Vec<(Refusal, Vec<Event>)>);
 
@@ -162,8 +164,8 @@ impl Refused {
     }
 }
 
-/// Puts an event into the last group if they can count together, into one of its own otherwise. What the system counts
-/// needs no counter of the processor, and must not wait for one.
+/// Puts an event into the last group if they can count together, otherwise into a new group. Counts
+/// of the system need no counter of the processor, and must not wait for one.
 fn add(
     groups: &mut Vec<Vec<Event>>,
     event: Event,
@@ -183,7 +185,7 @@ fn add(
     groups.push(vec![event]);
 }
 
-/// What a word of the list asks for.
+/// The counts that a word of the list asks for.
 fn wanted_by(word: &str, family: Option<Family>) -> Result<Vec<Wanted>, UnknownCounter> {
     if word == AUTO {
         let usual = Event::usual().map(|event| Wanted::Event(event, Expected::ANY));

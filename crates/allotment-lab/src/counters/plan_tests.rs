@@ -1,4 +1,4 @@
-//! Plans on machines that are made up: what each event says when it is tried.
+//! Plans on simulated machines: the tests choose the result of each trial.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn refuse(number: i32) -> impl FnMut(&[Event]) -> Result<Vec<Reading>, Refusal> 
     }
 }
 
-/// A processor with so many counters that counts each event once per addition.
+/// A processor with `most` counters that counts each event once per addition.
 fn counters(most: usize) -> impl FnMut(&[Event]) -> Result<Vec<Reading>, Refusal> {
     move |events| {
         if events.len() > most {
@@ -82,7 +82,7 @@ fn what_the_system_counts_does_not_wait_for_the_processor() {
 
 #[test]
 fn an_event_that_counts_nonsense_is_dropped_with_a_line() {
-    // As under a hypervisor that answers 0 for what it does not know.
+    // As under a hypervisor that answers 0 for unknown events.
     let mut trial = |events: &[Event]| {
         let count = |event: &Event| Reading::whole(if event.label == "cycles" { 20 * EACH } else { 0 });
         Ok(events.iter().map(count).collect())
@@ -101,7 +101,7 @@ fn quantities_are_this_processors_events() {
     };
     let haswell = Some("mem_uops_retired.lock_loads".to_string());
     assert_eq!(label("lock-loads", Some(Family::Haswell)).0, haswell);
-    // Another maker's name is the same quantity.
+    // Another maker's name stands for the same quantity.
     assert_eq!(label("mem_inst_retired.lock_loads", Some(Family::Haswell)).0, haswell);
     let (none, lines) = label("lock-loads", Some(Family::Zen4));
     assert_eq!(none, None);

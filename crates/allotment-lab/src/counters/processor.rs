@@ -1,18 +1,19 @@
-//! Which processor this is, as far as its events differ: the numbers that CPUID gives.
+//! Detects the processor, as far as its events differ, by the numbers that CPUID gives.
 //!
-//! Models that are not told apart here have no events of their own names; their codes can still be given as numbers.
+//! Models that are not distinguished here have no events of their own names. Their codes can still
+//! be given as numbers.
 
 use raw_cpuid::CpuId;
 use std::fmt;
 
-/// Processors whose events are alike.
+/// Processors with the same events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Haswell for one socket.
     Haswell,
-    /// Haswell for several sockets, which also counts what comes from another.
+    /// Haswell for several sockets, which also counts lines from another socket.
     HaswellServer,
-    /// Skylake for one socket, and what was made of it: Kaby, Coffee and Comet Lake.
+    /// Skylake for one socket, and its successors Kaby, Coffee and Comet Lake.
     Skylake,
     /// Skylake-SP and Cascade Lake.
     SkylakeServer,

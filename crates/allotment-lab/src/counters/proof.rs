@@ -1,9 +1,11 @@
-//! A loop of which is known what must be counted.
+//! A loop with known counts.
 //!
-//! A code that the processor does not know counts something else, or nothing: it is no error. Virtual machines that pass on
-//! cycles and instructions only answer 0 for everything else. So an event by code is tried on a million locked additions
-//! first: each is one locked load, one load and one store, takes some cycles, and shares its line with nobody. What counts
-//! something that this loop cannot do is not used. What the loop hardly does can only be found to be absurd, not proven.
+//! A code that the processor does not know is no error: it counts something else, or nothing.
+//! Virtual machines that pass on only cycles and instructions answer 0 for everything else. So an
+//! event by code is first tried on a million locked additions. Each addition is one locked load,
+//! one load and one store, takes some cycles, and shares its line with no other thread. An event
+//! with a count that this loop cannot cause is not used. An event that the loop hardly causes can
+//! only be found absurd, not proven.
 
 use super::{Event, Group, Reading, Refusal};
 use std::hint::black_box;
@@ -12,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Locked additions of a trial.
 const ADDITIONS: u64 = 1_000_000;
 
-/// What a locked addition makes an event count, at least and at most.
+/// The least and the largest count of an event per locked addition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     least: f64,
@@ -22,21 +24,21 @@ pub struct Expected {
 impl Expected {
     /// Once each.
     pub const EACH: Expected = Expected { least: 0.9, most: 2.5 };
-    /// Once or a few times: what else the loop does differs with its compilation.
+    /// Once or a few times: the rest of the loop differs with its compilation.
     pub const MANY: Expected = Expected { least: 0.5, most: 30.0 };
     /// Hardly ever: the line is the thread's own.
     pub const SELDOM: Expected = Expected { least: 0.0, most: 1.2 };
-    /// As many as there are cycles at most.
+    /// At most as often as there are cycles.
     pub const CYCLES: Expected = Expected { least: 0.0, most: 1000.0 };
     /// Some cycles: a locked addition waits for the one before it.
     pub const SOME_CYCLES: Expected = Expected { least: 0.5, most: 1000.0 };
-    /// Nothing is known of it.
+    /// No expectation.
     pub const ANY: Expected = Expected { least: 0.0, most: f64::INFINITY };
 
-    /// Whether a trial's count can be true; if not, in words.
+    /// Whether a trial's count is plausible; if not, why.
     ///
     /// # Errors
-    /// What was counted and what is due.
+    /// The count, and the expected count.
     pub fn judge(&self, reading: &Reading) -> Result<(), String> {
         let Some(count) = reading.scaled() else { return Err("it never got a counter".into()) };
         let each = count / ADDITIONS as f64;
@@ -54,7 +56,7 @@ impl Expected {
 /// Counts the events of a group in the known loop, on the calling thread.
 ///
 /// # Errors
-/// [`Refusal`]; [`Refusal::Invalid`] also for a group that opens and never gets counters.
+/// [`Refusal`]; [`Refusal::Invalid`] also for a group that opens but never gets counters.
 pub fn trial(events: &[Event]) -> Result<Vec<Reading>, Refusal> {
     let attributes: Vec<_> = events.iter().map(|event| event.attribute).collect();
     let mut group = Group::open(&attributes)?;

@@ -1,30 +1,31 @@
-//! Counts, and what to make of those that had to share a counter.
+//! Counts, and the scaling of counts that had to share a counter.
 //!
-//! When more events are asked for than the processor has counters, the kernel lets them take turns, and says for how long
-//! each was asked for and for how long it had a counter. A count is then scaled up by the two, as `perf stat` does: right if
-//! the work is the same all the time, which a measured loop is. That it happened is said, in percent.
+//! If more events are requested than the processor has counters, the kernel lets them take turns.
+//! It reports how long each event was requested and how long it had a counter. The count is then
+//! scaled by the quotient, as `perf stat` does. This is right if the work is the same all the time,
+//! as in a measured loop. The scaling is reported, in percent.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// What one event counted, and when.
+/// The count of one event, and its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// What the counter counted.
+    /// The counter's value.
     pub count: u64,
-    /// Nanoseconds for which it was asked for.
+    /// Nanoseconds for which the event was requested.
     pub enabled: u64,
-    /// Nanoseconds for which it had a counter.
+    /// Nanoseconds for which the event had a counter.
     pub running: u64,
 }
 
 impl Reading {
-    /// A count that shared nothing.
+    /// A count that did not share its counter.
     pub fn whole(count: u64) -> Reading {
         Reading { count, enabled: 1, running: 1 }
     }
 
-    /// What happened between `earlier` and this reading of the same counter.
+    /// The counts between `earlier` and this reading of the same counter.
     pub fn since(&self, earlier: &Reading) -> Reading {
         Reading {
             count: self.count.wrapping_sub(earlier.count),
@@ -33,7 +34,8 @@ impl Reading {
         }
     }
 
-    /// The count, scaled to the whole time; none if there never was a counter, since nothing is known then.
+    /// The count, scaled to the whole time; `None` if the event never had a counter, since nothing
+    /// is known then.
     pub fn scaled(&self) -> Option<f64> {
         match self {
             Reading { enabled: 0, .. } | Reading { running: 0, .. } => None,
@@ -42,7 +44,7 @@ impl Reading {
         }
     }
 
-    /// The share of the time that is not counted but extrapolated, 0 to 1.
+    /// The share of the time that is extrapolated instead of counted, 0 to 1.
     pub fn unseen(&self) -> f64 {
         if self.enabled == 0 { 0.0 } else { 1.0 - (self.running as f64 / self.enabled as f64).min(1.0) }
     }
@@ -91,7 +93,7 @@ impl Sum for Total {
 }
 
 impl Total {
-    /// The count for each of `operations`; none if it is not known.
+    /// The count for each of `operations`; `None` if it is unknown.
     pub fn per_operation(&self, operations: u64) -> Option<f64> {
         (!self.missing && operations > 0).then(|| self.count / operations as f64)
     }
@@ -133,7 +135,8 @@ mod tests {
             threads in prop::collection::vec((0u64..1 << 40, 1u64..1 << 30), 1..64),
             each in 1u64..1000,
         ) {
-            // Counted per thread, each with a counter for some of the time; every thread did `count` operations of `each`.
+            // Counts per thread, each with a counter for some of the time. Every thread did `count`
+            // operations of `each`.
             let readings = threads.iter().map(|&(operations, running)| Reading {
                 count: operations * each,
                 enabled: running,

@@ -1,4 +1,4 @@
-//! Why the kernel gives no counter: its error numbers in words, with what would help.
+//! Why the kernel gives no counter: its error numbers in words, with a remedy.
 
 use std::io;
 
@@ -8,7 +8,7 @@ pub enum Refusal {
     /// `ENOENT`, `ENODEV`, `EOPNOTSUPP`: there is no such counter.
     #[error("the processor offers none, as in many virtual machines ({})", text(*.0))]
     Absent(i32),
-    /// `EACCES`, `EPERM`: there may be one.
+    /// `EACCES`, `EPERM`: the counter may exist.
     #[error(
         "not permitted ({}): set kernel.perf_event_paranoid to 2, or to 1 for what is counted in the kernel, or give \
          CAP_PERFMON; in containers also allow perf_event_open in the seccomp profile",
@@ -18,10 +18,10 @@ pub enum Refusal {
     /// `ENOSYS`: the kernel has no perf events.
     #[error("the kernel is built without perf events, or a sandbox hides them ({})", text(*.0))]
     Unbuilt(i32),
-    /// `EINVAL`, `ENOSPC`: not this event, or not beside these.
+    /// `EINVAL`, `ENOSPC`: this event is invalid, or does not fit beside the others.
     #[error("the processor cannot count it so ({})", text(*.0))]
     Invalid(i32),
-    /// `EBUSY`: somebody else has it.
+    /// `EBUSY`: another user has the counter.
     #[error("another program holds the counters ({})", text(*.0))]
     Busy(i32),
     /// `EMFILE`, `ENFILE`, `ENOMEM`.
@@ -37,7 +37,7 @@ fn text(number: i32) -> io::Error {
 }
 
 impl Refusal {
-    /// What an error number means here.
+    /// The meaning of an error number here.
     pub fn of(number: i32) -> Refusal {
         match number {
             libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP => Refusal::Absent(number),
@@ -50,7 +50,7 @@ impl Refusal {
         }
     }
 
-    /// The last call's error.
+    /// The error of the last call.
     pub(super) fn last() -> Refusal {
         Refusal::of(io::Error::last_os_error().raw_os_error().unwrap_or(0))
     }

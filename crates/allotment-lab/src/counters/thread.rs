@@ -1,4 +1,5 @@
-//! A thread's counters: opened on it, started and stopped by it, around the measured window.
+//! A thread's counters. The thread itself opens them, and starts and stops them around the measured
+//! window.
 
 use super::{Group, Plan, Reading, Refusal, Snapshot, Usage};
 use std::io;
@@ -15,7 +16,7 @@ impl ThreadCounters {
     /// Opens a plan's events for the calling thread.
     ///
     /// # Errors
-    /// [`Refusal`], of events that were to be had when the plan was made.
+    /// [`Refusal`] of an event that was available when the plan was made.
     pub fn open(plan: &Plan) -> Result<ThreadCounters, Refusal> {
         let group = |events: &Vec<super::Event>| {
             Group::open(&events.iter().map(|event| event.attribute).collect::<Vec<_>>())
@@ -27,20 +28,21 @@ impl ThreadCounters {
     /// Begins to count.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn start(&mut self) -> io::Result<()> {
-        // The processor's last: what the system is asked in between would count.
+        // The processor's counters start last: they would count the system calls in between.
         self.before = Some(Snapshot::read());
         self.groups.iter().try_for_each(Group::start)
     }
 
-    /// Ends counting; returns what was counted since the start, in the order of [`Plan::labels`], without what is not the
-    /// thread's.
+    /// Ends counting. Returns the counts since the start, in the order of [`Plan::labels`], without
+    /// counts that are not per thread.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn stop(&mut self) -> io::Result<Vec<Reading>> {
-        // In the order of starting backwards, so that no group counts the others' stops but those inside it.
+        // The groups stop in reverse order of their start, so a group counts only the stops of the
+        // groups inside it.
         let mut readings: Vec<Vec<Reading>> =
             self.groups.iter_mut().rev().map(Group::stop).collect::<io::Result<_>>()?;
         readings.reverse();

@@ -1,8 +1,9 @@
-//! What is counted without the processor: by the system, for every thread, and never forbidden.
+//! Counts of the system, without the processor: available for every thread, and never forbidden.
 //!
-//! From `getrusage(2)` of the thread and its CPU clock, and not from the perf events of the same names: the kernel counts both
-//! in the same places, these need no permission, and these tell switches that the thread chose from those it suffered.
-//! Stolen time is the machine's, not the thread's: nobody counts it by thread.
+//! The source is `getrusage(2)` of the thread and its CPU clock, not the perf events of the same
+//! names. The kernel counts both in the same places. The calls used here need no permission, and
+//! tell voluntary switches from involuntary ones. Stolen time belongs to the machine, not to the
+//! thread: the system does not count it by thread.
 
 use super::Reading;
 use rustix::time::{ClockId, clock_gettime};
@@ -15,13 +16,14 @@ pub enum Usage {
     TaskClock,
     /// Page faults without reading from a device: first touches.
     MinorFaults,
-    /// Page faults that read.
+    /// Page faults that read from a device.
     MajorFaults,
-    /// Waits of its own choice.
+    /// Voluntary waits.
     Voluntary,
-    /// Times at which another thread was given its CPU.
+    /// Involuntary switches: another thread was given the CPU.
     Involuntary,
-    /// Time that the hypervisor gave to others, of all CPUs, in ticks of the system's (10 ms mostly).
+    /// Time that the hypervisor gave to others, of all CPUs, in ticks of the system's clock (mostly
+    /// 10 ms).
     Steal,
 }
 
@@ -36,7 +38,7 @@ impl Usage {
         Usage::Steal,
     ];
 
-    /// Its name: `perf`'s where it has one.
+    /// The name: `perf`'s where it has one.
     pub fn name(self) -> &'static str {
         match self {
             Usage::TaskClock => "task-clock",
@@ -48,7 +50,7 @@ impl Usage {
         }
     }
 
-    /// What it counts, in words.
+    /// A description of the count.
     pub fn what(self) -> &'static str {
         match self {
             Usage::TaskClock => "time on a CPU",
@@ -60,7 +62,7 @@ impl Usage {
         }
     }
 
-    /// Unit of its value for an operation; stolen time is not divided by any.
+    /// The unit of the value for an operation. Stolen time is not divided by operations.
     pub fn unit(self) -> &'static str {
         match self {
             Usage::TaskClock => "ns/op",
@@ -81,7 +83,7 @@ impl Snapshot {
     pub fn read() -> Snapshot {
         // SAFETY: all zeroes is a value of this plain structure.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the structure lives over the call, which with these arguments cannot fail.
+        // SAFETY: the structure lives throughout the call, which cannot fail with these arguments.
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
         let clock = clock_gettime(ClockId::ThreadCPUTime);
         let nanoseconds = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
@@ -90,7 +92,7 @@ impl Snapshot {
         Snapshot { counts: [nanoseconds, counts[0], counts[1], counts[2], counts[3]] }
     }
 
-    /// What was counted since `earlier`, on the same thread; none for what is not the thread's.
+    /// The counts since `earlier`, on the same thread; `None` for a count that is not per thread.
     pub fn since(&self, earlier: &Snapshot, usage: Usage) -> Option<Reading> {
         let index = match usage {
             Usage::TaskClock => 0,
@@ -104,11 +106,11 @@ impl Snapshot {
     }
 }
 
-/// Touches so many pages that nobody has touched, and returns their number.
+/// Touches `pages` new pages, and returns their number.
 #[cfg(test)]
 pub(crate) fn fresh_pages(pages: usize) -> usize {
     let bytes = pages * allotment::platform::page_size();
-    // SAFETY: a new mapping, which touches no other.
+    // SAFETY: a new mapping, which overlaps no other.
     let memory = unsafe {
         let memory = libc::mmap(
             std::ptr::null_mut(),
@@ -126,13 +128,13 @@ pub(crate) fn fresh_pages(pages: usize) -> usize {
         // SAFETY: within the mapping.
         unsafe { memory.add(page * allotment::platform::page_size()).write_volatile(1) };
     }
-    // SAFETY: the mapping of above, used no more.
+    // SAFETY: the mapping from above, not used any more.
     unsafe { libc::munmap(memory.cast(), bytes) };
     pages
 }
 
-/// Waits until the system has counted `times` more waits of the calling thread. A nap alone is not always one: on a busy
-/// host its time may be over before the thread has given up its CPU.
+/// Waits until the system has counted `times` more waits of the calling thread. One sleep is not
+/// always a wait: on a busy host its time may be over before the thread has given up its CPU.
 #[cfg(test)]
 pub(crate) fn wait_times(times: u64) {
     let before = Snapshot::read();

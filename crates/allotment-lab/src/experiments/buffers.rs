@@ -1,13 +1,14 @@
-//! Buffers of one size: which sizes there can be, and the regions that hold them.
+//! Buffers of one size: the possible sizes, and the regions that hold such buffers.
 //!
-//! A refill asks for TLABSize and the object that is waiting, as in HotSpot. Buffers that are to have `tlab` bytes
-//! therefore come from a TLABSize that is less by an object. With TLABSize itself at a power of two, one buffer
-//! less than that fits into a region, and the end of every region would stay empty: half of it in the worst case.
+//! A refill requests TLABSize plus the waiting object, as in HotSpot. Buffers of `tlab` bytes
+//! therefore come from a TLABSize that is smaller by an object. With TLABSize itself at a power of
+//! two, a region would hold one buffer less. The end of every region would stay empty: half of the
+//! region in the worst case.
 
 use crate::format::number::size;
 use allotment::heap::{Geometry, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS};
 
-/// The least that TLABSize takes, in bytes.
+/// The smallest TLABSize, in bytes.
 const MIN_TLAB_BYTES: usize = 64;
 
 /// The TLABSize of buffers of `tlab` bytes for objects of `object` bytes.
@@ -25,8 +26,8 @@ pub(super) fn tlab_size(tlab: usize, object: usize) -> Result<usize, String> {
     ))
 }
 
-/// Bytes of the region that a heap of `heap` bytes would choose, or of the smallest that holds a buffer if that is
-/// larger. A buffer is at most [`MAX_REGION_BYTES`].
+/// Bytes of the region that a heap of `heap` bytes would choose, or of the smallest region that
+/// holds a buffer if that is larger. A buffer is at most [`MAX_REGION_BYTES`].
 ///
 /// # Errors
 /// The heap is too large.

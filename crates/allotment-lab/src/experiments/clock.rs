@@ -1,8 +1,8 @@
-//! What reading the clock costs, and with it how short a thing can be timed here.
+//! The cost of reading the clock, and with it the shortest time that can be measured here.
 //!
-//! The floor under all other experiments: `empty` is the harness's own loop, `monotonic` is the clock that
-//! the harness takes its times with. With one read per call the loop is part of the score, with 64 it is
-//! not; the difference is the loop.
+//! This is the floor under all other experiments. `empty` is the harness's own loop. `monotonic` is
+//! the clock that the harness measures with. With one read per call the loop is part of the score;
+//! with 64 reads it is not. The difference is the loop.
 
 use super::saying::{contrast, ours};
 use crate::format::coordinates::{mode, value};
@@ -20,7 +20,7 @@ fn error_of(error: f64) -> String {
     if error.is_nan() { String::new() } else { format!(" (±{error:.1})") }
 }
 
-/// Reads of one call, at most: an iteration ends between two calls.
+/// The largest number of reads of one call: an iteration ends between two calls.
 const MAX_READS: u64 = 1_000_000;
 
 /// The experiment `clock`.
@@ -112,13 +112,15 @@ impl<F: Fn() -> u64> Worker for Reads<F> {
 #[inline]
 fn coarse() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // The C library's function, which leads straight to the kernel's: rustix's looks at more, a fifth of this clock's time.
-    // SAFETY: the structure is this frame's.
+    // The C library's function leads straight to the kernel's. rustix's function checks more, which
+    // takes a fifth of this clock's time.
+    // SAFETY: the structure belongs to this frame.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
     now.tv_nsec as u64
 }
 
-/// An `Instant` shows its value only as a difference; where it lies in memory is as good a use of it.
+/// An `Instant` shows its value only as a difference. Keeping its address is an equally good use of
+/// it.
 #[inline]
 fn monotonic() -> u64 {
     let now = Instant::now();
@@ -126,7 +128,7 @@ fn monotonic() -> u64 {
     0
 }
 
-/// How fast the time stamp counter counts, against the monotonic clock.
+/// The rate of the time stamp counter against the monotonic clock.
 struct CounterRate {
     start: (u64, Instant),
 }

@@ -1,9 +1,9 @@
-//! The collector as a parameter of an experiment, and its workers: the axes, the heap that has them, and what is said of what
-//! does not exist.
+//! The collector and its workers as parameters of an experiment: the axes, the heap with these
+//! settings, and the messages for settings that do not exist.
 //!
-//! The words of the axis are a list here and not the option's own: the defaults of an experiment are fixed when
-//! it is compiled, and a word that this build's `Collector` does not take leaves out its cases with the option's
-//! own message, not the whole run.
+//! The words of the axis are a list here, not the option's own list, since the defaults of an
+//! experiment are fixed at compile time. A word that this build's `Collector` does not take leaves
+//! out only its own cases, with the option's own message.
 
 use crate::harness::{Axis, Kind};
 use crate::machine::topology;
@@ -11,7 +11,7 @@ use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
 
-/// The axis `collector`: what is done when the heap is full.
+/// The axis `collector`: the action when the heap is full.
 pub(super) const COLLECTOR: Axis = Axis::new(
     "collector",
     "option Collector of the heap",
@@ -20,11 +20,12 @@ pub(super) const COLLECTOR: Axis = Axis::new(
 )
 .quick(&["parallel", "mark-compact"]);
 
-/// The axis `workers`: threads that collect at the same time, at most. Variants of one run, so that their forks take turns.
+/// The axis `workers`: the largest number of threads that collect at the same time. Its values are
+/// variants of one run, so that their forks take turns.
 pub(super) const WORKERS: Axis =
     Axis::new("workers", "option ParallelGCThreads of the heap; 0: as it says", Kind::Count, &["0"]);
 
-/// The heap, collected by so many `workers`.
+/// The heap, collected by `workers` workers.
 ///
 /// # Errors
 /// The option `ParallelGCThreads` does not take that number.
@@ -32,7 +33,7 @@ pub(super) fn by_workers(heap: HeapBuilder, workers: u64) -> Result<HeapBuilder,
     if workers == 0 { Ok(heap) } else { heap.options(&format!("ParallelGCThreads={workers}")) }
 }
 
-/// A heap of at most `bytes` bytes that `collector` collects. It begins as small as any heap does.
+/// A heap of at most `bytes` bytes that `collector` collects. Its initial size is the default.
 ///
 /// # Errors
 /// The option `Collector` does not take that word.
@@ -40,7 +41,8 @@ pub(super) fn heap_of(collector: &str, bytes: usize) -> Result<HeapBuilder, Opti
     Heap::builder().name("lab").max_heap_size(bytes).options(&format!("Collector={collector}"))
 }
 
-/// Why no heap of `bytes` bytes can be collected by `collector`, if none can: for `Experiment::nonsense`.
+/// Why no heap of `bytes` bytes can be collected by `collector`, or `None`: for
+/// `Experiment::nonsense`.
 pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
     let builder = match heap_of(collector, bytes) {
         Ok(builder) => builder,
@@ -49,12 +51,12 @@ pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
     unresolved(builder)
 }
 
-/// Why there is no such heap here, if there is none: for `Experiment::nonsense`.
+/// Why such a heap is impossible here, or `None`: for `Experiment::nonsense`.
 pub(super) fn unresolved(heap: HeapBuilder) -> Option<String> {
     heap.resolve_on(topology()).err().map(|error| error.to_string())
 }
 
-/// Why no heap is collected by so many workers, if none is: for `Experiment::nonsense`.
+/// Why no heap can be collected by that number of workers, or `None`: for `Experiment::nonsense`.
 pub(super) fn workers_refusal(workers: u64) -> Option<String> {
     by_workers(Heap::builder(), workers).err().map(|error| error.to_string())
 }

@@ -1,13 +1,15 @@
-//! Loops of emitted code: what a JIT would make of a program that allocates, with work in between.
+//! Loops of emitted code: the code that a JIT would make of a program that allocates, with work in
+//! between.
 //!
 //! ```text
 //! extern "C" fn(hot, turns, work) -> turns left
 //! turn:  allocate; work; allocate; work; count down
 //! ```
 //!
-//! Two objects a turn, as in the compiled loops beside it. The work is on a chain of dependent instructions through one
-//! register, so that it takes as long as it is long, whatever the processor does side by side; a read of the working set is
-//! part of the chain. Both are what an allocation-only loop lacks, and what a program has.
+//! A turn allocates two objects, as in the compiled loops beside it. The work is a chain of
+//! dependent instructions through one register, so its time is proportional to its length, whatever
+//! the processor executes in parallel. A read of the working set is part of the chain. An
+//! allocation-only loop has neither, and a real program has both.
 
 use crate::harness::Worker;
 use allotment::Mutator;
@@ -21,7 +23,8 @@ use iced_x86::code_asm::registers::gpr64::{r12, r13, r14, r15, rax, rbx, rcx, rd
 use iced_x86::code_asm::{ptr, qword_ptr};
 use iced_x86::{Code as Encoding, code_asm::CodeAssembler};
 
-/// The most dependent instructions between two allocations: they are emitted one by one.
+/// The largest number of dependent instructions between two allocations: they are emitted one by
+/// one.
 pub(super) const MAX_INSTRUCTIONS: usize = 10_000;
 
 /// How the loop allocates.
@@ -33,16 +36,16 @@ pub(super) enum Form {
     Stub,
 }
 
-/// What is done between two allocations.
+/// The work between two allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Between {
     /// Instructions, each of which needs the last one's result.
     pub(super) instructions: usize,
-    /// Whether a word of the working set is read, somewhere.
+    /// Whether a word of the working set is read, at a random place.
     pub(super) reads: bool,
 }
 
-/// What a loop works on between allocations, and where it stands.
+/// The state of the work between allocations.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Work {
@@ -51,27 +54,27 @@ pub(super) struct Work {
     words: *const u64,
     /// The number of words, a power of two, less one.
     mask: u64,
-    /// What `words` points to.
+    /// The memory that `words` points to.
     _memory: Vec<u64>,
 }
 
 impl Work {
-    /// Work on a working set of `bytes`, rounded down to a power of two; all of it touched.
+    /// Work on a working set of `bytes`, rounded down to a power of two; all of the set is touched.
     pub(super) fn new(bytes: usize) -> Work {
         let words = (bytes / 8).max(1);
         let words = 1 << words.ilog2();
-        // Written, or all pages would be the same page of zeroes.
+        // The words are written; otherwise all pages would be the same page of zeroes.
         let memory: Vec<u64> = (0..words as u64).map(|word| word & 1).collect();
         Work { chain: 0x9E37_79B9_7F4A_7C15, words: memory.as_ptr(), mask: words as u64 - 1, _memory: memory }
     }
 }
 
-/// A loop that can run.
+/// An executable loop.
 #[derive(Debug)]
 pub(super) struct EmittedLoop {
     code: Code,
     function: FunctionId,
-    /// Bytes of what is in front of the loop's own entry.
+    /// Bytes in front of the loop's own entry.
     entry: usize,
 }
 
@@ -79,7 +82,7 @@ impl EmittedLoop {
     /// Makes the loop that allocates that object.
     ///
     /// # Errors
-    /// What cannot be emitted.
+    /// The loop cannot be emitted.
     pub(super) fn new(
         emitter: &Emitter,
         allocation: Allocation,
@@ -142,13 +145,14 @@ impl EmittedLoop {
         let function = buffer.add("allocation_loop", whole);
         let code = buffer.finish(|_| None).context("the loop cannot be made")?;
         if PerfMap::path().exists() {
-            // Somebody profiles. Without its name the loop is an address.
+            // For profilers. Without its name the loop is only an address.
             let _ = PerfMap::open().and_then(|mut map| code.publish(&mut map));
         }
         Ok(EmittedLoop { code, function, entry })
     }
 
-    /// Runs `turns` turns, of two objects each; the turns that were left when there was no room.
+    /// Runs `turns` turns, of two objects each. Returns the turns that were left when there was no
+    /// room.
     ///
     /// # Safety
     /// - `hot` is that of this thread's mutator, of the heap whose header the objects have.
@@ -164,7 +168,7 @@ impl EmittedLoop {
     }
 }
 
-/// Fills up to where branches like to lead.
+/// Fills up to a good alignment for a branch target.
 fn align(sequence: &mut Sequence) -> Result<(), EmitError> {
     let missing = sequence.hot().len().next_multiple_of(32) - sequence.hot().len();
     if missing > 0 {
@@ -182,7 +186,7 @@ fn work(asm: &mut CodeAssembler, between: Between) -> Result<(), iced_x86::IcedE
         }
     }
     if between.reads {
-        // A step of a linear congruential generator (Knuth's MMIX), whose upper bits choose the word.
+        // A step of a linear congruential generator (Knuth's MMIX). Its upper bits choose the word.
         asm.mov(rax, 6_364_136_223_846_793_005_u64)?;
         asm.imul_2(r13, rax)?;
         asm.add(r13, 1_442_695_041)?;
@@ -202,7 +206,7 @@ pub(super) struct Filler<'m, 't> {
     pub(super) mark: Mark<'t>,
     /// Turns of a call, of two objects each.
     pub(super) pairs: u64,
-    /// Calls until the eden is full, and those left.
+    /// Calls until the eden is full, and the calls left.
     pub(super) calls: usize,
     pub(super) left: usize,
 }
@@ -210,7 +214,7 @@ pub(super) struct Filler<'m, 't> {
 impl Worker for Filler<'_, '_> {
     #[inline]
     fn batch(&mut self) -> u64 {
-        // SAFETY: this thread's mutator; nobody uses the objects, nor holds a reference.
+        // SAFETY: this thread's mutator; no code uses the objects, nor holds a reference.
         let left = unsafe { self.body.run(self.mutator.hot(), self.pairs, &mut self.work) };
         self.left -= 1;
         if self.left == 0 {
@@ -229,7 +233,7 @@ mod tests {
     use allotment::raw::Shape;
     use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 
-    /// What is emitted allocates as many objects as it says, and does its work, whatever the form.
+    /// Emitted code allocates the stated number of objects, and does its work, in both forms.
     #[test]
     fn a_loop_allocates_two_objects_a_turn_and_stops_where_there_is_no_room() {
         let settings = PrefetchSettings {
@@ -264,7 +268,7 @@ mod tests {
 
     #[test]
     fn work_is_a_chain_through_one_register() {
-        // What the emitted chain computes, in Rust.
+        // The computation of the emitted chain, in Rust.
         let mut chain = Work::new(8).chain;
         for index in 0..5 {
             chain = if index % 2 == 0 { chain.wrapping_add(7) } else { chain.rotate_left(5) };

@@ -1,7 +1,8 @@
-//! What a heap did in an iteration, beside its score: collections, pauses, copying, waste, memory.
+//! The figures of a heap in an iteration, beside the score: collections, pauses, copying, waste,
+//! memory.
 //!
-//! A probe that any workload on a heap can be measured with. It listens to each collection, since a heap
-//! remembers the last 256 only, and a short iteration with a small young generation has more.
+//! The probe fits any workload on a heap. It listens to each collection, since a heap keeps only
+//! the last 256 records, and a short iteration with a small young generation has more collections.
 
 use crate::harness::{Iteration, Probe, SecondaryValue};
 use crate::machine::Resident;
@@ -13,20 +14,23 @@ use allotment::stats::{CollectionKind, CollectionRecord};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Looks at a heap before and after each iteration. What is reported, per iteration:
+/// Reads a heap's figures before and after each iteration. It reports, per iteration:
 ///
-/// | label | unit | what |
+/// | label | unit | content |
 /// |---|---|---|
-/// | `gc.young`, `gc.full` | counts | collections of a part of the heap, and of all of it |
-/// | `pause.p50`, `pause.p99`, `pause.max` | ms | pauses, of both kinds; none without a collection |
+/// | `gc.young`, `gc.full` | counts | collections of the young generation, and of the whole heap |
+/// | `pause.p50`, `pause.p99`, `pause.max` | ms | pauses of both kinds, if there were any |
 /// | `pause.total` | ms | their sum |
-/// | `gc.young.object`, `gc.full.object` | ns | pauses by the objects that were found alive in them |
-/// | `gc.young.object.p50` | ns | the same at the median of the objects: a host that takes a CPU away for 10 ms is 5 % of the mean of 200 pauses |
+/// | `gc.young.object`, `gc.full.object` | ns | pauses by the objects found alive in them |
+/// | `gc.young.object.p50` | ns | the same at the median of the objects; see below |
 /// | `gc.moved` | MiB | objects copied or slid |
-/// | `plab.waste` | % | of what young collections took to copy to, what no object is in; none without a copy |
-/// | `tlab.waste` | % | of the bytes of all buffers, what was thrown away |
-/// | `heap.peak` | MiB | the most memory behind the heap, at its beginning, its end and any collection |
-/// | `rss`, `rss.peak` | MiB | resident memory of the process at the end; its peak since the process began |
+/// | `plab.waste` | % | unused part of the memory young collections copied to, if any |
+/// | `tlab.waste` | % | discarded part of the bytes of all buffers |
+/// | `heap.peak` | MiB | the most memory behind the heap: at beginning, end and collections |
+/// | `rss`, `rss.peak` | MiB | resident memory of the process at the end; its peak so far |
+///
+/// The median of `gc.young.object` is robust: a host that takes a CPU away for 10 ms is 5 % of the
+/// mean of 200 pauses.
 pub(super) struct HeapUse {
     heap: Heap,
     log: Arc<Log>,
@@ -34,7 +38,7 @@ pub(super) struct HeapUse {
     committed_before: usize,
 }
 
-/// What the listener has heard since it was last asked.
+/// The listener's notes since the last iteration.
 #[derive(Default)]
 struct Log(Mutex<Heard>);
 
@@ -42,12 +46,13 @@ struct Log(Mutex<Heard>);
 struct Heard {
     young: Kind,
     full: Kind,
-    /// In ms.
+    /// Pauses, in ms.
     pauses: Vec<f64>,
-    /// Nanoseconds by the live object of each young collection that found some, and how many.
+    /// For each young collection that found live objects: nanoseconds per live object, and the
+    /// number of live objects.
     young_objects: Vec<(f64, u64)>,
     moved_bytes: usize,
-    /// What young collections moved, and what is left of the workers' buffers beside it.
+    /// Bytes that young collections moved, and the unused bytes of the workers' buffers.
     copied_bytes: usize,
     plab_waste_bytes: usize,
     committed_bytes: usize,
@@ -73,7 +78,7 @@ impl Kind {
     }
 }
 
-/// Nanoseconds by the live object; no number where there was none.
+/// Nanoseconds per live object; NaN without live objects.
 fn by_object(pauses: Duration, live_objects: usize) -> f64 {
     if live_objects == 0 { f64::NAN } else { pauses.as_nanos() as f64 / live_objects as f64 }
 }
@@ -106,11 +111,12 @@ impl Heard {
             self.copied_bytes += record.moved_bytes;
             self.plab_waste_bytes += young.plab_waste_bytes;
         }
-        // What it gave back was there until then.
+        // The memory that the heap gave back was committed until then.
         self.committed_bytes = self.committed_bytes.max(record.committed + record.uncommitted);
     }
 
-    /// In percent of the bytes of the workers' buffers; no number where none was taken. What they gave back unused is not theirs.
+    /// The waste in percent of the bytes of the workers' buffers; NaN without buffers. Bytes that
+    /// workers gave back unused do not count.
     fn plab_waste(&self) -> f64 {
         self.plab_waste_bytes as f64 / (self.copied_bytes + self.plab_waste_bytes) as f64 * 100.0
     }
@@ -143,7 +149,8 @@ fn mebibytes(bytes: f64) -> f64 {
 }
 
 impl HeapUse {
-    /// Builds the heap, and what looks at it. It takes the place of the builder's listener to collections.
+    /// Builds the heap and its probe. The probe takes the place of the builder's listener to
+    /// collections.
     ///
     /// # Errors
     /// As [`HeapBuilder::build`].
@@ -151,7 +158,7 @@ impl HeapUse {
         HeapUse::listening(builder, |_| ())
     }
 
-    /// The same, with another listener beside its own.
+    /// The same as [`HeapUse::of`], with another listener beside the probe's own.
     ///
     /// # Errors
     /// As [`HeapUse::of`].
@@ -171,7 +178,7 @@ impl HeapUse {
         Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
     }
 
-    /// For workers that collect while they prepare, which is no part of the iteration.
+    /// For workers that collect while they prepare. Those collections are no part of the iteration.
     pub(super) fn preparation(&self) -> Preparation {
         Preparation(Arc::clone(&self.log))
     }
@@ -182,7 +189,7 @@ impl HeapUse {
 pub(super) struct Preparation(Arc<Log>);
 
 impl Preparation {
-    /// Forgets the collections heard of so far; for the last worker to prepare.
+    /// Forgets the collections so far. The last worker to prepare calls it.
     pub(super) fn is_over(&self) {
         self.0.take();
     }
@@ -203,7 +210,7 @@ impl Probe for HeapUse {
         let mut values = heard.values();
         values.push(SecondaryValue::average("tlab.waste", "%", waste.waste_percent()));
         values.push(SecondaryValue::maximum("heap.peak", "MiB", mebibytes(peak as f64)));
-        // Where the system does not say, there is nothing to report.
+        // Where the system gives no figure, none is reported.
         if let Ok(resident) = Resident::of_this_process() {
             values.push(SecondaryValue::average("rss", "MiB", mebibytes(resident.bytes as f64)));
             values.push(SecondaryValue::maximum("rss.peak", "MiB", mebibytes(resident.peak_bytes as f64)));
@@ -235,7 +242,8 @@ mod tests {
         let (heap, mut probe) = HeapUse::of(Heap::builder().max_heap_size(16 << 20)).unwrap();
         let collect = |times: usize| {
             heap.attach(|mu| {
-                // Garbage before what is kept, and enough of it that its region is not left alone.
+                // Garbage before the kept object, and enough of it that the collector empties its
+                // region.
                 alloc!(mu, NewSlots::<u8>::new(50_000, 0))?;
                 root!(mu, kept = alloc!(mu, NewSlots::<u8>::new(100_000, 1))?);
                 (0..times).for_each(|_| assert!(mu.collect()));
@@ -279,7 +287,7 @@ mod tests {
         heap.attach(|mu| {
             root!(mu, kept = alloc!(mu, NewArray::<Option<Slots<u8>>>::new(100, None))?);
             for index in 0..40_000 {
-                // No number of these fills a buffer.
+                // No whole number of these objects fills a buffer.
                 let bytes = alloc!(mu, NewSlots::<u8>::new(1000, 0))?;
                 if index < 100 {
                     kept.get(mu).at(index).store(mu, Some(bytes));
@@ -304,7 +312,7 @@ mod tests {
         }
         assert!(copied >= 100 * 1016 && waste > 0, "{copied} {waste}");
         let values = probe.after(&iteration());
-        // One that found nothing counts for the mean only.
+        // A collection that found no live object counts only for the mean.
         let mean = value(&values, "gc.young.object");
         assert!((mean - pauses / objects as f64).abs() < 1e-6, "{mean}: {pauses} ns, {objects} objects");
         of_objects.sort_by(f64::total_cmp);

@@ -1,18 +1,21 @@
-//! Whether the memory that a case touches is there: one that swaps, or is killed in its fork, measures nothing. And what
-//! to do where a heap had too little.
+//! Checks that the memory that a case touches is available: a case that swaps, or is killed in its
+//! fork, measures nothing. Also the advice for a heap that had too little memory.
 
 use allotment::platform::limit::available_memory;
 use allotment::{Heap, OutOfMemory};
 use anyhow::{Context, anyhow};
 use std::sync::LazyLock;
 
-/// Bytes there are. Asked once: a full grid has hundreds of thousands of cases, and the answer is in files.
+/// Available bytes. Read once: a full grid has hundreds of thousands of cases, and the answer comes
+/// from files.
 static AVAILABLE: LazyLock<usize> = LazyLock::new(|| available_memory().bytes);
 
-/// Whether `needed` bytes for `what` fit into this machine's memory and the limits of its control groups.
+/// Whether `needed` bytes for `what` fit into this machine's memory and the limits of its control
+/// groups.
 ///
 /// # Errors
-/// Says how much is needed and how much there is; and of what there should be `fewer`.
+/// Gives the needed and the available bytes, and names the parameter that should be smaller
+/// (`fewer`).
 pub(super) fn fits(what: &str, needed: usize, fewer: &str) -> Result<(), String> {
     within(*AVAILABLE, what, needed, fewer)
 }
@@ -25,17 +28,17 @@ fn within(memory: usize, what: &str, needed: usize, fewer: &str) -> Result<(), S
     Err(format!("{what} need {} of memory, and there are {}; {fewer} fit", mib(needed), mib(memory)))
 }
 
-/// What would help where a heap has no memory left. Nobody is told to take a larger heap whom a larger heap would not help.
+/// Advice for a heap that has no memory left. A larger heap is advised only where it would help.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Advice {
-    /// What fits.
+    /// The setting that fits.
     fits: &'static str,
-    /// `ZealOutOfMemory` of the heap: at every so many allocations memory ends on purpose.
+    /// `ZealOutOfMemory` of the heap: one allocation in this many fails on purpose.
     every: usize,
 }
 
 impl Advice {
-    /// For a heap; `fits` is said where the heap is too small: `a larger --heap fits`.
+    /// Advice for a heap. `fits` is printed where the heap is too small: `a larger --heap fits`.
     pub(super) fn of(heap: &Heap, fits: &'static str) -> Advice {
         let mut rows = heap.options().rows();
         let every =
@@ -43,7 +46,7 @@ impl Advice {
         Advice { fits, every: every.unwrap_or(0) }
     }
 
-    /// The outcome, with the advice if it is a failure that the advice fits.
+    /// The outcome. A failure that the advice fits gets the advice.
     pub(super) fn on<T>(self, outcome: Result<T, OutOfMemory>) -> anyhow::Result<T> {
         match outcome {
             Err(_) if self.every > 0 => Err(anyhow!(

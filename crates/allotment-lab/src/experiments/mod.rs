@@ -1,23 +1,25 @@
-//! The experiments: what is measured.
+//! The experiments: the definitions of everything that the lab measures.
 //!
-//! To add one, write a file (or a folder) here with a type that implements [`Experiment`], and add it to the list in
-//! [`all`]. Its axes become command-line flags, its modes rows, and `allotment list` shows it; nothing else
-//! needs to know of it. [`Clock`] is a complete example. In short:
+//! To add one, write a file (or a folder) here with a type that implements [`Experiment`], and add
+//! it to the list in [`all`]. Its axes become command-line flags, its modes become rows, and
+//! `allotment list` shows it; no other code needs to know of it. [`Clock`] is a complete example.
+//! In short:
 //!
 //! - [`modes`](Experiment::modes) are the ways of doing the thing; each becomes a benchmark
 //!   `<experiment>.<mode>`. [`axes`](Experiment::axes) are its parameters besides threads.
-//! - [`run`](Experiment::run) measures one case, in a process of its own. It makes what the threads share
-//!   (a heap, say) and calls [`Bench::measure`](crate::harness::Bench::measure) with a function that makes
-//!   one thread's [`Worker`](crate::harness::Worker) on that thread, or
-//!   [`Bench::measure_within`](crate::harness::Bench::measure_within) where it needs a scene around it.
+//! - [`run`](Experiment::run) measures one case, in a process of its own. It makes the objects that
+//!   the threads share (a heap, say) and calls [`Bench::measure`](crate::harness::Bench::measure)
+//!   with a function that makes one thread's [`Worker`](crate::harness::Worker) on that thread.
+//!   Where it needs a scene around it, it calls
+//!   [`Bench::measure_within`](crate::harness::Bench::measure_within).
 //! - The worker's `batch` does some operations and returns their number. Its results go to
 //!   [`keep`](crate::harness::keep), or the compiler deletes the work.
-//! - What one shot uses up, a worker makes anew in `prepare`, and in `finish` it sees whether the shot did its
-//!   work.
-//! - A worker that is attached to a heap enters a blocking region in `idle`, or a collection would wait for
-//!   it for ever.
-//! - What a worker counts (attempts per success) it returns from `metrics`; what the threads share (bytes,
-//!   collections) a [`Probe`](crate::harness::Probe) looks at between iterations.
+//! - A worker renews the objects that one shot uses up in `prepare`. In `finish` it checks whether
+//!   the shot did its work.
+//! - A worker that is attached to a heap enters a blocking region in `idle`. Otherwise a collection
+//!   would wait for it without end.
+//! - A worker returns its own counts (attempts per success) from `metrics`. A
+//!   [`Probe`](crate::harness::Probe) reads shared figures (bytes, collections) between iterations.
 
 mod api;
 mod buffers;
@@ -100,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Somebody waits for a quick run.
+    /// A user waits for a quick run.
     #[test]
     fn a_quick_run_of_all_is_planned_for_two_minutes_at_most() {
         let selection = Selection { quick: true, ..Selection::default() };

@@ -1,23 +1,27 @@
-//! What stands beside our cases on a Java virtual machine, and the flags that make it alike.
+//! The counterparts of the lab's cases on a Java virtual machine, and the flags that make both
+//! alike.
 //!
-//! All experiments' in one file, since they have one question: what has a JVM to be told so that it does the same work
-//! in the same memory? Our modes that ask something of our own (bursts, spans, policies) have nothing there.
+//! The counterparts of all experiments are in one file, since they answer one question: which flags
+//! make a JVM do the same work in the same memory? The lab's modes without an equivalent on a JVM
+//! (bursts, spans, policies) have no counterpart.
 //!
-//! Where our thread-local eden is started over, a JVM has to collect. An eden as small as ours would have it collect
-//! every few microseconds, and that is not the question; so its eden has 256 MiB at least, of which a collection that finds
-//! nothing alive takes less than a hundredth.
+//! Where the lab's thread-local eden is started over, a JVM has to collect. With an eden as small
+//! as the lab's, a JVM would collect every few microseconds, which is not the question. So its eden
+//! has at least 256 MiB. A collection of such an eden that finds nothing alive takes less than a
+//! hundredth of the time.
 
 use crate::harness::{Case, ParameterError};
 use crate::jvm::Workload;
 use allotment::raw::PrefetchSettings;
 
-/// The least eden of a loop that allocates and keeps nothing, in bytes.
+/// The smallest eden of a loop that allocates and keeps nothing, in bytes.
 const LEAST_EDEN: usize = 256 << 20;
 
-/// What stands beside a case, if anything does; an error where the case lacks a parameter, which is told of when it runs.
+/// The counterpart of a case, if there is one. The error is a missing parameter, which is reported
+/// when the case runs.
 type Counterpart = Result<Option<Workload>, ParameterError>;
 
-/// Objects of one size that nobody keeps.
+/// Objects of one size, all garbage at once.
 fn allocation(case: &Case) -> Result<Workload, ParameterError> {
     const DIFFERS: &[&str] = &[
         "a JVM's eden is collected, of 256m at least, where ours is started over: its memory comes from beyond the \
@@ -28,13 +32,14 @@ fn allocation(case: &Case) -> Result<Workload, ParameterError> {
     Ok(workload.eden(eden).flag("-XX:+AlwaysPreTouch").differs(DIFFERS))
 }
 
-/// Without prefetches where they are refused: otherwise a JVM makes those that it thinks right.
+/// Disables the JVM's prefetches where the case has none; otherwise a JVM chooses its own.
 fn prefetching(case: &Case, workload: Workload) -> Result<Workload, ParameterError> {
     let refused = case.text("prefetch")? == "none";
     Ok(if refused { workload.flag("-XX:AllocatePrefetchStyle=0") } else { workload })
 }
 
-/// Beside the modes `tlab`, `no-tlab` and `collected` of `tlab`; the last is in a heap as small as ours, of at least `least_heap` bytes.
+/// The counterpart of the modes `tlab`, `no-tlab` and `collected` of `tlab`. The last is in a heap
+/// as small as the lab's, of at least `least_heap` bytes.
 pub(super) fn tlab(case: &Case, least_heap: usize) -> Counterpart {
     Ok(match case.mode.as_str() {
         "no-tlab" => Some(allocation(case)?.without_buffers()),
@@ -60,10 +65,10 @@ pub(super) fn tlab(case: &Case, least_heap: usize) -> Counterpart {
     })
 }
 
-/// Beside `prefetch`, without work between allocations. `instructions` are the words for `AllocatePrefetchInstr`, from 0
-/// on.
+/// The counterpart of `prefetch`, without work between allocations. `instructions` are the words
+/// for `AllocatePrefetchInstr`, from 0 on.
 pub(super) fn prefetch(case: &Case, instructions: &[&str]) -> Counterpart {
-    /// HotSpot takes no larger one.
+    /// The largest distance that HotSpot takes.
     const MAX_DISTANCE: usize = 512;
     if case.size("work")? > 0 || case.size("working-set")? > 0 {
         return Ok(None);
@@ -75,7 +80,7 @@ pub(super) fn prefetch(case: &Case, instructions: &[&str]) -> Counterpart {
     let (distance, step, instruction) = (case.size("distance")?, case.size("step")?, case.text("instr")?);
     let number = instructions.iter().position(|name| *name == instruction);
     let Some(number) = number.filter(|_| distance <= MAX_DISTANCE) else { return Ok(None) };
-    // As the size wants: what our emitter makes of it.
+    // For 0 the number of lines depends on the size, as in the lab's emitter.
     let lines = match case.size("lines")? {
         0 => case.size("size")?.div_ceil(step.max(1)).clamp(1, PrefetchSettings::MOST_LINES),
         lines => lines,
@@ -91,15 +96,15 @@ pub(super) fn prefetch(case: &Case, instructions: &[&str]) -> Counterpart {
     Ok(Some(flags.into_iter().fold(workload, Workload::flag)))
 }
 
-/// Beside the modes `fixed` and `no-tlab` of `tlab-size`, where the heap's pages are there before the shot: a JVM gives none
-/// back between two shots.
+/// The counterpart of the modes `fixed` and `no-tlab` of `tlab-size`, where the heap's pages exist
+/// before the shot. A JVM gives no pages back between two shots.
 pub(super) fn tlab_size(case: &Case) -> Counterpart {
-    /// What a buffer keeps at its end for prefetch, and for a filler.
+    /// Bytes that a buffer reserves at its end for prefetch and for a filler.
     const RESERVED: usize = 576 + 16;
-    /// MinTLABSize as it is unless told otherwise: a larger one makes other buffers larger that nobody asked for, which
-    /// JDK 17 refuses.
+    /// The default of MinTLABSize. A larger value makes other buffers larger too, without a
+    /// request. JDK 17 refuses such a value.
     const MIN_TLAB: usize = 2 << 10;
-    /// Of a reference in the array that keeps the objects.
+    /// Bytes of a reference in the array that keeps the objects.
     const REFERENCE: usize = 4;
     const DIFFERS: &[&str] = &[
         "a JVM's array of references lies in its heap, has 4 bytes for each, and a card to mark at each store",
@@ -114,7 +119,7 @@ pub(super) fn tlab_size(case: &Case) -> Counterpart {
         return Ok(None);
     }
     let all = objects.saturating_mul(case.threads).saturating_mul(bytes);
-    // What is taken from eden for a byte of objects. In f64: no heap has more bytes than it holds exactly.
+    // Bytes taken from eden per byte of objects. In f64, which is exact for the bytes of any heap.
     let lost = tlab.map_or(1.0, |tlab| tlab as f64 / (tlab - RESERVED - bytes) as f64);
     let begun = case.threads.saturating_mul(2 * tlab.unwrap_or(0)).saturating_add(16 << 20);
     let eden = ((all as f64 * lost * 1.05) as usize).saturating_add(begun);
@@ -136,12 +141,13 @@ pub(super) fn tlab_size(case: &Case) -> Counterpart {
     }))
 }
 
-/// What collects on our side says nothing of a JVM, but where nothing does, it is not the same work.
+/// Whether the case has a collector. The kind of the lab's collector means nothing for a JVM, but a
+/// case without any collector is not the same work.
 fn is_collected(case: &Case) -> Result<bool, ParameterError> {
     Ok(case.text("collector")? != "epsilon")
 }
 
-/// Beside the mode `build` of `trees`.
+/// The counterpart of the mode `build` of `trees`.
 pub(super) fn trees(case: &Case) -> Counterpart {
     const DIFFERS: &[&str] = &["a JVM's heap begins as large as it may become, ours grows"];
     let workload = Workload::new("allotment.Trees.build", case.size("heap")?)
@@ -155,7 +161,7 @@ pub(super) fn trees(case: &Case) -> Counterpart {
     Ok((case.mode == "build" && is_collected(case)?).then_some(workload))
 }
 
-/// Beside the mode `mutate` of `graph`, in a heap of so many bytes.
+/// The counterpart of the mode `mutate` of `graph`, in a heap of `heap` bytes.
 pub(super) fn graph(case: &Case, heap: usize) -> Counterpart {
     const DIFFERS: &[&str] = &["JMH's own objects, some MiB, live in the JVM's heap too"];
     let workload = Workload::new("allotment.Graph.mutate", heap)
@@ -166,7 +172,8 @@ pub(super) fn graph(case: &Case, heap: usize) -> Counterpart {
     Ok((case.mode == "mutate" && is_collected(case)?).then_some(workload))
 }
 
-/// Beside the modes `forced` and `queue` of `lists`, where our heap has so many bytes.
+/// The counterpart of the modes `forced` and `queue` of `lists`, where the lab's heap has `heap`
+/// bytes.
 pub(super) fn lists(case: &Case, heap: usize) -> Counterpart {
     const DIFFERS: &[&str] = &[
         "a JVM's heap has twice the bytes of ours where a collection is forced: all nodes of a shot fit into its eden, and \
@@ -187,11 +194,12 @@ pub(super) fn lists(case: &Case, heap: usize) -> Counterpart {
     Ok((case.mode != "shot" && is_collected(case)?).then_some(workload.param("nodes", nodes)))
 }
 
-/// Beside the modes `gather` and `chase` of `cache`, where each thread walks `own` bytes.
+/// The counterpart of the modes `gather` and `chase` of `cache`, where each thread walks `own`
+/// bytes.
 pub(super) fn cache(case: &Case, own: usize) -> Counterpart {
     /// Bytes between two places of a chase in Java: a line.
     const STRIDE: usize = 64;
-    /// For everything but what is walked, in bytes.
+    /// Bytes for everything except the walked memory.
     const BESIDE: usize = 64 << 20;
     let benchmark = match case.mode.as_str() {
         "gather" => "allotment.Cache.gather",
@@ -296,7 +304,8 @@ mod tests {
             let bytes: usize =
                 text.split("-XX:TLABSize=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
             let objects: usize = objects.parse().unwrap();
-            // Objects of a buffer beside its reserve of 576 bytes, a filler's room and one that did not fit.
+            // Objects of a buffer, which also holds its reserve of 576 bytes, room for a filler,
+            // and one object that did not fit.
             let buffers = objects.div_ceil((bytes - 592) / 16 - 1);
             assert!(young * 8 / 10 * (1 << 20) > buffers * bytes, "{text}");
         }
@@ -353,7 +362,8 @@ mod tests {
         assert_eq!((cases.len(), found.len(), found[0].beside), (2, 1, 0));
     }
 
-    /// Somebody waits for a quick run: 20 minutes for all, of which ours take about six.
+    /// A user waits for a quick run: 20 minutes for all experiments, of which the lab's own cases
+    /// take about six.
     #[test]
     fn a_quick_run_of_all_beside_two_jvms_is_planned_for_ten_minutes_more_at_most() {
         let selection = Selection { quick: true, ..Selection::default() };

@@ -1,8 +1,11 @@
-//! What an allocation prefetches, as a parameter of an experiment.
+//! The prefetch of an allocation, as a parameter of an experiment.
 //!
-//! A program in Rust chooses when it is compiled, by the type of a site. So does each loop of the lab, which has been compiled
-//! in both ways; by default that one runs which the heap would choose for generated code. Refused: one way for all. Where a
-//! processor keeps up by itself, a loop that prefetches pays for it at each end of a buffer (`docs/experiments/tlab.md`).
+//! A program in Rust chooses at compile time, by the type of a site. Each loop of the lab is
+//! therefore compiled both ways. The default is the way that the heap would choose for generated
+//! code.
+//!
+//! Refused: one way for all processors. Where a processor keeps up by itself, a loop that
+//! prefetches pays for it at each end of a buffer (`docs/experiments/tlab.md`).
 
 use crate::harness::{Axis, Case, Kind, ParameterError};
 use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
@@ -15,7 +18,7 @@ pub(super) const PREFETCH: Axis = Axis::new(
     &["by-processor"],
 );
 
-/// Whether the loop of `case` is the one that prefetches.
+/// Whether the loop of `case` prefetches.
 ///
 /// # Errors
 /// The case has no such parameter.

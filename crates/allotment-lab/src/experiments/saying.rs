@@ -1,7 +1,8 @@
-//! Sentences about rows: one thing against another at equal coordinates, as the numbers and their errors allow.
+//! Sentences about rows: one value against another at equal coordinates, as the numbers and their
+//! errors allow.
 //!
-//! Every verdict of an experiment is made with these, so that all read alike. Rows measured on a JVM are no part
-//! of them: how these compare is said for all experiments in one place.
+//! Every verdict of an experiment is made with these functions, so that all read alike. Rows
+//! measured on a JVM are excluded; one place compares them for all experiments.
 
 use crate::format::ScoreRow;
 use crate::format::coordinates::{THREADS, mode, value, varying};
@@ -30,9 +31,9 @@ pub(super) fn values(rows: &[ScoreRow], coordinate: &str) -> Vec<(String, String
     found
 }
 
-/// `tlab against cas, 1 thread: 2.90 to 6.41 times as fast; 2 threads: ...`: rows with the value `one` of a
-/// coordinate over those with `other` that agree with them in all else, for each value of `by`. None if there
-/// are no two such rows.
+/// `tlab against cas, 1 thread: 2.90 to 6.41 times as fast; 2 threads: ...`: compares rows with the
+/// value `one` of a coordinate with rows that have `other` and agree in all else, for each value of
+/// `by`. `None` without two such rows.
 pub(super) fn contrast(
     rows: &[ScoreRow],
     coordinate: &str,
@@ -65,8 +66,8 @@ pub(super) fn contrast(
     names.map(|names| format!("{names}{} {}.", if several { "," } else { ":" }, said.join("; ")))
 }
 
-/// [`contrast`] of each other value of a coordinate with one, for each mode alone; the mode is named if there
-/// are several.
+/// [`contrast`] of each other value of a coordinate with one, for each mode alone. The mode is
+/// named if there are several.
 pub(super) fn all_against(rows: &[ScoreRow], coordinate: &str, other: &str, by: &str) -> Vec<String> {
     let modes = values(rows, "mode");
     let mut said = Vec::new();
@@ -81,7 +82,7 @@ pub(super) fn all_against(rows: &[ScoreRow], coordinate: &str, other: &str, by: 
     said
 }
 
-/// What a mode does with the most threads against the fewest.
+/// The speed of a mode with the most threads against the fewest.
 pub(super) fn scaling(rows: &[ScoreRow], name: &str) -> Option<String> {
     let own = of_mode(rows, name);
     let threads = own.iter().map(|row| row.threads);
@@ -90,7 +91,7 @@ pub(super) fn scaling(rows: &[ScoreRow], name: &str) -> Option<String> {
     Some(format!("{name}, {sentence}"))
 }
 
-/// The coordinates of a row in which rows vary, but for some: `1 thread, pretouch on`.
+/// The coordinates of a row in which rows differ, except `without`: `1 thread, pretouch on`.
 pub(super) fn place(row: &ScoreRow, rows: &[ScoreRow], without: &[&str]) -> String {
     let all: Vec<&ScoreRow> = rows.iter().collect();
     let part = |name: &str| value(row, name).map(|(_, label)| worded(name, &label));
@@ -100,7 +101,7 @@ pub(super) fn place(row: &ScoreRow, rows: &[ScoreRow], without: &[&str]) -> Stri
     parts.join(", ")
 }
 
-/// A value with its coordinate, as said: `4 threads`, `heap 128m`; modes speak for themselves.
+/// A value with its coordinate in words: `4 threads`, `heap 128m`. A mode needs no further word.
 fn worded(coordinate: &str, label: &str) -> String {
     match (coordinate, label) {
         (THREADS, number) => {

@@ -1,7 +1,7 @@
 //! The object sizes that are compiled in.
 //!
-//! Where a size is known when a program is compiled, its allocations are inlined; to measure that, a size given
-//! on the command line has to pick one of many compiled loops.
+//! Where a size is known at compile time, its allocations are inlined. To measure this, a size
+//! given on the command line has to select one of many compiled loops.
 
 use crate::harness::{Bench, Case};
 use anyhow::bail;
@@ -30,7 +30,7 @@ macro_rules! sizes {
 }
 sizes!(16 24 32 48 64 96 128 144 256 1024);
 
-/// Why objects of `size` bytes cannot be measured, if they cannot.
+/// Why objects of `size` bytes cannot be measured; `None` if they can.
 pub(super) fn nonsense(size: usize) -> Option<String> {
     let sizes = SIZES.map(|size| size.to_string()).join(", ");
     (!SIZES.contains(&size)).then(|| format!("objects of {size} bytes: the sizes compiled in are {sizes}"))

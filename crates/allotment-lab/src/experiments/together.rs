@@ -1,28 +1,33 @@
-//! Where the threads of a shot begin together and end together.
+//! The point where the threads of a shot begin together and end together.
 //!
-//! A thread's clock begins with its turn. Of many more threads than CPUs most would begin when others have ended, and the mean of
-//! their times would be that of one which ran alone. So each waits, while its clock runs, until all have begun, and then
-//! until all have ended ([`Shot`]). A window of time that all threads share is no measure of them either: each looks at its clock
-//! when it has a turn, and one whose turn begins when the time is over measures a single batch, without a collection.
-//! `std::sync::Barrier` was refused: it hangs where a thread never comes.
+//! A thread's clock begins with its turn on a CPU. With many more threads than CPUs, most threads
+//! would begin when others have ended. The mean of their times would be that of a thread that ran
+//! alone. So each thread waits, while its clock runs, until all have begun, and then until all have
+//! ended ([`Shot`]).
+//!
+//! A window of time that all threads share does not measure them either. Each thread reads its
+//! clock when it has a turn. A thread whose turn begins after the window measures a single batch,
+//! without a collection.
+//!
+//! Refused: `std::sync::Barrier`. It hangs if a thread never comes.
 
 use crate::harness::{SecondaryValue, Share, Worker};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A place where all threads meet, again and again.
+/// A meeting point of all threads, usable again and again.
 #[derive(Debug)]
 pub(super) struct Together {
     threads: usize,
     state: Mutex<State>,
-    /// Waked when all have come, or one never will.
+    /// Notified when all threads have come, or one has left.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Of all meetings.
+    /// Arrivals at all meetings.
     arrivals: usize,
-    /// Whether a thread comes no more.
+    /// Whether a thread has left.
     left: bool,
 }
 
@@ -36,12 +41,12 @@ impl Together {
     }
 }
 
-/// One of the threads. Who is dropped is waited for by nobody.
+/// One of the threads. No thread waits for a member that has been dropped.
 #[derive(Debug)]
 pub(super) struct Member<'a>(pub(super) &'a Together);
 
 impl Member<'_> {
-    /// Waits until all have come as often as this thread has.
+    /// Waits until all threads have come as often as this thread.
     pub(super) fn meet(&self) {
         let Together { threads, changed, .. } = self.0;
         let mut state = self.0.lock();

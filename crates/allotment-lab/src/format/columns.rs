@@ -1,8 +1,8 @@
-//! Which coordinates of a table's rows deserve a column.
+//! Decides which coordinates of a table's rows get a column.
 //!
-//! An experiment has more axes than a run varies. A column that says the same in every line hides those that
-//! do not, so what is constant is said once, above the table. JMH prints a column per parameter, and `N/A` in
-//! every row that lacks it.
+//! An experiment has more axes than a run varies. A column with the same value in every line hides
+//! the columns that differ. So constant values are printed once, above the table. JMH prints a
+//! column per parameter, and `N/A` in every row that lacks the parameter.
 
 use super::ScoreRow;
 
@@ -12,11 +12,11 @@ const THREADS: &str = "threads";
 /// The coordinates of rows, divided by whether they vary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
-    /// Those of which at least two values occur, or one that only some rows of a benchmark have; in order of first
-    /// appearance, threads last.
+    /// Coordinates with at least two values, or that only some rows of a benchmark have; in order
+    /// of first appearance, threads last.
     pub(crate) varying: Vec<String>,
-    /// `eden = 256k, prefetch = by-size (tlab, bare)`: the others with their values and, unless all rows have
-    /// them, the modes that do. Empty if there are none.
+    /// `eden = 256k, prefetch = by-size (tlab, bare)`: the other coordinates with their values.
+    /// Unless all rows have a coordinate, its modes follow. Empty if there are none.
     pub(crate) constant: String,
 }
 
@@ -51,7 +51,7 @@ impl Columns {
         columns
     }
 
-    /// What a row has in the columns that vary; `-` where its mode lacks the parameter.
+    /// A row's values in the varying columns; `-` where its mode lacks the parameter.
     pub(crate) fn cells(&self, row: &ScoreRow) -> impl Iterator<Item = String> {
         self.varying.iter().map(|name| label(row, name).unwrap_or_else(|| "-".into()))
     }

@@ -1,24 +1,25 @@
-//! Where rows lie: mode, threads and parameters under one name, and which of them vary.
+//! The coordinates of rows: mode, threads and parameters in one form, and which of them vary.
 
 use super::ScoreRow;
 
-/// The name of the coordinate that is the benchmark's last part.
+/// The name of the coordinate `mode`, which is the benchmark's last part.
 pub const MODE: &str = "mode";
 
 /// The name of the number of threads.
 pub const THREADS: &str = "threads";
 
-/// A coordinate and the values that rows have in it.
+/// A coordinate, and the values that rows have in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coordinate {
     /// `mode`, `threads` or a parameter's name.
     pub name: String,
-    /// Distinct values with their labels: numbers ascending, otherwise as they first appear.
+    /// Distinct values with their labels: numbers ascending, otherwise in order of first
+    /// appearance.
     pub values: Vec<(String, String)>,
 }
 
 impl Coordinate {
-    /// The values as numbers; none if one of them is not.
+    /// The values as numbers; `None` if one of them is not a number.
     pub fn numbers(&self) -> Option<Vec<f64>> {
         self.values.iter().map(|(value, _)| number(value)).collect()
     }
@@ -39,7 +40,7 @@ pub fn mode(row: &ScoreRow) -> &str {
     row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(_, mode)| mode)
 }
 
-/// The value of a row and how it is shown; none where the row lacks the coordinate.
+/// The value of a row and its label; `None` where the row lacks the coordinate.
 pub fn value(row: &ScoreRow, name: &str) -> Option<(String, String)> {
     let same = |text: &str| Some((text.to_string(), text.to_string()));
     match name {
@@ -52,7 +53,7 @@ pub fn value(row: &ScoreRow, name: &str) -> Option<(String, String)> {
     }
 }
 
-/// All coordinates of which at least two values occur: the mode, parameters in their order, threads.
+/// All coordinates with at least two values: the mode, parameters in their order, threads.
 pub fn varying(rows: &[&ScoreRow]) -> Vec<Coordinate> {
     let mut names = vec![MODE.to_string()];
     for parameter in rows.iter().flat_map(|row| &row.parameters) {

@@ -1,11 +1,12 @@
 //! JMH's CSV result format (`XSVResultFormat`): its columns, its quotes, its line ends.
 //!
-//! The lines of a run of which something is missing have one column more, the last, which says what: a line taken
-//! from such a file is still marked. Comments were refused, which CSV does not have.
+//! If a part of the run is missing, each line has one column more, the last, which says what is
+//! missing. A line copied from such a file is therefore still marked. Refused: comments, which CSV
+//! does not have.
 //!
-//! Written by hand and not by the csv crate, whose quoting is one style per file: here titles, names, modes
-//! and units are always quoted, numbers never, and parameters only when they must be. The tests read it back
-//! with that crate.
+//! Refused: the csv crate for writing. Its quoting is one style per file. Here titles, names, modes
+//! and units are always quoted, numbers never, and parameters only when they must be. The tests
+//! read the text back with that crate.
 
 use super::{Report, ScoreRow};
 use std::collections::BTreeMap;
@@ -50,7 +51,8 @@ pub fn to_csv(report: &Report) -> String {
     text
 }
 
-/// The values of a row for the columns of `axes`, each with its comma; empty where the row has none.
+/// The values of a row for the columns of `axes`, each with its comma; empty where the row has no
+/// value.
 fn parameters(row: &ScoreRow, axes: &[&str]) -> String {
     let values: BTreeMap<&str, &str> =
         row.parameters.iter().map(|p| (p.name.as_str(), p.value.as_str())).collect();

@@ -1,7 +1,8 @@
 //! JMH's JSON result format (`JSONResultFormat` of JMH 1.37): its fields, in its order.
 //!
-//! What JMH has no field for goes where it has room: the machine into `jvmArgs`, and there what is missing of the
-//! run as a whole; a row's missing iterations into a secondary metric `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
+//! Information without a JMH field goes where there is room. The machine goes into `jvmArgs`, with
+//! the missing parts of the whole run. A row's missing iterations go into a secondary metric
+//! `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
 
 use super::time::iteration_time;
 use super::{Combine, Metric, Report, Samples, ScoreRow};
@@ -9,20 +10,20 @@ use crate::statistics::{JMH_PERCENTILES, Weighted};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::PrettyFormatter;
 
-/// The release whose format is written; viewers look at it to know the spelling of labels.
+/// The JMH release of the format. Viewers infer the spelling of labels from it.
 const JMH_VERSION: &str = "1.37";
 
-/// The `vmName` of our rows, by which they are told from those of a JVM.
+/// The `vmName` of the lab's rows, which distinguishes them from those of a JVM.
 pub(super) const VM_NAME: &str = "allotment";
 
-/// Label of the secondary metric that marks a row with missing iterations; its score is their number. Also the
-/// circumstance that marks each row of a run of which something is missing.
+/// Label of the secondary metric that marks a row with missing iterations; its score is their
+/// number. Also the circumstance that marks each row of a run with missing parts.
 pub const INCOMPLETE: &str = "incomplete";
 
 /// The report as a JSON array, one object per row, indented by four blanks, ending with a newline.
 ///
 /// # Errors
-/// None in practice: serde_json fails on map keys that are not strings, and there are none.
+/// None in practice: serde_json fails only on map keys that are not strings, and there are none.
 pub fn to_json(report: &Report) -> serde_json::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut circumstances = report.circumstances.clone();
@@ -148,7 +149,7 @@ fn single(value: f64, unit: &str) -> Fields {
     fields
 }
 
-/// A number that may be none.
+/// A number that may be NaN or infinite.
 struct Number(f64);
 
 impl Serialize for Number {

@@ -1,7 +1,9 @@
 //! Cells in rows and columns as text: aligned, or stacked where a line has no room for all of them.
 //!
-//! A table that is wider than its terminal is broken by the terminal, in the middle of numbers, and no column stands below
-//! its head any more. Wrapping the text of cells, as comfy-table can, was refused: it breaks names and numbers too.
+//! A terminal breaks a table that is wider than itself in the middle of numbers, and no column
+//! stands below its head any more.
+//!
+//! Refused: wrapping the text of cells, as comfy-table can. It breaks names and numbers too.
 
 use super::width;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -16,13 +18,13 @@ pub(crate) struct Layout {
     pub(crate) header: Vec<String>,
     /// The cells.
     pub(crate) rows: Vec<Vec<String>>,
-    /// Columns of words, which are aligned at their left; the others are numbers.
+    /// Indexes of columns of words, which are aligned at their left. All other columns are numbers.
     pub(crate) words: Vec<usize>,
 }
 
 impl Layout {
-    /// The text, every line ended by a newline and without blanks at its end; at most `columns` wide, if that is known
-    /// and no single word is wider.
+    /// The text. Every line ends with a newline and has no trailing blanks. Lines are at most
+    /// `columns` wide, if that is known and no single word is wider.
     pub(crate) fn text(&self, columns: Option<usize>) -> String {
         let aligned = self.aligned();
         match columns {

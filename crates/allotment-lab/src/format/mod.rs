@@ -1,10 +1,11 @@
-//! Results and the ways to write them: a table for people, JSON for JMH's viewers, CSV for spreadsheets; and
-//! the way to read what others wrote.
+//! Results and the ways to write them: a table for people, JSON for JMH's viewers, CSV for
+//! spreadsheets. Also the reader of files that other programs wrote.
 //!
-//! Plain data in, text out: nothing here measures or knows an experiment. The JSON and CSV files have JMH's
-//! fields in JMH's order and no field more, so that viewers and scripts written for JMH read them, and a
-//! file of a Java run can be put beside one of ours. A format of our own, however richer, would have
-//! neither.
+//! Plain data goes in, and text comes out: this module does not measure, and knows no experiment.
+//! The JSON and CSV files have exactly JMH's fields in JMH's order. So viewers and scripts written
+//! for JMH read them, and a file of a Java run can be compared with one of the lab's.
+//!
+//! Refused: a format of this project's own. It might be richer, but would have neither advantage.
 
 mod columns;
 pub mod coordinates;

@@ -1,9 +1,10 @@
 //! Scores, errors and sizes as text.
 //!
-//! Scores as JMH's text format writes them: three decimals, and a power of ten for what three decimals would
-//! show as zero. Sizes in the largest unit that divides them, since 65536 is hard to tell from 65336.
+//! Scores look as in JMH's text format: three decimals, or a power of ten where three decimals
+//! would show zero. Sizes are in the largest unit that divides them, since 65536 is hard to
+//! distinguish from 65336.
 
-/// A score with three decimals; `≈ 10⁻⁵` or `≈ 0` where these would all be zero; `NaN` as such.
+/// A score with three decimals; `≈ 10⁻⁵` or `≈ 0` where all would be zero; `NaN` as such.
 pub fn score(value: f64) -> String {
     if value == 0.0 {
         return "≈ 0".into();
@@ -39,7 +40,7 @@ pub fn size(bytes: u64) -> String {
 /// Reads a size with an optional unit of either case: `16`, `64k`, `1M`, `2g`, `1t`.
 ///
 /// # Errors
-/// Says what a size looks like, or that it is too large for 64 bits.
+/// Describes the form of a size, or says that it is too large for 64 bits.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let shift = match text.chars().last().map(|unit| unit.to_ascii_lowercase()) {

@@ -1,15 +1,17 @@
-//! A result file that is known to be writable before anything is measured, and is whole or not there.
+//! A result file that is known to be writable before anything is measured, and that is either whole
+//! or absent.
 //!
 //! An ordinary file is written beside its place and renamed into it. A temporary file is made at
-//! the start, which is the writability test, and removed at once; the one that is renamed is made
+//! the start, which is the writability test, and removed at once. The file that is renamed is made
 //! when there is something to write. So a command that a signal ends while it measures leaves no
-//! file behind, whatever signal it is. What is not an ordinary file (`/dev/stdout`, a pipe) is
-//! opened at the start and written in place: renaming over a device would replace it. Writing at
-//! the end to a path never tried is what was refused: an hour of measuring would be lost to a
-//! mistyped directory. So was keeping the first temporary file for the end: SIGKILL and SIGQUIT
-//! left it behind.
+//! file behind, whatever signal it is. A target that is not an ordinary file (`/dev/stdout`, a
+//! pipe) is opened at the start and written in place: renaming over a device would replace it.
 //!
-//! Before that, [`check_files`] looks at all files of a command together: none is written over
+//! Refused: writing at the end to a path never tried. A mistyped directory would lose an hour of
+//! measuring. Refused: keeping the first temporary file for the end. SIGKILL and SIGQUIT left it
+//! behind.
+//!
+//! Before that, [`check_files`] checks all files of a command together: none is written over
 //! another that the command reads or writes. `-` is standard output where nothing else is printed
 //! there ([`check_printed_files`]), and no file elsewhere.
 
@@ -29,18 +31,18 @@ pub struct OutputError {
 }
 
 impl OutputError {
-    /// Whether it is that the reader of standard output has seen enough.
+    /// Whether the cause is that the reader of standard output has closed it.
     pub fn nobody_reads(&self) -> bool {
         is_dash(&self.path) && self.source.kind() == io::ErrorKind::BrokenPipe
     }
 }
 
-/// A place for results, opened and not yet filled.
+/// A place for results, opened but not yet filled.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// As the user wrote it, for messages.
+    /// The path as the user wrote it, for messages.
     given: PathBuf,
-    /// With links resolved.
+    /// The path with links resolved.
     path: PathBuf,
     target: Target,
 }
@@ -56,11 +58,11 @@ enum Target {
 
 impl OutputFile {
     /// Opens `path` for a later [`OutputFile::write`]; `-` is standard output. An existing file
-    /// keeps its contents until then, and for good if there is no such call.
+    /// keeps its contents until then, or permanently if no such call follows.
     ///
     /// # Errors
-    /// The directory is missing or cannot be written to, or the path is a directory or a write-protected
-    /// file.
+    /// The directory is missing or cannot be written to, or the path is a directory or a
+    /// write-protected file.
     pub fn open(path: &Path) -> Result<OutputFile, OutputError> {
         let given = path.to_path_buf();
         let failed = |source| OutputError { path: path.to_path_buf(), source };
@@ -68,7 +70,7 @@ impl OutputFile {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
             return Ok(OutputFile { path: given.clone(), given, target: Target::InPlace(file) });
         }
-        // A link's own place is its target's: renaming over the link would cut it.
+        // A link is resolved to its target, since renaming over the link would replace the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let mode = match fs::metadata(&path) {
             Ok(existing) => {
@@ -96,7 +98,7 @@ impl OutputFile {
     /// Writes the contents and puts the file in its place.
     ///
     /// # Errors
-    /// The disk is full, the directory is gone, or the other end of a pipe is.
+    /// The disk is full, the directory is gone, or the other end of a pipe is gone.
     pub fn write(self, contents: &[u8]) -> Result<(), OutputError> {
         let OutputFile { given, path, target } = self;
         let done = match target {
@@ -113,8 +115,8 @@ impl OutputFile {
 
 /// A file beside `path` that vanishes when it is dropped.
 fn temporary(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    // Opened and written as a plain file: the crate's own errors name the temporary file, of which
-    // nobody has heard.
+    // Opened and written as a plain file: the crate's own errors name the temporary file, which the
+    // user does not know.
     tempfile::Builder::new().prefix(".allotment-").make_in(directory_of(path), |path| {
         OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
     })
@@ -127,7 +129,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// Whether it is what stands for standard output, or input.
+/// Whether the path is `-`, which stands for standard output or input.
 fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -135,12 +137,12 @@ fn is_dash(path: &Path) -> bool {
 /// Why the files of a command do not go together.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
-    /// The results would replace what they are made of.
+    /// The results would replace their own input.
     #[error("{flag} `{}` is the input `{}`, which it would replace; name another file", output.display(), input.display())]
     OverInput {
         /// The flag that names the output.
         flag: String,
-        /// What it names.
+        /// The path it names.
         output: PathBuf,
         /// The input, as the user wrote it.
         input: PathBuf,
@@ -154,20 +156,20 @@ pub enum FilesError {
     OverOutput {
         /// The flag that comes first.
         first: String,
-        /// What it names.
+        /// The path it names.
         first_path: PathBuf,
         /// The other flag.
         second: String,
-        /// What that names.
+        /// The path it names.
         second_path: PathBuf,
     },
-    /// Nobody means a file of this name.
+    /// A file named `-` is surely not intended.
     #[error("{flag} `-` would write a file called `-`; write /dev/stdout for standard output")]
     Dash {
         /// The flag that names it.
         flag: String,
     },
-    /// Nor a directory.
+    /// A directory named `-` is not intended either.
     #[error(
         "{flag} `-` would make a directory called `-`, and several files are no standard output; name a directory"
     )]
@@ -177,11 +179,13 @@ pub enum FilesError {
     },
 }
 
-/// Checks that a command writes none of its files over another. `outputs` are flags and what they name; `-` among `inputs` is
-/// standard input. Devices and pipes may be named as often as one likes: nothing is replaced there.
+/// Checks that a command writes none of its files over another. `outputs` are flags and their
+/// paths; `-` among `inputs` is standard input. Devices and pipes may be named several times, since
+/// nothing is replaced there.
 ///
 /// # Errors
-/// An output is an input, two outputs are one file, whatever the spelling and through links too, or an output is called `-`.
+/// An output is an input; or two outputs are one file, in any spelling and through links too; or an
+/// output is called `-`.
 pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), FilesError> {
     match outputs.iter().find(|(_, path)| is_dash(path)) {
         Some(&(flag, _)) => Err(FilesError::Dash { flag: flag.into() }),
@@ -189,7 +193,7 @@ pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), 
     }
 }
 
-/// The same for a command that prints nothing but its files: one output may be `-`, which is
+/// The same check for a command that prints nothing but its files: one output may be `-`, which is
 /// standard output.
 ///
 /// # Errors
@@ -218,27 +222,28 @@ pub fn check_printed_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Res
     Ok(())
 }
 
-/// Checks what a flag names as the directory of several files.
+/// Checks a flag's path as the directory of several files.
 ///
 /// # Errors
-/// It is `-`.
+/// The path is `-`.
 pub fn check_directory(flag: &str, path: &Path) -> Result<(), FilesError> {
     if is_dash(path) { Err(FilesError::DashDirectory { flag: flag.into() }) } else { Ok(()) }
 }
 
-/// What tells files apart.
+/// The identity of a file.
 #[derive(PartialEq, Eq)]
 enum Place {
-    /// A file that is there: its device and inode, which all its names share.
+    /// An existing file: its device and inode, which all its names share.
     File(u64, u64),
-    /// One that is not: its directory with links resolved, and its name.
+    /// A missing file: its directory with links resolved, and its name.
     Name(PathBuf),
-    /// What `-` is among outputs.
+    /// The meaning of `-` among outputs.
     StandardOutput,
 }
 
 impl Place {
-    /// None for what is no ordinary file, and where there is no such directory: to open it fails, and says why.
+    /// `None` for a path that is no ordinary file, and where the directory is missing: opening it
+    /// fails with the reason.
     fn of(path: &Path) -> Option<Place> {
         if let Ok(about) = fs::metadata(path) {
             return about.is_file().then(|| Place::File(about.dev(), about.ino()));
@@ -386,7 +391,7 @@ mod tests {
         let dash = Path::new("-");
         let refused = check_files(&["-".into()], &[("--json", dash)]).unwrap_err().to_string();
         assert!(refused.contains("--json") && refused.contains("/dev/stdout"), "{refused}");
-        // Where nothing else is printed it is standard output, which has room for one.
+        // Where nothing else is printed, `-` is standard output, which has room for one file.
         assert_eq!(check_printed_files(&["-".into()], &[("-o", dash)]), Ok(()));
         let both = check_printed_files(&[], &[("-o", dash), ("--markdown", dash)]).unwrap_err().to_string();
         assert!(both.contains("-o and --markdown both name one file"), "{both}");

@@ -1,12 +1,13 @@
-//! Ratios as half-sentences: what differs, by how much, and whether it does beyond the error.
+//! Ratios as half-sentences: the difference, its amount, and whether it exceeds the error.
 //!
-//! All verdicts are made of these, so that none claims more than its numbers do: a difference is one that the
-//! whole interval of a ratio shows. Several ratios become one phrase with their range, since nobody reads a
-//! dozen sentences; how many of them are beyond their errors is said with it.
+//! All verdicts are made of these phrases, so that none claims more than its numbers. A difference
+//! is reported only if the whole interval of a ratio shows it. Several ratios become one phrase
+//! with their range, since readers do not read a dozen sentences. The phrase states how many of the
+//! ratios exceed their errors.
 
 use crate::statistics::Ratio;
 
-/// Which scores are the better ones.
+/// The direction of better scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// Operations per time.
@@ -16,7 +17,8 @@ pub enum Better {
 }
 
 impl Better {
-    /// Of scores in a unit as JMH spells it: `ops/us` is better when higher, `ns/op` when lower.
+    /// The direction for a unit as JMH spells it: `ops/us` is better when higher, `ns/op` when
+    /// lower.
     pub fn of(unit: &str) -> Better {
         if unit.starts_with("ops/") { Better::Higher } else { Better::Lower }
     }
@@ -29,18 +31,18 @@ impl Better {
     }
 }
 
-/// Which way a ratio lies, if the whole of its interval does.
+/// The side of 1 on which a ratio's whole interval lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// All of it above 1.
+    /// The whole interval is above 1.
     Above,
-    /// All of it below 1.
+    /// The whole interval is below 1.
     Below,
-    /// 1 lies in it.
+    /// The interval contains 1.
     None,
     /// There is no interval: too few values.
     Unknown,
-    /// There is no ratio: a score is no finite number above zero.
+    /// There is no ratio: a score is not a finite number above zero.
     NoRatio,
 }
 
@@ -48,7 +50,7 @@ pub enum Effect {
 pub const NO_RATIO: &str = "no ratio: a score is zero or below, or out of range";
 
 impl Effect {
-    /// Of a ratio.
+    /// The effect of a ratio.
     pub fn of(ratio: &Ratio) -> Effect {
         match ratio {
             ratio if !ratio.is_number() => Effect::NoRatio,
@@ -60,8 +62,8 @@ impl Effect {
     }
 }
 
-/// A ratio with as many digits as help: `0.97`, `12.3`, `140`, `0.012`; by a power of ten from a million on and below a
-/// thousandth, lest a ratio above zero be told as zero.
+/// A ratio with a useful number of digits: `0.97`, `12.3`, `140`, `0.012`. From a million on and
+/// below a thousandth it has a power of ten, so that a ratio above zero is never printed as zero.
 pub fn factor(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),
@@ -74,13 +76,15 @@ pub fn factor(value: f64) -> String {
     }
 }
 
-/// The ends of a ratio's interval: `1.83 to 2.03`. It is not symmetric about the value, so `±` would be wrong.
+/// The ends of a ratio's interval: `1.83 to 2.03`. It is not symmetric about the value, so `±`
+/// would be wrong.
 pub fn interval(ratio: &Ratio) -> String {
     format!("{} to {}", factor(ratio.low), factor(ratio.high))
 }
 
-/// A ratio with its interval: `1.93 (1.83 to 2.03)`; the ratio alone where there is no interval. The one form in which
-/// ratios are written: `mark` is what stands behind the number in tables, where no word says that it is a ratio.
+/// A ratio with its interval: `1.93 (1.83 to 2.03)`; the ratio alone without an interval. Ratios
+/// are written in this one form. `mark` stands behind the number in tables, where no word
+/// identifies the ratio.
 pub fn ratio_within(ratio: &Ratio, mark: &str) -> String {
     match Effect::of(ratio) {
         Effect::NoRatio => "no ratio".into(),
@@ -89,7 +93,7 @@ pub fn ratio_within(ratio: &Ratio, mark: &str) -> String {
     }
 }
 
-/// So many of a thing whose plural ends in s: `1 thread`, `2 threads`.
+/// A number of things whose plural ends in s: `1 thread`, `2 threads`.
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -107,8 +111,8 @@ pub fn ratio(ratio: &Ratio, better: Better) -> String {
     }
 }
 
-/// One phrase for several ratios: `2.90 to 6.41 times as fast`, and of how many that is beyond the error
-/// where it is not of all. What has no ratio is counted apart. Empty for none.
+/// One phrase for several ratios: `2.90 to 6.41 times as fast`, with the number of ratios beyond
+/// the error unless all are. Rows without a ratio are counted separately. Empty for an empty list.
 pub fn ratios(all: &[Ratio], better: Better) -> String {
     if let [only] = all {
         return ratio(only, better);
@@ -133,7 +137,8 @@ pub fn ratios(all: &[Ratio], better: Better) -> String {
     }
 }
 
-/// The JVM that a parameter `jvm` names: `25-parallel-compact` is `JDK 25 Parallel, compact headers`.
+/// The JVM that a parameter `jvm` names: `25-parallel-compact` is `JDK 25 Parallel, compact
+/// headers`.
 pub fn jvm(value: &str) -> String {
     const NAMES: [(&str, &str); 7] = [
         ("parallel", "Parallel"),
@@ -153,7 +158,7 @@ pub fn jvm(value: &str) -> String {
     format!("JDK {release} {name}").trim_end().to_string() + headers
 }
 
-/// The least and the largest of values; NaN for none.
+/// The least and the largest value; NaN for no values.
 pub fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::NAN, f64::NAN), |(low, high), value| (value.min(low), value.max(high)))
 }

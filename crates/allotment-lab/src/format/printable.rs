@@ -1,13 +1,16 @@
-//! Text for a terminal: what would command it is written as an escape.
+//! Text for a terminal: control characters are written as escapes.
 //!
-//! Names of files, benchmarks and threads come from others. A control character in one could colour what follows, rename the
-//! window or hide a line. So all that a command prints goes through here, at the place where it is printed: to escape each name
-//! where it is read was refused, since one would be forgotten, and a file must be opened by its true name.
+//! Names of files, benchmarks and threads come from other programs. A control character in a name
+//! could colour the following text, rename the window or hide a line. So all output of a command is
+//! escaped here, at the place where it is printed.
+//!
+//! Refused: escaping each name where it is read. One of them would be forgotten, and a file must be
+//! opened by its true name.
 
 use std::borrow::Cow;
 
-/// The text with control characters as `\u{1b}`, but for ends of lines and tabs. So are marks that turn the direction of writing
-/// round, which hide what stands before them.
+/// The text with control characters as `\u{1b}`, except ends of lines and tabs. Marks that reverse
+/// the direction of writing are escaped too, since they hide the text before them.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(commands) {
         return text.into();

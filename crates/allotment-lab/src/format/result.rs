@@ -1,7 +1,7 @@
-//! What a run leaves behind: rows of scores with the values they come from.
+//! The result of a run: rows of scores, with the values they come from.
 //!
-//! The values are kept and every statistic is computed when asked for, so that no two formats can disagree
-//! about a number.
+//! The values are kept, and every statistic is computed on request, so that no two formats can
+//! disagree about a number.
 
 use super::Origin;
 use super::phrase::count;
@@ -15,9 +15,9 @@ use std::time::Duration;
 pub enum Combine {
     /// Arithmetic mean, with an error.
     Average,
-    /// Sum, without one: events that happened.
+    /// Sum, without an error: events that happened.
     Sum,
-    /// Largest value, without one: peaks.
+    /// Largest value, without an error: peaks.
     Maximum,
 }
 
@@ -28,15 +28,15 @@ pub enum Samples {
     Values(Vec<Vec<f64>>),
     /// One histogram per iteration, each sorted by value.
     Histograms(Vec<Vec<Vec<Weighted>>>),
-    /// What a file says of values that it does not hold.
+    /// The statistics of a file that does not hold the values.
     Stated(Summary),
 }
 
 /// A named series of values with its unit, e.g. `gc.alloc.rate.norm` in `B/op`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// JMH's label where JMH has one, without the middle dot of releases before 1.37. Empty for the score
-    /// of a benchmark itself.
+    /// JMH's label where JMH has one, without the middle dot of releases before 1.37. Empty for the
+    /// score of a benchmark itself.
     pub label: String,
     /// Unit as JMH spells it: `ops/us`, `ns/op`, `MB/sec` (which means MiB/s), `B/op`, `counts`.
     pub unit: String,
@@ -103,7 +103,7 @@ impl Metric {
         means.iter().filter(|fork| fork.count > 0).map(|fork| fork.mean).collect()
     }
 
-    /// The single values of all forks; none where there are only histograms, or what a file says of values.
+    /// The single values of all forks; empty for histograms, and for statistics from a file.
     pub fn pooled_values(&self) -> Vec<f64> {
         match &self.samples {
             Samples::Values(forks) => forks.concat(),
@@ -155,23 +155,23 @@ pub struct ScoreRow {
     pub threads: usize,
     /// All other coordinates, in the order of the experiment's axes.
     pub parameters: Vec<Parameter>,
-    /// Processes that were asked for.
+    /// Processes that were requested.
     pub forks: u32,
     /// Warm-up iterations per fork.
     pub warmup_iterations: u32,
-    /// Time of each; zero for a single shot.
+    /// Time of each warm-up iteration; zero for a single shot.
     pub warmup_time: Duration,
     /// Measured iterations per fork.
     pub iterations: u32,
-    /// Time of each; zero for a single shot.
+    /// Time of each measured iteration; zero for a single shot.
     pub time: Duration,
     /// The score.
     pub primary: Metric,
-    /// What else was counted, in order of first appearance.
+    /// All other metrics, in order of first appearance.
     pub secondary: Vec<Metric>,
-    /// Measured iterations that were asked for and are not there (interrupted, or a fork failed).
+    /// Measured iterations that were requested and are missing (interrupted, or a fork failed).
     pub missing: u32,
-    /// The Java virtual machine that measured it; none: this program did.
+    /// The Java virtual machine that measured the row; `None` if this program measured it.
     pub machine: Option<Origin>,
 }
 
@@ -192,8 +192,9 @@ impl ScoreRow {
         format!("{}: {} of {all} {verb} missing", self.full_name(), self.missing)
     }
 
-    /// The rows that JMH adds to a row in sample mode: label and value of some percentiles of the timings.
-    /// Empty in all other modes, where percentiles of iterations would be mistaken for latencies.
+    /// The rows that JMH adds to a row in sample mode: label and value of some percentiles of the
+    /// timings. Empty in all other modes, where percentiles of iterations would be mistaken for
+    /// latencies.
     pub fn percentile_rows(&self) -> Vec<(&'static str, f64)> {
         const ROWS: [(&str, f64); 8] = [
             ("p0.00", 0.0),
@@ -220,11 +221,13 @@ pub struct Report {
     pub rows: Vec<ScoreRow>,
     /// Path of the program that measured.
     pub program: String,
-    /// Its version.
+    /// The version of the program.
     pub version: String,
-    /// The machine and the settings, one `key=value` each; JMH's files have room for it in `jvmArgs`.
+    /// The machine and the settings, one `key=value` each. JMH's files have room for them in
+    /// `jvmArgs`.
     pub circumstances: Vec<String>,
-    /// What is missing of the run as a whole, e.g. `interrupted, 2 of 3 cases not measured`; none if it came to its end.
+    /// The missing parts of the whole run, e.g. `interrupted, 2 of 3 cases not measured`; `None` if
+    /// the run completed.
     pub incomplete: Option<String>,
 }
 
@@ -268,7 +271,7 @@ pub(crate) mod examples {
         ScoreRow { jmh_mode: "sample".into(), primary, secondary: vec![], parameters: vec![], ..row() }
     }
 
-    /// A report of both.
+    /// A report of both rows.
     pub(crate) fn report() -> Report {
         Report {
             rows: vec![row(), sample_row()],

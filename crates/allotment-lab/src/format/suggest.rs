@@ -1,7 +1,7 @@
-//! What somebody may have meant who wrote a name that nobody has.
+//! The name that a user probably meant in place of an unknown one.
 
-/// The name that is most like `written`; none where even that is another word: more than half of it differs, or all of a
-/// name of one letter.
+/// The name that is most like `written`. `None` if even that name is another word: more than half
+/// of it differs, or all of a name of one letter.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     within(written, names, 2)
 }
@@ -11,14 +11,15 @@ pub fn within<'a>(written: &str, names: impl IntoIterator<Item = &'a str>, parts
     let written = written.trim().to_lowercase();
     let length = written.chars().count();
     let most = |name: &str| name.chars().count() / parts;
-    // At least the lengths' difference differs: what is far longer than any name is compared with none.
+    // At least the difference of the lengths differs, so a word that is far longer than any name is
+    // compared with none.
     let near = names.into_iter().filter(|name| name.chars().count().abs_diff(length) <= most(name));
     let distance = |name: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &written);
     let (distance, name) = near.map(|name| (distance(name), name)).min()?;
     (distance <= most(name)).then_some(name)
 }
 
-/// ``did you mean `clock`? `` in front of what follows; nothing where no name is like it.
+/// ``did you mean `clock`? `` in front of the following text; empty where no name is similar.
 pub fn did_you_mean<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(written, names).map_or(String::new(), |name| format!("did you mean `{name}`? "))
 }

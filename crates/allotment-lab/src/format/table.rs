@@ -1,8 +1,9 @@
-//! The table on standard output: JMH's columns, then the spread over forks and the ratio to a baseline.
+//! The table on standard output: JMH's columns, then the spread over forks and the ratio to a
+//! baseline.
 //!
-//! Threads are a coordinate here, since they are an axis of every experiment; JMH has them once per run.
-//! Coordinates that do not vary are named above the table. Unlike JMH the names stay whole: they are short
-//! already.
+//! Threads are a coordinate here, since they are an axis of every experiment; JMH has one number of
+//! threads per run. Coordinates that do not vary are named above the table. Names are not shortened
+//! as in JMH, since they are short already.
 
 use super::columns::Columns;
 use super::phrase::ratio_within;
@@ -12,14 +13,15 @@ use crate::statistics::Ratio;
 /// The last column: each row's score against that of its baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What the baseline is, e.g. `mode=monotonic`.
+    /// The name of the baseline, e.g. `mode=monotonic`.
     pub baseline: String,
-    /// One per row of the report; none for rows that have no baseline or are one.
+    /// One ratio per row of the report; `None` for rows that have no baseline or are one.
     pub ratios: Vec<Option<Ratio>>,
 }
 
-/// The report as aligned text, every line ended by a newline and without blanks at its end: a line of what is
-/// constant and an empty one, if anything is, then the table. At most `wide` columns, where that is known.
+/// The report as aligned text. Every line ends with a newline and has no trailing blanks. A line of
+/// constant coordinates and an empty line come first, if there are any; then the table. At most
+/// `wide` columns, where that is known.
 pub fn text_table(report: &Report, comparison: Option<&Comparison>, wide: Option<usize>) -> String {
     let columns = Columns::of(&report.rows);
     let mut header = vec!["Benchmark".to_string()];
@@ -52,7 +54,8 @@ pub fn text_table(report: &Report, comparison: Option<&Comparison>, wide: Option
     above + &Layout { header, rows, words: vec![0, columns.varying.len() + UNITS] }.text(wide)
 }
 
-/// Where the units are, counted from the last of the coordinates: after mode, count, score and error.
+/// The position of the units, counted from the last of the coordinates: after mode, count, score
+/// and error.
 const UNITS: usize = 5;
 
 fn coordinates(row: &ScoreRow, name: &str, columns: &Columns) -> Vec<String> {

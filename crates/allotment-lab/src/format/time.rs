@@ -1,7 +1,7 @@
 //! Durations as JMH's options and files spell them: `300 ms`, `1 s`.
 //!
-//! A number without a unit means seconds, as in JMH's own options. The units are JMH's; the day, which no
-//! iteration of ours lasts, is read of files alone.
+//! A number without a unit means seconds, as in JMH's own options. The units are JMH's. Days are
+//! read only from files, since no iteration of the lab lasts a day.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub fn rough(time: Duration) -> String {
 /// Reads `300ms`, `300 ms`, `1.5s`, `2min` or plain seconds.
 ///
 /// # Errors
-/// Says what a time looks like, or that it is zero or beyond a day.
+/// Describes the form of a time, or says that it is zero or beyond a day.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let time = read(text, &UNITS)?;
@@ -56,10 +56,11 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// Reads a time of a file, which another program wrote: it may be longer than a day, and in days.
+/// Reads a time of a file that another program wrote. Such a time may be longer than a day, and may
+/// be in days.
 ///
 /// # Errors
-/// Says what a time looks like, or that it is zero or beyond what 64 bits hold.
+/// Describes the form of a time, or says that it is zero or beyond what 64 bits hold.
 pub fn parse_of_file(text: &str) -> Result<Duration, String> {
     read(text.trim(), &[&UNITS[..], &[DAY]].concat())
 }

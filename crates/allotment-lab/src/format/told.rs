@@ -1,8 +1,9 @@
 //! An error with its causes on one line, each said once.
 //!
-//! Many errors tell their cause in their own words and have it as their source too, so `{:#}` of such a chain says the
-//! same twice: `cannot write r.json: No space left: No space left`. Which of them do is their authors' choice, and not
-//! to be remembered here; a cause that has been said is left out.
+//! Many errors contain their cause in their own words and also have it as their source. So `{:#}`
+//! of such a chain repeats the cause: `cannot write r.json: No space left: No space left`. The
+//! authors of an error type decide this, and this module should not have to know. A cause that has
+//! already been said is left out.
 
 /// `what failed: why: why that`.
 pub fn told(error: &anyhow::Error) -> String {

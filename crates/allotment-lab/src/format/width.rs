@@ -1,16 +1,17 @@
-//! How wide a line may be, and text in lines of that width.
+//! The width of a line, and text in lines of that width.
 //!
-//! On a terminal as wide as that is; `COLUMNS` decides where it is set, since a user who sets it means it. Elsewhere (a
-//! pipe, a file) sentences and lists for people have `USUAL` columns, as the help has, and tables are as wide as they
-//! are: a program that reads them goes by lines. An error stays one line there, for the same reason.
+//! On a terminal the width is the terminal's. `COLUMNS` decides where it is set, since the user set
+//! it on purpose. Elsewhere (a pipe, a file) sentences and lists for people have `USUAL` columns,
+//! as the help has. Tables keep their own width there, since a program that reads them goes by
+//! lines. An error stays one line there, for the same reason.
 
 use rustix::termios::tcgetwinsize;
 use std::os::fd::AsFd;
 
-/// Columns where nobody says how many there are.
+/// Columns where the width is unknown.
 const USUAL: usize = 100;
 
-/// Fewer than this are not believed: a line must hold a word.
+/// The smallest width that is accepted: a line must hold a word.
 const LEAST: usize = 20;
 
 /// Columns of standard output, where they are known.
@@ -23,7 +24,7 @@ pub fn of_errors() -> Option<usize> {
     asked().or_else(|| of(std::io::stderr()))
 }
 
-/// Columns for sentences, which nothing but people read.
+/// Columns for sentences, which only people read.
 pub fn of_sentences(known: Option<usize>) -> Option<usize> {
     Some(known.unwrap_or(USUAL))
 }
@@ -37,8 +38,9 @@ fn of(terminal: impl AsFd) -> Option<usize> {
     (columns >= LEAST).then_some(columns)
 }
 
-/// A text of one paragraph in lines of at most `columns`, further ones indented; as it is where that is not known. Words
-/// that are longer than a line stay whole: half a path is of no use.
+/// A text of one paragraph in lines of at most `columns`, all but the first indented; unchanged if
+/// the width is unknown. Words that are longer than a line stay whole, since half a path is of no
+/// use.
 pub fn lines(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return text.into() };
     let options = textwrap::Options::new(columns)

@@ -1,12 +1,14 @@
 //! The JVM's collectors: their names here, and the flags that choose and size them.
 //!
-//! A collector may be followed by `-compact`, which is the same with object headers of 8 bytes (JEP 519): the pair is
-//! what rows are told apart by, and a flag of its own would have to say to which of several collectors it belongs.
+//! A collector may be followed by `-compact`, which is the same collector with object headers of 8
+//! bytes (JEP 519). Rows are distinguished by this pair.
+//!
+//! Refused: a separate flag for headers. It would have to name the collectors that it applies to.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which collector, without its variants.
+/// The collector, without its variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Serial,
@@ -28,7 +30,7 @@ const KINDS: [(&str, Kind); 7] = [
     ("epsilon", Kind::Epsilon),
 ];
 
-/// What follows the name of a collector with compact headers.
+/// The suffix of a collector with compact headers.
 const COMPACT: &str = "-compact";
 
 /// A collector of a JVM, with ordinary or compact object headers.
@@ -62,41 +64,42 @@ impl fmt::Display for Collector {
     }
 }
 
-/// The heap that a workload wants, in bytes.
+/// The heap that a workload needs, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// All of it, from the beginning: as ours.
+    /// The full size, from the beginning, as for the lab's heaps.
     pub heap: usize,
-    /// What is allocated between two young collections; none: the JVM decides.
+    /// Bytes allocated between two young collections; `None` if the JVM decides.
     pub eden: Option<usize>,
 }
 
 impl Sizes {
-    /// Bytes of the whole heap that a JVM is given.
+    /// Bytes of the whole heap of a JVM.
     pub fn heap_bytes(&self) -> usize {
         self.heap_mebibytes().saturating_mul(1 << 20)
     }
 
-    /// What is young has to leave as much for what is old as HotSpot insists on.
+    /// The heap leaves as much for the old generation as HotSpot insists on beside the young one.
     fn heap_mebibytes(&self) -> usize {
         let young = self.young_mebibytes();
         mebibytes(self.heap).max(young.map_or(0, |young| young + young / 4 + 32))
     }
 
-    /// Of ten parts of the young generation eden is eight, as in HotSpot's own default.
+    /// Eden is eight tenths of the young generation, as in HotSpot's own default.
     fn young_mebibytes(&self) -> Option<usize> {
         self.eden.map(|eden| mebibytes((eden / 8).saturating_mul(10)))
     }
 }
 
 impl Collector {
-    /// The flags that choose it, for a JVM of that feature release.
+    /// The flags that choose the collector, for a JVM of that feature release.
     pub fn flags(&self, feature: u32) -> Vec<String> {
         let mut flags: Vec<&str> = match self.kind {
             Kind::Serial => vec!["-XX:+UseSerialGC"],
             Kind::Parallel => vec!["-XX:+UseParallelGC"],
             Kind::G1 => vec!["-XX:+UseG1GC"],
-            // Generations came with 21, to be asked for (JEP 439), and are what there is from 23 on (JEP 474).
+            // Generations came with 21 as an option (JEP 439), and are the only mode from 23 on
+            // (JEP 474).
             Kind::Z if (21..23).contains(&feature) => vec!["-XX:+UseZGC", "-XX:+ZGenerational"],
             Kind::Z => vec!["-XX:+UseZGC"],
             Kind::Shenandoah => vec!["-XX:+UseShenandoahGC"],
@@ -115,7 +118,8 @@ impl Collector {
         flags.into_iter().map(String::from).collect()
     }
 
-    /// The flags that give it a heap, in MiB. Eden has its size where a collector has one, and keeps it.
+    /// The flags that set the heap's size, in MiB. Eden is sized, and keeps its size, where a
+    /// collector has an eden.
     pub fn sizing(&self, sizes: Sizes) -> Vec<String> {
         let (heap, young) = (sizes.heap_mebibytes(), sizes.young_mebibytes());
         let mut flags = vec![format!("-Xms{heap}m"), format!("-Xmx{heap}m")];
@@ -140,7 +144,7 @@ impl Collector {
     }
 }
 
-/// Rounded up: what HotSpot would round to otherwise depends on the collector.
+/// Rounded up: HotSpot's own rounding depends on the collector.
 fn mebibytes(bytes: usize) -> usize {
     bytes.div_ceil(1 << 20)
 }

@@ -1,13 +1,16 @@
-//! Where JDKs lie: what the environment names, and the folders of packages and of tools that install them.
+//! Finds JDKs: those that the environment names, and those in the folders of packages and of tools
+//! that install JDKs.
 //!
-//! One JDK for each feature release, the first that is found: what the user has set up comes before what is merely
-//! there. Asking each tool (sdkman, update-alternatives) was refused: the folders are where they put them.
+//! For each feature release the first JDK found counts. A JDK that the user has set up comes before
+//! one that is merely installed.
+//!
+//! Refused: asking each tool (sdkman, update-alternatives). Their JDKs are in the folders anyway.
 
 use super::jdk::{Jdk, JdkError, OLDEST, feature_by_file, home_of};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a search looks at.
+/// The places that a search covers.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// `JAVA_HOME`.
@@ -16,23 +19,23 @@ pub struct Surroundings {
     pub path: Option<OsString>,
     /// The user's folder.
     pub home: Option<PathBuf>,
-    /// Where the user's programs keep what can be made again.
+    /// The folder where the user's programs keep reproducible data.
     pub cache: Option<PathBuf>,
-    /// `/`, below which packages are.
+    /// `/`, the root of the package folders.
     pub root: PathBuf,
 }
 
 impl Surroundings {
-    /// Those of this process.
+    /// The places of this process.
     pub fn of_process() -> Surroundings {
         Surroundings::of(|name| std::env::var_os(name))
     }
 
-    /// Those that variables of the environment tell.
+    /// The places that environment variables give.
     fn of(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
         let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        // A path that is not absolute is to be ignored, says the XDG Base Directory Specification: it would be another folder
-        // in each folder where the lab is started. The same holds of HOME.
+        // A path that is not absolute is ignored, as the XDG Base Directory Specification says. It
+        // would be another folder in each folder where the lab is started. The same holds for HOME.
         let absolute = |name: &str| folder(name).filter(|path| path.is_absolute());
         let (home, cache) = (absolute("HOME"), absolute("XDG_CACHE_HOME"));
         Surroundings {
@@ -70,7 +73,7 @@ impl Surroundings {
     }
 }
 
-/// What is in a folder and has such a name, in the order of names.
+/// The entries of a folder whose names are wanted, in the order of names.
 fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
@@ -81,12 +84,12 @@ fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     found
 }
 
-/// The JDKs of this machine, one for each feature release, oldest first, and what is to be said of others.
+/// The JDKs of this machine, one for each feature release, oldest first, and remarks on the others.
 pub fn find_all(surroundings: &Surroundings) -> (Vec<Jdk>, Vec<String>) {
     let (mut found, mut told): (Vec<Jdk>, Vec<String>) = (Vec::new(), Vec::new());
     for home in surroundings.candidates() {
         let known = |feature: u32| found.iter().any(|jdk| jdk.feature == feature);
-        // Its own word in a file saves starting it.
+        // The release in its file saves starting the JDK.
         if feature_by_file(&home).is_some_and(|feature| feature < OLDEST || known(feature)) {
             continue;
         }
@@ -104,7 +107,7 @@ pub fn find_all(surroundings: &Surroundings) -> (Vec<Jdk>, Vec<String>) {
 /// The JDKs at these paths, each once, in their order.
 ///
 /// # Errors
-/// One is none, or two are of one feature release, whose rows could not be told apart.
+/// One is no JDK, or two are of one feature release, whose rows could not be distinguished.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Jdk>, String> {
     let mut found: Vec<Jdk> = Vec::new();
     for path in paths {

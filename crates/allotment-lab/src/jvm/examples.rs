@@ -6,17 +6,18 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Writes a program of the shell.
+/// Writes a shell program.
 pub(crate) fn script(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    // Written elsewhere and renamed: a file that is open for writing somewhere cannot be run.
+    // The file is written elsewhere and renamed: a file that is open for writing cannot be run.
     let draft = path.with_extension("draft");
     fs::write(&draft, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).unwrap();
     fs::rename(&draft, path).unwrap();
 }
 
-/// Makes a folder that looks like a JDK of `version`, whose `java` does `behaviour` and then tells the version.
+/// Makes a folder that looks like a JDK of `version`. Its `java` does `behaviour` and then prints
+/// the version.
 pub(crate) fn fake_jdk(home: &Path, version: &str, behaviour: &str) -> PathBuf {
     let told = format!("echo 'openjdk version \"{version}\" 2026-04-21' >&2");
     script(&home.join("bin/java"), &format!("{behaviour}\n{told}"));
@@ -25,23 +26,23 @@ pub(crate) fn fake_jdk(home: &Path, version: &str, behaviour: &str) -> PathBuf {
     home.canonicalize().unwrap()
 }
 
-/// A JVM that nobody has asked anything, with ordinary headers.
+/// A JVM that has not been asked for its properties, with ordinary headers.
 pub(crate) fn jvm(feature: u32, collector: &str) -> Jvm {
     let jdk = Jdk { home: "/jdk".into(), feature, version: format!("{feature}.0.1"), vendor: None };
     let prefetch = Prefetch { distance: 192, step: 64, lines: 4 };
     Jvm { jdk, collector: collector.parse().unwrap(), extra: vec![], header_bytes: 12, prefetch }
 }
 
-/// Returns when the process of this number runs no more, and does not return before.
+/// Returns when the process of this number has ended, and not before.
 pub(crate) fn wait_for_end(process: &str) {
     let state = || fs::read_to_string(format!("/proc/{}/stat", process.trim()));
-    // A zombie waits for whoever adopts orphans.
+    // A zombie waits until its adoptive parent reaps it.
     while state().is_ok_and(|state| !state.contains(") Z")) {
         std::thread::yield_now();
     }
 }
 
-/// What JMH writes of a fork with two iterations.
+/// JMH's output for a fork with two iterations.
 pub(crate) const RESULT: &str = r#"[{"jmhVersion": "1.37", "benchmark": "allotment.Allocation.allocate",
     "mode": "thrpt", "threads": 1, "forks": 1, "jvm": "/jdk/bin/java", "jvmArgs": ["-Xmx64m"],
     "jdkVersion": "25.0.3", "vmName": "OpenJDK 64-Bit Server VM", "vmVersion": "25.0.3+9-LTS",

@@ -1,9 +1,10 @@
-//! The jar of the benchmarks: built once, kept in the user's cache.
+//! The jar of the benchmarks: built once, and kept in the user's cache.
 //!
-//! Its folder is named by what the sources are, so a new version of this program builds anew, and an old one beside it keeps
-//! its own. It is built in a folder of its own and renamed when it is whole: whoever builds at the same time
-//! does the same work, and neither sees half a jar. A lock was refused: one that a killed build leaves behind has to be
-//! explained to the user.
+//! Its folder is named by a hash of the sources. So a new version of this program builds anew, and
+//! an old version keeps its own jar. The jar is built in a folder of its own and renamed when it is
+//! complete. Two builders at the same time do the same work, and neither sees half a jar.
+//!
+//! Refused: a lock. A killed build leaves it behind, and the user would need an explanation.
 
 use super::process::{GLANCE, bury, has_ended, tie};
 use super::sources::{SOURCES, fingerprint};
@@ -15,16 +16,17 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long Maven may take: half a minute where it has to fetch everything first, more on a slow line.
+/// The time limit for Maven. It takes half a minute where it has to fetch everything first, and
+/// more on a slow line.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 /// Why there is no jar.
 #[derive(Debug, thiserror::Error)]
 pub enum JarError {
-    /// No folder to keep it in.
+    /// There is no folder to keep the jar in.
     #[error("no folder for the Java benchmarks: neither XDG_CACHE_HOME nor HOME is set to an absolute path")]
     NoFolder,
-    /// No Maven.
+    /// Maven is missing.
     #[error(
         "no Maven (mvn) on the PATH, which builds the Java benchmarks once; install it, or run without --jvm"
     )]
@@ -32,36 +34,37 @@ pub enum JarError {
     /// A file cannot be written.
     #[error("cannot prepare the Java benchmarks in {folder}: {why}")]
     Files {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The cause.
         why: io::Error,
     },
     /// Maven failed.
     #[error("the Java benchmarks cannot be built: {why}; Maven's words are in {log}")]
     Build {
-        /// What happened.
+        /// The cause.
         why: String,
-        /// Where its output is.
+        /// The file with Maven's output.
         log: PathBuf,
     },
-    /// The user wants the end.
+    /// The user interrupted the build.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Where jars are kept, and what builds them.
+/// The folder of the jars, and the tools that build them.
 #[derive(Clone, Debug)]
 pub struct Jars {
     cache: Option<PathBuf>,
     maven: Option<PathBuf>,
-    /// What Maven runs on; none: its own choice.
+    /// The JDK that Maven runs on; `None` for Maven's own choice.
     java_home: Option<PathBuf>,
     sources: &'static [(&'static str, &'static str)],
 }
 
 impl Jars {
-    /// The user's cache, and Maven as `surroundings` has it, on the newest of `jdks` that has a compiler.
+    /// The user's cache, and the Maven of `surroundings`, on the newest of `jdks` that has a
+    /// compiler.
     pub fn of<'a>(surroundings: &Surroundings, jdks: impl IntoIterator<Item = &'a Jdk>) -> Jars {
         let compiling = jdks.into_iter().filter(|jdk| jdk.compiles()).max_by_key(|jdk| jdk.feature);
         Jars {
@@ -72,10 +75,10 @@ impl Jars {
         }
     }
 
-    /// The jar. `building` is called before it is built, if it has to be; `stop` ends that.
+    /// The jar. `building` is called before a build, if one is needed; `stop` ends the build.
     ///
     /// # Errors
-    /// There is none and none can be made.
+    /// The jar does not exist and cannot be built.
     pub fn get(&self, building: &dyn Fn(), stop: &dyn Fn() -> bool) -> Result<PathBuf, JarError> {
         let cache = self.cache.as_ref().ok_or(JarError::NoFolder)?.join("allotment");
         let name = format!("jvm-{:016x}", fingerprint(self.sources));
@@ -112,7 +115,7 @@ impl Jars {
         Ok(jar)
     }
 
-    /// Runs Maven; none if it was stopped.
+    /// Runs Maven; returns `None` if it was stopped.
     fn build(
         &self,
         maven: &Path,
@@ -188,7 +191,7 @@ mod tests {
         jars.sources = &[("pom.xml", ""), ("src/main/java/A.java", "class A {}")];
         assert_ne!(get(&jars).unwrap(), jar);
         assert_eq!(made(), 2);
-        // Nothing else stays behind.
+        // No other file stays behind.
         assert_eq!(fs::read_dir(folder.path().join("cache/allotment")).unwrap().count(), 2);
     }
 

@@ -1,7 +1,8 @@
-//! One JDK: where it is, and which release it says it is.
+//! One JDK: its folder, and its release.
 //!
-//! Two sources: the file `release` in its folder, which costs nothing to read, and what its `java -version` says, which
-//! counts where they differ, since that is what will run. A JDK that cannot say it is none.
+//! There are two sources: the file `release` in the JDK's folder, which costs nothing to read, and
+//! the output of `java -version`. The output counts where they differ, since that program will run.
+//! A folder whose `java` prints no version is no JDK.
 
 use super::process::{self, Fate, last_words};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::time::Duration;
 /// The oldest release that runs the benchmarks.
 pub(super) const OLDEST: u32 = 17;
 
-/// How long `java -version` may take: a tenth of a second, more on a machine that is busy.
+/// The time limit for `java -version`: it takes a tenth of a second, and more on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A JDK that runs.
@@ -23,22 +24,22 @@ pub struct Jdk {
     pub feature: u32,
     /// The whole version.
     pub version: String,
-    /// Who made it, if the file `release` says so.
+    /// The vendor, if the file `release` names one.
     pub vendor: Option<String>,
 }
 
 /// Why there is no JDK at a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JdkError {
-    /// Nothing there that could be one.
+    /// There is nothing that could be a JDK.
     #[error("`{0}` is no JDK: give its folder, which has bin/java, or the program java itself")]
     NotThere(PathBuf),
-    /// Its `java` does not run.
+    /// The `java` of the JDK does not run.
     #[error("the JDK at {home} does not run: {why}")]
     Broken {
         /// Its folder.
         home: PathBuf,
-        /// What happened.
+        /// The cause.
         why: String,
     },
     /// Too old.
@@ -55,7 +56,7 @@ impl Jdk {
     /// The JDK at `path`, its folder or its program `java`.
     ///
     /// # Errors
-    /// There is none, or it does not run, or is too old.
+    /// There is no JDK, or it does not run, or it is too old.
     pub fn at(path: &Path) -> Result<Jdk, JdkError> {
         let home = home_of(path).ok_or_else(|| JdkError::NotThere(path.into()))?;
         let broken = |why: String| JdkError::Broken { home: home.clone(), why };
@@ -94,7 +95,7 @@ impl Jdk {
         java(&self.home)
     }
 
-    /// Whether it has a compiler: a JRE has none.
+    /// Whether the JDK has a compiler; a JRE has none.
     pub fn compiles(&self) -> bool {
         self.home.join("bin/javac").is_file()
     }
@@ -109,7 +110,7 @@ pub(super) fn home_of(path: &Path) -> Option<PathBuf> {
     let path = path.canonicalize().ok()?;
     let home = if path.is_dir() { path.clone() } else { path.parent()?.parent()?.to_path_buf() };
     let java = java(&home);
-    // A file that is named must be that JDK's java and not just anything beside it.
+    // A path to a program must be that JDK's java, not just any file beside it.
     (java.is_file() && is_java(&path, &java)).then_some(home)
 }
 
@@ -118,7 +119,7 @@ fn is_java(path: &Path, java: &Path) -> bool {
     path.is_dir() || java.canonicalize().is_ok_and(|java| java == *path)
 }
 
-/// The release that the file in a JDK's folder names; nothing where there is none.
+/// The release in the file `release` of a JDK's folder; `None` without the file.
 pub(super) fn feature_by_file(home: &Path) -> Option<u32> {
     feature(property(&std::fs::read_to_string(home.join("release")).ok()?, "JAVA_VERSION")?)
 }
@@ -130,7 +131,7 @@ fn property<'a>(release: &'a str, name: &str) -> Option<&'a str> {
     (!value.is_empty()).then_some(value)
 }
 
-/// What stands between the quotes of `openjdk version "25.0.3" 2026-04-21`.
+/// The text between the quotes of `openjdk version "25.0.3" 2026-04-21`.
 fn version_told(said: &str) -> Option<&str> {
     said.lines()
         .find_map(|line| line.split_once(" version \"")?.1.split_once('"'))

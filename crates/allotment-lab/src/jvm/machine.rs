@@ -1,14 +1,17 @@
-//! A JDK with a collector: asked once whether it has that collector, and what its objects and buffers are like.
+//! A JDK with a collector. The JVM is asked once whether it has that collector, and for the
+//! properties of its objects and buffers.
 //!
-//! It is asked by starting it with the flags and having it print all others: a table of what which release has would be
-//! wrong for the next one, and for one that was built without a collector.
+//! The JVM is started with the collector's flags and prints all other flags.
+//!
+//! Refused: a table of the properties of each release. It would be wrong for the next release, and
+//! for a JVM that was built without a collector.
 
 use super::process::{self, Fate, last_words};
 use super::{Collector, Jdk};
 use std::process::Command;
 use std::time::Duration;
 
-/// How long a JVM may take to print its flags.
+/// The time limit for a JVM to print its flags.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A JVM as rows name it.
@@ -18,39 +21,42 @@ pub struct Jvm {
     pub jdk: Jdk,
     /// Its collector.
     pub collector: Collector,
-    /// What the user adds to its command line.
+    /// The arguments that the user adds to its command line.
     pub extra: Vec<String>,
-    /// Bytes of the header of an object that is no array.
+    /// Bytes of the header of an object that is not an array.
     pub header_bytes: usize,
-    /// Its settings of allocation prefetch.
+    /// The settings of allocation prefetch.
     pub prefetch: Prefetch,
 }
 
-/// A JVM's options of allocation prefetch, as far as they change what buffers hold: HotSpot keeps bytes for it whatever its
-/// style.
+/// A JVM's options of allocation prefetch, as far as they change the room in buffers. HotSpot
+/// reserves bytes for prefetch in every style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prefetch {
     /// `AllocatePrefetchDistance` in bytes.
     pub distance: usize,
     /// `AllocatePrefetchStepSize` in bytes.
     pub step: usize,
-    /// `AllocatePrefetchLines` and `AllocateInstancePrefetchLines`, whichever is more.
+    /// The larger of `AllocatePrefetchLines` and `AllocateInstancePrefetchLines`.
     pub lines: usize,
 }
 
 impl Prefetch {
-    /// Bytes at the end of each buffer that objects do not get, since a prefetch beyond them was once feared to
-    /// fault: distance + step * (lines + 2), as HotSpot up to about release 26 computes it.
+    /// Bytes at the end of each buffer that objects do not get, since a prefetch beyond them was
+    /// once feared to fault: distance + step * (lines + 2), as HotSpot up to about release 26
+    /// computes it.
     pub fn reserve(&self) -> usize {
         self.distance + self.step * (self.lines + 2)
     }
 }
 
 impl Jvm {
-    /// Asks a JDK whether it has `collector`, with `extra` on its command line. `stop` ends that.
+    /// Asks a JDK whether it has `collector`, with `extra` on its command line. `stop` ends the
+    /// JVM.
     ///
     /// # Errors
-    /// It has not, or fails otherwise; what it said, in one line. Or it was stopped.
+    /// The JDK lacks the collector, or fails otherwise; the error is its output in one line. Or it
+    /// was stopped.
     pub fn ask(
         jdk: &Jdk,
         collector: Collector,
@@ -88,13 +94,13 @@ impl Jvm {
         Ok(Jvm { jdk: jdk.clone(), collector, extra: extra.to_vec(), header_bytes, prefetch })
     }
 
-    /// As rows name it: `25-parallel`.
+    /// The name in rows: `25-parallel`.
     pub fn name(&self) -> String {
         name(&self.jdk, self.collector)
     }
 
-    /// Whether compiled code allocates in line from a pointer that threads share (`-UseTLAB`). Up to release 19;
-    /// since then each such allocation is a call into the VM (JDK-8290706).
+    /// Whether compiled code allocates in line from a pointer that threads share (`-UseTLAB`). True
+    /// up to release 19. Since then each such allocation is a call into the VM (JDK-8290706).
     pub fn bumps_without_buffers(&self) -> bool {
         self.jdk.feature < 20
     }

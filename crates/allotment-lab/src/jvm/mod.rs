@@ -1,18 +1,21 @@
-//! Java virtual machines, to stand beside the heap: which there are, what they have, how one is asked.
+//! Java virtual machines to compare the heap with: finding them, their properties, and starting
+//! them.
 //!
-//! The workloads are Java programs under JMH, in the folder `jvm/` of the repository. Their sources are part of this
-//! program, which builds them once with Maven and keeps the jar in the user's cache: so `allotment run --jvm auto`
-//! works from anywhere. Shipping the jar was refused: a binary in the repository that nobody can read.
+//! The workloads are Java programs under JMH, in the folder `jvm/` of the repository. Their sources
+//! are part of this program, which builds them once with Maven and keeps the jar in the user's
+//! cache. So `allotment run --jvm auto` works from any folder.
 //!
-//! | module | knows |
+//! Refused: shipping the jar. It would be a binary in the repository that nobody can read.
+//!
+//! | module | content |
 //! |---|---|
-//! | `process` | a program that must end, and what it said |
-//! | `jdk` | one JDK: where it is, which release |
-//! | `discovery` | where JDKs lie |
+//! | `process` | an external program with a time limit, and its output |
+//! | `jdk` | one JDK: its folder and its release |
+//! | `discovery` | finding JDKs |
 //! | `collectors` | the JVM's collectors, and their flags |
-//! | `machine` | a JDK with a collector, asked what it is |
-//! | `sources`, `jar` | the benchmarks, and the jar they become |
-//! | `workload` | which benchmark stands beside a case |
+//! | `machine` | a JDK with a collector, and its properties |
+//! | `sources`, `jar` | the benchmarks, and their jar |
+//! | `workload` | the benchmark that is the counterpart of a case |
 
 mod collectors;
 mod discovery;

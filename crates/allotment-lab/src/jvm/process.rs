@@ -1,8 +1,10 @@
-//! A program that is not ours: it must end in time, it takes what it started with it, and what it said is kept.
+//! An external program: it must end in time, its children end with it, and its output is kept.
 //!
-//! JMH starts a JVM of its own and Maven may do so, so each program gets a process group, and the group ends with
-//! it. Waiting with `Child::wait_with_output` was refused: it waits for ever for a program that hangs, and for whoever
-//! inherited its output.
+//! JMH starts a JVM of its own and Maven may do so. So each program gets a process group, and the
+//! group ends with the program.
+//!
+//! Refused: `Child::wait_with_output`. It has no time limit for a program that hangs, or for a
+//! process that inherited the output.
 
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process_group, set_parent_process_death_signal, waitid,
@@ -14,26 +16,26 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often somebody who waits looks.
+/// The polling interval of a waiting thread.
 pub(crate) const GLANCE: Duration = Duration::from_millis(20);
 
-/// How long the output of a program that has ended may take to be read.
+/// The time limit for reading the output of a program that has ended.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Bytes of output that are kept: a JVM's list of all its flags is about 100,000.
+/// Bytes of output that are kept. A JVM's list of all its flags has about 100,000.
 const KEPT: usize = 1 << 20;
 
-/// Variables by which a user's JVM gets options that nobody sees on its command line.
+/// Variables that give a user's JVM options which are not on its command line.
 const HIDDEN_OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// How a program ended.
 #[derive(Debug)]
 pub(crate) enum Fate {
-    /// By itself.
+    /// The program exited by itself.
     Exited(ExitStatus),
-    /// It was killed, since it took longer than it was given.
+    /// The program exceeded its time limit and was killed.
     TooLong,
-    /// It was killed, since the user wants the end.
+    /// The program was killed because the user interrupted.
     Stopped,
 }
 
@@ -54,15 +56,16 @@ impl Ended {
     }
 }
 
-/// Takes from a JVM the options that nobody sees on its command line.
+/// Removes the variables with options that are not on the JVM's command line.
 pub(crate) fn without_hidden_options(command: &mut Command) {
     for name in HIDDEN_OPTIONS {
         command.env_remove(name);
     }
 }
 
-/// Makes `command` the leader of a process group, which the kernel kills when the thread that starts it ends. What it has started
-/// itself is not killed then, but when the group is ([`bury`]).
+/// Makes `command` the leader of a process group. The kernel kills the leader when the thread that
+/// starts it ends. The leader's own children are not killed then, but when the group is killed
+/// ([`bury`]).
 pub(crate) fn tie(command: &mut Command) {
     let parent = std::process::id();
     let bind = move || {
@@ -71,28 +74,29 @@ pub(crate) fn tie(command: &mut Command) {
         let alive = getppid().is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() == parent);
         if alive { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
     };
-    // SAFETY: between fork and exec, where only the calling thread lives on, the closure makes two system calls;
-    // it takes no lock and allocates nothing (a raw error number is no allocation).
+    // SAFETY: between fork and exec only the calling thread lives on. There the closure makes two
+    // system calls; it takes no lock and allocates nothing (a raw error number is no allocation).
     unsafe { command.process_group(0).pre_exec(bind) };
 }
 
-/// Whether the child has ended. It is not waited for, so that its number stays its own.
+/// Whether the child has ended. The child is not reaped, so its number stays its own.
 pub(crate) fn has_ended(child: &Child) -> io::Result<bool> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     Ok(waitid(WaitId::Pid(Pid::from_child(child)), look)?.is_some())
 }
 
-/// Kills what is left of the child's group, then waits for the child.
+/// Kills the remaining processes of the child's group, then waits for the child.
 pub(crate) fn bury(child: &mut Child) -> io::Result<ExitStatus> {
-    // The child has not been waited for, so the group's number is still its. A group without members is none.
+    // The child has not been waited for, so the group's number is still its own. An error means
+    // that the group has no members.
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     child.wait()
 }
 
-/// Runs a program to its end, `limit` at most, or until `stop` says so.
+/// Runs a program until its end, until `limit`, or until `stop` returns true.
 ///
 /// # Errors
-/// It cannot be started, or the system gives no thread that reads what it says.
+/// The program cannot be started, or the system gives no thread to read its output.
 pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
     without_hidden_options(&mut command);
     tie(&mut command);
@@ -129,7 +133,7 @@ pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool
     Ok(Ended { fate: cut.unwrap_or(Fate::Exited(status)), output: text(output), errors: text(errors) })
 }
 
-/// Reads all, keeps the beginning.
+/// Reads everything, and keeps the beginning.
 fn read(mut from: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (sender, receiver) = channel();
     thread::Builder::new().name("reader".into()).spawn(move || {
@@ -138,16 +142,16 @@ fn read(mut from: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
             let room = KEPT - kept.len();
             kept.extend_from_slice(&buffer[..length.min(room)]);
         }
-        // Whoever asked may have given up.
+        // The receiver may have given up.
         let _ = sender.send(String::from_utf8_lossy(&kept).into_owned());
     })?;
     Ok(receiver)
 }
 
-/// What a failure is told by, in a JVM's words.
+/// Words that mark a failure in a JVM's output.
 const TELLING: [&str; 4] = ["Error", "Exception", "Unrecognized", "Invalid"];
 
-/// What a JVM and JMH say of every failure, and what says nothing about this one.
+/// Lines that a JVM and JMH print for every failure, and that do not explain this one.
 const HOLLOW: [&str; 8] = [
     "Could not create the Java Virtual Machine",
     "A fatal exception has occurred",
@@ -159,10 +163,11 @@ const HOLLOW: [&str; 8] = [
     "JMH lock is ignored",
 ];
 
-/// What matters of a text that a program which failed has printed, on one line: what it calls an error, or its end.
+/// The important part of a failed program's output, on one line: its error message, or its end.
 pub(crate) fn last_words(text: &str) -> String {
     const LONGEST: usize = 300;
-    // What begins with # or < is what JMH says of itself; with `at` and dots, the trace of an exception.
+    // Lines that begin with # or < are JMH's own; lines with `at` and dots are the trace of an
+    // exception.
     let says = |line: &&str| {
         !line.is_empty() && !["#", "<", "at ", "...", "WARNING"].iter().any(|mark| line.starts_with(mark))
     };

@@ -1,6 +1,7 @@
 //! The Java benchmarks, as text in this program.
 //!
-//! Named one by one, so that the compiler knows when one has changed; a test sees that none is missing.
+//! The files are listed one by one, so that the compiler notices changes. A test checks that none
+//! is missing.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -30,8 +31,8 @@ sources! {
     "src/main/java/allotment/Vertex.java"
 }
 
-/// A number for these sources: another one after any change. Another release of Rust may number them otherwise, which
-/// costs one build.
+/// A hash of these sources, which changes with any change of them. Another release of Rust may
+/// compute another hash, which costs one build.
 pub(super) fn fingerprint(sources: &[(&str, &str)]) -> u64 {
     let mut hasher = DefaultHasher::new();
     sources.hash(&mut hasher);

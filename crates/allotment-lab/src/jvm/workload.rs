@@ -1,8 +1,8 @@
-//! What an experiment says of a case on a JVM: which benchmark stands beside it, and what makes the two alike.
+//! The counterpart of a case on a JVM: the benchmark, and the settings that make the two alike.
 
 use super::Sizes;
 
-/// A benchmark in the jar, and how a JVM is to run it.
+/// A benchmark in the jar, and the settings of its JVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// Its class and method: `allotment.Allocation.allocate`.
@@ -11,21 +11,22 @@ pub struct Workload {
     pub params: Vec<(&'static str, String)>,
     /// Its heap.
     pub sizes: Sizes,
-    /// More flags that make it like our case.
+    /// Further flags that make it like the lab's case.
     pub flags: Vec<String>,
-    /// Whether there are no thread-local buffers.
+    /// Whether the JVM runs without thread-local buffers.
     pub without_buffers: bool,
-    /// Bytes that each shot leaves behind where nothing is ever freed; none: it cannot do without a collector.
+    /// Bytes that each shot leaves behind if nothing is ever freed; `None` if the workload needs a
+    /// collector.
     pub kept: Option<usize>,
-    /// How many operations a call is, where only the parameters say so.
+    /// The number of operations of a call, where only the parameters determine it.
     pub operations: Option<u64>,
-    /// What is not alike, a sentence each.
+    /// The differences from the lab's case, a sentence each.
     pub differs: &'static [&'static str],
 }
 
 impl Workload {
-    /// A benchmark without parameters in a heap of `heap` bytes, which begins as large as it may become and in huge
-    /// pages, as ours does.
+    /// A benchmark without parameters in a heap of `heap` bytes. The heap has its full size from
+    /// the beginning and lies in huge pages, as the lab's heap does.
     pub fn new(benchmark: &'static str, heap: usize) -> Workload {
         Workload {
             benchmark,
@@ -46,7 +47,7 @@ impl Workload {
         self
     }
 
-    /// Sets what is allocated between two young collections, in bytes.
+    /// Sets the bytes allocated between two young collections.
     #[must_use]
     pub fn eden(mut self, bytes: usize) -> Workload {
         self.sizes.eden = Some(bytes);
@@ -60,26 +61,26 @@ impl Workload {
         self
     }
 
-    /// Takes the thread-local buffers away.
+    /// Disables the thread-local buffers.
     #[must_use]
     pub fn without_buffers(mut self) -> Workload {
         self.without_buffers = true;
         self.flag("-XX:-UseTLAB")
     }
 
-    /// Says that a shot needs no collector, and leaves so many bytes behind without one.
+    /// Declares that a shot needs no collector, and leaves `bytes` bytes behind without one.
     #[must_use]
     pub fn keeps(self, bytes: usize) -> Workload {
         Workload { kept: Some(bytes), ..self }
     }
 
-    /// Says how many operations a call is.
+    /// Sets the number of operations of a call.
     #[must_use]
     pub fn operations(self, operations: u64) -> Workload {
         Workload { operations: Some(operations), ..self }
     }
 
-    /// Says what is not alike.
+    /// Sets the differences from the lab's case.
     #[must_use]
     pub fn differs(self, differs: &'static [&'static str]) -> Workload {
         Workload { differs, ..self }

@@ -1,8 +1,9 @@
-//! What code there is in this process: its bytes, its names, its lines of source.
+//! The code in this process: its bytes, its names, its lines of source.
 //!
-//! Files are found through `/proc/self/maps` and read with [`addr2line`]: symbols, and lines where there is debug information.
-//! Code that was made at run time is named by the perf map of this process, where whoever made it has written one. Bytes are
-//! read through `/proc/self/mem`, which answers an address that is gone with an error and not with a signal.
+//! Files are found through `/proc/self/maps` and read with [`addr2line`]: symbols, and lines where
+//! there is debug information. Code made at run time is named by the perf map of this process, if
+//! its maker has written one. Bytes are read through `/proc/self/mem`, which answers an unmapped
+//! address with an error instead of a signal.
 
 use addr2line::Loader;
 use allotment_jit::PerfMap;
@@ -12,21 +13,21 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// A place that has a name.
+/// A named address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, readable.
+    /// The name in readable form.
     pub name: String,
-    /// Where it begins in this process.
+    /// The address of its beginning in this process.
     pub address: u64,
 }
 
-/// Code that is mapped from a file, or from none.
+/// Code that is mapped, from a file or without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mapping {
     start: u64,
     end: u64,
-    /// What is to be subtracted from an address to have the file's.
+    /// The difference between an address in the process and in the file.
     bias: u64,
     path: Option<PathBuf>,
     /// The kernel's own code in the process, `[vdso]`.
@@ -46,7 +47,7 @@ pub struct Image {
     mappings: Vec<Mapping>,
     made: Vec<Made>,
     memory: Option<File>,
-    /// By path, as they are asked for; none for files that cannot be read.
+    /// Loaders by path, made on demand; `None` for files that cannot be read.
     files: RefCell<HashMap<PathBuf, Option<Loader>>>,
 }
 
@@ -76,8 +77,9 @@ impl Image {
         })
     }
 
-    /// The line of source that an address comes from: `alloc.rs:214`. Of inlined functions the innermost that is not of Rust's
-    /// own library, whose lines (`cell.rs`, `atomic.rs`) say nothing of the program.
+    /// The line of source of an address: `alloc.rs:214`. Of inlined functions it is the innermost
+    /// that is not of Rust's own library, whose lines (`cell.rs`, `atomic.rs`) do not identify the
+    /// program.
     pub fn line(&self, address: u64) -> Option<String> {
         self.in_file(address, |loader, bias| {
             let mut frames = loader.find_frames(address - bias).ok()?;
@@ -96,7 +98,7 @@ impl Image {
         })
     }
 
-    /// What the code of an address is part of: a file's name, or that it was made at run time.
+    /// The origin of an address's code: a file's name, or that the code was made at run time.
     pub fn origin(&self, address: u64) -> String {
         match self.mapping(address) {
             None => "code that is gone".into(),
@@ -108,12 +110,12 @@ impl Image {
         }
     }
 
-    /// An address as its file has it, for a disassembler; as it is for code without a file.
+    /// An address as its file has it, for a disassembler; unchanged for code without a file.
     pub fn in_its_file(&self, address: u64) -> u64 {
         address - self.mapping(address).map_or(0, |mapping| mapping.bias)
     }
 
-    /// The bytes from `start` up to `end`, as far as they are there.
+    /// The bytes from `start` up to `end`, as far as they are mapped.
     pub fn bytes(&self, start: u64, end: u64) -> Vec<u8> {
         let end = self.mapping(start).map_or(start, |mapping| end.min(mapping.end));
         let mut bytes = vec![0; end.saturating_sub(start) as usize];
@@ -134,8 +136,9 @@ impl Image {
     }
 }
 
-/// What is executable among the lines of `/proc/self/maps`: `START-END r-xp OFFSET DEVICE INODE PATH`. A file's addresses
-/// begin where its first mapping does, as linkers lay executables out that may lie anywhere.
+/// The executable mappings among the lines of `/proc/self/maps`: `START-END r-xp OFFSET DEVICE
+/// INODE PATH`. A file's addresses begin at its first mapping, as linkers lay out
+/// position-independent executables.
 fn mappings(maps: &str) -> Vec<Mapping> {
     let mut found = Vec::new();
     let mut first: HashMap<PathBuf, u64> = HashMap::new();
@@ -176,7 +179,7 @@ fn functions(text: &str) -> Vec<Made> {
     text.lines().filter_map(function).collect()
 }
 
-/// A name without the hash that Rust's older names end in.
+/// A name without the hash at the end of Rust's older names.
 fn short(name: &str) -> String {
     match name.rsplit_once("::h") {
         Some((rest, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
@@ -205,7 +208,7 @@ mod tests {
         assert!(image.line(address).unwrap().starts_with("image.rs:"));
         assert!(image.origin(address).starts_with("allotment_lab"), "{}", image.origin(address));
         let bytes = image.bytes(address, address + 4);
-        // SAFETY: a function has at least four bytes, or what is behind it on its page has.
+        // SAFETY: the function, with the bytes behind it on its page, has at least four bytes.
         assert_eq!(bytes, unsafe { std::slice::from_raw_parts(marked as *const u8, 4) });
         assert_eq!(marked(1), 2);
     }

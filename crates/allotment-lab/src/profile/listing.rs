@@ -1,7 +1,7 @@
-//! The hottest code as people read it, in the way of JMH's `perfasm`.
+//! The hottest code in readable form, in the way of JMH's `perfasm`.
 //!
-//! Regions with more than a tenth of all samples are printed, instruction by instruction with their share, ten lines of
-//! context around them; then a table of the twenty hottest functions, and what is left.
+//! Regions with more than a tenth of all samples are printed: each instruction with its share, and
+//! ten lines of context around them. A table of the twenty hottest functions follows, and the rest.
 
 use super::regions::{Region, regions};
 use super::{Clock, Image, Samples};
@@ -16,10 +16,10 @@ const HOT: f64 = 0.1;
 const CONTEXT: usize = 10;
 /// Functions in the table.
 const TOP: usize = 20;
-/// The most bytes behind a region that are disassembled for context: an instruction has at most 15.
+/// The most bytes behind a region that are disassembled for context; an instruction has at most 15.
 const BEHIND: u64 = CONTEXT as u64 * 15;
-/// The most bytes of a symbol in front of a region that are disassembled: where a symbol says nothing of its end, it may
-/// begin far away.
+/// The most bytes of a symbol in front of a region that are disassembled. A symbol without a known
+/// end may begin far away.
 const BEFORE: u64 = 64 << 10;
 
 /// The listing, lines with ends.
@@ -56,7 +56,8 @@ pub fn listing(samples: &Samples, clock: Clock, image: &Image) -> String {
     text
 }
 
-/// The functions of the regions with their samples, hottest first. What has no name is together what it is part of.
+/// The functions of the regions with their samples, hottest first. Code without a name is grouped
+/// by its origin.
 fn functions(regions: &[Region], image: &Image) -> Vec<(String, u64)> {
     let mut counts: HashMap<String, u64> = HashMap::new();
     for region in regions {
@@ -76,7 +77,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// Where an address is: `allotment::mutator::refill+0x12, in allotment`.
+/// The place of an address: `allotment::mutator::refill+0x12, in allotment`.
 fn place(image: &Image, address: u64) -> String {
     let origin = image.origin(address);
     match image.symbol(address) {
@@ -98,7 +99,7 @@ fn instructions(samples: &Samples, image: &Image, region: &Region, total: u64) -
     let at = |address| lines.iter().position(|line| line.address + bias >= address).unwrap_or(0);
     let (first, last) = (at(region.first), at(region.last));
     let own = |line: &&Disassembled| {
-        // The context behind ends with the symbol: what follows is another function, or none.
+        // The context behind a region ends with the symbol, since another function or none follows.
         let address = line.address + bias;
         address <= region.last || image.symbol(address).map(|symbol| symbol.address) == begins
     };
@@ -171,7 +172,7 @@ mod tests {
     fn hot_instructions_have_their_share_and_a_context() {
         assert_eq!(known(), 91);
         let image = Image::of_this_process();
-        // 7 bytes and 12 of one byte; then the addition and what follows it.
+        // 7 bytes and 12 of one byte; then the addition and the instruction behind it.
         let mut samples = samples(&[(19, 60), (23, 30)]);
         samples.kernel = 10;
         let text = listing(&samples, Clock::Event { kernel: true }, &image);

@@ -1,8 +1,8 @@
-//! Which addresses belong together: JMH's rules for hot regions.
+//! Grouping of addresses by JMH's rules for hot regions.
 //!
 //! Addresses at most 32 bytes apart are one region, unless a symbol begins between them.
 
-/// How far apart two addresses of a region may be, in bytes.
+/// The largest distance of two neighbouring addresses of a region, in bytes.
 const MARGIN: u64 = 32;
 
 /// Code that samples fell on.
@@ -10,13 +10,14 @@ const MARGIN: u64 = 32;
 pub(super) struct Region {
     /// The first address that was seen.
     pub(super) first: u64,
-    /// The last.
+    /// The last address that was seen.
     pub(super) last: u64,
-    /// Samples in it.
+    /// Samples in the region.
     pub(super) samples: u64,
 }
 
-/// The regions of addresses, which ascend, hottest first. `begins`: where the symbol of an address begins.
+/// The regions of ascending addresses, hottest first. `begins` gives the beginning of an address's
+/// symbol.
 pub(super) fn regions(
     addresses: impl Iterator<Item = (u64, u64)>,
     begins: impl Fn(u64) -> Option<u64>,

@@ -1,7 +1,8 @@
-//! Samples that the kernel writes into memory shared with it, by its event cpu-clock; see `perf_event_open(2)`.
+//! Samples that the kernel writes into shared memory, by its event cpu-clock; see
+//! `perf_event_open(2)`.
 //!
-//! Nothing interrupts the thread but the clock itself, and what was written is read when the window is over. The memory holds
-//! three seconds at 5 kHz; what does not fit is counted as lost.
+//! Only the clock itself interrupts the thread, and the records are read when the window is over.
+//! The memory holds three seconds at 5 kHz; further samples are counted as lost.
 
 use super::Samples;
 use crate::counters::{Attribute, Refusal, Sampled, open, start, stop};
@@ -15,9 +16,10 @@ use std::time::Duration;
 /// Bytes for records, a power of two; a record of an address has 16.
 const DATA_BYTES: usize = 256 << 10;
 
-/// The longest record that comes: a sample's or a loss's header, and what both have.
+/// The longest record that occurs: the header of a sample or a loss, with the fields of both.
 const RECORD_BYTES: usize = 40;
-/// Where the page in front of the data says how far the kernel has written, and is told how far was read.
+/// The position, in the page in front of the data, where the kernel writes its progress and reads
+/// the reader's progress.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
 /// `PERF_RECORD_LOST`, `PERF_RECORD_SAMPLE`.
@@ -35,7 +37,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring for the calling thread, with a sample each `interval` of its CPU time; `kernel`: also within the kernel.
+    /// A ring for the calling thread, with a sample each `interval` of its CPU time; `kernel`: also
+    /// within the kernel.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -43,7 +46,7 @@ impl Ring {
         let period = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
         let event = open(&Attribute { kernel, ..Attribute::CPU_CLOCK }, None, Some(Sampled { period }))?;
         let page = allotment::platform::page_size();
-        // SAFETY: a new mapping at an address of the kernel's choice, of an event's own memory.
+        // SAFETY: a new mapping of an event's own memory, at an address that the kernel chooses.
         let memory = unsafe {
             let both = ProtFlags::READ | ProtFlags::WRITE;
             mmap(ptr::null_mut(), page + DATA_BYTES, both, MapFlags::SHARED, &event, 0)
@@ -59,7 +62,8 @@ impl Ring {
 
     pub(super) fn stop(&mut self) -> io::Result<Samples> {
         stop(&self.event)?;
-        // SAFETY: within the first page of the mapping, aligned to 8; the kernel writes the head, this side the tail.
+        // SAFETY: within the first page of the mapping, aligned to 8; the kernel writes the head,
+        // this side the tail.
         let (head, tail) = unsafe {
             let word = |at| &*self.memory.as_ptr().add(at).cast::<AtomicU64>();
             (word(HEAD), word(TAIL))
@@ -68,14 +72,15 @@ impl Ring {
         let mut bytes = vec![0_u8; written.wrapping_sub(read) as usize];
         for (at, byte) in bytes.iter_mut().enumerate() {
             let offset = (read as usize).wrapping_add(at) & (DATA_BYTES - 1);
-            // SAFETY: within the data, of which the kernel writes nothing between tail and head.
+            // SAFETY: within the data; the kernel writes nothing between tail and head.
             *byte = unsafe { self.memory.as_ptr().add(self.page + offset).read_volatile() };
         }
         fence(Ordering::SeqCst);
         tail.store(written, Ordering::Release);
         let mut samples = records(&bytes);
         if bytes.len() + RECORD_BYTES > DATA_BYTES {
-            // Full: the kernel says how many it had no room for with the next record that fits, which may never come.
+            // The ring is full. The kernel reports the number of lost samples only with the next
+            // record that fits, which may never come.
             samples.lost += 1;
         }
         Ok(samples)
@@ -84,12 +89,13 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping of `open`, to which nothing refers. An error would leave it mapped, which harms nobody.
+        // SAFETY: the mapping of `open`, to which nothing refers. An error would leave it mapped,
+        // which does no harm.
         let _ = unsafe { munmap(self.memory.as_ptr().cast(), self.page + DATA_BYTES) };
     }
 }
 
-/// Reads records: kind, mode and length, then what the kind has.
+/// Reads records: kind, mode and length, then the fields of the kind.
 fn records(mut bytes: &[u8]) -> Samples {
     let word = |bytes: &[u8], at: usize| {
         bytes.get(at..at + 8).and_then(|word| word.try_into().ok()).map_or(0, u64::from_ne_bytes)
@@ -104,7 +110,7 @@ fn records(mut bytes: &[u8]) -> Samples {
         match kind {
             SAMPLE if mode & MODE == KERNEL => samples.kernel += 1,
             SAMPLE => samples.add(word(bytes, 8)),
-            // The event's number, then how many.
+            // The event's number, then the number of lost samples.
             LOST => samples.lost += word(bytes, 16),
             _ => {}
         }

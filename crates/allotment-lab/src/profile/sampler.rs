@@ -1,8 +1,11 @@
 //! A thread that is sampled.
 //!
-//! By the kernel's clock event where there is one: it has a timer of its own and is as fine as asked for. Otherwise by a timer of
-//! the thread's CPU time, which the kernel looks at when it ticks, 100 to 1000 times a second. Hardware events with precise
-//! addresses were refused: where the clock says that the time goes is what is asked, and virtual machines have no others.
+//! Samples come from the kernel's clock event where there is one: it has a timer of its own and any
+//! requested resolution. Otherwise they come from a timer of the thread's CPU time, which the
+//! kernel checks at its ticks, 100 to 1000 times a second.
+//!
+//! Refused: hardware events with precise addresses. The question is where the time goes by the
+//! clock, and virtual machines have no such events.
 
 use super::Samples;
 use super::ring::Ring;
@@ -13,10 +16,10 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// What samples were taken by.
+/// The event that triggers samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// `perf`'s event cpu-clock, the kernel's part of the time included or not.
+    /// `perf`'s event cpu-clock, with or without the kernel's part of the time.
     Event {
         /// Whether samples within the kernel are counted.
         kernel: bool,
@@ -42,11 +45,11 @@ enum By {
     Timer(Timer),
 }
 
-/// The thread that made this is sampled between start and stop.
+/// Samples the thread that made it, between start and stop.
 pub struct ThreadSampler {
     by: By,
     clock: Clock,
-    /// The thread is this one.
+    /// Ties the sampler to its thread.
     _own: PhantomData<*mut ()>,
 }
 
@@ -72,22 +75,22 @@ impl ThreadSampler {
         Ok(ThreadSampler { by, clock, _own: PhantomData })
     }
 
-    /// The same by the timer, whatever events there are.
+    /// The same sampler with the timer, whether or not events are available.
     #[cfg(test)]
     fn by_timer(interval: Duration) -> io::Result<ThreadSampler> {
         let clock = Clock::Timer(Refusal::Absent(libc::ENOENT));
         Ok(ThreadSampler { by: By::Timer(Timer::new(interval)?), clock, _own: PhantomData })
     }
 
-    /// What it samples by.
+    /// The event that triggers the samples.
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// Begins.
+    /// Begins to sample.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn start(&mut self) -> io::Result<()> {
         match &mut self.by {
             By::Ring(ring) => ring.start(),
@@ -95,10 +98,10 @@ impl ThreadSampler {
         }
     }
 
-    /// Ends; returns the samples since the start.
+    /// Ends sampling. Returns the samples since the start.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn stop(&mut self) -> io::Result<Samples> {
         match &mut self.by {
             By::Ring(ring) => ring.stop(),
@@ -121,7 +124,7 @@ mod tests {
         }
     }
 
-    /// Spins until there are samples, at most half a minute; their number.
+    /// Spins until there are samples, at most half a minute, and returns the samples.
     fn sampled(sampler: &mut ThreadSampler) -> Samples {
         let mut all = Samples::default();
         for _ in 0..300 {
@@ -142,7 +145,7 @@ mod tests {
             ThreadSampler::by_timer(Duration::from_millis(1)).unwrap(),
         ] {
             let samples = sampled(&mut sampler);
-            // Some must be in this program, where the time went.
+            // Some samples must lie in this program, which used the time.
             let program = super::super::Image::of_this_process();
             let known = samples.addresses().filter(|(address, _)| program.symbol(*address).is_some()).count();
             assert!(known > 0, "{samples:?} by {}", sampler.clock());

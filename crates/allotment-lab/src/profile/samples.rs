@@ -1,24 +1,24 @@
-//! How often which address was seen.
+//! How often each address was seen.
 
 use std::collections::BTreeMap;
 
-/// Addresses of next instructions, with how often each was seen.
+/// Addresses of next instructions, and how often each was seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
     addresses: BTreeMap<u64, u64>,
-    /// Samples within the kernel, whose addresses say nothing here.
+    /// Samples within the kernel, whose addresses have no meaning here.
     pub kernel: u64,
-    /// Samples that there was no room for.
+    /// Samples that were lost for lack of room.
     pub lost: u64,
 }
 
 impl Samples {
-    /// Counts an address of the process.
+    /// Counts a sample at an address of the process.
     pub fn add(&mut self, address: u64) {
         *self.addresses.entry(address).or_insert(0) += 1;
     }
 
-    /// Counts another thread's samples too.
+    /// Adds another thread's samples.
     pub fn merge(&mut self, other: &Samples) {
         for (&address, &times) in &other.addresses {
             *self.addresses.entry(address).or_insert(0) += times;

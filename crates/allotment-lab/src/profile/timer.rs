@@ -1,10 +1,13 @@
-//! Samples by a clock of the thread's own CPU time, for systems that give no perf events, as many containers do not.
+//! Samples by a clock of the thread's own CPU time, for systems without perf events, such as many
+//! containers.
 //!
-//! The kernel sends the thread a signal each time it has run for a while; the handler writes down where it was interrupted. It
-//! finds where to write by the pointer that the timer sends along, so that the process has no variable for it; what the
-//! process has once is the signal's handler, and a lock counts who needs it. The handler does nothing but atomic operations.
+//! The kernel sends the thread a signal each time it has run for a while, and the handler records
+//! the interrupted address. The timer sends a pointer to the record along, so the process needs no
+//! variable for it. The process has one handler for the signal, and a count under a lock of the
+//! samplers that need it. The handler performs only atomic operations.
 //!
-//! The address is that of the next instruction to finish, so time shows at the instruction behind the one that takes it.
+//! The address is that of the next instruction to finish. So time shows at the instruction behind
+//! the one that takes it.
 
 use super::Samples;
 use std::io;
@@ -16,10 +19,11 @@ use std::time::Duration;
 /// Samples that a timer holds between start and stop: more than a minute of them.
 const CAPACITY: usize = 1 << 16;
 
-/// How many samplers need the handler, and what was there before the first.
+/// The number of samplers that need the handler, and the handler that was installed before the
+/// first.
 static HANDLER: Mutex<(usize, Option<libc::sigaction>)> = Mutex::new((0, None));
 
-/// Where the handler writes.
+/// The memory that the handler writes to.
 struct Record {
     addresses: Box<[AtomicUsize]>,
     taken: AtomicUsize,
@@ -44,8 +48,8 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    /// A timer for the calling thread, which sends a signal each time it has run for `interval`, or as seldom as the kernel
-    /// looks; not started.
+    /// A timer for the calling thread, not started. It sends a signal each time the thread has run
+    /// for `interval`, or more rarely if the kernel checks more rarely.
     ///
     /// # Errors
     /// The system has no such timer, or does not let this process have it.
@@ -54,26 +58,26 @@ impl Timer {
             addresses: (0..CAPACITY).map(|_| AtomicUsize::new(0)).collect(),
             taken: AtomicUsize::new(0),
         });
-        // SAFETY: all zeroes is a value of it.
+        // SAFETY: all zeroes is a value of this structure.
         let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
         event.sigev_value = libc::sigval { sival_ptr: ptr::from_ref(&*record).cast_mut().cast() };
         event.sigev_signo = libc::SIGPROF;
         event.sigev_notify = libc::SIGEV_THREAD_ID;
-        // SAFETY: without arguments.
+        // SAFETY: the call has no arguments.
         event.sigev_notify_thread_id = unsafe { libc::gettid() };
         let mut timer = ptr::null_mut();
-        // SAFETY: both structures live over the call.
+        // SAFETY: both structures live throughout the call.
         checked(unsafe {
             libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut event, &raw mut timer)
         })?;
         if let Err(error) = install() {
-            // SAFETY: a timer that was made above, and is set to nothing.
+            // SAFETY: the timer was made above, and is not armed.
             unsafe { libc::timer_delete(timer) };
             return Err(error);
         }
         // SAFETY: all zeroes is a value of these plain structures.
         let (mut wanted, mut mask): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-        // SAFETY: the sets live over the calls.
+        // SAFETY: the sets live throughout the calls.
         unsafe {
             libc::sigemptyset(&raw mut wanted);
             libc::sigaddset(&raw mut wanted, libc::SIGPROF);
@@ -105,15 +109,15 @@ impl Timer {
             tv_nsec: interval.subsec_nanos().into(),
         };
         let times = libc::itimerspec { it_interval: every, it_value: every };
-        // SAFETY: the timer is this value's; the times live over the call.
+        // SAFETY: the timer belongs to this value; the times live throughout the call.
         checked(unsafe { libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut()) })
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: the timer and mask of `new`, on the same thread. A signal that is on its way arrives when the first call
-        // returns, while the record is there; then there are no more.
+        // SAFETY: the timer and mask of `new`, on the same thread. A pending signal arrives when
+        // the first call returns, while the record exists; after that no more signals come.
         unsafe {
             libc::timer_delete(self.timer);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, ptr::null_mut());
@@ -122,16 +126,17 @@ impl Drop for Timer {
     }
 }
 
-/// Makes the handler the signal's, unless it is already.
+/// Installs the handler for the signal, unless it is installed already.
 fn install() -> io::Result<()> {
-    // A panic cannot leave the pair halfway.
+    // The pair is consistent even after a panic.
     let mut handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
     if handler.0 == 0 {
         // SAFETY: all zeroes is a value of these plain structures.
         let (mut action, mut before): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
         action.sa_sigaction = sampled as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        // SAFETY: the structures live over the call; the handler does only what handlers may.
+        // SAFETY: the structures live throughout the call; the handler performs only operations
+        // that handlers may perform.
         checked(unsafe { libc::sigaction(libc::SIGPROF, &raw const action, &raw mut before) })?;
         handler.1 = Some(before);
     }
@@ -139,14 +144,15 @@ fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Puts back what was there, if nobody needs the handler any more.
+/// Restores the former handler, if no sampler needs this one any more.
 fn uninstall() {
     let mut handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
     handler.0 -= 1;
     if handler.0 == 0
         && let Some(before) = handler.1.take()
     {
-        // SAFETY: what the system gave `install`. It cannot fail for a signal that had a handler.
+        // SAFETY: the structure is the one that the system gave `install`. The call cannot fail for
+        // a signal that had a handler.
         unsafe { libc::sigaction(libc::SIGPROF, &raw const before, ptr::null_mut()) };
     }
 }
@@ -155,15 +161,17 @@ fn checked(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The handler.
+/// The signal handler.
 extern "C" fn sampled(_signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel hands a handler with `SA_SIGINFO` both; `si_code` is in every `siginfo_t`.
+    // SAFETY: the kernel passes both pointers to a handler with `SA_SIGINFO`; `si_code` is in every
+    // `siginfo_t`.
     if unsafe { (*info).si_code } != libc::SI_TIMER {
         return;
     }
-    // SAFETY: a timer's signal has a value, and all timers with this signal have a `Record`, which lives longer than they.
+    // SAFETY: a timer's signal has a value. All timers with this signal have a `Record`, which
+    // lives longer than its timer.
     let record = unsafe { &*(*info).si_value().sival_ptr.cast::<Record>() };
-    // SAFETY: as above: what was interrupted.
+    // SAFETY: as above: the context of the interrupted code.
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     record.add(registers[libc::REG_RIP as usize] as usize);
 }
@@ -188,9 +196,9 @@ mod tests {
     #[test]
     fn the_handler_is_there_while_somebody_needs_it() {
         let is_ours = || {
-            // SAFETY: all zeroes is a value of it, which the call fills.
+            // SAFETY: all zeroes is a value of this structure, which the call fills.
             let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
-            // SAFETY: asks only.
+            // SAFETY: the call only reads the action.
             unsafe { libc::sigaction(libc::SIGPROF, ptr::null(), &raw mut now) };
             now.sa_sigaction == sampled as *const () as usize
         };
@@ -199,7 +207,7 @@ mod tests {
         drop(first);
         assert!(is_ours());
         drop(second);
-        // Other tests may sample meanwhile: then it is there, and for them.
+        // Other tests may sample meanwhile; then the handler is installed for them.
         let users = HANDLER.lock().unwrap();
         assert_eq!(users.0 > 0, is_ours());
     }

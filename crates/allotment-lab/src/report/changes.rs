@@ -1,14 +1,17 @@
-//! Two files, row by row: what became faster, what slower, and what is in one only.
+//! Two files, row by row: rows that became faster or slower, and rows in only one file.
 //!
-//! A row became faster or slower where the whole interval of its ratio lies on one side of 1, as in every verdict. Welch's
-//! test at JMH's 99 % was refused: it calls rows slower whose interval, printed beside them, includes 1.
+//! A row became faster or slower where the whole interval of its ratio lies on one side of 1, as in
+//! every verdict.
+//!
+//! Refused: Welch's test at JMH's 99 %. It calls rows slower whose interval, printed beside them,
+//! includes 1.
 
 use crate::format::phrase::{Better, Effect};
 use crate::format::{Entry, ScoreRow};
 use crate::statistics::Ratio;
 use std::collections::HashMap;
 
-/// Which way a row changed.
+/// The direction in which a row changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Faster, beyond the error.
@@ -17,9 +20,9 @@ pub enum Change {
     Slower,
     /// No difference beyond the error.
     Same,
-    /// Too few values to say.
+    /// There are too few values to decide.
     Unknown,
-    /// A score is no finite number above zero: there is no ratio.
+    /// There is no ratio: a score is not a finite number above zero.
     NoRatio,
 }
 
@@ -32,13 +35,13 @@ pub struct Changed {
     pub new: ScoreRow,
     /// New over old.
     pub ratio: Ratio,
-    /// What that means.
+    /// The direction of the change.
     pub change: Change,
 }
 
 impl Changed {
-    /// By how many percent it is slower: what is missing of operations per time, or more time per operation.
-    /// Negative if it is faster.
+    /// How much slower the row is, in percent: lost operations per time, or additional time per
+    /// operation. Negative if the row is faster.
     pub fn slower_percent(&self) -> f64 {
         match Better::of(&self.new.primary.unit) {
             Better::Higher => (1.0 - self.ratio.value) * 100.0,
@@ -50,16 +53,16 @@ impl Changed {
 /// The rows of two files.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Those that both have, in the order of the new file.
+    /// Rows in both files, in the order of the new file.
     pub both: Vec<Changed>,
-    /// Those of the old file alone.
+    /// Rows only in the old file.
     pub only_old: Vec<ScoreRow>,
-    /// Those of the new file alone.
+    /// Rows only in the new file.
     pub only_new: Vec<ScoreRow>,
 }
 
-/// Finds rows with equal benchmark, mode, unit, threads and parameters. Rows that occur several times in a file
-/// are matched in their order.
+/// Finds rows with equal benchmark, mode, unit, threads and parameters. Rows that occur several
+/// times in a file are matched in their order.
 pub fn changes(old: &[Entry], new: &[Entry]) -> Changes {
     let mut known: HashMap<String, Vec<&ScoreRow>> = HashMap::new();
     for entry in old.iter().rev() {
@@ -92,7 +95,7 @@ pub fn changes(old: &[Entry], new: &[Entry]) -> Changes {
     found
 }
 
-/// All coordinates, whatever the order of the parameters.
+/// A key of all coordinates, independent of the order of the parameters.
 fn key(row: &ScoreRow) -> String {
     let mut parameters: Vec<(&str, &str)> =
         row.parameters.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();

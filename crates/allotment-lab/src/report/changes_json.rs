@@ -1,7 +1,7 @@
 //! Two files' rows as JSON, for programs.
 //!
-//! A form of its own and not JMH's: that has one score to a row. What is not known is `null`, and not a word in the place of
-//! a number as in JMH's files, which most readers of JSON have to be told of.
+//! Refused: JMH's format, which has one score per row. Unknown values are `null` here. JMH's files
+//! have a word in the place of a number, which most readers of JSON need special handling for.
 
 use super::changes::{Change, Changed, Changes};
 use crate::format::ScoreRow;
@@ -9,11 +9,11 @@ use crate::statistics::Ratio;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// An array with an object for each row: those of both files in the order of the new one, then those of one file alone.
-/// Ends with a newline.
+/// An array with an object for each row: rows in both files in the order of the new one, then rows
+/// of one file alone. Ends with a newline.
 ///
 /// # Errors
-/// None in practice: serde_json fails on map keys that are not strings, and there are none.
+/// None in practice: serde_json fails only on map keys that are not strings, and there are none.
 pub fn changes_json(changes: &Changes) -> serde_json::Result<Vec<u8>> {
     let both = changes.both.iter().map(Row::of_both);
     let old = changes.only_old.iter().map(|row| Row::of(Some(row), None, row, None, "only-old"));
@@ -53,7 +53,7 @@ struct Interval {
 }
 
 impl<'a> Row<'a> {
-    /// A row with the scores of those of the two files; its coordinates are those of `row`.
+    /// A row with its scores in the two files; its coordinates are those of `row`.
     fn of(
         old: Option<&ScoreRow>,
         new: Option<&ScoreRow>,

@@ -1,5 +1,5 @@
-//! The command that measures the same again, from rows alone: files need not come from the command line that
-//! is at hand, and a page about one experiment should repeat that one only.
+//! The command that repeats a measurement, derived from rows alone. Files need not come from the
+//! command line at hand, and a page about one experiment should repeat only that experiment.
 
 use crate::format::coordinates::{mode, value};
 use crate::format::time::iteration_time;
@@ -8,7 +8,7 @@ use crate::harness::{Experiment, JVM, Settings};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// How a row was measured.
+/// The settings that a row was measured with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Plan {
     forks: u32,
@@ -29,7 +29,7 @@ impl Plan {
         }
     }
 
-    /// That of a row's mode in a run with these settings; none for a mode that is not JMH's.
+    /// The plan for a row's mode in a run with these settings; `None` for a mode that is not JMH's.
     fn planned(settings: &Settings, row: &ScoreRow) -> Option<Plan> {
         let mode = clap::ValueEnum::from_str(&row.jmh_mode, false).ok()?;
         let plan = settings.plan(mode);
@@ -56,10 +56,12 @@ impl Plan {
     }
 }
 
-/// The commands: one, or one for each way in which rows were measured where no settings explain them all.
+/// The commands: one if some settings explain all rows, otherwise one for each way in which rows
+/// were measured.
 ///
-/// Grids are whole, so a command may measure points between those that rows of several runs have.
-/// A command takes one kind of neighbours, and measures without them too: there are commands for each kind.
+/// Grids are whole, so a command may measure points between those that rows of several runs have. A
+/// command takes one kind of neighbours, and also measures without them. So there are commands for
+/// each kind.
 pub(super) fn commands(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<String> {
     let kinds = distinct(entries.iter().filter_map(|entry| neighbours(&entry.row)));
     if kinds.len() < 2 {
@@ -77,9 +79,9 @@ fn neighbours(row: &ScoreRow) -> Option<String> {
     value(row, "neighbours").map(|(found, _)| found).filter(|kind| kind != "none")
 }
 
-/// As [`commands`], of rows with one kind of neighbours or none.
+/// As [`commands`], for rows with one kind of neighbours or none.
 fn commands_beside(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<String> {
-    // The JVM's own times are the command's business.
+    // The command itself determines the times of JVMs.
     let ours: Vec<&Entry> =
         entries.iter().filter(|entry| value(&entry.row, JVM).is_none()).copied().collect();
     let explain = |settings: &Settings| {
@@ -144,7 +146,7 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
     if let Some(pin) = fact("pin").filter(|pin| *pin != "auto") {
         let _ = write!(text, " --pin {}", quoted(pin));
     }
-    // What is no axis of the experiment.
+    // Neighbours are not an axis of the experiment.
     if let Some(kind) = rows().find_map(neighbours) {
         let _ = write!(text, " --neighbours {}", quoted(&kind));
     }
@@ -175,7 +177,7 @@ fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     found
 }
 
-/// As a shell takes it for one word.
+/// The text quoted as one word of a shell.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=,.:/+%@".contains(c);
     if text.chars().all(plain) && !text.is_empty() {

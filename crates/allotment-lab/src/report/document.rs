@@ -1,4 +1,4 @@
-//! All that was measured, by experiment.
+//! All measured rows, by experiment.
 
 use super::section::Section;
 use crate::format::coordinates::group;
@@ -9,28 +9,28 @@ use crate::harness::{Experiment, label};
 /// The rows of a file.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What the file is called; told where two files have the same row.
+    /// The file's name; shown where two files have the same row.
     pub name: String,
     /// Its rows.
     pub entries: Vec<Entry>,
 }
 
-/// What a report says.
+/// The content of a report.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// A section for each experiment that has rows, known ones first, in the order in which they are listed; then
-    /// foreign benchmarks by their classes.
+    /// A section for each experiment that has rows: known experiments first, in the order of the
+    /// list, then foreign benchmarks by their classes.
     pub sections: Vec<Section>,
-    /// What measured, each once.
+    /// The programs that measured, each once.
     pub origins: Vec<Origin>,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: usize,
-    /// What is said of all of it, below the title.
+    /// The summary below the title.
     pub about: String,
 }
 
 impl Document {
-    /// Sorts the rows of all files, and computes what is said of them.
+    /// Sorts the rows of all files, and computes the sections.
     pub fn of(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Document {
         let mut entries = joined(sources);
         let mut origins: Vec<Origin> = Vec::new();
@@ -73,15 +73,15 @@ fn known<'a>(row: &ScoreRow, experiments: &[&'a dyn Experiment]) -> Option<&'a d
     experiments.iter().find(|experiment| experiment.name() == group(row)).copied()
 }
 
-/// Values as people read them, which files do not hold.
+/// Sets the labels of values, which files do not hold.
 fn relabel(row: &mut ScoreRow, experiment: &dyn Experiment) {
     for parameter in &mut row.parameters {
         parameter.label = label(experiment.axes(), &parameter.name, &parameter.value);
     }
 }
 
-/// The rows of all files. If a row is in two of them, the file is one more parameter of all rows: nothing else
-/// tells these two apart.
+/// The rows of all files. If a row is in two of them, the file becomes one more parameter of all
+/// rows, since nothing else distinguishes the two.
 fn joined(sources: Vec<Source>) -> Vec<Entry> {
     let key = |row: &ScoreRow| row.full_name();
     let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();

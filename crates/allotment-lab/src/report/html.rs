@@ -1,4 +1,4 @@
-//! A document as one page that needs nothing else.
+//! A document as one page without external files.
 
 use super::chart::choose::Group;
 use super::chart::{Chart, Look, STYLE, legend_swatch, svg};
@@ -6,10 +6,10 @@ use super::{Document, Section, Table};
 use crate::format::Origin;
 use askama::Template;
 
-/// Rows that are shown at once; longer tables are folded.
+/// The most rows that are shown at once; longer tables are folded.
 const MOST_OPEN: usize = 40;
 
-/// Verdicts of a section in the overview.
+/// The most verdicts of a section in the overview.
 const MOST_TOLD: usize = 3;
 
 #[derive(Template)]
@@ -38,7 +38,7 @@ fn style() -> String {
 }
 
 impl Section {
-    /// Its place in the page.
+    /// The anchor of the section in the page.
     fn anchor(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         self.name.chars().map(plain).collect()
@@ -70,7 +70,7 @@ impl Table {
 }
 
 impl Group {
-    /// Each name with its look, of one chart; none for bars, which have theirs beside them.
+    /// The names of a chart with their looks; empty for bars, which have their names beside them.
     fn legend(&self, chart: &Chart) -> Vec<(String, String)> {
         if matches!(chart.x.scale, super::chart::Scale::Words(_)) {
             return Vec::new();
@@ -88,7 +88,7 @@ fn drawn(chart: &Chart) -> String {
 }
 
 impl Origin {
-    /// In a line: what measured, on what.
+    /// One line about the program that measured, and its machine.
     pub(super) fn summary(&self) -> String {
         let join = |parts: &[&str]| {
             parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! Ours against a JVM: for any experiment that has rows of one.
+//! The lab against a JVM, for any experiment that has rows of one.
 
 use crate::format::ScoreRow;
 use crate::format::coordinates::{mode, value};
@@ -6,7 +6,7 @@ use crate::format::phrase::{self, Better, ratios};
 use crate::harness::{JVM, ours_beside};
 use crate::statistics::Ratio;
 
-/// A sentence for each mode and each JVM: our row over the JVM's at equal coordinates.
+/// A sentence for each mode and each JVM: the lab's row over the JVM's at equal coordinates.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let mut found: Vec<(String, &str, Vec<Ratio>)> = Vec::new();
     for theirs in rows {

@@ -32,7 +32,7 @@ pub fn markdown(document: &Document, title: &str) -> String {
     text
 }
 
-/// Backticks, more than stand anywhere in the text, so that nothing in it ends the block.
+/// A fence of backticks that is longer than any in the text, so that the text cannot end the block.
 fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
@@ -57,7 +57,7 @@ fn table(table: &Table) -> String {
     text
 }
 
-/// Text that means nothing to Markdown and stays in its line.
+/// Text without any meaning to Markdown, on one line.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for character in text.chars() {

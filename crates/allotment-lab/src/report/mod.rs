@@ -1,20 +1,20 @@
-//! Reports: result files as a page that can be read without anything else, and as Markdown.
+//! Reports: result files as a self-contained page, and as Markdown.
 //!
-//! | module | is |
+//! | module | content |
 //! |---|---|
 //! | `document` | rows of all files, by experiment |
-//! | `section` | what is said of an experiment: charts, verdicts, table, command |
-//! | `command_line` | the command that measures the same again |
-//! | `jvm` | ours against a JVM, for any experiment |
+//! | `section` | the part of an experiment: charts, verdicts, table, command |
+//! | `command_line` | the command that repeats a measurement |
+//! | `jvm` | the lab against a JVM, for any experiment |
 //! | [`chart`] | charts as data, chosen from rows, drawn as SVG |
 //! | `table` | rows as cells |
-//! | `tlab_log` | what a JVM's log says of its TLABs, as a document |
+//! | `tlab_log` | a JVM's log of its TLABs, as a document |
 //! | `html`, `markdown` | the two forms of a document |
 //! | `changes`, `changes_json` | two files, row by row; as JSON |
 //!
-//! The page is an askama template, because a page is easier to read as a page than as a program that writes
-//! one, and because askama escapes what comes from files. It has no script: charts are SVG, what a pointer
-//! shows is SVG's own titles, and light and dark are the style sheet's.
+//! The page is an askama template. A page is easier to read as a page than as a program that writes
+//! one, and askama escapes text from files. The page has no script: charts are SVG, tooltips are
+//! SVG titles, and the style sheet provides light and dark.
 
 mod changes;
 mod changes_json;

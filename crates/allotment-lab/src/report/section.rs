@@ -1,4 +1,4 @@
-//! What is said of an experiment.
+//! The part of a report about an experiment.
 
 use super::chart::choose::{Group, Scored, charts};
 use super::command_line::commands;
@@ -14,26 +14,26 @@ use crate::harness::{Baseline, Charts, Experiment, compare};
 pub struct Section {
     /// The experiment, or the class of foreign benchmarks.
     pub name: String,
-    /// What it answers; none for foreign benchmarks.
+    /// The experiment's question; `None` for foreign benchmarks.
     pub question: Option<String>,
-    /// What its rows say, a sentence each.
+    /// The verdicts on its rows, a sentence each.
     pub verdicts: Vec<String>,
     /// Its charts.
     pub groups: Vec<Group>,
     /// Its scores.
     pub table: Table,
-    /// What else was counted.
+    /// All other counts.
     pub metrics: Option<Table>,
-    /// What measures the same again; several where rows were measured in several ways.
+    /// The commands that repeat the measurement; several where rows were measured in several ways.
     pub commands: Vec<String>,
-    /// What measured it.
+    /// The programs that measured it.
     pub origins: Vec<Origin>,
-    /// Runs of which something is missing, and rows with missing iterations.
+    /// Runs with missing parts, and rows with missing iterations.
     pub incomplete: Vec<String>,
 }
 
 impl Section {
-    /// Of the rows of an experiment, or of a foreign class.
+    /// The section of an experiment's rows, or of a foreign class.
     pub(super) fn of(name: &str, experiment: Option<&dyn Experiment>, entries: &[&Entry]) -> Section {
         let rows: Vec<ScoreRow> = entries.iter().map(|entry| entry.row.clone()).collect();
         let baseline = experiment.and_then(|experiment| experiment.baseline());
@@ -71,8 +71,8 @@ fn scored(row: &ScoreRow, ratio: Option<crate::statistics::Ratio>) -> Scored<'_>
     Scored { row, score: row.primary.score(), error: row.primary.error(), ratio }
 }
 
-/// What an experiment says of its rows, and how they compare with a JVM's where some were measured on one. Of rows that were measured
-/// beside neighbours it is what these do to them.
+/// An experiment's verdicts on its rows, and the comparison with a JVM's rows if there are any. For
+/// rows measured beside neighbours, the verdict is the effect of the neighbours.
 pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     let has_company = |row: &ScoreRow| row.parameters.iter().any(|parameter| parameter.name == NEIGHBOURS);
     if rows.iter().any(has_company) {

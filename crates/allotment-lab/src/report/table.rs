@@ -1,4 +1,4 @@
-//! Rows as cells: scores with their errors and ratios, and apart from them whatever else was counted.
+//! Rows as cells: scores with their errors and ratios, and all other counts in a separate table.
 
 use super::chart::choose::Scored;
 use crate::format::coordinates::{Coordinate, MODE, mode, value, varying};
@@ -8,7 +8,7 @@ use crate::format::{ScoreRow, number};
 /// Text in rows and columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// What is the same in all rows: `eden = 256k, threads = 1`.
+    /// The coordinates that are equal in all rows: `eden = 256k, threads = 1`.
     pub constant: String,
     /// The columns.
     pub header: Vec<Title>,
@@ -74,7 +74,8 @@ impl Places {
     }
 }
 
-/// The scores. The column of ratios is there if any row has one; a ratio beyond its error is marked ▲ or ▼.
+/// The scores. The column of ratios exists if any row has a ratio; a ratio beyond its error is
+/// marked ▲ or ▼.
 pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
     let plain: Vec<&ScoreRow> = rows.iter().map(|scored| scored.row).collect();
     let places = Places::of(&plain);
@@ -114,7 +115,7 @@ pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
     Table { constant: places.constant.clone(), header, rows: rows.iter().map(cells).collect() }
 }
 
-/// The secondary metrics, a column for each; none if there are none.
+/// The secondary metrics, a column for each; `None` without metrics.
 pub(super) fn metrics(rows: &[Scored<'_>]) -> Option<Table> {
     let mut columns: Vec<(String, String)> = Vec::new();
     let plain: Vec<&ScoreRow> = rows.iter().map(|scored| scored.row).collect();

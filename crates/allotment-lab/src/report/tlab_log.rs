@@ -1,4 +1,4 @@
-//! What a JVM's log says of its TLABs, as a document: the same charts as a report of results has.
+//! A JVM's log of its TLABs as a document, with the same charts as a report of results.
 
 use super::chart::choose::Group;
 use super::chart::{Axis, COLOURS, Chart, Look, Point, Scale, Series};
@@ -6,10 +6,11 @@ use super::table::Title;
 use super::{Document, Section, Table};
 use crate::tlab_log::{Account, Candidate, Log, Replayed, Waste};
 
-/// Threads in a chart of bars.
+/// The most threads in a chart of bars.
 const MOST_BARS: usize = 15;
 
-/// The document: one section. `about` is what the log is, `verdicts` who starves or hoards.
+/// The document, with one section. `about` describes the log; `verdicts` names threads with too
+/// much or too little buffer.
 pub fn tlab_log_document<'a>(
     log: &Log,
     about: &str,
@@ -50,8 +51,8 @@ pub fn tlab_log_document<'a>(
 pub const NOTHING_TO_REPLAY: &str = "nothing to replay: no collection with what its threads allocated is in the log; \
     it takes -Xlog:gc+tlab=trace, and a collection";
 
-/// Which charts a document does not have, why, and what would give them: a line each. `replayed`: none if that
-/// was not asked for.
+/// The charts that a document lacks, the reason, and the remedy, a line each. `replayed` is `None`
+/// if no replay was requested.
 pub fn lacking_charts(log: &Log, replayed: Option<&[(Candidate, Replayed)]>) -> String {
     if log.accounts().is_empty() {
         return String::new();
@@ -158,7 +159,7 @@ fn refills(threads: &[(usize, &Account)]) -> Chart {
     bars("Refills", "buffers", vec![String::new()], series)
 }
 
-/// What was wasted, by why.
+/// The wasted bytes, by cause.
 fn waste(threads: &[(usize, &Account)]) -> Chart {
     let wasteful: Vec<&Account> = threads
         .iter()

@@ -1,4 +1,5 @@
-//! Files with numbers that no measurement gives: they are read or refused, and what is read becomes a page.
+//! Files with numbers that no measurement gives. They are read or refused, and a file that is read
+//! becomes a page.
 
 use super::chart::standalone;
 use super::{Document, Source, changes, changes_json, html, markdown};
@@ -6,7 +7,7 @@ use crate::experiments;
 use crate::format::{Entry, Report, read_json_bytes, text_table};
 use proptest::prelude::*;
 
-/// Numbers as files have them, the extreme ones above all.
+/// Numbers as files may have them, mainly extreme ones.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (1.0f64..1e3).prop_map(|number| number.to_string()),

@@ -1,10 +1,12 @@
 //! Percentiles by JMH's rule, for plain values and for histograms.
 //!
-//! The position of percentile p among n sorted values is p/100 * (n + 1), counted from one; between two
-//! positions the values are interpolated linearly. hdrhistogram's own quantiles, which do not interpolate,
-//! were refused for the sake of equal numbers.
+//! The position of percentile p among n sorted values is p/100 * (n + 1), counted from one. Between
+//! two positions the values are interpolated linearly.
+//!
+//! Refused: hdrhistogram's own quantiles, which do not interpolate. The numbers would differ from
+//! JMH's.
 
-/// A value and how often it occurred.
+/// A value, and how often it occurred.
 pub type Weighted = (f64, u64);
 
 /// The percentiles that a JMH result file holds, with the spelling of their keys.
@@ -21,7 +23,8 @@ pub const JMH_PERCENTILES: [(&str, f64); 10] = [
     ("100.0", 100.0),
 ];
 
-/// The percentile `p` (0 to 100) of weighted values, which must be sorted by value. NaN without values.
+/// The percentile `p` (0 to 100) of weighted values, which must be sorted by value. NaN without
+/// values.
 pub fn percentile(sorted: &[Weighted], p: f64) -> f64 {
     let n = sorted.iter().fold(0_u64, |n, &(_, times)| n.saturating_add(times));
     if n == 0 {
@@ -46,7 +49,7 @@ pub fn percentiles(values: &[f64]) -> [f64; 10] {
     JMH_PERCENTILES.map(|(_, p)| percentile(&sorted, p))
 }
 
-/// The value of the given rank, counted from one; the last one beyond the end.
+/// The value of the given rank, counted from one; the last value for a rank beyond the end.
 fn at_rank(sorted: &[Weighted], rank: u64) -> f64 {
     let mut seen = 0;
     for &(value, times) in sorted {

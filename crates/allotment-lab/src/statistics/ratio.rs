@@ -1,26 +1,32 @@
-//! How many times a score is of another, with the error both carry.
+//! The ratio of two scores, with the error that both carry.
 //!
-//! The interval is symmetric on the logarithmic scale, where a ratio is a difference. With R = a / b, variances of the
-//! means v and w, and Welch's and Satterthwaite's degrees of freedom, since the variances differ:
+//! The interval is symmetric on the logarithmic scale, where a ratio is a difference. Let R = a /
+//! b, with variances of the means v and w. The degrees of freedom are Welch's and Satterthwaite's,
+//! since the variances differ:
 //!
 //! ```text
-//! x = v / a^2, y = w / b^2     R * exp(± t * sqrt(x + y))     freedom = (x + y)^2 / (x^2/(n-1) + y^2/(m-1))
+//! x = v / a^2, y = w / b^2     R * exp(± t * sqrt(x + y))
+//! freedom = (x + y)^2 / (x^2/(n-1) + y^2/(m-1))
 //! ```
 //!
-//! So both ends are positive, as every ratio of times and rates is; the value lies between them; and the ratio the other
-//! way round has the inverse interval. Fieller's interval was refused: with large errors it reaches below zero, or is
-//! bounded by nothing, and a reader can make nothing of either. Adding relative errors as `R * (1 ± e)` was refused for the
-//! same reason. Pairing forks would leave two degrees of freedom and intervals wider than the effects.
+//! So both ends are positive, as every ratio of times and rates is; the value lies between them;
+//! and the inverse ratio has the inverse interval.
+//!
+//! Refused: Fieller's interval. With large errors it reaches below zero, or is unbounded, and
+//! neither helps a reader. Refused for the same reason: adding relative errors as `R * (1 ± e)`.
+//! Refused: pairing forks. It would leave two degrees of freedom, and intervals wider than the
+//! effects.
 
 use super::{CONFIDENCE, Summary, t_quantile};
 
 /// A ratio of two means and its interval of [`CONFIDENCE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Mean of the score divided by mean of the baseline; NaN where one of them is no finite number above zero.
+    /// Mean of the score divided by mean of the baseline; NaN where one of them is not a finite
+    /// number above zero.
     pub value: f64,
-    /// Lower end, above zero; NaN when unknown (two values or fewer on either side, a mean that is not above zero, or an
-    /// interval that no number can hold).
+    /// Lower end, above zero; NaN when unknown (two values or fewer on either side, a mean that is
+    /// not above zero, or an interval that no number can hold).
     pub low: f64,
     /// Upper end; NaN like `low`.
     pub high: f64,
@@ -42,7 +48,7 @@ impl Ratio {
         if x + y == 0.0 {
             return Ratio::within(value, 1.0);
         }
-        // Of shares of the sum, whose squares neither overflow nor vanish.
+        // Shares of the sum, whose squares neither overflow nor vanish.
         let (of_x, of_y) = (x / (x + y), y / (x + y));
         let freedom =
             1.0 / (of_x * of_x / (score.count - 1) as f64 + of_y * of_y / (baseline.count - 1) as f64);
@@ -66,12 +72,12 @@ impl Ratio {
         if low > 0.0 && high.is_finite() { Ratio { value, low, high } } else { Ratio::unknown(value) }
     }
 
-    /// The ratio the other way round.
+    /// The inverse ratio.
     pub fn inverse(&self) -> Ratio {
         Ratio { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
     }
 
-    /// The ratio times a number above zero that has no error.
+    /// The ratio times an exact number above zero.
     pub fn scaled(&self, by: f64) -> Ratio {
         Ratio { value: self.value * by, low: self.low * by, high: self.high * by }
     }
@@ -117,7 +123,7 @@ mod tests {
         assert!(Ratio::of(&huge, &tiny).high.is_nan() && Ratio::of(&tiny, &huge).low.is_nan());
     }
 
-    /// Errors that used to be told as "-13.3 to 74.2" and "1.24 ± 21.28".
+    /// Errors that were once printed as "-13.3 to 74.2" and "1.24 ± 21.28".
     #[test]
     fn a_large_error_is_a_wide_interval_above_zero() {
         let ratio = Ratio::of(&Summary::of(&[10.0, 1.0, 80.0]), &Summary::of(&[3.0, 9.0, 1.0]));

@@ -1,20 +1,21 @@
 //! Quantiles of Student's t distribution.
 //!
-//! statrs' inverse of the distribution function, whose relative error is below 1e-8 up to a million degrees of
-//! freedom. From there on it grows, and for some 10^9 the search never ends, which a file with large counts reached. So
-//! beyond a million it is the normal quantile with the first term of its expansion in 1 / freedom (Abramowitz and Stegun
-//! 26.7.5), whose error is below 1e-11 there.
+//! Up to a million degrees of freedom, statrs' inverse of the distribution function is used; its
+//! relative error is below 1e-8 there. Beyond that the error grows, and for some 10^9 degrees the
+//! search never ends, which a file with large counts caused. So beyond a million, the normal
+//! quantile with the first term of its expansion in 1 / freedom (Abramowitz and Stegun 26.7.5) is
+//! used; its error is below 1e-11 there.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Degrees of freedom from which on the expansion is the better way.
+/// Degrees of freedom above which the expansion is used.
 const MANY: f64 = 1e6;
 
 /// The value that a t-distributed variable with `freedom` degrees of freedom stays below with
 /// `probability`.
 ///
-/// NaN when `freedom` is not positive or `probability` is outside (0, 1): no such distribution, no such
-/// quantile.
+/// NaN when `freedom` is not positive or `probability` is outside (0, 1), where no quantile is
+/// defined.
 pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
     if freedom > MANY && probability > 0.0 && probability < 1.0 {
         let z = Normal::standard().inverse_cdf(probability);

@@ -1,9 +1,12 @@
 //! Mean, spread and error of one set of values.
 //!
-//! As JMH's `AbstractStatistics`: the error is the half width of the two-sided 99.9 % Student interval over
-//! all values pooled, `t(0.9995; n - 1) * s / sqrt(n)`. Pooling treats the iterations of one process as
-//! independent, which they are not quite; a hierarchical bootstrap would be more honest and was refused,
-//! because its numbers could not be laid beside JMH's. The table shows the spread over forks instead.
+//! As in JMH's `AbstractStatistics`, the error is the half width of the two-sided 99.9 % Student
+//! interval over all values pooled, `t(0.9995; n - 1) * s / sqrt(n)`. Pooling treats the iterations
+//! of one process as independent, which they are not quite. The table therefore also shows the
+//! spread over forks.
+//!
+//! Refused: a hierarchical bootstrap. It would be more honest, but its numbers could not be
+//! compared with JMH's.
 
 use super::percentiles::Weighted;
 use super::t_quantile;
@@ -11,10 +14,10 @@ use super::t_quantile;
 /// The confidence of every interval the lab prints.
 pub const CONFIDENCE: f64 = 0.999;
 
-/// What is said about a set of values. NaN wherever there are too few values to say it.
+/// Statistics of a set of values. NaN wherever there are too few values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many values.
+    /// The number of values.
     pub count: u64,
     /// Arithmetic mean; NaN without values.
     pub mean: f64,
@@ -59,7 +62,7 @@ impl Summary {
             max = value.max(max);
         }
         let n = count as f64;
-        // A sum may be too large for a number where the mean is not: then each value's share is added up.
+        // The sum may overflow where the mean does not; then each value's share is added up.
         let share = |(value, times): Weighted| value * (times as f64 / n);
         let mean = if sum.is_finite() { sum / n } else { values.clone().map(share).sum() };
         let squares = |unit: f64| -> f64 {
@@ -68,7 +71,7 @@ impl Summary {
         let deviation = match squares(1.0) {
             _ if count < 2 => f64::NAN,
             squares if squares.is_finite() => (squares / (n - 1.0)).sqrt(),
-            // So may squares be.
+            // The squares may overflow too.
             _ => (squares(mean.abs()) / (n - 1.0)).sqrt() * mean.abs(),
         };
         let error = if count <= 2 {

@@ -1,23 +1,24 @@
-//! What one thread's lines add up to.
+//! The sums of one thread's lines.
 //!
-//! The counts in a line are those since the last collection; a collection's line is their last state. So an
-//! account has an open cycle, which lines overwrite, and what is closed. A line whose count of refills does
-//! not exceed the one before begins a new cycle, for the collection's line may be missing: lost by
-//! asynchronous logging, or in a file that is.
+//! The counts in a line are those since the last collection, and a collection's line is their last
+//! state. So an account has an open cycle, which lines overwrite, and the sums of closed cycles. A
+//! line whose count of refills does not exceed the one before begins a new cycle, since the
+//! collection's line may be missing: lost by asynchronous logging, or in a missing file.
 //!
-//! How large buffers are is told by the newest dialect only. In the others it is taken from the request
-//! before the refill, or else from the size that the thread desires, and then moved into the bounds that
-//! the logged percentage of waste implies. So where a collector gives less than was asked for (Epsilon, or
-//! G1 at the end of a region), the sum is still right to a few percent wherever anything was wasted.
+//! Only the newest dialect gives the size of a buffer. In the others the size is taken from the
+//! request before the refill, or else from the size that the thread desires. It is then moved into
+//! the bounds that the logged percentage of waste implies. So where a collector gives less than
+//! requested (Epsilon, or G1 at the end of a region), the sum is still right to a few percent
+//! wherever anything was wasted.
 
 use super::line::{Dialect, ThreadId, ThreadLine, Waste};
 
 /// The sizes that a thread desired, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Sizes {
-    /// In its first line.
+    /// The size in its first line.
     pub first: u64,
-    /// In its last line.
+    /// The size in its last line.
     pub last: u64,
     /// The smallest.
     pub min: u64,
@@ -25,26 +26,27 @@ pub struct Sizes {
     pub max: u64,
 }
 
-/// What a thread did, all its cycles together.
+/// The sums of a thread over all its cycles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
     /// The thread.
     pub thread: ThreadId,
-    /// Buffers it was given.
+    /// Buffers that the thread was given.
     pub refills: u64,
-    /// The most buffers it was given between two collections.
+    /// The most buffers between two collections.
     pub most_refills: u64,
-    /// Collections before which it was given buffers.
+    /// Cycles in which the thread was given buffers.
     pub cycles: u64,
-    /// Objects it allocated outside its buffers while it kept them.
+    /// Objects that the thread allocated outside its buffers while it kept them.
     pub slow_allocations: u64,
     /// Bytes thrown away.
     pub waste: Waste,
-    /// Bytes of the buffers it was given.
+    /// Bytes of the thread's buffers.
     pub buffers: u64,
-    /// Bytes it allocated: as logged in the newest dialect, otherwise those in its buffers.
+    /// Bytes that the thread allocated: as logged in the newest dialect, otherwise the bytes in its
+    /// buffers.
     pub allocated: u64,
-    /// The sizes it desired, if any line tells.
+    /// The desired sizes, if any line gives one.
     pub sizes: Option<Sizes>,
     open: Open,
     /// Refills of cycles whose collection's line is missing.
@@ -52,11 +54,11 @@ pub struct Account {
     /// The last line of the open cycle, and that of the last collection.
     last: Option<Seen>,
     last_gc: Option<Seen>,
-    /// Refills in its last line, whatever that was.
+    /// Refills in the thread's last line of any kind.
     before: u64,
 }
 
-/// What tells a line from the others of its thread.
+/// The identity of a line among the others of its thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seen {
     when: When,
@@ -65,19 +67,19 @@ struct Seen {
     waste: Option<Waste>,
 }
 
-/// When a line was written.
+/// The time of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct When {
     /// In ns, if known.
     pub(super) time: Option<u64>,
-    /// That time is of the JVM's own clock, which does not go back.
+    /// The time is of the JVM's own clock, which does not go back.
     pub(super) is_uptime: bool,
     /// The number of the collection.
     pub(super) number: Option<u64>,
 }
 
 impl When {
-    /// Whether it is certain that this was before another.
+    /// Whether this line was certainly written before another.
     pub(super) fn is_before(&self, other: &When) -> bool {
         self.is_uptime && self.time.zip(other.time).is_some_and(|(now, then)| now < then)
     }
@@ -99,7 +101,7 @@ struct Open {
     buffers: u64,
 }
 
-/// What a thread did between two collections.
+/// A thread's sums between two collections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Closed {
     /// Bytes it allocated.
@@ -130,7 +132,7 @@ impl Account {
         }
     }
 
-    /// Takes in a refill. `requested`: the size asked for just before, if a line tells.
+    /// Takes in a refill. `requested` is the size requested just before, if a line gives it.
     pub(super) fn fill(&mut self, line: &ThreadLine, requested: Option<u64>, when: When) {
         if line.refills <= self.open.refills {
             self.lose();
@@ -139,7 +141,7 @@ impl Account {
         self.update(line, requested);
     }
 
-    /// Takes in a collection; what the thread did before it.
+    /// Takes in a collection, and returns the thread's sums before it.
     pub(super) fn gc(&mut self, line: &ThreadLine, when: When) -> Closed {
         if line.refills < self.open.refills {
             self.lose();
@@ -149,24 +151,26 @@ impl Account {
         self.close(line.allocated)
     }
 
-    /// Whether a refill's line was there before: collectors of logs send what may have been lost once more. In an
-    /// open cycle times go on with the counts, and none is older than the collection before.
+    /// Whether a refill's line has occurred before: collectors of logs send lines again that may
+    /// have been lost. In an open cycle times rise with the counts, and none is older than the
+    /// collection before.
     pub(super) fn is_repeated_fill(&self, line: &ThreadLine, when: When) -> bool {
         let seen = Seen::new(line, when);
         let again = self.last.is_some_and(|last| {
             let is_older = when.is_before(&last.when)
                 || when.is_uptime && when.time == last.when.time && line.refills < self.open.refills;
-            // Without times two cycles of one refill each look alike.
+            // Without times, two cycles of one refill each look alike.
             let is_same = seen == last && (when.time.is_some() || line.refills > 1);
             line.refills <= self.open.refills && (is_older || is_same)
         });
         line.refills > 0 && (again || self.last_gc.is_some_and(|gc| when.is_before(&gc.when)))
     }
 
-    /// The same of a collection's line.
+    /// Whether a collection's line has occurred before.
     pub(super) fn is_repeated_gc(&self, line: &ThreadLine, when: When) -> bool {
         let Some(gc) = self.last_gc.filter(|_| line.refills > 0) else { return false };
-        // Shenandoah takes a buffer away twice in a collection: refills between the two are no repeats.
+        // Shenandoah takes a buffer away twice in a collection; refills between the two are no
+        // repeats.
         let is_next = self.open.refills == 0 || self.last.is_some_and(|last| when.is_before(&last.when));
         let is_known = when.time.is_some() || when.number.is_some();
         let is_older =
@@ -174,14 +178,14 @@ impl Account {
         is_older || is_known && is_next && gc == Seen::new(line, when)
     }
 
-    /// By how much the count of refills has changed since the line before, if by one.
+    /// The change of the count of refills since the line before, if it is one up or down.
     pub(super) fn step(&mut self, line: &ThreadLine) -> i64 {
         let before = std::mem::replace(&mut self.before, line.refills);
         i64::from(before.checked_add(1) == Some(line.refills))
             - i64::from(line.refills.checked_add(1) == Some(before))
     }
 
-    /// The JVM has ended, and what it had not finished.
+    /// Ends the JVM's run, and its open cycle.
     pub(super) fn end_run(&mut self) {
         self.close(None);
         (self.last_gc, self.before) = (None, 0);
@@ -193,7 +197,7 @@ impl Account {
         self.close(None);
     }
 
-    /// Notes a size that the thread desires.
+    /// Records a size that the thread desires.
     pub(super) fn desires(&mut self, size: u64) {
         match &mut self.sizes {
             Some(sizes) => {
@@ -227,7 +231,7 @@ impl Account {
         }
     }
 
-    /// Ends the open cycle; what was done in it.
+    /// Ends the open cycle, and returns its sums.
     pub(super) fn close(&mut self, allocated: Option<u64>) -> Closed {
         let open = std::mem::take(&mut self.open);
         self.last = None;
@@ -243,19 +247,21 @@ impl Account {
     }
 }
 
-/// The fewest and the most bytes of which `waste` bytes are `percent`, which was rounded to a tenth.
+/// The fewest and the most bytes of which `waste` bytes are `percent`, which was rounded to a
+/// tenth.
 ///
-/// None where the percentage says nothing: nothing was wasted, or less than the rounding.
+/// `None` where the percentage gives no bounds: nothing was wasted, or less than the rounding.
 pub(super) fn bounds(waste: u64, percent: Option<f64>) -> Option<(u64, u64)> {
     const HALF_OF_LAST_PLACE: f64 = 0.05;
     let percent = percent.filter(|percent| waste > 0 && *percent > HALF_OF_LAST_PLACE)?;
     let hundred = waste as f64 * 100.0;
     let least = (hundred / (percent + HALF_OF_LAST_PLACE)) as u64;
-    // The quotient of floats may lie a byte below.
+    // The quotient of floats may lie a byte below the exact value.
     Some((least, ((hundred / (percent - HALF_OF_LAST_PLACE)) as u64).saturating_add(1).max(least)))
 }
 
-/// The size of a refill that a request announced, if it is this thread's: threads' lines interleave.
+/// The size of a refill that a request announced, if the request is this thread's: threads' lines
+/// interleave.
 pub(super) fn announced(line: &ThreadLine, request: Option<super::Request>) -> Option<u64> {
     const KIB: u64 = 1 << 10;
     if line.dialect == Dialect::Capacity {

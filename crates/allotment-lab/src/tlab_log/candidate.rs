@@ -1,11 +1,11 @@
-//! Sizings to try on a log: what a user writes, the settings it means, and the JVM's flags for it.
+//! Sizings to try on a log: the user's text, its settings, and the JVM's flags for it.
 
 use crate::format::number::{parse_size, size};
 use allotment::options::TlabPolicy;
 use allotment::tlab::sizing::Settings;
 
-/// What is tried where the user names nothing: each of HotSpot's three flags by itself, its newer sizing,
-/// and ours.
+/// The default candidates: each of HotSpot's three flags by itself, HotSpot's newer sizing, and
+/// this project's.
 pub const BUILT_IN: &str = "TLABPolicy=hotspot;TLABAllocationWeight=90;TLABWasteTargetPercent=2;\
     TLABWasteTargetPercent=5;TLABSize=64k,ResizeTLAB=false;TLABSize=1m,ResizeTLAB=false;\
     TLABPolicy=hotspot-8381834;TLABPolicy=adaptive";
@@ -13,9 +13,9 @@ pub const BUILT_IN: &str = "TLABPolicy=hotspot;TLABAllocationWeight=90;TLABWaste
 /// A sizing to try.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// As the user wrote it.
+    /// The user's text.
     pub name: String,
-    /// The flags that make a JVM do it; or why none do.
+    /// The flags that make a JVM use it; or why no flags do.
     pub flags: String,
     pub(super) settings: Settings,
     /// Whether the region, and with it the largest buffer, was given.
@@ -94,7 +94,7 @@ impl Candidate {
         Ok(())
     }
 
-    /// Sets one; the flag for it.
+    /// Sets one setting, and returns the flag for it.
     fn set(&mut self, name: &str, value: &str) -> Result<Option<String>, String> {
         let settings = &mut self.settings;
         let bytes = || {
@@ -163,7 +163,7 @@ impl Candidate {
     }
 }
 
-/// Which JVM has a policy.
+/// The JVM that has a policy.
 const fn of_policy(policy: TlabPolicy) -> Option<&'static str> {
     match policy {
         TlabPolicy::Hotspot8381834 => Some("(a JDK with JDK-8381834)"),

@@ -1,19 +1,17 @@
-//! Who allocated how much between two collections: what a replay is fed with, and how many collections there
-//! are, for whoever says so.
+//! The bytes that each thread allocated between two collections: the input of a replay, and the
+//! number of collections.
 //!
-//! A collection is what the JVM calls one: lines with one number `GC(7)`. What it logs of one is in no order
-//! that all collectors keep: the totals come behind the threads' lines or before them, a collection takes a
-//! thread's buffer away twice (Shenandoah, at the beginning and at the end of marking), or logs totals twice
-//! (ZGC, of two generations), and a thread that takes its own buffer away does not know the number. Lines
-//! without a number belong to the next that has one. Where no line has one (JDK 8, and a test's), totals end
-//! a collection, and so does a thread that comes for the second time once sizes have changed. Counting the
-//! totals lines was refused: Shenandoah has fewer of them than collections.
+//! A collection is a JVM's collection: lines with one number `GC(7)`. The order of its lines
+//! differs by collector. The totals come behind the threads' lines or before them. A collection
+//! takes a thread's buffer away twice (Shenandoah, at the beginning and at the end of marking), or
+//! logs totals twice (ZGC, of two generations). A thread that takes its own buffer away does not
+//! know the number. Lines without a number belong to the next that has one. Where no line has one
+//! (JDK 8, and a test's), a collection ends with totals, or with a second line of a thread once
+//! sizes have changed.
 //!
-//! 24 bytes per thread and collection, and no more than `MOST_SHARES` of them: a longer log is replayed as
-//! far as that. Replaying while reading was refused: limits that the replay needs, such as the largest
-//! buffer, are known at the end only.
-//!
-//! The log does not name the eden's size. It follows from the lines that make use of it:
+//! A log keeps 24 bytes per thread and collection, and at most `MOST_SHARES` of them; a longer log
+//! is replayed only so far. The log does not name the eden's size. It follows from lines that use
+//! it:
 //!
 //! ```text
 //! used     = bytes expected of a thread / the share expected of it
@@ -21,17 +19,21 @@
 //! ```
 //!
 //! both taken from the thread with the largest share, whose rounding is the smallest.
+//!
+//! Refused: counting the totals lines. Shenandoah has fewer of them than collections. Refused:
+//! replaying while reading. The replay's limits, such as the largest buffer, are known only at the
+//! end.
 
 use super::account::Closed;
 use super::line::{Resize, ThreadLine};
 
-/// Threads' shares of cycles that are kept.
+/// The most threads' shares of cycles that are kept.
 const MOST_SHARES: usize = 4 << 20;
 
 /// HotSpot's default: 100 / (2 * `TLABWasteTargetPercent`).
 pub(super) const TARGET_REFILLS: u64 = 50;
 
-/// What one thread did in a cycle.
+/// The sums of one thread in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     /// The thread, as an index.
@@ -45,13 +47,13 @@ pub(super) struct Share {
 /// A collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Where the shares of the next cycle begin.
+    /// The index of the first share of the next cycle.
     pub(super) shares: usize,
-    /// Bytes of eden that were used.
+    /// Used bytes of eden.
     pub(super) used: u64,
     /// Bytes of eden.
     pub(super) capacity: u64,
-    /// When it was, in ms.
+    /// The time, in ms.
     pub(super) ms: u64,
 }
 
@@ -60,31 +62,31 @@ pub(super) struct End {
 pub struct Cycles {
     pub(super) shares: Vec<Share>,
     pub(super) ends: Vec<End>,
-    /// Whether there were more than are kept.
+    /// Whether there were more cycles than are kept.
     pub(super) cut: bool,
     /// Collections, kept or not.
     count: u64,
     open: Open,
-    /// Of each thread the number of the collection, counted here, at which it had its last line.
+    /// For each thread, the number of the collection, counted here, of its last line.
     seen: Vec<u64>,
 }
 
-/// What is known of the cycle that ends.
+/// The known facts of the cycle that ends.
 #[derive(Clone, Debug, Default)]
 struct Open {
-    /// It has lines of a collection, and not only sizes that changed.
+    /// The cycle has lines of a collection, and not only changed sizes.
     is: bool,
     number: Option<u64>,
-    /// Its totals have come.
+    /// The totals have come.
     totals: bool,
-    /// A size has changed behind it.
+    /// A size has changed behind the collection.
     resized: bool,
     known: Known,
-    /// Where the shares of lines without a number begin that belong to the next.
+    /// The index of the first share of lines without a number that belong to the next collection.
     next: Option<(usize, Known)>,
 }
 
-/// What lines tell of the eden, each by the largest share; and when.
+/// The facts about the eden, each from the line with the largest share; and the time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     used: (f64, u64),
@@ -102,27 +104,27 @@ impl Known {
 }
 
 impl Cycles {
-    /// How many collections there are, those included that are not kept.
+    /// The number of collections, including those that are not kept.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many are kept.
+    /// The number of collections that are kept.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is nothing that a thread allocated.
+    /// Whether no thread allocated anything.
     pub fn is_empty(&self) -> bool {
         self.shares.is_empty()
     }
 
-    /// Whether the log has more than are kept.
+    /// Whether the log has more collections than are kept.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// A collection took a thread's buffer away, at a time in ns, if known.
+    /// Takes in that a collection took a thread's buffer away, at a time in ns, if known.
     pub(super) fn gc(
         &mut self,
         thread: u32,
@@ -136,7 +138,7 @@ impl Cycles {
             self.seen.resize(index + 1, 0);
         }
         let open = &self.open;
-        // Counted from one: 0 is never.
+        // Counted from one; 0 means never.
         let again = self.seen[index] == self.count + 1;
         if number.is_none() && open.number.is_none() && (open.totals || (open.resized && again)) {
             self.finish();
@@ -153,7 +155,7 @@ impl Cycles {
             return;
         }
         if self.shares.len() == MOST_SHARES {
-            // The cycle is not whole.
+            // The cycle is incomplete.
             self.shares.truncate(self.ends.last().map_or(0, |end| end.shares));
             self.cut = true;
             return;
@@ -162,7 +164,7 @@ impl Cycles {
         self.shares.push(Share { thread, allocated: closed.allocated, dropped });
     }
 
-    /// A collection's totals, at a time in ns, if known.
+    /// Takes in a collection's totals, at a time in ns, if known.
     pub(super) fn totals(&mut self, number: Option<u64>, time: Option<u64>) {
         if number.is_none() && self.open.number.is_none() && self.open.totals {
             self.finish();
@@ -171,7 +173,7 @@ impl Cycles {
         self.open.totals = true;
     }
 
-    /// A thread's size changed.
+    /// Takes in the change of a thread's size.
     pub(super) fn resize(&mut self, line: &Resize, number: Option<u64>) {
         let mut known = Known::default();
         if line.fraction > 0.0 {
@@ -182,7 +184,7 @@ impl Cycles {
         self.open.resized = true;
     }
 
-    /// The place of what a line tells; `is`: it is a collection's.
+    /// The facts that a line adds to. `is`: the line is a collection's.
     fn enter(&mut self, number: Option<u64>, is: bool) -> &mut Known {
         match (self.open.number, number) {
             (Some(one), Some(other)) if one != other => self.finish(),
@@ -201,20 +203,20 @@ impl Cycles {
         &mut self.open.known
     }
 
-    /// What belonged to the next belongs to this one.
+    /// Moves lines of the next collection to this one.
     fn take_next(&mut self) {
         if let Some((_, known)) = self.open.next.take() {
             self.open.known.add(&known);
         }
     }
 
-    /// The log has ended, or the JVM.
+    /// Ends the log, or the JVM's run.
     pub(super) fn end(&mut self) {
         self.take_next();
         self.finish();
     }
 
-    /// The collection before another has ended.
+    /// Ends the collection before another.
     fn finish(&mut self) {
         let open = std::mem::take(&mut self.open);
         let until = open.next.map_or(self.shares.len(), |(from, _)| from);

@@ -1,4 +1,5 @@
-//! JSON whose entries are not one to a line: what clouds export, and programs print for people.
+//! JSON with entries that are not one to a line, as cloud services export it and programs print it
+//! for people.
 //!
 //! ```json
 //! {
@@ -6,10 +7,12 @@
 //!     { "timestamp": 1704067200123, "message": "[0.5s][gc,tlab] TLAB fill: ..." },
 //! ```
 //!
-//! An entry is an object that has a text ([`has_text`]), at whatever depth. Each is handed on as a
-//! line of its own, so that one reader ([`super::unwrap`]) knows what is in it. Entries are handed
-//! on as they come: an export is one array, and may be longer than the memory. Refused: to gather
-//! lines until an object closes, which is a second parser, and knows no place of a fault.
+//! An entry is an object that has a text ([`has_text`]), at any depth. Each entry is passed on as a
+//! line of its own, so one reader ([`super::unwrap`]) handles its content. Entries are passed on as
+//! they come: an export is one array, and may be larger than the memory.
+//!
+//! Refused: gathering lines until an object closes. This needs a second parser, which cannot locate
+//! an error.
 
 use super::Log;
 use super::unwrap::{has_text, when};
@@ -19,14 +22,15 @@ use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// Bytes of one entry with what is before it; more are no log's.
+/// The most bytes of one entry with the text before it; a log has no longer ones.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Numbers that are kept of an array: the journal writes a text as the numbers of its bytes.
+/// The most numbers of an array that are kept: the journal writes a text as the numbers of its
+/// bytes.
 const MOST_ELEMENTS: usize = 256 << 10;
 
-/// Whether a text, of which `head` is the beginning, is JSON that has to be read as a whole: an
-/// entry is in it, and its first line cannot be read by itself.
+/// Whether a text that begins with `head` is JSON to be read as a whole: it contains an entry, and
+/// its first line cannot be read by itself.
 pub(super) fn begins(head: &[u8]) -> bool {
     let text = without_separators(head);
     if !opens(text) {
@@ -41,12 +45,12 @@ pub(super) fn begins(head: &[u8]) -> bool {
         found = true;
         false
     };
-    // The head ends somewhere, so that this ends with an error.
+    // The head ends anywhere, so the parser ends with an error.
     let _ = entries(&mut serde_json::Deserializer::from_slice(text), &mut each);
     found
 }
 
-/// The entries of a line that holds nothing but JSON, as lines; none if it has something else.
+/// The entries of a line that is JSON only, as lines; empty for any other line.
 pub(super) fn of_line(line: &[u8]) -> Vec<Vec<u8>> {
     let (mut found, mut rest) = (Vec::new(), without_separators(line));
     let mut each = |entry| {
@@ -57,17 +61,17 @@ pub(super) fn of_line(line: &[u8]) -> Vec<Vec<u8>> {
         let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
         let Some(Ok(value)) = values.next() else { return Vec::new() };
         rest = without_separators(&rest[values.byte_offset()..]);
-        // It is a value already: nothing can be wrong with it.
+        // The value is parsed already, so no error is possible.
         let _ = entries(value, &mut each);
     }
     if rest.is_empty() { found } else { Vec::new() }
 }
 
-/// Reads JSON, for as long as there is some. What follows is left to the reader of lines.
+/// Reads JSON as long as there is some. The rest is left to the reader of lines.
 ///
 /// # Errors
 /// The input cannot be read; it ends within an object or an array
-/// ([`io::ErrorKind::UnexpectedEof`]); it is no JSON, and where not.
+/// ([`io::ErrorKind::UnexpectedEof`]); or it is no JSON, with the place.
 pub(super) fn read(input: &mut impl BufRead, log: &mut Log) -> io::Result<()> {
     let left = Cell::new(0);
     let mut line = 1;
@@ -100,8 +104,8 @@ pub(super) fn read(input: &mut impl BufRead, log: &mut Log) -> io::Result<()> {
     Ok(())
 }
 
-/// Calls `each` with the entries of a value, as lines of JSON, while it is parsed, for as long as
-/// it says so.
+/// Calls `each` with the entries of a value, as lines of JSON, during the parse, as long as `each`
+/// returns true.
 fn entries<'de, D: Deserializer<'de>>(
     value: D,
     each: &mut dyn FnMut(Vec<u8>) -> bool,
@@ -109,7 +113,7 @@ fn entries<'de, D: Deserializer<'de>>(
     Entries { each, is_field: false }.deserialize(value).map(drop)
 }
 
-/// Passes over what separates values; whether there is another.
+/// Skips the separators between values, and returns whether another value follows.
 fn skip_to_json(input: &mut impl BufRead, line: &mut u64) -> io::Result<bool> {
     loop {
         let text = input.fill_buf()?;
@@ -148,7 +152,7 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
-/// Whether an object begins here, or an array that may have some; `[0.5s]` is neither.
+/// Whether an object begins here, or an array that may have objects; `[0.5s]` is neither.
 pub(super) fn opens(text: &[u8]) -> bool {
     let next = || text[1..].trim_ascii_start().first();
     match text.first() {
@@ -158,23 +162,24 @@ pub(super) fn opens(text: &[u8]) -> bool {
     }
 }
 
-/// Without what may stand before a value, and between two: 0x1e begins a record of `json-seq`.
+/// The text without separators before a value and between values: 0x1e begins a record of
+/// `json-seq`.
 fn without_separators(text: &[u8]) -> &[u8] {
     let is = |byte: &u8| !matches!(byte, 0 | 0x1e | b',') && !byte.is_ascii_whitespace();
     &text[text.iter().position(is).unwrap_or(text.len())..]
 }
 
-/// A value that is looked through while it is parsed. What it holds but entries comes back.
+/// A value that is searched for entries during the parse. The other content is returned.
 struct Entries<'a> {
-    /// Gets each entry, and says whether to go on.
+    /// Called with each entry; returns whether to go on.
     each: &'a mut dyn FnMut(Vec<u8>) -> bool,
-    /// Whether it is in a field of an object: then it may be that object's text, and no entry by
-    /// itself.
+    /// Whether the value is in a field of an object: then it may be that object's text, and is no
+    /// entry by itself.
     is_field: bool,
 }
 
 impl Entries<'_> {
-    /// Hands on an object that has a text, or those in its fields that have.
+    /// Passes on an object that has a text, or the objects in its fields that have one.
     fn hand_on(&mut self, fields: &Map<String, Value>) -> bool {
         if has_text(fields) {
             let entry = Value::Object(fields.clone()).to_string();

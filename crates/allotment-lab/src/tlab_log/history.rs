@@ -1,11 +1,13 @@
-//! The sizes that threads desired, over time: for a chart, so a few points for each thread are enough.
+//! The sizes that threads desired, over time. They are for a chart, so a few points for each thread
+//! are enough.
 //!
-//! A thread whose points are too many loses every other one and from then on keeps every other one of those that come,
-//! and so on: what is kept spans all of the log, however long it is, and its memory has a bound. Keeping the
-//! last ones was refused: a size that is sought is most interesting at the beginning.
+//! A thread with too many points loses every other one. From then on every other new point is kept,
+//! and so on. So the points span the whole log, however long it is, and their memory has a bound.
+//!
+//! Refused: keeping the last points. The search for a size is most interesting at the beginning.
 
-/// Points of a thread at which every other one goes: an odd number, so that first and last stay and the gaps are
-/// equal.
+/// Points of a thread at which every other one is dropped. The number is odd, so that first and
+/// last stay and the gaps are equal.
 const MOST_POINTS: usize = 257;
 
 /// The points of all threads.
@@ -17,13 +19,13 @@ pub struct History {
 #[derive(Clone, Debug, Default)]
 struct Points {
     kept: Vec<(u64, u64)>,
-    /// Of how many that come one is kept, less one.
+    /// The number of new points per kept point, less one.
     every: usize,
     passed: usize,
 }
 
 impl History {
-    /// A thread desires a size, in bytes, at a time in ns.
+    /// Adds a size that a thread desires, in bytes, at a time in ns.
     pub(super) fn add(&mut self, thread: usize, time: u64, size: u64) {
         if self.threads.len() <= thread {
             self.threads.resize_with(thread + 1, Points::default);
@@ -45,7 +47,7 @@ impl History {
         }
     }
 
-    /// The points of a thread, by its place among the log's accounts: times in ns, sizes in bytes.
+    /// The points of a thread, by its index among the log's accounts: times in ns, sizes in bytes.
     pub fn of(&self, thread: usize) -> &[(u64, u64)] {
         self.threads.get(thread).map_or(&[], |points| &points.kept)
     }

@@ -1,7 +1,8 @@
-//! A line of the log as what it says.
+//! The content of a line of the log.
 //!
-//! Three dialects are in use. They differ in the labels, in the units (`KB` or `K`, words of 8 bytes in
-//! resize lines) and in what a refill tells; the meaning of a field is the same in all that have it.
+//! Three dialects are in use. They differ in the labels, in the units (`KB` or `K`, words of 8
+//! bytes in resize lines) and in the fields of a refill. The meaning of a field is the same in all
+//! dialects that have it.
 
 use super::place::placed;
 use super::tokens::{Token, Tokens};
@@ -9,19 +10,20 @@ use super::tokens::{Token, Tokens};
 /// Bytes of a word, in which HotSpot logs some sizes.
 const WORD: u64 = 8;
 
-/// Which release's lines these are. Only what differs between releases tells: a size that changes is written
-/// alike from JDK 8 to 26, and is of none.
+/// The releases that write a line. Only lines that differ between releases have a dialect. A
+/// changed size is written alike from JDK 8 to 26, and has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
     /// With the waste of fast refills: JDK 8 to 15.
     Fast,
-    /// Without.
+    /// Without the waste of fast refills.
     Slow,
-    /// Since JDK-8381834: buffers' real sizes, and no desired size at a refill.
+    /// Since JDK-8381834: the real sizes of buffers, and no desired size at a refill.
     Capacity,
 }
 
-/// Who a line is about. Both numbers, for threads that follow each other may have one in common.
+/// The thread of a line. Both numbers are needed, since threads that follow each other may share
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadId {
     /// The operating system's number.
@@ -33,16 +35,16 @@ pub struct ThreadId {
 /// Bytes thrown away, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Waste {
-    /// Left in the buffers that a collection took away.
+    /// Bytes left in buffers that a collection took away.
     pub gc: u64,
-    /// Left in the buffers that were dropped for the next (`slow` and `refill` in the log).
+    /// Bytes left in buffers that were dropped for the next (`slow` and `refill` in the log).
     pub slow: u64,
-    /// The same of the fast refills that old releases had.
+    /// The same for the fast refills of old releases.
     pub fast: u64,
 }
 
 impl Waste {
-    /// Of all kinds.
+    /// The sum of all kinds.
     pub const fn sum(&self) -> u64 {
         self.gc.saturating_add(self.slow).saturating_add(self.fast)
     }
@@ -55,18 +57,18 @@ impl Waste {
     }
 }
 
-/// What a thread did since the last collection, at a refill or at the next collection.
+/// A thread's sums since the last collection, at a refill or at the next collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadLine {
     /// The thread.
     pub thread: ThreadId,
-    /// Bytes it wants its buffers to have; to the KiB below.
+    /// The desired bytes of its buffers, rounded down to a KiB.
     pub desired: Option<u64>,
-    /// Bytes of the buffer it was given, where the dialect tells.
+    /// Bytes of the buffer it was given, where the dialect gives them.
     pub capacity: Option<u64>,
-    /// Bytes it allocated, where the dialect tells.
+    /// Bytes it allocated, where the dialect gives them.
     pub allocated: Option<u64>,
-    /// Share of the eden it is expected to allocate, and bytes of that, where the dialect tells.
+    /// Expected share of the eden, and its bytes, where the dialect gives them.
     pub expected: Option<(f64, u64)>,
     /// Objects it allocated outside its buffers while it kept them.
     pub slow_allocations: u64,
@@ -74,9 +76,9 @@ pub struct ThreadLine {
     pub refills: u64,
     /// Bytes thrown away; at a refill of the newest dialect unknown.
     pub waste: Option<Waste>,
-    /// That in percent of the bytes of its buffers, to a tenth.
+    /// Waste in percent of the bytes of its buffers, to a tenth.
     pub waste_percent: Option<f64>,
-    /// Whose line it is.
+    /// The dialect of the line.
     pub dialect: Dialect,
 }
 
@@ -85,15 +87,15 @@ pub struct ThreadLine {
 pub struct Resize {
     /// The thread.
     pub thread: ThreadId,
-    /// Share of the eden it is expected to allocate.
+    /// Expected share of the eden.
     pub fraction: f64,
-    /// Refills per cycle that are aimed at, where the dialect tells.
+    /// The target of refills per cycle, where the dialect gives it.
     pub target: Option<u64>,
-    /// Bytes it wanted its buffers to have.
+    /// The desired bytes of its buffers before.
     pub from: u64,
-    /// Bytes it wants now.
+    /// The desired bytes of its buffers now.
     pub to: u64,
-    /// Whose line it is, if it tells.
+    /// The dialect of the line, if it has one.
     pub dialect: Option<Dialect>,
 }
 
@@ -108,22 +110,22 @@ pub struct Totals {
     pub slow_allocations: u64,
     /// Bytes thrown away.
     pub waste: Waste,
-    /// That in percent of the bytes of all buffers, to a tenth.
+    /// Waste in percent of the bytes of all buffers, to a tenth.
     pub waste_percent: f64,
-    /// Whose line it is.
+    /// The dialect of the line.
     pub dialect: Dialect,
 }
 
-/// The size that a refill asks for; of whichever thread.
+/// The size that a refill of some thread requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Bytes of the object that is waiting.
     pub object: u64,
-    /// Bytes asked for, object included; none: there is no room for a buffer.
+    /// The requested bytes, object included; `None` if there is no room for a buffer.
     pub size: Option<u64>,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
     /// A thread was given a buffer.
@@ -134,16 +136,16 @@ pub enum Line {
     Resize(Resize),
     /// A collection's totals.
     Totals(Totals),
-    /// A buffer is asked for.
+    /// A refill requests a buffer.
     Request(Request),
-    /// It is about buffers, and not whole.
+    /// The line is about buffers, and incomplete.
     Damaged,
-    /// It is about something else.
+    /// The line is about something else.
     Foreign,
 }
 
 impl Line {
-    /// Whose line it is, if it is of a thread and tells.
+    /// The dialect, if the line is of a thread and has one.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         match self {
             Line::Fill(line) | Line::Gc(line) => Some(line.dialect),
@@ -152,7 +154,8 @@ impl Line {
     }
 }
 
-/// Reads a line without its end. `whole`: its end was there; if not, a number at its end may be cut.
+/// Reads a line without its end. `whole`: the end of the line was there; if not, a number at the
+/// end may be cut.
 pub fn parse(line: &[u8], whole: bool) -> Line {
     placed(line).map_or(Line::Foreign, |placed| message(placed.message, whole, placed.is_decorated()))
 }
@@ -160,7 +163,7 @@ pub fn parse(line: &[u8], whole: bool) -> Line {
 /// Reads a message. `decorated`: unified logging wrote it, as far as its line shows.
 pub(super) fn message(message: &[u8], whole: bool, decorated: bool) -> Line {
     let Some(prefix) = PREFIXES.iter().find(|prefix| message.starts_with(prefix)) else {
-        // What is not cut must be decorated to be a line of the JVM at all.
+        // A complete message must be decorated to be a line of the JVM at all.
         let is_cut = (decorated || !whole) && is_cut_prefix(message);
         return if is_cut { Line::Damaged } else { Line::Foreign };
     };
@@ -178,12 +181,12 @@ pub(super) fn message(message: &[u8], whole: bool, decorated: bool) -> Line {
     found.unwrap_or(Line::Damaged)
 }
 
-/// Whether a message begins as those that are read do.
+/// Whether a message begins like one that is read.
 pub(super) fn is_message(message: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| message.starts_with(prefix))
 }
 
-/// Whether a message is the beginning of one's beginning.
+/// Whether a message is the beginning of such a prefix.
 pub(super) fn is_cut_prefix(message: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| prefix.starts_with(message))
 }
@@ -197,10 +200,11 @@ const RESIZE: &[u8] = b"TLAB resize: thread";
 const TOTALS: &[u8] = b"TLAB totals:";
 const COMPUTE_SIZE: &[u8] = b"ThreadLocalAllocBuffer::compute_size(";
 
-/// How the messages begin that are read.
+/// The prefixes of the messages that are read.
 const PREFIXES: [&[u8]; 8] = [FILL, GC, NEW_FILL, NEW_GC, NEW_SIZE, RESIZE, TOTALS, COMPUTE_SIZE];
 
-/// Fills a place once; false if it was filled before, as in two lines that ran into each other.
+/// Fills a place once; returns false if it was filled before, as in two lines that ran into each
+/// other.
 fn once<T>(place: &mut Option<T>, value: T) -> bool {
     place.replace(value).is_none()
 }
@@ -327,7 +331,7 @@ fn totals(rest: &[u8], whole: bool) -> Option<Totals> {
             return None;
         }
     }
-    // The line ends with a maximum: what ends elsewhere is cut.
+    // The line ends with a maximum; a line with another end is cut.
     if !last_max {
         return None;
     }

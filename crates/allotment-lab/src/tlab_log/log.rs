@@ -1,4 +1,4 @@
-//! What all lines of a log add up to.
+//! The sums over all lines of a log.
 
 use super::account::{Account, When, announced};
 use super::cycles::Cycles;
@@ -12,12 +12,12 @@ use super::unwrap::{Unwrapped, Unwrapper};
 use super::whose::Prefixes;
 use std::collections::HashMap;
 
-/// Lines that were not read, by why.
+/// Lines that were not read, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Skipped {
-    /// About buffers, and not whole.
+    /// Lines about buffers that are incomplete.
     pub damaged: u64,
-    /// About something else.
+    /// Lines about something else.
     pub foreign: u64,
 }
 
@@ -25,11 +25,11 @@ pub struct Skipped {
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sum {
-    /// Collections, whether they have a totals line or not; known when the log has ended.
+    /// Collections, with or without a totals line; known when the log has ended.
     pub collections: u64,
     /// Totals lines.
     pub lines: u64,
-    /// Most threads that were given buffers before one of them.
+    /// The most threads that were given buffers before a totals line.
     pub most_threads: u64,
     /// Buffers given.
     pub refills: u64,
@@ -39,18 +39,20 @@ pub struct Sum {
     pub waste: Waste,
 }
 
-/// How the threads' lines at collections compare with the totals lines.
+/// The comparison of the threads' lines at collections with the totals lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// One of the two kinds is not in the log.
     Unknown,
-    /// Refill for refill.
+    /// All refills agree.
     Same,
-    /// So many refills are in the totals and in no thread's line: lines are missing.
+    /// That many refills are in the totals and in no thread's line: lines are missing.
     Missing(u64),
-    /// So many refills are in the threads' lines and in no totals: totals are missing, or lines came twice.
+    /// That many refills are in the threads' lines and in no totals: totals are missing, or lines
+    /// came twice.
     More(u64),
-    /// Both: some totals have more refills than the threads' lines before them, and others have less.
+    /// Both: some totals have more refills than the threads' lines before them, and others have
+    /// fewer.
     Both {
         /// Refills in the totals only.
         missing: u64,
@@ -66,7 +68,8 @@ pub enum Agreement {
 ///
 /// let mut log = Log::default();
 /// log.line(
-///     b"[0.5s][trace][gc,tlab] TLAB fill: thread: 0x00007f00 [id: 7] capacity: 64K slow allocs: 0  refills: 1",
+///     b"[0.5s][trace][gc,tlab] TLAB fill: thread: 0x00007f00 [id: 7] \
+///       capacity: 64K slow allocs: 0  refills: 1",
 ///     true,
 /// );
 /// log.finish();
@@ -76,52 +79,53 @@ pub enum Agreement {
 pub struct Log {
     accounts: Vec<Account>,
     indices: HashMap<ThreadId, usize>,
-    /// What totals lines add up to.
+    /// The sums of the totals lines.
     pub totals: Sum,
     /// Refills for which the heap had no room.
     pub refused: u64,
     /// Lines that were read.
     pub read: u64,
-    /// Lines among them that were there before, and were counted once.
+    /// Lines among them that had occurred before, and were counted once.
     pub repeated: u64,
-    /// Lines that were not.
+    /// Lines that were not read.
     pub skipped: Skipped,
-    /// Refills per cycle that the JVM aims at, where the log tells.
+    /// The JVM's target of refills per cycle, where the log gives it.
     pub target: Option<u64>,
-    /// What a replay is fed with.
+    /// The input of a replay.
     pub cycles: Cycles,
     /// The sizes that threads desired, over time.
     pub history: History,
-    /// Lines of collections that do not say when they were written.
+    /// Lines of collections without a time.
     pub untimed: u64,
-    /// A file that is packed or JSON ended before its data did: the rest is missing.
+    /// A packed file or a JSON file ended before its data did: the rest is missing.
     pub cut_off: bool,
     runs: Runs,
     releases: Releases,
     request: Option<Request>,
     unwrapper: Unwrapper,
-    /// What JDK 8 wrote before the last collection.
+    /// The stamp that JDK 8 wrote before the last collection.
     old_stamp: Stamp,
     since_totals: SinceTotals,
     missing: u64,
     more: u64,
     prefixes: Prefixes,
     last_totals: Option<(When, Totals)>,
-    /// Totals lines behind which their own collection's threads come.
+    /// Totals lines that came before the threads' lines of their own collection.
     before_threads: u64,
-    /// Refills in threads' lines of collections, and of cycles without; both up to the last totals.
+    /// Refills in threads' lines of collections, and of cycles without such a line; both up to the
+    /// last totals.
     in_lines: u64,
     compared: Compared,
-    /// How often a thread's count of refills went on by one, and back.
+    /// How often a thread's count of refills rose by one, and fell by one.
     steps: (u64, u64),
 }
 
-/// What the threads' lines had added up to at the last totals.
+/// The sums of the threads' lines at the last totals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Compared {
-    /// Refills in them, those of cycles without a collection's line included.
+    /// Refills, including those of cycles without a collection's line.
     pub(super) refills: u64,
-    /// Those of cycles without a collection's line.
+    /// Refills of cycles with a missing collection's line.
     pub(super) lost: u64,
 }
 
@@ -129,15 +133,15 @@ pub(super) struct Compared {
 #[derive(Clone, Copy, Debug, Default)]
 struct SinceTotals {
     all: u64,
-    /// Those of the last of these collections.
+    /// Refills of the last of these collections.
     of_last: u64,
     number: Option<u64>,
-    /// Some are of the collection of the totals line before.
+    /// Some refills are of the collection of the totals line before.
     of_totals: bool,
 }
 
 impl Log {
-    /// Takes in a line without its end. `whole`: its end was there.
+    /// Takes in a line without its end. `whole`: the end of the line was there.
     pub fn line(&mut self, line: &[u8], whole: bool) {
         let mut unwrapper = std::mem::take(&mut self.unwrapper);
         unwrapper.line(line, whole, |one| self.unwrapped(&one));
@@ -179,7 +183,7 @@ impl Log {
         }
     }
 
-    /// When a line was written.
+    /// The time of a line.
     fn stamp(&mut self, line: &Unwrapped<'_>, placed: &Placed<'_>) -> Stamp {
         let stamp = if placed.is_decorated() {
             Stamp::of(placed.decorations)
@@ -193,7 +197,8 @@ impl Log {
     fn take(&mut self, line: Line, placed: &Placed<'_>, time: Option<u64>, whole: bool) {
         let (number, decorated) = (placed.number, placed.is_decorated());
         let when = When { time, is_uptime: self.runs.has_uptime(), number };
-        // Where the end is missing, what tells the oldest dialect from the next may be.
+        // If the end is missing, the field that distinguishes the oldest dialect from the next may
+        // be missing.
         let told = |dialect| Some(dialect).filter(|dialect| whole || *dialect != Dialect::Slow);
         match line {
             Line::Request(request) => {
@@ -275,7 +280,7 @@ impl Log {
         self.before_threads += u64::from(since.of_totals && number != last);
         let lost = self.lost();
         self.compared = Compared { refills: self.in_lines.saturating_add(lost), lost };
-        // Those of its own collection: the totals of the one before are missing.
+        // The refills of its own collection match: the totals of the one before are missing.
         let is_own = since.number == number && since.of_last == totals.refills;
         if totals.refills > since.all {
             self.missing = self.missing.saturating_add(totals.refills - since.all);
@@ -284,7 +289,7 @@ impl Log {
         }
     }
 
-    /// What the JVM had not finished when it ended does not go on in the next one.
+    /// Ends the JVM's run: an open cycle does not continue in the next JVM.
     fn end_run(&mut self) {
         for account in &mut self.accounts {
             account.end_run();
@@ -295,7 +300,7 @@ impl Log {
         self.since_totals = SinceTotals::default();
     }
 
-    /// The log has ended.
+    /// Ends the log.
     pub fn finish(&mut self) {
         let mut unwrapper = std::mem::take(&mut self.unwrapper);
         unwrapper.finish(|one| self.unwrapped(&one));
@@ -308,12 +313,13 @@ impl Log {
         &self.accounts
     }
 
-    /// The JDKs that wrote the lines, as far as they tell; more than one if logs of several JVMs were given.
+    /// The JDKs that wrote the lines, as far as the lines show; more than one if logs of several
+    /// JVMs were given.
     pub fn releases(&self) -> Vec<&'static str> {
         self.releases.names(self.skipped.damaged)
     }
 
-    /// How many JVMs wrote the log, one after the other.
+    /// The number of JVMs that wrote the log, one after the other.
     pub fn jvms(&self) -> u64 {
         match self.prefixes.mixed() {
             Some(names) => self.runs.count().max(names as u64),
@@ -321,7 +327,8 @@ impl Log {
         }
     }
 
-    /// Whether the lines of several JVMs are mixed, so that nothing tells which collection a line is of.
+    /// Whether the lines of several JVMs are mixed, so that a line cannot be assigned to a
+    /// collection.
     pub fn is_mixed(&self) -> bool {
         !self.is_newest_first() && (self.runs.are_mixed() || self.prefixes.mixed().is_some())
     }
@@ -333,15 +340,17 @@ impl Log {
         self.runs.is_newest_first() || back >= FEW && back / 2 > on
     }
 
-    /// Whether lines are in the order one JVM after the other wrote them in, so that sums can be compared.
+    /// Whether the lines are in the order in which one JVM after the other wrote them, so that sums
+    /// can be compared.
     pub fn is_in_order(&self) -> bool {
         !self.is_newest_first() && !self.is_mixed()
     }
 
-    /// Whether it is Shenandoah's log. It writes the totals before the threads' lines of a collection, takes
-    /// buffers away twice in some, and in others writes the totals of the one before once more.
+    /// Whether this is Shenandoah's log. It writes the totals before the threads' lines of a
+    /// collection. In some collections it takes buffers away twice, and in others it repeats the
+    /// totals of the one before.
     pub fn is_shenandoah(&self) -> bool {
-        self.before_threads > 0 && self.before_threads >= self.totals.lines / 4
+        self.before_threads > 0 && self.before_threads >= self.totals.lines / 8
     }
 
     /// Refills of cycles whose collection's line is missing.
@@ -349,7 +358,7 @@ impl Log {
         self.accounts.iter().fold(0, |sum, account| sum.saturating_add(account.lost))
     }
 
-    /// What the threads' lines had added up to at the last totals.
+    /// The sums of the threads' lines at the last totals.
     pub(super) fn compared(&self) -> Compared {
         self.compared
     }
@@ -359,7 +368,7 @@ impl Log {
         self.missing
     }
 
-    /// Whether a totals line was there before.
+    /// Whether a totals line has occurred before.
     fn is_repeated(&self, totals: &Totals, when: When) -> bool {
         let Some((last, before)) = &self.last_totals else { return false };
         let is_older = when.is_before(last) && when.number < last.number;
@@ -367,7 +376,7 @@ impl Log {
         is_older || is_same && when.number.is_some()
     }
 
-    /// How the threads' lines at collections compare with the totals lines.
+    /// The comparison of the threads' lines at collections with the totals lines.
     pub fn agreement(&self) -> Agreement {
         match (self.more, self.missing) {
             _ if self.totals.lines == 0 || self.accounts.is_empty() => Agreement::Unknown,

@@ -1,5 +1,4 @@
-//! What is written into a line for those who look at it: colours for terminals, entities for web
-//! pages.
+//! Markup in a line for human readers: colours for terminals, entities for web pages.
 
 /// Characters as HTML writes them.
 const ENTITIES: [(&[u8], u8); 9] = [
@@ -14,10 +13,11 @@ const ENTITIES: [(&[u8], u8); 9] = [
     (b"&#62;", b'>'),
 ];
 
-/// Without entities; none if the text has none, or is not HTML's: that has no `<` and no `>`.
+/// The text without entities. `None` if it has none, or is not HTML's: HTML text has no `<` and no
+/// `>`.
 pub(super) fn without_entities(text: &[u8]) -> Option<Vec<u8>> {
     let mut at = text.iter().position(|byte| *byte == b'&')?;
-    // The arrow of a size that changes is enough, whatever stands before the line.
+    // The arrow of a changed size is enough, whatever precedes the line.
     let has_arrow = || contains(text, b"-&gt;") || contains(text, b"-&#62;");
     if text.iter().any(|byte| matches!(byte, b'<' | b'>')) && !has_arrow() {
         return None;
@@ -42,7 +42,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// Without the sequences by which terminals are told colours.
+/// The text without terminal colour sequences.
 pub(super) fn without_colours(text: &[u8]) -> Vec<u8> {
     const ESCAPE: u8 = 0x1b;
     let mut plain = Vec::with_capacity(text.len());

@@ -1,33 +1,33 @@
-//! Reading what HotSpot logs of its thread-local allocation buffers: `-Xlog:gc+tlab` of JDK 9 and later,
+//! Reads HotSpot's log of its thread-local allocation buffers: `-Xlog:gc+tlab` of JDK 9 and later,
 //! `-XX:+PrintTLAB` of JDK 8.
 //!
-//! | module | is |
+//! | module | content |
 //! |---|---|
 //! | `tokens` | a message as labelled numbers |
-//! | `line` | a message as what it says, in any of the three dialects |
-//! | `place` | where in a line the message is, and what precedes it |
-//! | `stamp` | when a line was written |
-//! | `unwrap` | a line without what collectors of logs put around it |
+//! | `line` | a message as data, in any of the three dialects |
+//! | `place` | the message in a line, and the text before it |
+//! | `stamp` | the time of a line |
+//! | `unwrap` | a line without the wrapping of log collectors |
 //! | `markup` | a line without colours and entities |
-//! | `document` | lines in JSON that is no matter of lines |
+//! | `document` | entries of JSON that are not one to a line |
 //! | `source` | the files of a log in the order they were written, and their lines |
-//! | `run` | which of several JVMs a line is of |
-//! | `whose` | what a prefix says of that |
-//! | `release` | which JDKs wrote the lines |
-//! | `account` | what one thread's lines add up to |
-//! | `log` | what all lines add up to |
-//! | `verdict` | which threads starve, which hoard; and when nothing can be said |
-//! | `cycles` | who allocated how much between two collections |
+//! | `run` | the JVM of a line, among several |
+//! | `whose` | the JVM of a line, by its prefix |
+//! | `release` | the JDKs that wrote the lines |
+//! | `account` | the sums of one thread's lines |
+//! | `log` | the sums of all lines |
+//! | `verdict` | threads with too little or too much buffer |
+//! | `cycles` | bytes allocated by each thread between two collections |
 //! | `history` | the sizes that threads desired, over time |
-//! | `candidate`, `replay` | what other sizings would have done with that |
+//! | `candidate`, `replay` | the effect of other sizings |
 //!
-//! The log is read once, as bytes, and what is kept is a few numbers per thread, so that a pipe and a log of
-//! any length will do. Lines are recognised by their labels, never by columns: decorations are the user's
-//! choice, and the fields differ between releases. A regular expression per dialect was refused: three of
-//! them per line cost more than the disk, and none says where a line is damaged.
+//! The log is read once, as bytes, and a few numbers per thread are kept, so a pipe and a log of
+//! any length work. Lines are recognised by their labels, never by columns: decorations are the
+//! user's choice, and the fields differ between releases. Refused: a regular expression per
+//! dialect. Three of them per line cost more than the disk, and none shows where a line is damaged.
 //!
-//! Sources of the formats: `threadLocalAllocBuffer.cpp` and `threadLocalAllocBuffer.inline.hpp` of HotSpot,
-//! before and after JDK-8381834; JEP 158 and JEP 271 for what precedes a message.
+//! Sources of the formats: `threadLocalAllocBuffer.cpp` and `threadLocalAllocBuffer.inline.hpp` of
+//! HotSpot, before and after JDK-8381834; JEP 158 and JEP 271 for the text before a message.
 
 mod account;
 mod candidate;

@@ -1,21 +1,23 @@
-//! Where in a line a message about buffers is, and what precedes it.
+//! Finds a message about buffers in a line, and the text before it.
 //!
-//! HotSpot writes decorations, the number of the collection, the message. Before them stands whatever a
-//! collector of logs adds, or what the program printed without an end of a line. A reader for each such
-//! prefix was refused: there is no end of them, and a message is found without knowing any.
+//! HotSpot writes decorations, the number of the collection, and the message. Before them may stand
+//! the prefix of a log collector, or output of the program without an end of line.
+//!
+//! Refused: a reader for each such prefix. Their number has no limit, and a message is found
+//! without knowing any.
 
 use super::line::{is_cut_prefix, is_message};
 
-/// A message about buffers, and what precedes it in its line.
+/// A message about buffers, and the text before it in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed<'a> {
-    /// What stands before it all, and is not HotSpot's.
+    /// The text before everything that HotSpot wrote.
     pub(super) prefix: &'a [u8],
     /// `[0.5s][trace][gc,tlab]`; empty if there are none.
     pub(super) decorations: &'a [u8],
-    /// That of the collection: `GC(7)`.
+    /// The number of the collection: `GC(7)`.
     pub(super) number: Option<u64>,
-    /// From its first word to the line's end.
+    /// The message, from its first word to the line's end.
     pub(super) message: &'a [u8],
 }
 
@@ -25,8 +27,9 @@ impl<'a> Placed<'a> {
         !self.decorations.is_empty() || self.number.is_some()
     }
 
-    /// Whose line it is, where a collector of logs says so: Compose's `web-1  | `, kubectl's `[pod/web/java] `, or
-    /// a process as syslog and the journal write it, `Jan 01 00:00:00 host java[123]: `. Empty if it does not.
+    /// The origin of the line, where a log collector names it: Compose's `web-1  | `, kubectl's
+    /// `[pod/web/java] `, or a process as syslog and the journal write it, `Jan 01 00:00:00 host
+    /// java[123]: `. Otherwise empty.
     pub(super) fn source(&self) -> &'a [u8] {
         let prefix = self.prefix.trim_ascii();
         let name = |text: &'a [u8]| {
@@ -46,22 +49,22 @@ impl<'a> Placed<'a> {
             let open = text.iter().position(|byte| *byte == b'[')?;
             (!name(&text[..open]).is_empty()).then_some(&text[open + 1..])
         });
-        // A process by its number, or as Heroku writes it: `app[web.1]:`.
+        // A process by its number, or in Heroku's form: `app[web.1]:`.
         let is = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_lowercase() || *byte == b'.';
         let has_digit = |id: &[u8]| id.iter().any(u8::is_ascii_digit);
         if id.is_some_and(|id| has_digit(id) && id.iter().all(is)) { process } else { b"" }
     }
 }
 
-/// Words with which they begin.
+/// The first words of such messages.
 const WORDS: [&[u8]; 2] = [b"TLAB", b"ThreadLocalAllocBuffer::"];
 
-/// The message of a line and what precedes it, if it may be about buffers.
+/// The message of a line and the text before it, if the message may be about buffers.
 pub(super) fn placed(line: &[u8]) -> Option<Placed<'_>> {
     from_the_left(line).or_else(|| from_the_message(line))
 }
 
-/// As HotSpot writes lines: decorations, the collection, the message.
+/// A line as HotSpot writes it: decorations, the collection, the message.
 fn from_the_left(line: &[u8]) -> Option<Placed<'_>> {
     let mut rest = line;
     while let [b'[', after @ ..] = rest {
@@ -87,14 +90,14 @@ fn from_the_left(line: &[u8]) -> Option<Placed<'_>> {
     is.then_some(Placed { prefix: b"", decorations, number, message: rest })
 }
 
-/// As collectors of logs and other threads leave them, with whatever before them. The search is for the
-/// message, and what precedes it is read from there to the left.
+/// A line with any text before it, as log collectors and other threads leave it. The search finds
+/// the message, and the text before it is read from there to the left.
 fn from_the_message(line: &[u8]) -> Option<Placed<'_>> {
     let (mut at, mut first) = (0, None);
     let message = loop {
         let word = |rest: &[u8]| WORDS.iter().any(|word| rest.starts_with(word));
         let Some(found) = (at..line.len()).find(|from| line[*from] == b'T' && word(&line[*from..])) else {
-            // No message begins whole; it may be cut within its beginning.
+            // No message begins completely here, but one may be cut within its beginning.
             break first?;
         };
         if is_message(&line[found..]) {
@@ -129,8 +132,8 @@ fn from_the_message(line: &[u8]) -> Option<Placed<'_>> {
     Some(Placed { prefix: &line[..from], decorations: &line[from..end], number, message: &line[message..] })
 }
 
-/// What is in brackets before a message has blanks at its end only; sizes of generations, which JDK 8 writes
-/// in brackets, have them within.
+/// A decoration in brackets has blanks at its end only. Sizes of generations, which JDK 8 writes in
+/// brackets, have blanks within.
 fn is_decoration(text: &[u8]) -> bool {
     !text.trim_ascii_end().contains(&b' ')
 }

@@ -1,17 +1,18 @@
-//! Which JDKs wrote a log, as far as its lines tell.
+//! The JDKs that wrote a log, as far as its lines show.
 //!
-//! JDK 8 and JDK 9 write the same messages. What tells them apart is that unified logging, which is of JDK 9,
-//! decorates them, and writes the collection's number even where it was told not to decorate. A line of JDK 9
-//! that was cut may look like one of JDK 16, so that a few of those among damaged ones say nothing.
+//! JDK 8 and JDK 9 write the same messages. They differ because unified logging, which came with
+//! JDK 9, decorates messages. It also writes the collection's number even without decorations. A
+//! cut line of JDK 9 may look like one of JDK 16, so a few such lines among damaged ones are
+//! ignored.
 
 use super::line::Dialect;
 
-/// How many lines there are of each kind.
+/// The number of lines of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Releases {
     fast_decorated: u64,
     fast_bare: u64,
-    /// Of those the ones that would have the number of a collection.
+    /// Lines among them that would have the number of a collection.
     fast_bare_at_collections: u64,
     slow: u64,
     capacity: u64,
@@ -19,7 +20,7 @@ pub(super) struct Releases {
 }
 
 impl Releases {
-    /// Takes in a line that is none of a size that changed, or one that tells.
+    /// Takes in a line, except a changed size without a dialect.
     pub(super) fn add(&mut self, dialect: Option<Dialect>, decorated: bool, at_collection: bool) {
         match dialect {
             Some(Dialect::Fast) if decorated => self.fast_decorated += 1,
@@ -33,7 +34,7 @@ impl Releases {
         }
     }
 
-    /// What they are called, the oldest first. `damaged`: how many lines are.
+    /// The names of the JDKs, the oldest first. `damaged` is the number of damaged lines.
     pub(super) fn names(&self, damaged: u64) -> Vec<&'static str> {
         let fast = self.fast_decorated + self.fast_bare;
         let is_cut = fast > 0 && self.slow <= damaged;

@@ -1,38 +1,45 @@
-//! What another sizing would have done with what the threads of a log allocated.
+//! The effect that another sizing would have had on the allocation of a log's threads.
 //!
-//! The decisions are the heap's own ([`allotment::tlab::sizing`]); what they are applied to is a model. In
-//! a cycle a thread allocates the bytes it did, evenly over the cycle's time; of each buffer it drops, as
-//! many bytes stay unused as on average in the log, at most what the sizing under trial tolerates; its last
-//! buffer is lost at the collection; but that of the thread which allocated most, whose refill found no room and
-//! so began the collection, is then no larger than what it used. Collections come when they came. So the replay does not know the
-//! objects' sizes (objects that a buffer cannot hold, slow allocations) and not that an eden filled with
-//! waste is collected sooner: it compares sizings, and the row with the JVM's own settings beside what the
-//! log says shows how far it can be believed.
+//! The decisions are the heap's own ([`allotment::tlab::sizing`]), applied to a model:
+//!
+//! - In a cycle a thread allocates the bytes it did, evenly over the cycle's time.
+//! - In each buffer that a thread drops, as many bytes stay unused as on average in the log, at
+//!   most what the tried sizing tolerates.
+//! - A thread's last buffer is lost at the collection.
+//! - The thread that allocated most began the collection, since its refill found no room. Its last
+//!   buffer is therefore no larger than the bytes used in it.
+//! - Collections come when they came in the log.
+//!
+//! So the replay does not know the objects' sizes (objects that a buffer cannot hold, slow
+//! allocations). It also ignores that an eden filled with waste is collected sooner. It compares
+//! sizings; the row with the JVM's own settings, beside the log's figures, shows how reliable it
+//! is.
 
 use super::candidate::Candidate;
 use super::cycles::{Cycles, Share};
 use allotment::tlab::budget::{Budget, CensusEntry, Settlement};
 use allotment::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Settings, Sizing};
 
-/// Bytes of the object that waits for a buffer: it adds to the buffer's size, and hardly matters.
+/// Bytes of the object that waits for a buffer. They add to the buffer's size, and hardly matter.
 const OBJECT: usize = 64;
 
-/// Refills that are tried one by one, in all. Sizes of a damaged log may be anything, and each line may tell of
-/// billions of refills.
+/// The most refills that are simulated one by one, in total. Sizes of a damaged log may be
+/// anything, and each line may contain billions of refills.
 const MOST_REFILLS: u64 = 1 << 22;
 
-/// Refills of a thread in a cycle that are tried in any case: within fewer the sizes have settled.
+/// The refills of a thread in a cycle that are always simulated; the sizes have settled within
+/// fewer.
 const LEAST_REFILLS: u64 = 1 << 10;
 
 /// `TLABIdlePercent`, the default.
 const IDLE_PERCENT: f64 = 1.0;
 
-/// What a sizing did.
+/// The results of a sizing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Buffers taken.
     pub refills: u64,
-    /// Bytes of them.
+    /// Bytes of the buffers taken.
     pub buffers: u64,
     /// Bytes left in buffers at collections.
     pub gc_waste: u64,
@@ -42,7 +49,8 @@ pub struct Replayed {
     pub largest: u64,
 }
 
-/// Applies a sizing to the cycles of a log. `most_desired`: the largest size that any thread desired.
+/// Applies a sizing to the cycles of a log. `most_desired` is the largest size that any thread
+/// desired.
 pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Replayed {
     let capacity = cycles.ends.first().map_or(0, |end| usize_of(end.capacity));
     let mut settings = Settings { capacity, ..candidate.settings.clone() };
@@ -76,7 +84,8 @@ pub fn replay(cycles: &Cycles, candidate: &Candidate, most_desired: u64) -> Repl
     done
 }
 
-/// How many threads there are. One has several shares where a collection takes its buffers away several times.
+/// The number of threads. A thread has several shares where a collection takes its buffers away
+/// several times.
 fn threads(shares: &[Share]) -> usize {
     let mut threads: Vec<u32> = shares.iter().map(|share| share.thread).collect();
     threads.sort_unstable();
@@ -84,8 +93,8 @@ fn threads(shares: &[Share]) -> usize {
     threads.len()
 }
 
-/// The largest buffer a collector gives: where the largest size desired is a power of two, it was moved to
-/// the bound (half a region, a region); otherwise there was no bound that mattered.
+/// The largest buffer that a collector gives. If the largest desired size is a power of two, it was
+/// limited by a bound (half a region, a region). Otherwise no bound mattered.
 fn limit(cycles: &Cycles, most_desired: u64) -> usize {
     const LEAST_BOUND: u64 = 64 << 10;
     if most_desired >= LEAST_BOUND && most_desired.is_power_of_two() {
@@ -98,9 +107,9 @@ struct Heap {
     config: Config,
     averages: Averages,
     budget: Budget,
-    /// By thread; none before it allocates.
+    /// The sizing of each thread; `None` before the thread allocates.
     sizings: Vec<Option<Sizing>>,
-    /// Refills of a thread in a cycle after which the rest is taken to be like them.
+    /// The number of simulated refills of a thread in a cycle. The rest is assumed to be equal.
     singly: u64,
 }
 
@@ -111,7 +120,7 @@ impl Heap {
         if sizings.len() <= index {
             sizings.resize(index + 1, None);
         }
-        // Out of its place while it runs, for a census walks over all.
+        // Taken out of its place while it runs, since a census walks over all sizings.
         let mut sizing = sizings[index].take().unwrap_or_else(|| Sizing::start(config, averages));
         let (mut used, mut refills) = (0_u64, 0_u64);
         while used < share.allocated {
@@ -125,14 +134,14 @@ impl Heap {
             let size = request.size as u64;
             let dropped = share.dropped.min(sizing.refill_waste_limit() as u64).min(size - OBJECT as u64);
             let holds = size - dropped;
-            // Behind so many refills they are all alike.
+            // After that many refills all others are equal.
             let times = if refills < *singly { 1 } else { (share.allocated - used).div_ceil(holds) };
             refills = refills.saturating_add(times);
             used = used.saturating_add(holds.saturating_mul(times));
             done.buffers = done.buffers.saturating_add(size.saturating_mul(times));
             done.slow_waste = done.slow_waste.saturating_add(dropped.saturating_mul(times));
             if used >= share.allocated {
-                // The last buffer is not dropped but taken away, or ends where the eden does.
+                // The last buffer is not dropped but taken away, or ends where the eden ends.
                 let left = (used - share.allocated).saturating_add(dropped);
                 done.slow_waste -= dropped;
                 if began_it {
@@ -147,7 +156,7 @@ impl Heap {
         sizings[index] = Some(sizing);
     }
 
-    /// Threads allocate from so many bytes from here on.
+    /// Sets the bytes that threads allocate from, from here on.
     fn set_capacity(&mut self, capacity: usize) {
         self.budget.set_capacity(capacity);
         let share = self.budget.share();
@@ -173,7 +182,7 @@ impl Heap {
     }
 }
 
-/// Sizes of a log that is damaged may be anything.
+/// The sizes of a damaged log may be anything.
 fn usize_of(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

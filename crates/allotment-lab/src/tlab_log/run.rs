@@ -1,19 +1,26 @@
-//! Which JVM of several a line is of, and when it was written in a time that goes on through all of them.
+//! Assigns a line to one of several JVMs, and gives it a time that continues through all of them.
 //!
-//! Logs of several JVMs come in one file or in rotated files with one name. A JVM has begun anew where the
-//! uptime has: by more than lines overtake each other, so to less than half of what it was. Where lines
-//! have no uptime the numbers of collections tell the same. A date that goes back tells nothing: clocks are set.
-//! Where a collector of logs says whose a line is, that tells most: another name is another JVM, and a name that
-//! comes back means that the lines of several are mixed. So does an uptime that goes on, again and again, where it
-//! was before another began, and so do numbers of collections that go back several times in one JVM. Then nothing
-//! tells which collection a line is of. A line unlike all before it, in its dialect or in having decorations, is of
-//! another release, so of another JVM. Times that mostly go back are those of a log with its newest line first.
+//! Logs of several JVMs come in one file or in rotated files with one name. Several signs tell the
+//! JVMs apart:
+//!
+//! - A new JVM has begun if the uptime falls to less than half. Lines that overtake each other
+//!   differ by less.
+//! - Without uptimes, the numbers of collections serve in the same way.
+//! - A date that goes back means nothing, since clocks are set.
+//! - Another name from a log collector is another JVM. A name that comes back means that lines of
+//!   several JVMs are mixed.
+//! - Lines are also mixed if an uptime repeatedly continues from before another JVM began, or if
+//!   numbers of collections go back several times in one JVM. Then no line can be assigned to its
+//!   collection.
+//! - A new kind of line, in its dialect or in having decorations, is of another release, and so of
+//!   another JVM.
+//! - Times that mostly go back belong to a log with its newest line first.
 
 use super::line::Dialect;
 use super::stamp::Stamp;
 use std::collections::BTreeSet;
 
-/// ns by which lines of two threads may be in the wrong order.
+/// The largest disorder of two threads' lines, in ns.
 const OVERTAKING: u64 = 10_000_000;
 
 /// The JVMs of a log, one after the other.
@@ -26,59 +33,61 @@ pub(super) struct Runs {
     uptime: u64,
     /// The largest number of a collection of this JVM.
     number: u64,
-    /// Time of the JVMs before.
+    /// Total time of the JVMs before.
     before: u64,
     /// The latest uptime of the JVM before.
     ended: u64,
-    /// How often a line went on where that had ended.
+    /// How often a line continued where that JVM had ended.
     returns: u64,
-    /// Whose lines these are, and whose there were.
+    /// The origin of the current lines, and the earlier origins.
     source: Vec<u8>,
     sources: BTreeSet<Vec<u8>>,
     mixed: bool,
-    /// Which kinds of lines there were.
+    /// The kinds of lines so far.
     kinds: BTreeSet<Kind>,
     kind: Option<Kind>,
-    /// The number of the line before that had one, and that at which the JVM before ended.
+    /// The number in the last line that had one, and the number at which the JVM before ended.
     last_number: Option<u64>,
     ended_number: u64,
     /// How often the number has gone back in this JVM.
     backs: u64,
-    /// Lines of collections, and how often one was later than lines overtake each other.
+    /// Lines of collections, and how many of them were later than lines overtake each other.
     lines: u64,
     late: u64,
     is_late: bool,
-    /// The next line begins a JVM: it is of another kind.
+    /// The next line begins a JVM, since a line of a new kind came.
     begins: bool,
-    /// The time of the line before, and how often times have gone on and back.
+    /// The time of the line before, and how often times rose and fell.
     last_time: Option<(Clock, u64)>,
     forward: u64,
     backward: u64,
 }
 
-/// What does not change in the lines of one JVM: the dialect, and whether they have decorations.
+/// Properties that are constant for the lines of one JVM: the dialect, and whether they have
+/// decorations.
 pub(super) type Kind = (Dialect, bool);
 
-/// Numbers go back at most where files were put together in the wrong order; so often they do not.
+/// The number of falls that shows mixed lines. Files joined in the wrong order cause fewer.
 const MOST_BACKS: u64 = 3;
 
-/// A JVM that does nothing for a while goes on where another had ended; so many do not.
+/// The number of returns that shows mixed lines. A JVM that pauses and continues where another had
+/// ended causes fewer.
 const MOST_RETURNS: u64 = 3;
 
-/// Names that are kept; the names of more are no names.
+/// The most names that are kept; more different prefixes are no names.
 const MOST_SOURCES: usize = 1000;
 
-/// Which time is told: the first that a line has.
+/// The clock in use: the first that a line has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Clock {
     Uptime,
     Epoch,
-    /// None: the numbers of collections.
+    /// No clock: the numbers of collections.
     Number,
 }
 
 impl Runs {
-    /// Whether a JVM begins with a line; and its time in ns, from whenever.
+    /// Whether a JVM begins with a line, and the line's time in ns from an arbitrary origin.
     pub(super) fn line(&mut self, stamp: Stamp, number: Option<u64>, source: &[u8]) -> (bool, Option<u64>) {
         self.any = true;
         let other = self.other(source) | std::mem::take(&mut self.begins);
@@ -90,7 +99,7 @@ impl Runs {
             (None, Some(number)) => number < self.number.div_ceil(2),
             (None, None) => false,
         };
-        // From what the next one had reached to where the last one was, in one line.
+        // The uptime jumps from where the new JVM is to where the last one ended, in one line.
         if let Some(now) = stamp.uptime
             && self.ended > 0
             && (self.ended..=self.ended.saturating_add(self.ended / 2)).contains(&now)
@@ -130,17 +139,17 @@ impl Runs {
         (begins, time)
     }
 
-    /// Notes what a whole line is: the next line begins a JVM if there was none of its kind.
+    /// Records the kind of a complete line. The next line begins a JVM if this kind is new.
     pub(super) fn kind(&mut self, kind: Kind) {
         if self.kind == Some(kind) {
             return;
         }
-        // A kind that comes back is that of a line which was cut by whoever collected it.
+        // A kind that comes back is that of a line which a log collector cut.
         self.begins |= self.kinds.insert(kind) && self.kind.is_some();
         self.kind = Some(kind);
     }
 
-    /// Notes whether time goes on or back.
+    /// Records whether time rises or falls.
     fn step(&mut self, stamp: Stamp, number: Option<u64>) {
         let uptime = stamp.uptime.map(|now| (Clock::Uptime, now));
         let epoch = stamp.epoch.map(|now| (Clock::Epoch, now));
@@ -166,7 +175,7 @@ impl Runs {
         self.mixed |= self.backs >= MOST_BACKS;
     }
 
-    /// Whether times are those of the JVM's uptime, which nobody sets.
+    /// Whether times are the JVM's uptime, which cannot be set.
     pub(super) fn has_uptime(&self) -> bool {
         self.clock == Some(Clock::Uptime)
     }
@@ -176,7 +185,7 @@ impl Runs {
         self.backward >= 2 && self.backward / 2 > self.forward
     }
 
-    /// Whether a line is of another JVM than the line before, by whose it is.
+    /// Whether a line is of another JVM than the line before, by its origin.
     fn other(&mut self, source: &[u8]) -> bool {
         if source.is_empty() || source == self.source {
             return false;
@@ -189,12 +198,12 @@ impl Runs {
         !is_first
     }
 
-    /// How many there are.
+    /// The number of JVMs.
     pub(super) fn count(&self) -> u64 {
         if self.are_mixed() { self.sources.len().max(2) as u64 } else { u64::from(self.any) + self.restarts }
     }
 
-    /// Whether their lines are mixed.
+    /// Whether the lines of the JVMs are mixed.
     pub(super) fn are_mixed(&self) -> bool {
         let late = self.late >= MOST_BACKS && self.late >= self.lines / 20;
         self.mixed || late
@@ -305,7 +314,7 @@ mod tests {
         }
         assert_eq!((runs.count(), runs.are_mixed()), (2, true));
         let mut runs = Runs::default();
-        // One after the other, the second of which sleeps.
+        // JVMs one after the other, the second of which sleeps.
         for ms in [100, 200, 10, 20, 900, 10, 950, 5, 100, 1000] {
             runs.line(uptime(ms), None, b"");
         }

@@ -1,8 +1,9 @@
 //! The files of a log in the order they were written, and their lines.
 //!
-//! HotSpot renames a full log to `name.0`, `name.1` and so on, and starts over when the numbers end; neither
-//! the numbers nor the order on a command line say which is older. The times in the files do: their dates, where
-//! all have one, and else the JVM's uptime. Files whose lines carry no time stay in the order given.
+//! HotSpot renames a full log to `name.0`, `name.1` and so on, and starts over when the numbers
+//! end. So neither the numbers nor the order on a command line show which file is older. The times
+//! in the files do: their dates, where all files have one, and else the JVM's uptime. Files whose
+//! lines have no time stay in the given order.
 
 use super::Log;
 use super::document;
@@ -17,25 +18,25 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes read at a time. Longer lines are nothing that HotSpot writes, and are not kept.
+/// Bytes read at a time. HotSpot writes no longer lines, and longer lines are not kept.
 const CHUNK: usize = 256 << 10;
 
-/// Bytes at a file's beginning in which a time is looked for, and an entry of JSON.
+/// Bytes at a file's beginning that are searched for a time and for an entry of JSON.
 const BEGINNING: u64 = 64 << 10;
 
-/// Where a log is.
+/// The files of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sources {
-    /// In the order they are read; `-` is standard input.
+    /// The paths in reading order; `-` is standard input.
     paths: Vec<PathBuf>,
 }
 
 impl Sources {
-    /// The files named, with their rotated siblings, in the order they were written. A file that is named
-    /// twice is read once.
+    /// The named files, with their rotated siblings, in the order they were written. A file that is
+    /// named twice is read once.
     ///
     /// # Errors
-    /// One of them is not there.
+    /// One of them does not exist.
     pub fn find(names: &[PathBuf]) -> Result<Self, InputError> {
         let mut paths = Vec::new();
         let mut seen = HashSet::new();
@@ -51,7 +52,7 @@ impl Sources {
             paths.into_iter().map(|path| (beginning(&path), path)).collect();
         let all = |of: fn(&Stamp) -> Option<u64>| begun.iter().all(|(stamp, _)| of(stamp).is_some());
         let (dated, timed) = (all(|stamp| stamp.epoch), all(|stamp| stamp.uptime));
-        // Stable: files that begin at one time stay in their order.
+        // The sort is stable: files that begin at one time stay in their order.
         if dated {
             begun.sort_by_key(|(stamp, _)| stamp.epoch);
         } else if timed {
@@ -79,16 +80,17 @@ impl Sources {
     }
 }
 
-/// Reads a log of one file, whose bytes these are.
+/// Reads a log of one file, given as its bytes.
 ///
 /// ```
-/// let line = b"[0.5s][gc,tlab] TLAB fill: thread: 0x7f [id: 7] capacity: 64K slow allocs: 0  refills: 1\n";
+/// let line = b"[0.5s][gc,tlab] TLAB fill: thread: 0x7f [id: 7] \
+///     capacity: 64K slow allocs: 0  refills: 1\n";
 /// let log = allotment_lab::tlab_log::read(line).unwrap();
 /// assert_eq!(log.accounts()[0].refills, 1);
 /// ```
 ///
 /// # Errors
-/// It is packed by another program than gzip, is damaged, as JSON is too, or is no text.
+/// The bytes are packed by another program than gzip, are damaged (JSON included), or are no text.
 pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     let mut log = Log::default();
     read_input(Input::of("the log", io::Cursor::new(bytes.to_vec()))?, &mut log)?;
@@ -96,8 +98,8 @@ pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     Ok(log)
 }
 
-/// Reads one file. What is packed or JSON and was cut off is read as far as it goes, as a text that
-/// was cut off is.
+/// Reads one file. A packed file or a JSON file that was cut off is read as far as it goes, as a
+/// text that was cut off is.
 fn read_input(mut input: Input, log: &mut Log) -> Result<(), InputError> {
     match read_text(&mut input, log) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -108,11 +110,11 @@ fn read_input(mut input: Input, log: &mut Log) -> Result<(), InputError> {
     }
 }
 
-/// The file and, beside it, those with its name, a point and digits, packed or not.
+/// The file, and the files beside it with its name, a point and digits, packed or not.
 fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, InputError> {
     let is_file = || fs::metadata(name).map_or(true, |about| about.is_file());
     if is_standard_input(name) || !is_file() {
-        // A pipe is alone, and so is what reading refuses.
+        // A pipe has no siblings, and neither has a path that the reader will refuse.
         return Ok(vec![name.to_path_buf()]);
     }
     let directory = match name.parent() {
@@ -132,8 +134,8 @@ fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, InputError> {
     }
     found.sort();
     let mut paths: Vec<PathBuf> = found.into_iter().map(|other| name.with_file_name(other)).collect();
-    // The one being written is the newest, where no time says otherwise. If there is none, and no other, opening
-    // it tells why.
+    // The file being written is the newest, unless a time says otherwise. If it does not exist, and
+    // no sibling either, opening it reports the reason.
     if fs::symlink_metadata(name).is_ok() {
         paths.push(name.to_path_buf());
     } else if paths.is_empty() {
@@ -142,11 +144,11 @@ fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(paths)
 }
 
-/// When a regular file's first line with a time was written.
+/// The time of the first line with a time in a regular file.
 fn beginning(path: &Path) -> Stamp {
     let is_file = !is_standard_input(path) && fs::metadata(path).is_ok_and(|about| about.is_file());
     let mut text = Vec::new();
-    // What cannot be read is told when it is.
+    // An unreadable file is reported when it is read.
     if is_file && let Ok(input) = Input::open(path) {
         let _ = input.take(BEGINNING).read_to_end(&mut text);
     }
@@ -162,7 +164,7 @@ fn beginning(path: &Path) -> Stamp {
     text.split(|byte| *byte == b'\n').find_map(of_line).unwrap_or_default()
 }
 
-/// What stands in brackets at a line's beginning.
+/// The text in brackets at a line's beginning.
 fn leading(line: &[u8]) -> &[u8] {
     let mut rest = line;
     while let [b'[', after @ ..] = rest
@@ -173,10 +175,10 @@ fn leading(line: &[u8]) -> &[u8] {
     &line[..line.len() - rest.len()]
 }
 
-/// Reads a text to its end: JSON that is no matter of lines, and lines.
+/// Reads a text to its end: JSON with entries that are not one to a line, and lines.
 pub(super) fn read_text(mut input: impl Read, log: &mut Log) -> io::Result<()> {
     let mut head = Vec::new();
-    // What fails behind the first bytes fails again when it is read.
+    // An error behind the first bytes occurs again when they are read.
     if let Err(error) = input.by_ref().take(BEGINNING).read_to_end(&mut head)
         && head.is_empty()
     {
@@ -192,7 +194,8 @@ pub(super) fn read_text(mut input: impl Read, log: &mut Log) -> io::Result<()> {
     read_lines(whole, log)
 }
 
-/// Reads lines to the end, whatever ends them (LF, CRLF, or CR where the beginning has nothing else), in one buffer that does not grow.
+/// Reads lines to the end, in one buffer that does not grow. Lines end with LF, CRLF, or CR where
+/// the beginning has nothing else.
 fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     let (mut filled, mut skipping) = (0, false);
@@ -205,7 +208,7 @@ fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> {
             Err(error) => return Err(error),
         };
         let mut rest = &buffer[..filled + count];
-        // What was there before has no end of a line.
+        // The earlier bytes contain no end of a line.
         let mut searched = filled;
         if !is_known && rest.contains(&b'\n') {
             is_known = true;

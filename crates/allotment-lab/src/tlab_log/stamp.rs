@@ -1,27 +1,29 @@
-//! When a line was written.
+//! The time of a line.
 //!
-//! There are two clocks: the JVM's, which begins with it, and the calendar's. A line may have both, several
-//! of one, or none; which there are is the user's choice (`-Xlog:...::uptime,time`), and a collector of logs
-//! adds its own. Dates become nanoseconds since 1970 in UTC, so that +0200 and +0000 compare, and so does the
-//! hour that clocks are set back. A date without an offset is no time: it says nothing of when.
+//! There are two clocks: the JVM's, which begins with the JVM, and the calendar's. A line may have
+//! both, several of one, or none. The user chooses them (`-Xlog:...::uptime,time`), and a log
+//! collector adds its own. Dates become nanoseconds since 1970 in UTC, so that +0200 and +0000
+//! compare, also in the hour that clocks are set back. A date without an offset is ignored, since
+//! it does not fix a time.
 
 use super::tokens::Tokens;
 
-/// What a line's stamps say, in ns.
+/// The times of a line, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// Since the JVM began.
+    /// Time since the JVM began.
     pub(super) uptime: Option<u64>,
-    /// Since 1970, in UTC.
+    /// Time since 1970, in UTC.
     pub(super) epoch: Option<u64>,
 }
 
-/// Numbers of milliseconds from here on (March 1973) are dates, and below uptimes (of 3 years): the log writes
-/// both as `[123ms]`.
+/// The smallest number of milliseconds that is a date (March 1973). Smaller numbers are uptimes (of
+/// up to 3 years). The log writes both as `[123ms]`.
 const LEAST_DATE_MS: u64 = 100_000_000_000;
 
 impl Stamp {
-    /// Of the decorations before a message: `[0.123s][2024-01-01T10:00:00.000+0200][gc,tlab]`.
+    /// The times in the decorations before a message:
+    /// `[0.123s][2024-01-01T10:00:00.000+0200][gc,tlab]`.
     pub(super) fn of(decorations: &[u8]) -> Stamp {
         let mut stamp = Stamp::default();
         for one in decorations.split(|byte| *byte == b'[').filter_map(|part| part.strip_suffix(b"]")) {
@@ -58,8 +60,8 @@ impl Stamp {
         }
     }
 
-    /// What JDK 8 writes before a collection: `2024-01-01T10:00:00.000+0200: 0.123: [GC (Allocation Failure) `,
-    /// with either of the two or both.
+    /// The stamp that JDK 8 writes before a collection: `2024-01-01T10:00:00.000+0200: 0.123: [GC
+    /// (Allocation Failure) `, with either of the two or both.
     pub(super) fn of_old_collection(line: &[u8]) -> Option<Stamp> {
         let mut stamp = Stamp::default();
         let mut rest = line;
@@ -80,14 +82,14 @@ impl Stamp {
         is.then_some(stamp)
     }
 
-    /// This, or what another says of the clocks that this does not have.
+    /// This stamp, with another's times for clocks that this one lacks.
     pub(super) fn or(self, other: Stamp) -> Stamp {
         Stamp { uptime: self.uptime.or(other.uptime), epoch: self.epoch.or(other.epoch) }
     }
 }
 
-/// The date at a text's beginning in ns since 1970 in UTC, and what follows it. None if there is none, if it
-/// has no offset, or if it was before 1970.
+/// The date at a text's beginning in ns since 1970 in UTC, and the text behind it. `None` if there
+/// is no date, if it has no offset, or if it is before 1970.
 pub(super) fn date(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut rest = text;
     let year = number(&mut rest, 4)?;
@@ -126,7 +128,8 @@ pub(super) fn date(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::try_from(ns).ok()?, rest))
 }
 
-/// Days from 1970 to a date of the Gregorian calendar, whose year is taken to begin in March.
+/// Days from 1970 to a date of the Gregorian calendar. For the computation the year begins in
+/// March.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -134,7 +137,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Takes a number of so many digits.
+/// Takes a number of `digits` digits.
 fn number(rest: &mut &[u8], digits: usize) -> Option<i64> {
     let (number, after) = rest.split_at_checked(digits)?;
     if !number.iter().all(u8::is_ascii_digit) {
@@ -144,7 +147,7 @@ fn number(rest: &mut &[u8], digits: usize) -> Option<i64> {
     Some(number.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
 
-/// Takes one of some characters.
+/// Takes one of the given characters.
 fn after(rest: &mut &[u8], any: &[u8]) -> Option<()> {
     let (first, after) = rest.split_first()?;
     any.contains(first).then(|| *rest = after)

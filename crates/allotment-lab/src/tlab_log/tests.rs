@@ -21,7 +21,7 @@ fn read(text: &[u8]) -> Log {
     log
 }
 
-/// Why nothing is said of a log's threads.
+/// Why there is no verdict on a log's threads.
 fn silence(log: &Log) -> Option<String> {
     Judge::of(log).silence().map(String::from)
 }
@@ -123,7 +123,7 @@ fn other_lines_are_foreign_and_cut_ones_damaged() {
     }
     // Another line runs into it.
     assert_eq!(parse(format!("{}{SLOW}", &SLOW[..150]).as_bytes(), true), Line::Damaged);
-    // Without the line's end the last number may be a beginning.
+    // Without the line's end the last number may be incomplete.
     assert_eq!(parse(NEW_FILL.as_bytes(), false), Line::Damaged);
     assert!(matches!(parse(SLOW.as_bytes(), false), Line::Fill(_)));
     // A collector of logs puts its own stamp before the line.
@@ -169,7 +169,8 @@ fn rotated_files_are_found_and_sorted_by_time() {
     assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths(), expected);
     assert_eq!(Sources::find(&[path("gc.log.0"), path("gc.log")]).unwrap().paths(), expected);
     write("gc.log.0", "[2026-01-05T10:00:01.123+0000] middle");
-    // Not all have the same kind of time: as found, the one that is being written last.
+    // The files do not all have the same kind of time, so they stay in the order found, with the
+    // file being written last.
     let found = ["gc.log.0", "gc.log.1", "gc.log"].map(path);
     assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths(), found);
     // By their dates in UTC; 02:30 came twice that night. One of them is packed.
@@ -200,7 +201,7 @@ fn a_replay_of_more_refills_than_can_be_tried_is_their_arithmetic() {
     let log = read(text.as_bytes());
     let settings = "TLABSize=64k,ResizeTLAB=false,RegionSize=1m";
     let done = replay(&log.cycles, &Candidate::list(settings).unwrap()[0], 64 << 10);
-    // The object waiting adds 64 bytes to each.
+    // The waiting object adds 64 bytes to each buffer.
     let each = (1_u64 << 50).div_ceil((64 << 10) + 64);
     assert_eq!((log.cycles.len(), done.refills), (2000, 2000 * each));
 }
@@ -230,13 +231,13 @@ fn a_replay_of_a_steady_thread_is_its_arithmetic() {
         assert_eq!((done.gc_waste, done.slow_waste, done.buffers), (0, 0, 10 << 20), "{settings}: {done:?}");
         done.refills
     };
-    // The object waiting adds 64 bytes to each.
+    // The waiting object adds 64 bytes to each buffer.
     assert_eq!(refills("TLABSize=64k,ResizeTLAB=false,RegionSize=1m"), 10 * 16);
     assert_eq!(refills("TLABSize=4k,ResizeTLAB=false"), 10 * 253);
     assert_eq!(refills("TLABPolicy=hotspot"), 10 * 50);
 }
 
-/// What a model of a JVM's threads did.
+/// The sums of a modelled JVM's threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Truth {
     refills: u64,

@@ -1,18 +1,19 @@
-//! A message as labelled numbers: `slow allocs: 3  refill waste: 16B` is (`slow allocs`, 3), (`refill
-//! waste`, 16, `B`).
+//! A message as labelled numbers: `slow allocs: 3  refill waste: 16B` is (`slow allocs`, 3),
+//! (`refill waste`, 16, `B`).
 //!
-//! All dialects are written that way, so that one reader does for all, and a field that a release adds is a
-//! label that nobody asks for.
+//! All dialects have this form, so one reader handles all of them. A field that a new release adds
+//! is a label that no code asks for.
 
-/// Whole numbers from here on are not all values of a float.
+/// From this value on, a float cannot represent all whole numbers.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A number with what stands before and directly behind it.
+/// A number with the text before it and directly behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Token<'a> {
-    /// What stands between the number before and this one, without blanks, colons and brackets at its ends.
+    /// The text between the previous number and this one, without blanks, colons and brackets at
+    /// its ends.
     pub(super) label: &'a [u8],
-    /// The number without its fraction; the largest number if it is larger.
+    /// The number without its fraction; the largest `u64` if it is larger.
     pub(super) whole: u64,
     /// The number with its fraction.
     pub(super) value: f64,
@@ -23,12 +24,12 @@ pub(super) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// What is behind the point.
+    /// The digits behind the point.
     pub(super) fn fraction(&self) -> f64 {
         if self.value < MOST_EXACT { (self.value - self.whole as f64).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The number as bytes, by its unit; none if there is none or it is no size.
+    /// The number as bytes, by its unit; `None` without a unit, or if it is no size.
     pub(super) fn bytes(&self) -> Option<u64> {
         let shift = match self.unit {
             b"B" => 0,
@@ -107,7 +108,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Without what separates labels from numbers.
+/// A label without separators at its ends.
 fn trimmed(mut label: &[u8]) -> &[u8] {
     let separates = |byte: &u8| matches!(byte, b' ' | b':' | b'[' | b']' | b'(' | b')' | b'\t');
     while let [first, rest @ ..] = label

@@ -1,6 +1,6 @@
-//! A line without what collectors of logs put around it.
+//! A line without the wrapping of log collectors.
 //!
-//! | who | how |
+//! | collector | form |
 //! |---|---|
 //! | Docker (`json-file`), Fluent Bit | `{"log":"...\n","stream":"stdout","time":"..."}` |
 //! | `journalctl -o json`, other JSON | `{"MESSAGE":"...","__REALTIME_TIMESTAMP":"..."}` |
@@ -10,13 +10,13 @@
 //! | terminals | colours |
 //! | web pages | `64K -&gt; 32K` |
 //!
-//! Only what changes the text itself is undone here: JSON, colours, entities, and lines that were
-//! split. What stands before a line, whoever wrote it, is passed over when the message is looked
-//! for ([`super::line`]), which also does for prefixes that nobody has thought of. Of those only
-//! the date is taken.
+//! Only changes of the text itself are undone here: JSON, colours, entities, and split lines. The
+//! search for the message skips any prefix of a line ([`super::line`]), which also works for
+//! unknown prefixes. Of a prefix only the date is taken.
 //!
-//! Pieces of a split line are joined. Docker does not mark them: a piece has no end of a line, as no line
-//! of Fluent Bit's has. What follows tells them apart, so that such a piece waits for its successor.
+//! Pieces of a split line are joined. Docker does not mark them: a piece has no end of a line, and
+//! neither has any line of Fluent Bit. The next line distinguishes the two cases, so such a piece
+//! waits for its successor.
 
 use super::document;
 use super::markup::{hides_json, without_colours, without_entities};
@@ -24,37 +24,37 @@ use super::stamp::{Stamp, date};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Bytes of a line that is joined from pieces; a longer one is nothing that HotSpot writes.
+/// The most bytes of a line that is joined from pieces; HotSpot writes no longer lines.
 const MOST_JOINED: usize = 256 << 10;
 
-/// Streams of which pieces may wait at once: two of each container.
+/// The most streams with waiting pieces: two for each container.
 const MOST_WAITING: usize = 64;
 
 /// Bytes at which Docker splits lines.
 const DOCKER_PIECE: usize = 16 << 10;
 
-/// Wrappers within wrappers that are undone.
+/// The most nested wrappers that are undone.
 const MOST_LAYERS: usize = 4;
 
-/// Keys under which objects have their text.
+/// Keys of an object's text.
 const TEXTS: [&str; 8] =
     ["log", "MESSAGE", "message", "msg", "textPayload", "@message", "line", "short_message"];
 
-/// Keys under which they have an object that has the text.
+/// Keys of an inner object that has the text.
 const INNER: [&str; 2] = ["content", "jsonPayload"];
 
-/// Keys under which they have a date.
+/// Keys of a date.
 const DATES: [&str; 6] = ["time", "timestamp", "@timestamp", "ts", "date", "eventTime"];
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq)]
 struct Content<'a> {
     text: Cow<'a, [u8]>,
-    /// When the collector got it, where it says.
+    /// The time at which the collector received the line, if given.
     stamp: Stamp,
-    /// Which stream it is of, where it says: pieces of two of them may interleave.
+    /// The stream of the line, if given: pieces of two streams may interleave.
     stream: Vec<u8>,
-    /// Whose it is, where it says.
+    /// The origin of the line, if given.
     source: Source,
     end: End,
 }
@@ -65,16 +65,16 @@ impl Content<'_> {
     }
 }
 
-/// Whose a line is, as the fields of an object say.
+/// The origin of a line, by the fields of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Source {
-    /// By what one process, container or pod has, and no other.
+    /// Identifiers that one process, container or pod has, and no other.
     pub(super) id: Vec<u8>,
-    /// By labels, which a user chooses.
+    /// Labels, which a user chooses.
     pub(super) labels: Vec<u8>,
 }
 
-/// Where objects say which process, container or pod it was.
+/// Paths of the fields that identify a process, container or pod.
 const IDS: [&[&str]; 7] = [
     &["_HOSTNAME"],
     &["_PID"],
@@ -85,17 +85,17 @@ const IDS: [&[&str]; 7] = [
     &["container", "id"],
 ];
 
-/// Where they have labels.
+/// Paths of the labels.
 const LABELS: [&[&str]; 2] = [&["labels"], &["resource", "labels"]];
 
-/// How a line ends.
+/// The state of a line's end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
-    /// It is whole.
+    /// The line is complete.
     Whole,
-    /// The next of its stream is a part of it.
+    /// The next line of its stream is a part of it.
     Open,
-    /// Either.
+    /// Unknown: the line is complete or not.
     Unsaid,
 }
 
@@ -110,32 +110,32 @@ struct Waiting {
     too_long: bool,
 }
 
-/// What is handed on.
+/// A line that is passed on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unwrapped<'a> {
     /// The line, without its end.
     pub(super) text: Cow<'a, [u8]>,
-    /// When the collector got it, where it says.
+    /// The time at which the collector received the line, if given.
     pub(super) stamp: Stamp,
-    /// Whose it is, where the collector says.
+    /// The origin of the line, if the collector gives it.
     pub(super) source: Source,
-    /// Whether its end was there.
+    /// Whether the end of the line was there.
     pub(super) whole: bool,
-    /// It was longer than what is kept.
+    /// The line was longer than the kept part.
     pub(super) too_long: bool,
 }
 
-/// Undoes what was done to lines.
+/// Undoes the wrapping of lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unwrapper {
     waiting: Vec<Waiting>,
 }
 
 impl Unwrapper {
-    /// Takes in a line and hands on what is then whole.
+    /// Takes in a line, and passes on the lines that are then complete.
     pub(super) fn line<'a>(&mut self, line: &'a [u8], whole: bool, mut each: impl FnMut(Unwrapped<'a>)) {
         let found = content(line);
-        // What still is JSON may be several objects.
+        // A text that is still JSON may be several objects.
         if found.end != End::Whole || !document::opens(&found.text) {
             return self.content(found, whole, &mut each);
         }
@@ -157,7 +157,7 @@ impl Unwrapper {
             };
         };
         if waiting.end == End::Unsaid && content.end == End::Unsaid && waiting.text.len() < DOCKER_PIECE {
-            // Two in a row without an end: that is how whole lines are written here.
+            // Two lines in a row without an end: this writer omits the ends of complete lines.
             hand_on(waiting.text.into(), waiting.stamp, &waiting.source, true, &mut each);
             return self.wait(content, &mut each);
         }
@@ -176,7 +176,7 @@ impl Unwrapper {
         }
     }
 
-    /// The log has ended: hands on what still waits.
+    /// Ends the log, and passes on all waiting pieces.
     pub(super) fn finish(&mut self, mut each: impl FnMut(Unwrapped<'static>)) {
         for waiting in std::mem::take(&mut self.waiting) {
             let Waiting { text, stamp, source, end, too_long, .. } = waiting;
@@ -198,7 +198,7 @@ impl Unwrapper {
     }
 }
 
-/// Hands on a text, which may be several lines.
+/// Passes on a text, which may be several lines.
 fn hand_on<'a>(
     text: Cow<'a, [u8]>,
     stamp: Stamp,
@@ -220,7 +220,7 @@ fn hand_on<'a>(
     }
 }
 
-/// What a line holds, and when its collector got it.
+/// The content of a line, and the time at which its collector received it.
 pub(super) fn when(line: &[u8]) -> (Cow<'_, [u8]>, Stamp) {
     let Content { text, stamp, .. } = content(line);
     (text, stamp)
@@ -254,9 +254,10 @@ fn content(line: &[u8]) -> Content<'_> {
     content
 }
 
-/// Undoes one wrapper; whether there was one whose content may have another.
+/// Undoes one wrapper. Returns whether there was one with a content that may have another.
 fn unwrap(content: &mut Content<'_>) -> bool {
-    // The zeros are those of a file that was truncated while it was written, 0x1e begins a record of `json-seq`.
+    // The zeros are those of a file that was truncated while it was written; 0x1e begins a record
+    // of `json-seq`.
     let begins = |byte: &u8| !matches!(byte, 0 | 0x1e | b' ' | b'\t');
     let start = content.text.iter().position(begins).unwrap_or(content.text.len());
     let text = &content.text[start..];
@@ -270,7 +271,7 @@ fn unwrap(content: &mut Content<'_>) -> bool {
             let Some((ns, rest)) = date(text) else { return false };
             content.stamp = content.stamp.or(Stamp { uptime: None, epoch: Some(ns) });
             let Some((stream, tag, rest)) = container(rest) else {
-                // Behind a date there may be an object; another prefix stays where it is.
+                // Behind a date there may be an object. Another prefix stays in place.
                 let rest = rest.trim_ascii_start();
                 let from = content.text.len() - rest.len();
                 let is_object = rest.first() == Some(&b'{');
@@ -317,7 +318,8 @@ fn drop_front(text: &mut Cow<'_, [u8]>, count: usize) {
     }
 }
 
-/// ` stdout F text`, as the runtimes of Kubernetes write behind the date: the stream, the tags and the text.
+/// ` stdout F text`, as the runtimes of Kubernetes write it behind the date: the stream, the tags
+/// and the text.
 fn container(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let rest = rest.strip_prefix(b" ")?;
     let stream = [&b"stdout"[..], b"stderr"].into_iter().find(|stream| rest.starts_with(stream))?;
@@ -329,13 +331,13 @@ fn container(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     is.then(|| (stream, tags, text.strip_prefix(b" ").unwrap_or(text)))
 }
 
-/// Without what separates an object from the next of an array.
+/// The text without the separator between objects of an array.
 fn without_separator(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii_end();
     text.strip_suffix(b",").or(text.strip_suffix(b"]")).unwrap_or(text).trim_ascii_end()
 }
 
-/// What an object of JSON has to say; none if it is cut or has no text.
+/// The content of a JSON object; `None` if the object is cut or has no text.
 fn object(text: &[u8]) -> Option<Content<'static>> {
     let Value::Object(fields) = serde_json::from_slice(without_separator(text)).ok()? else { return None };
     let (key, mut text) = text_of(&fields)?;
@@ -370,7 +372,7 @@ pub(super) fn has_text(fields: &Map<String, Value>) -> bool {
     text_of(fields).is_some()
 }
 
-/// Whose a line is, by its object's fields.
+/// The origin of a line, by its object's fields.
 fn source(fields: &Map<String, Value>) -> Source {
     let at = |path: &[&str]| {
         let (first, rest) = path.split_first()?;
@@ -381,7 +383,7 @@ fn source(fields: &Map<String, Value>) -> Source {
         source.id.extend(value.to_string().bytes());
     }
     for labels in LABELS.iter().filter_map(|path| at(path)?.as_object()) {
-        // What differs between the lines of one JVM says nothing.
+        // Fields that differ between the lines of one JVM do not identify it.
         let same = |key: &str| !["level", "severity", "time", "stream"].iter().any(|part| key.contains(part));
         for (key, value) in labels.iter().filter(|(key, _)| same(key)) {
             source.labels.extend(format!("{key}={value}").bytes());
@@ -390,7 +392,7 @@ fn source(fields: &Map<String, Value>) -> Source {
     source
 }
 
-/// A text, or the numbers of its bytes, as the journal writes what is no UTF-8.
+/// A text, or the numbers of its bytes, as the journal writes text that is not UTF-8.
 fn bytes(value: &Value) -> Option<Vec<u8>> {
     match value {
         Value::String(text) => Some(text.clone().into_bytes()),

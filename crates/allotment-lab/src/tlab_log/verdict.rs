@@ -1,33 +1,35 @@
-//! Which threads starve and which hoard; and when nothing can be said of that.
+//! Threads that starve and threads that hoard, and the conditions under which no verdict is
+//! possible.
 //!
-//! Both are errors of the sizing. A starving thread allocates more than its buffers are made for, and pays
-//! with refills or with the slow path; a hoarding one allocates less, and its collections throw away what
-//! it held. The limits are coarse on purpose: twice the refills that the JVM aims at, a quarter of the
-//! memory. That nothing is wrong is a verdict as well, and as false as any where the log does not have what it
-//! would be drawn from.
+//! Both are errors of the sizing. A starving thread allocates more than its buffers are made for,
+//! and pays with refills or with the slow path. A hoarding thread allocates less, and its
+//! collections discard unused memory. The limits are coarse on purpose: twice the refills that the
+//! JVM aims at, a quarter of the memory. "Nothing is wrong" is a verdict as well, and equally wrong
+//! where the log lacks the data for it.
 
 use super::account::Account;
 use super::log::{Agreement, Log};
 
-/// Slow allocations below which nobody starves of them.
+/// The number of slow allocations below which no thread is said to starve.
 const FEW: u64 = 100;
 
-/// Bytes of waste below which nobody hoards.
+/// Bytes of waste below which no thread is said to hoard.
 const LITTLE: u64 = 64 << 10;
 
-/// What is wrong with a thread's buffers.
+/// A fault of a thread's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// More than twice as many refills between two collections as the JVM aims at.
     ManyRefills,
     /// More objects outside than buffers, and at least 100.
     ManySlowAllocations,
-    /// At least a quarter of what its buffers had was left in them at collections, and at least 64 KiB.
+    /// At least a quarter of the bytes of its buffers was left in them at collections, and at least
+    /// 64 KiB.
     Hoards,
 }
 
 impl Verdict {
-    /// The column's word.
+    /// The word in the table's column.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::ManyRefills => "starves: refills",
@@ -37,30 +39,30 @@ impl Verdict {
     }
 }
 
-/// HotSpot's default of what a JVM aims at: refills of a thread between two collections.
+/// HotSpot's default target: refills of a thread between two collections.
 const TARGET: u64 = 50;
 
-/// What can be said of the threads of a log.
+/// The verdicts that a log allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judge {
     silence: Option<String>,
-    /// Refills and waste are judged between two collections, so not where a log has none.
+    /// Refills and waste are judged between two collections, so not in a log without collections.
     collected: bool,
     target: u64,
 }
 
 impl Judge {
-    /// Of a log that has been read.
+    /// The judge of a log that has been read.
     pub fn of(log: &Log) -> Judge {
         Judge { silence: silence(log), collected: log.cycles.count() > 0, target: log.target() }
     }
 
-    /// Why nothing can be said, and what would be needed; none if something can.
+    /// Why no verdict is possible, and the missing data; `None` if a verdict is possible.
     pub fn silence(&self) -> Option<&str> {
         self.silence.as_deref()
     }
 
-    /// What is wrong with a thread's buffers.
+    /// The faults of a thread's buffers.
     pub fn verdicts(&self, account: &Account) -> Vec<Verdict> {
         if self.silence.is_some() {
             return Vec::new();
@@ -78,7 +80,7 @@ impl Judge {
     }
 }
 
-/// Why nothing can be said of a log's threads.
+/// Why no verdict on a log's threads is possible.
 fn silence(log: &Log) -> Option<String> {
     let (read, damaged) = (log.read, log.skipped.damaged);
     let lines = read.saturating_add(damaged);
@@ -141,7 +143,7 @@ fn is_fifth(part: u64, whole: u64) -> bool {
 }
 
 impl Log {
-    /// Refills of a thread between two collections that the JVM aims at.
+    /// The JVM's target: refills of a thread between two collections.
     pub fn target(&self) -> u64 {
         self.target.unwrap_or(TARGET)
     }

@@ -1,16 +1,19 @@
-//! Whose a line is, by a prefix that nobody has described: what is left of it without its dates.
+//! The origin of a line, by an unknown prefix: the rest of the prefix without its dates.
 //!
-//! A collector of logs writes its prefix before every line, and before each JVM's lines another one. So nothing is
-//! concluded unless nearly all lines have one, there are few of them, and they take turns. What a program prints
-//! before some lines fails the first test, and a counter of lines the second. A list of the collectors' formats was
-//! refused: there is no end of them.
+//! A log collector writes its prefix before every line, and a different one for each JVM. So a
+//! conclusion needs three conditions: nearly all lines have a prefix, there are few different
+//! prefixes, and they alternate. Output of a program before some lines fails the first condition,
+//! and a line counter fails the second.
+//!
+//! Refused: a list of the collectors' formats. Their number has no limit.
 
 use std::collections::BTreeSet;
 
-/// Names that are kept. A log with more of them has a prefix that changes with each line.
+/// The most names that are kept. A log with more has a prefix that changes with each line.
 const MOST_NAMES: usize = 64;
 
-/// A program or a user may come back to a name by chance; so often they do not.
+/// The number of returns to a name that shows mixed lines. A program or a user may return to a name
+/// fewer times by chance.
 const MOST_RETURNS: u64 = 3;
 
 /// The prefixes of a log.
@@ -25,7 +28,7 @@ pub(super) struct Prefixes {
 }
 
 impl Prefixes {
-    /// Takes in what precedes a line that is HotSpot's.
+    /// Takes in the text before a line that is HotSpot's.
     pub(super) fn line(&mut self, prefix: &[u8]) {
         self.lines += 1;
         if self.are_many || prefix.is_empty() {
@@ -48,7 +51,7 @@ impl Prefixes {
         self.last = name;
     }
 
-    /// How many JVMs have mixed their lines; none if nothing says that any have.
+    /// The number of JVMs with mixed lines; `None` without a sign of mixing.
     pub(super) fn mixed(&self) -> Option<usize> {
         let nearly_all = self.named >= self.lines / 10 * 9;
         let are = !self.are_many && self.returns >= MOST_RETURNS && nearly_all;
@@ -56,7 +59,7 @@ impl Prefixes {
     }
 }
 
-/// The words of a prefix that are no date, no number of a line and no level.
+/// The words of a prefix that are no date, no line number and no level.
 fn undated(prefix: &[u8]) -> Vec<u8> {
     const PARTS: [&str; 19] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "mon", "tue",
@@ -66,7 +69,7 @@ fn undated(prefix: &[u8]) -> Vec<u8> {
     let mut name = Vec::new();
     let mut after_month = false;
     for word in prefix.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
-        // Syslog's priority, whose level may be the line's.
+        // Syslog's priority, which may contain the line's level.
         let priority = word.strip_prefix(b"<").and_then(|rest| {
             let end = rest.iter().position(|byte| *byte == b'>')?;
             rest[..end].iter().all(u8::is_ascii_digit).then(|| &rest[end + 1..])

@@ -1,36 +1,39 @@
-//! Slots that are linked to one full cycle: each holds the address of the next, so that no hop can begin before the one
-//! before it has ended. What a hop takes is a latency.
+//! Slots that are linked to one full cycle. Each holds the address of the next, so no hop can begin
+//! before the previous one has ended. The time of a hop is a latency.
 //!
-//! Addresses and not indices, for an index costs an addition and a shift on the way to the next load. Three ways to link:
+//! Slots hold addresses instead of indices, since an index costs an addition and a shift on the way
+//! to the next load. There are three ways to link:
 //!
-//! - in the order of addresses, which the processor foresees;
-//! - Sattolo's shuffle ("An algorithm to generate a random cyclic permutation", Inf. Process. Lett. 22, 1986), which makes
-//!   one cycle of all slots, where Fisher and Yates' makes several, and a walk would stay in one of them;
-//! - a shuffle within a window that slides over the memory: at each step one of the next `w` slots that were not visited
-//!   yet. The order has no pattern, and the pages in use at any time are about as many as the window has; so it misses
-//!   caches and not the TLB. After the sliding window of pstream (github.com/spikebike/pstream).
+//! - In the order of addresses, which the processor predicts.
+//! - By Sattolo's shuffle ("An algorithm to generate a random cyclic permutation", Inf. Process.
+//!   Lett. 22, 1986), which makes one cycle of all slots. Fisher and Yates' shuffle makes several
+//!   cycles, and a walk would stay in one of them.
+//! - By a shuffle within a window that slides over the memory: each step goes to one of the next
+//!   `w` unvisited slots. The order has no pattern, but the pages in use at any time are about as
+//!   many as the window has. So it misses caches and not the TLB. After the sliding window of
+//!   pstream (github.com/spikebike/pstream).
 
 use super::{Mapping, Random};
 use anyhow::ensure;
 use std::hint::black_box;
 
-/// In which order slots follow each other.
+/// The order in which slots follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// By address.
+    /// In the order of addresses.
     Sequential,
-    /// Anywhere.
+    /// In random order.
     Shuffled,
-    /// Anywhere within a window of so many slots.
+    /// In random order within a window of that many slots.
     Window(usize),
 }
 
 /// A walker on a cycle.
 #[derive(Debug)]
 pub(crate) struct Cycle {
-    /// Every slot, one each `stride` bytes, holds the address of another of them.
+    /// Every slot, one each `stride` bytes, holds the address of another slot.
     memory: Mapping,
-    /// The slot it stands on.
+    /// The current slot.
     at: *const u8,
 }
 
@@ -38,7 +41,7 @@ pub(crate) struct Cycle {
 const TURN: usize = 16;
 
 impl Cycle {
-    /// Links the slots of `memory`, one each `stride` bytes, and touches it doing so.
+    /// Links the slots of `memory`, one each `stride` bytes, and thereby touches the memory.
     ///
     /// # Errors
     /// There is no room for two slots, or a stride is less than an address or no multiple of one.
@@ -79,13 +82,13 @@ impl Cycle {
                 at = unsafe { at.cast::<*const u8>().read() };
             }
         }
-        // Opaque once: else a walk whose end nobody looks at need not be walked.
+        // Made opaque once; otherwise the compiler may remove a walk whose end is not used.
         self.at = black_box(at);
         (turns * TURN) as u64
     }
 }
 
-/// Where slots are that are being linked.
+/// The places of the slots to link.
 struct Links {
     base: *mut u8,
     stride: usize,
@@ -95,23 +98,24 @@ struct Links {
 impl Links {
     fn slot(&self, index: usize) -> *mut *const u8 {
         debug_assert!(index < self.slots);
-        // SAFETY: callers pass an index below `slots`, and so many times `stride` bytes are mapped. Base and stride are
-        // multiples of a word.
+        // SAFETY: callers pass an index below `slots`, and `slots` times `stride` bytes are mapped.
+        // Base and stride are multiples of a word.
         unsafe { self.base.add(index * self.stride).cast() }
     }
 
-    /// Links slots in the order given, which has each once, and the last to the first.
+    /// Links slots in the given order, which has each slot once, and the last to the first.
     fn in_order(&self, mut order: impl Iterator<Item = usize>) {
         let Some(first) = order.next() else { return };
         let mut last = first;
         for next in order.chain([first]) {
-            // SAFETY: a slot of the mapping, which nobody else knows of.
+            // SAFETY: a slot of the mapping, which no other code knows of.
             unsafe { self.slot(last).write(self.slot(next).cast()) };
             last = next;
         }
     }
 
-    /// Sattolo's shuffle of slots that hold their own address first: a slot is exchanged with one strictly below.
+    /// Sattolo's shuffle of slots that first hold their own address: a slot is exchanged with one
+    /// strictly below.
     fn sattolo(&self, random: &mut Random) {
         for index in 0..self.slots {
             // SAFETY: as in `in_order`.
@@ -124,7 +128,7 @@ impl Links {
     }
 }
 
-/// All slots, each place taken by one of the `width` that come next and have not been taken.
+/// All slots: each place is taken by one of the next `width` slots that have not been taken.
 fn within_window(slots: usize, width: usize, random: &mut Random) -> Vec<usize> {
     let mut order: Vec<usize> = (0..slots).collect();
     for place in 0..slots {
@@ -145,7 +149,7 @@ mod tests {
         Cycle::new(memory, stride, way, &mut Random::new(seed)).unwrap()
     }
 
-    /// The slots from the first on, until it comes again.
+    /// The slots from the first on, until the first comes again.
     fn visited(cycle: &Cycle, stride: usize) -> Vec<usize> {
         let first = cycle.memory.base().cast_const();
         let mut seen = Vec::new();

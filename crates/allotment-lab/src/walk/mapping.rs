@@ -1,7 +1,8 @@
-//! Memory of one's own, whose pages are of the wanted size.
+//! A private mapping with pages of the wanted size.
 //!
-//! A vector was refused: the allocator decides where it lies and may hand out pages that somebody else has touched, while
-//! here the thread that walks touches each page first, and whether huge pages came is known.
+//! Refused: a vector. The allocator decides where it lies, and may reuse pages that other code has
+//! touched. Here the walking thread touches each page first, and it is known whether huge pages
+//! came.
 
 use allotment::platform::{huge_page_size, page_size};
 use anyhow::{Context, ensure};
@@ -10,16 +11,16 @@ use std::ffi::c_void;
 use std::fs;
 use std::ptr;
 
-/// What backs a mapping.
+/// The pages of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pages {
-    /// Pages of the ordinary size, even where the kernel hands out larger ones to everybody.
+    /// Pages of the ordinary size, even where the kernel gives larger ones by default.
     Base,
     /// Transparent huge pages, as far as the kernel has them.
     Huge,
 }
 
-/// Zeroed memory, from nobody's pages; its bytes begin at a page, or at a huge one, plus the skew.
+/// Fresh zeroed memory. Its bytes begin at a page, or at a huge one, plus the skew.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     whole: *mut u8,
@@ -29,8 +30,8 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Maps `bytes` bytes, `skew` bytes behind the beginning of a page, so that the memory of several threads does not fall
-    /// in the same sets of a cache.
+    /// Maps `bytes` bytes, `skew` bytes behind the beginning of a page. With a skew the memory of
+    /// several threads does not use the same sets of a cache.
     ///
     /// # Errors
     /// There are no bytes to map, or the kernel refuses.
@@ -40,7 +41,7 @@ impl Mapping {
         let used = bytes.checked_add(skew).and_then(|used| used.checked_next_multiple_of(alignment));
         let whole_bytes =
             used.and_then(|used| used.checked_add(alignment)).context("too many bytes to map")?;
-        // SAFETY: a new mapping, wherever the kernel likes, replaces none.
+        // SAFETY: a new mapping at an address that the kernel chooses replaces none.
         let whole = unsafe {
             mmap_anonymous(
                 ptr::null_mut(),
@@ -51,7 +52,8 @@ impl Mapping {
         };
         let whole: *mut u8 = whole.with_context(|| format!("cannot map {whole_bytes} bytes"))?.cast();
         let offset = whole.align_offset(alignment) + skew;
-        // SAFETY: aligning takes less than `alignment` bytes, and the mapping has as many beyond skew and bytes.
+        // SAFETY: aligning takes less than `alignment` bytes, and the mapping has that many beyond
+        // skew and bytes.
         let base = unsafe { whole.add(offset) };
         let mapping = Mapping { whole, whole_bytes, base, bytes };
         mapping.advise(pages)?;
@@ -63,21 +65,22 @@ impl Mapping {
             Pages::Base => (Advice::LinuxNoHugepage, "no huge pages"),
             Pages::Huge => (Advice::LinuxHugepage, "huge pages"),
         };
-        // SAFETY: the range is this mapping's own, and the advice changes nothing that its memory holds.
+        // SAFETY: the range is this mapping's own, and the advice does not change the contents of
+        // its memory.
         let advised = unsafe { madvise(self.whole.cast::<c_void>(), self.whole_bytes, advice) };
         match (advised, pages) {
-            // A kernel without huge pages gives none without being asked not to.
+            // A kernel without huge pages needs no advice against them.
             (Err(rustix::io::Errno::INVAL), Pages::Base) => Ok(()),
             (advised, _) => advised.with_context(|| format!("the kernel does not take the advice `{what}`")),
         }
     }
 
-    /// Where the bytes begin.
+    /// The address of the first byte.
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }
 
-    /// How many there are.
+    /// The number of bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -95,7 +98,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new`, and whoever got its address borrows from this value or belongs to it.
+        // SAFETY: the mapping was made by `new`. All code that got its address borrows from this
+        // value or belongs to it.
         let unmapped = unsafe { munmap(self.whole.cast::<c_void>(), self.whole_bytes) };
         debug_assert!(unmapped.is_ok(), "{unmapped:?}");
     }
@@ -131,7 +135,7 @@ mod tests {
             for (bytes, skew) in [(1, 0), (16, 64), (5 << 20, 192)] {
                 let mapping = Mapping::new(bytes, skew, pages).unwrap();
                 assert_eq!(mapping.base().addr() % alignment, skew);
-                // SAFETY: the last byte of the mapping, which nobody else writes.
+                // SAFETY: the last byte of the mapping, which no other code writes.
                 unsafe { mapping.base().add(mapping.bytes() - 1).write(1) };
                 let share = mapping.huge_share().unwrap();
                 assert!((0.0..=1.0).contains(&share) && (pages == Pages::Huge || share == 0.0), "{share}");

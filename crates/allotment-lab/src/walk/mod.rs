@@ -1,7 +1,8 @@
-//! Memory that threads walk to keep caches busy: for the experiment `cache`, where the walk is what is measured, and for
-//! neighbours, where it is what disturbs.
+//! Memory that threads walk to keep caches busy. In the experiment `cache` the walk is measured; in
+//! neighbours it disturbs.
 //!
-//! Plain mapped memory and not a heap's: headers and barriers would be part of the number.
+//! The memory is mapped directly and not a heap's, since headers and barriers would be part of the
+//! figures.
 
 mod cycle;
 mod mapping;

@@ -1,7 +1,8 @@
-//! Numbers without a pattern that are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 //!
-//! A workload draws one in some nanoseconds within what is measured, and its figures are to be compared with those of
-//! another day: so Marsaglia's xorshift (2003), which is three shifts, and not a crate whose generator may change.
+//! A workload draws a number in a few nanoseconds within the measured code, and its figures are
+//! compared with those of another day. So the generator is Marsaglia's xorshift (2003), which is
+//! three shifts, and not a crate with a generator that may change.
 
 /// A sequence of numbers.
 #[derive(Clone, Debug)]
@@ -10,11 +11,11 @@ pub(crate) struct Random(u64);
 impl Random {
     /// The sequence number `seed`.
     pub(crate) fn new(seed: u64) -> Random {
-        // Odd, so not 0 for any seed: the generator would stay there.
+        // Odd, and so not 0 for any seed; a generator with state 0 would stay at 0.
         Random(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed.wrapping_mul(2).wrapping_add(1)))
     }
 
-    /// Any number but 0.
+    /// A number except 0.
     #[inline]
     pub(crate) fn draw(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
@@ -23,7 +24,8 @@ impl Random {
         self.0
     }
 
-    /// A number below `limit`; 0 if that is 0. Of the upper half of a drawn number, so for limits far below 2^32.
+    /// A number below `limit`; 0 if that is 0. Uses the upper half of a drawn number, so for limits
+    /// far below 2^32.
     #[inline]
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         (((self.draw() >> 32) * limit as u64) >> 32) as usize

@@ -1,7 +1,7 @@
 //! Memory that is read in the order of addresses, a word of each line, and never written: a stream.
 //!
-//! The processor foresees it and keeps many lines under way, so it takes of the caches and of the memory's bandwidth what
-//! there is to take.
+//! The processor predicts the stream and keeps many lines in flight, so the stream takes all it can
+//! of the caches and of the memory's bandwidth.
 
 use super::Mapping;
 use std::hint::black_box;
@@ -18,21 +18,21 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A stream over the whole lines of `memory`, at least one. Touches it.
+    /// A stream over the whole lines of `memory`, at least one. Touches the memory.
     ///
     /// # Errors
-    /// There is not a line.
+    /// The memory is smaller than a line.
     pub(crate) fn new(memory: Mapping) -> anyhow::Result<Stream> {
         let lines = memory.bytes() / LINE;
         anyhow::ensure!(lines > 0, "{} bytes hold no line", memory.bytes());
         for line in 0..lines {
-            // SAFETY: within the mapping, which nobody else knows of.
+            // SAFETY: within the mapping, which no other code knows of.
             unsafe { memory.base().add(line * LINE).cast::<u64>().write(line as u64) };
         }
         Ok(Stream { memory, lines, position: 0 })
     }
 
-    /// Reads so many lines, over the end as often as need be; returns how many.
+    /// Reads `count` lines, wrapping around at the end as often as needed, and returns `count`.
     pub(crate) fn read(&mut self, count: usize) -> u64 {
         let (mut sum, mut left) = (0_u64, count);
         while left > 0 {

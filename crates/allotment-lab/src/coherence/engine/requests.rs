@@ -1,4 +1,5 @@
-//! Requests for lines: their way to the directory, whose turn it is, and what follows when it has come.
+//! Requests for lines: their way to the directory, the order in which the directory serves them,
+//! and the effects of a request when its turn comes.
 
 use super::{Arbitration, Engine, Purpose, Request, Waiting, What};
 use crate::coherence::caches::{Supply, Wanted};
@@ -6,7 +7,7 @@ use crate::coherence::program::{Program, Step};
 use std::collections::VecDeque;
 
 impl<P: Program> Engine<P> {
-    /// Cycles to the directory, of those that a request takes.
+    /// Cycles that a request needs to reach the directory. They are part of the request's latency.
     pub(super) fn travel(&self) -> u64 {
         self.latencies.l3 / 2
     }
@@ -16,7 +17,7 @@ impl<P: Program> Engine<P> {
         self.plan(self.now + self.travel(), What::Arrive(line, request));
     }
 
-    /// Serves a request now if the line is free, else in its turn.
+    /// Serves a request at once if the line is free; otherwise queues the request.
     pub(super) fn arrive(&mut self, line: u32, request: Request) {
         let index = line as usize;
         if self.queue_of[index] == 0 {
@@ -112,7 +113,7 @@ impl<P: Program> Engine<P> {
         self.plan(time, What::Run(core as u16));
     }
 
-    /// Lets those look again whose copies have gone.
+    /// Wakes the cores whose copies of a line have gone, so that they read the line again.
     pub(super) fn wake(&mut self, time: u64) {
         while let Some((core, line)) = self.caches.take_lost() {
             let this = &mut self.cores[usize::from(core)];

@@ -1,4 +1,4 @@
-//! The store buffer: what enters it, and how it drains.
+//! The store buffer: how stores enter it, and how it drains.
 
 use super::{Engine, Purpose, Request, Waiting, What};
 use crate::coherence::caches::{Wanted, line_of};
@@ -25,7 +25,7 @@ impl<P: Program> Engine<P> {
         Some(self.now + 1)
     }
 
-    /// Asks for the line of a store that is not the oldest.
+    /// Requests the line of a store that is not the oldest.
     pub(super) fn ask_ahead(&mut self, core: usize, line: u32) {
         let this = &mut self.cores[core];
         let cache = &self.caches.private[core];

@@ -1,4 +1,4 @@
-//! The arguments of `allotment asm`, and the question they are.
+//! The arguments of `allotment asm`, and the question that they ask.
 
 use crate::command::Failure;
 use crate::format::{number, time};
@@ -91,16 +91,16 @@ pub struct AsmArguments {
     pub(super) eden: Option<u64>,
 }
 
-/// How long an array is.
+/// The length of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
-    /// So many elements.
+    /// A constant number of elements.
     Constant(usize),
-    /// What a register says when it runs.
+    /// The value of a register at run time.
     Register,
 }
 
-/// Whose defaults.
+/// The side whose defaults apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Defaults {
     /// This library's for the processor.
@@ -109,7 +109,7 @@ pub(super) enum Defaults {
     Hotspot,
 }
 
-/// Who writes the memory behind a header.
+/// The code that writes the memory behind a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Zeroing {
     /// The code behind the allocation, every word.
@@ -120,7 +120,7 @@ pub(super) enum Zeroing {
     Ahead,
 }
 
-/// What is emitted.
+/// The emitted form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
     /// The sequence that falls through to the code behind it.
@@ -142,7 +142,7 @@ pub(super) enum Target {
     Rapids,
 }
 
-/// Where HotSpot's sequence stands.
+/// The place of HotSpot's sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Layout {
     /// Beside ours, where the terminal is wide enough.
@@ -190,7 +190,7 @@ fn instruction(text: &str) -> Result<PrefetchInstruction, String> {
 }
 
 impl Target {
-    /// What machine code needs to know of it.
+    /// The processor's features that the emitter needs.
     pub(super) fn processor(self) -> Processor {
         let zen = Processor {
             vendor: Vendor::Amd,
@@ -213,20 +213,20 @@ impl Target {
     }
 }
 
-/// What is allocated.
+/// The object to allocate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// An object without a length, of so many bytes.
+    /// An object without a length, of the given bytes.
     Object { bytes: usize },
     /// An array.
     Array { element: usize, length: Length },
 }
 
-/// What the user wants to see, with nothing left to choose.
+/// The user's question, with every default filled in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
     pub(super) processor: Processor,
-    /// As given: `lines` may be 0.
+    /// The settings as given: `lines` may be 0.
     pub(super) settings: PrefetchSettings,
     pub(super) what: What,
     pub(super) initialise: Initialise,
@@ -239,7 +239,8 @@ impl Question {
     /// The question of a command line.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: options that exclude each other. What cannot be emitted is said by the emitter.
+    /// [`Failure::Usage`]: options that exclude each other. The emitter itself reports what it
+    /// cannot emit.
     pub(super) fn of(arguments: &AsmArguments) -> Result<Question, Failure> {
         let usage = |text: &str| Err(Failure::Usage(text.into()));
         if arguments.form == Form::Stub && arguments.count > 1 {
@@ -267,7 +268,7 @@ impl Question {
                 length: arguments.length.unwrap_or(Length::Register),
             }
         } else {
-            // A size beyond the address space is beyond what is allocated inline as well.
+            // A size beyond the address space is also beyond what is allocated inline.
             What::Object { bytes: usize::try_from(arguments.size.unwrap_or(64)).unwrap_or(usize::MAX) }
         };
         Ok(Question {
@@ -303,7 +304,7 @@ impl Question {
     }
 }
 
-/// What cannot be emitted was asked for wrongly.
+/// A usage error for a question that cannot be emitted.
 pub(super) fn refused(question: &Question, error: &EmitError) -> Failure {
     let hint = match (question.what, error) {
         (What::Array { element, .. }, EmitError::TooLarge { .. }) => {

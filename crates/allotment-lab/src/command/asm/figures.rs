@@ -1,7 +1,7 @@
-//! What can be said of a sequence without measuring: counts, and what follows from the settings.
+//! Facts about a sequence that need no measurement: counts, and consequences of the settings.
 //!
-//! No cycles: how long an instruction takes depends on the processor, on what runs around it and on which cache the memory
-//! is in. `--profile` and `allotment run tlab` measure.
+//! Refused: cycles. The time of an instruction depends on the processor, on the surrounding code
+//! and on the cache that holds the memory. `--profile` and `allotment run tlab` measure.
 
 use super::arguments::Question;
 use super::hotspot::{self, Step};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// Bytes of a line of cache.
 const LINE: usize = 64;
 
-/// What instructions do, each counted once, in a loop or not.
+/// Counts of instructions by their effect. Each instruction counts once, in a loop or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) instructions: usize,
@@ -36,7 +36,8 @@ pub(super) fn count(code: &[u8]) -> Counts {
         counts.branches +=
             usize::from(matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch));
         let near = flow == FlowControl::ConditionalBranch;
-        // An address out of line is still 0, and so behind no instruction of its own part.
+        // The target of an out-of-line branch is still 0, so it is never behind an instruction of
+        // its own part.
         counts.loops |= near && (1..instruction.ip()).contains(&instruction.near_branch_target());
         if is_prefetch(&instruction) {
             counts.prefetches += 1;
@@ -62,7 +63,7 @@ fn is_prefetch(instruction: &iced_x86::Instruction) -> bool {
     matches!(instruction.mnemonic(), Prefetchnta | Prefetcht0 | Prefetcht2 | Prefetchw)
 }
 
-/// A number of things in words.
+/// A number of things, in words.
 fn several(number: usize, what: &str) -> String {
     match (number, what) {
         (1, _) => format!("1 {what}"),
@@ -72,7 +73,7 @@ fn several(number: usize, what: &str) -> String {
     }
 }
 
-/// What there is to say, a line each.
+/// The facts about a sequence, a line each.
 pub(super) fn lines(question: &Question, ours: &Ours, theirs: &[Step]) -> Vec<String> {
     let (hot, cold) = (ours.sequence.hot(), ours.sequence.cold());
     let counts = count(hot);
@@ -113,7 +114,7 @@ pub(super) fn lines(question: &Question, ours: &Ours, theirs: &[Step]) -> Vec<St
     said
 }
 
-/// How often each line is asked for.
+/// How often each line is prefetched.
 fn prefetched(question: &Question) -> Option<String> {
     let bytes = question.bytes().map(|bytes| bytes * question.count);
     let settings = hotspot::as_hotspot_takes_them(&question.settings, bytes);
@@ -138,7 +139,7 @@ fn prefetched(question: &Question) -> Option<String> {
     Some(text)
 }
 
-/// What the stores write.
+/// The bytes that the stores write.
 fn written(question: &Question) -> String {
     let mut text = String::from("memory written: ");
     let header = if question.is_array() { 16 } else { 8 };
@@ -165,7 +166,8 @@ mod tests {
 
     #[test]
     fn instructions_are_counted_by_what_they_do() {
-        // mov rax, [rdi]; lea rcx, [rax+64]; cmp rcx, [rdi+8]; ja +0; prefetchw [rcx]; mov [rdi], rcx; push rax; add [rax], rcx
+        // mov rax, [rdi]; lea rcx, [rax+64]; cmp rcx, [rdi+8]; ja +0; prefetchw [rcx]; mov [rdi],
+        // rcx; push rax; add [rax], rcx
         let code = [
             0x48, 0x8b, 0x07, 0x48, 0x8d, 0x48, 0x40, 0x48, 0x3b, 0x4f, 0x08, 0x0f, 0x87, 0, 0, 0, 0, 0x0f,
             0x0d, 0x09, 0x48, 0x89, 0x0f, 0x50, 0x48, 0x01, 0x08,

@@ -1,19 +1,22 @@
-//! `allotment asm`: what an allocation becomes, next to what HotSpot's C2 makes of the same.
+//! `allotment asm`: the machine code of an allocation, next to the code that HotSpot's C2 makes of
+//! the same allocation.
 //!
-//! Ours is what [`allotment_jit`] emits, decoded from its bytes. HotSpot's is described by data ([`hotspot`]): which
-//! instructions there are and what they do is computed from the same settings by HotSpot's formulas. Refused: to run a Java
-//! virtual machine and print what it says. It needs one, and a disassembler for it, and shows one instruction
-//! scheduler's order among others.
+//! This project's side is the code that [`allotment_jit`] emits, decoded from its bytes. HotSpot's
+//! side is data ([`hotspot`]): its instructions and their effects are computed from the same
+//! settings by HotSpot's formulas.
 //!
-//! | module | knows |
+//! Refused: running a Java virtual machine and printing its code. That needs a JVM and a
+//! disassembler for it, and shows the order of one instruction scheduler among others.
+//!
+//! | module | content |
 //! |---|---|
-//! | [`arguments`] | what was asked |
-//! | [`ours`] | how to emit it |
-//! | [`stage`] | what an instruction is for |
+//! | [`arguments`] | the user's question |
+//! | [`ours`] | emitting the sequence |
+//! | [`stage`] | the purpose of each instruction |
 //! | [`hotspot`] | HotSpot's side |
-//! | [`figures`] | what can be said without measuring |
-//! | [`profile`] | what a run says |
-//! | [`page`] | how all of it is printed |
+//! | [`figures`] | facts that need no measurement |
+//! | [`profile`] | the samples of a run |
+//! | [`page`] | the printed page |
 
 mod arguments;
 mod figures;
@@ -34,11 +37,11 @@ use page::{Page, Width};
 use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal};
 
-/// Prints what was asked for.
+/// Prints the sequences that the arguments ask for.
 ///
 /// # Errors
-/// [`Failure::Usage`] for what cannot be emitted, with the nearest that can; [`Failure::Failed`] where there is no heap to
-/// take headers from; [`Failure::NobodyReads`].
+/// [`Failure::Usage`] for a sequence that cannot be emitted, with the nearest that can;
+/// [`Failure::Failed`] where there is no heap to take headers from; [`Failure::NobodyReads`].
 pub fn asm(arguments: &AsmArguments) -> Result<(), Failure> {
     let question = Question::of(arguments)?;
     let ours = Ours::emit(&question).map_err(|error| refused(&question, &error))?;
@@ -67,7 +70,7 @@ pub fn asm(arguments: &AsmArguments) -> Result<(), Failure> {
     )
 }
 
-/// Columns of the terminal that standard output is, if it is one.
+/// The columns of the terminal on standard output, if it is a terminal.
 fn terminal_width() -> Option<u16> {
     let output = io::stdout();
     if !output.is_terminal() {

@@ -1,4 +1,4 @@
-//! Our side: the sequence and the barriers, emitted.
+//! This project's side: the emitted sequence and the barriers.
 
 use super::arguments::{Form, Length, Question, What};
 use allotment::raw::{Element, Header, Shape, ShapeRef, Shapes};
@@ -6,33 +6,33 @@ use allotment_jit::{
     Allocation, EmitError, Emitter, Line, Load, Poll, Register, Registers, Sequence, Site, SlowCall, Store,
 };
 
-/// Where an array's length is, in either form: the second argument of a C function.
+/// The register of an array's length in either form: the second argument of a C function.
 const LENGTH: Register = Register::RSI;
 
-/// What goes with allocations in a compiler's code.
+/// A piece of code that goes with allocations in a compiler's code.
 pub(super) struct Barrier {
-    /// What it is.
+    /// The name of the barrier.
     pub(super) name: &'static str,
-    /// Its code.
+    /// The barrier's code.
     pub(super) sequence: Sequence,
-    /// What HotSpot has in its place.
+    /// HotSpot's counterpart.
     pub(super) hotspot: &'static str,
 }
 
-/// What was asked for, emitted.
+/// The emitted code of a question.
 pub(super) struct Ours {
     /// The allocation.
     pub(super) sequence: Sequence,
-    /// Its instructions.
+    /// The instructions of the allocation.
     pub(super) lines: Vec<Line>,
     emitter: Emitter,
 }
 
 impl Ours {
-    /// Emits what was asked for.
+    /// Emits the sequence of a question.
     ///
     /// # Errors
-    /// [`EmitError`]: what cannot be emitted, with the nearest that can.
+    /// [`EmitError`] for a sequence that cannot be emitted, with the nearest that can.
     pub(super) fn emit(question: &Question) -> Result<Ours, EmitError> {
         let emitter = Emitter::new(question.processor, question.settings)?;
         let shape = register(question, &Shapes::default())?;
@@ -84,14 +84,15 @@ impl Ours {
     }
 }
 
-/// The shape of what is allocated, registered.
+/// Registers the shape of the object and returns it.
 ///
 /// # Errors
-/// [`EmitError::Size`], [`EmitError::TooLarge`]: no object has that size, or none that is allocated inline.
+/// [`EmitError::Size`], [`EmitError::TooLarge`]: no object has that size, or no object of that size
+/// is allocated inline.
 pub(super) fn register(question: &Question, shapes: &Shapes) -> Result<ShapeRef, EmitError> {
     let shape = match question.what {
         What::Object { bytes } => {
-            // A shape's own complaint would not say what is nearest.
+            // The shape's own error would not name the nearest size.
             Allocation::with_header(Header::from_bits(0), bytes)?;
             Shape::fixed("object", bytes)
         }

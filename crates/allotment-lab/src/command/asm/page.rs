@@ -1,8 +1,9 @@
-//! What `allotment asm` prints.
+//! The text that `allotment asm` prints.
 //!
-//! Settings first, as options to copy; both sequences, side by side where the terminal is wide enough, aligned by what the
-//! instructions are for; what is out of line; the differences; what is known of the cost; the barriers. Side by side the
-//! differences are numbered and stand below, since a column of sentences would tear the others apart.
+//! The order is: the settings, as options to copy; both sequences; the code out of line; the
+//! differences; the known costs; the barriers. The sequences stand side by side where the terminal
+//! is wide enough, aligned by the purpose of the instructions. Side by side, the differences are
+//! numbered and stand below, since a column of sentences would tear the other columns apart.
 
 use super::arguments::{Form, Length, Question, What};
 use super::figures;
@@ -16,13 +17,13 @@ use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
-/// Columns where there is no terminal.
+/// Columns without a terminal.
 pub(super) const WITHOUT_TERMINAL: u16 = 120;
 
 /// How wide the page may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// Side by side, however wide that is.
+    /// Side by side, at any width.
     Any,
     /// Side by side if it fits.
     Columns(u16),
@@ -30,7 +31,7 @@ pub(super) enum Width {
     Narrow(u16),
 }
 
-/// What is to be printed.
+/// The content of the page.
 pub(super) struct Page<'a> {
     pub(super) question: &'a Question,
     pub(super) ours: &'a Ours,
@@ -146,7 +147,7 @@ impl Page<'_> {
         text
     }
 
-    /// How many columns ours have.
+    /// The number of columns of this project's side.
     fn our_columns(&self) -> usize {
         if self.sampled().is_some() { 4 } else { 3 }
     }
@@ -164,7 +165,8 @@ impl Page<'_> {
         cells
     }
 
-    /// Percentage, if it was sampled, offset, instruction, note. `index` among the sequence's lines.
+    /// The cells of an instruction: percentage if it was sampled, offset, instruction, note.
+    /// `index` is the line's index in the sequence.
     fn ours_cells(&self, line: &Line, index: Option<usize>) -> Vec<String> {
         let mut cells = Vec::new();
         if let (Some(profile), Some(index)) = (self.sampled(), index) {
@@ -176,7 +178,8 @@ impl Page<'_> {
     }
 }
 
-/// Numbers that are sizes and distances as the settings write them; addresses and headers stay as they are.
+/// Prints sizes and distances in decimal, as the settings write them. Addresses and headers stay as
+/// they are.
 fn decimal(assembly: &str) -> String {
     let mut parts = assembly.split("0x");
     let mut text = parts.next().unwrap_or_default().to_string();
@@ -198,7 +201,7 @@ fn decimal(assembly: &str) -> String {
     text
 }
 
-/// Which of the differences a step has, counted from 1.
+/// For each step the number of its difference, counted from 1.
 fn marks(theirs: &[Step]) -> Vec<Option<usize>> {
     let mut last = 0;
     let mark = |step: &Step| {
@@ -220,7 +223,7 @@ fn footnotes(theirs: &[Step], columns: u16) -> String {
     text
 }
 
-/// What was asked, and the settings as options.
+/// The question, and the settings as options.
 fn heading(question: &Question) -> String {
     let mut what = match question.what {
         What::Object { bytes } => format!("object of {bytes} bytes"),
@@ -270,8 +273,8 @@ fn heading(question: &Question) -> String {
     text
 }
 
-/// The settings as HotSpot's options; a number of lines that HotSpot does not have, and that this site does not look at,
-/// stays 0.
+/// The settings as HotSpot's options. A number of lines of 0, which HotSpot does not have, stays 0
+/// where this site ignores it.
 fn java(question: &Question) -> PrefetchSettings {
     let taken = hotspot::as_hotspot_takes_them(&question.settings, question.bytes());
     if question.is_array() {
@@ -281,7 +284,7 @@ fn java(question: &Question) -> PrefetchSettings {
     }
 }
 
-/// The settings as options: those that have an effect.
+/// The settings with an effect, as options.
 pub(super) fn options(settings: &PrefetchSettings) -> Vec<String> {
     let mut options = vec![format!("AllocatePrefetchStyle={}", settings.style.number())];
     if settings.style != PrefetchStyle::None {
@@ -296,7 +299,8 @@ pub(super) fn options(settings: &PrefetchSettings) -> Vec<String> {
     options
 }
 
-/// Aligned columns, no wider than `columns`; numbers, in the columns before the instruction, at their right.
+/// Aligned columns, no wider than `columns`. Numbers, in the columns before the instruction, are
+/// aligned at the right.
 fn table(rows: Vec<Vec<String>>, columns: Option<u16>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).force_no_tty();
@@ -324,7 +328,7 @@ fn table(rows: Vec<Vec<String>>, columns: Option<u16>) -> String {
     table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
 }
 
-/// The same with a line above what is out of line.
+/// The same table with a rule above the lines that are out of line.
 fn ruled(table: &str) -> String {
     let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let rule = |line: &str| line.contains("ours, out of line");
@@ -335,7 +339,7 @@ fn ruled(table: &str) -> String {
         .collect()
 }
 
-/// A sentence over lines of at most `columns`, all but the first indented.
+/// Wraps a sentence to at most `columns`; all lines but the first are indented.
 fn wrapped(text: &str, indent: &str, columns: u16) -> String {
     let columns = usize::from(columns).max(40);
     let (mut all, mut line) = (String::new(), String::new());

@@ -1,6 +1,8 @@
-//! What an instruction of an allocation is for: the steps that both sequences go through, in the order they share.
+//! The purpose of an allocation's instruction: the steps that both sequences share, in their common
+//! order.
 //!
-//! It is what aligns two columns. Ours are told by the emitter's notes; what a note does not tell belongs to the step before.
+//! The stages align the two columns. The emitter's notes give the stages of this project's
+//! instructions. An instruction without a telling note belongs to the step before.
 
 use allotment_jit::{Line, Part};
 
@@ -29,8 +31,8 @@ impl Stage {
         [Stage::Check, Stage::Load, Stage::Add, Stage::Compare, Stage::Prefetch, Stage::Store, Stage::Object];
 }
 
-/// The stages of a sequence's lines, the hot part's first. In the cold part they are those that left the hot one: prefetch
-/// at the watermark, or else the slow path, which ends in making the object.
+/// The stages of a sequence's lines, the hot part's first. The cold part has the stages that left
+/// the hot part: prefetch at the watermark, or else the slow path, which ends in making the object.
 pub(super) fn stages(lines: &[Line]) -> Vec<Stage> {
     let (mut hot, mut cold) = (Stage::Check, Stage::Object);
     let stage = |line: &Line| match line.part {

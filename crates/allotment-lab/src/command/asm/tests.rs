@@ -1,4 +1,4 @@
-//! The page for processors that are data, and what is refused.
+//! Tests of the page for processors that are given as data, and of refused questions.
 
 use super::AsmArguments;
 use super::arguments::{Question, refused};
@@ -39,7 +39,7 @@ fn page(line: &str, width: Width) -> String {
     Page { question: &question, ours: &ours, profile: None, width, barriers }.text().unwrap()
 }
 
-/// Each is what `allotment asm` prints with these arguments and no terminal.
+/// Each file is the output of `allotment asm` with these arguments and no terminal.
 #[test]
 fn pages_are_as_they_were() {
     for (line, expected) in [
@@ -192,7 +192,7 @@ fn what_does_not_work_is_refused_with_the_nearest_that_does() {
         let Err(error) = asked(line) else { panic!("{line} works") };
         assert!(error.contains(expected), "{line}: {error}");
     }
-    // The nearest that are named do work.
+    // The alternatives that the error names do work.
     for line in ["--array --element 4 --length 262140", "--count 1016 --size 1032", "--style 3 --step 64"] {
         asked(line).unwrap();
     }
@@ -209,7 +209,7 @@ fn samples_are_at_instructions_or_elsewhere() {
         "--form stub --size 1m",
     ] {
         let (question, ours) = asked(line).unwrap();
-        // A machine with much else to do may not look at this thread's clock in the first of these times.
+        // On a busy machine the kernel may not sample this thread in the first of these times.
         let times = [200, 1000, 5000].map(Duration::from_millis);
         let mut runs = times.iter().map(|time| profile::run(&question, &ours, *time, Some(1 << 20)).unwrap());
         let profile = runs.find(|profile| profile.samples() > 0);
@@ -217,7 +217,8 @@ fn samples_are_at_instructions_or_elsewhere() {
         assert!(profile.objects > 0, "{line}");
         assert_eq!(profile.lines.len(), ours.lines.len());
         if line.contains("stub") {
-            // There is nothing around it: what is not at the beginning of an instruction would be counted there.
+            // No code stands around the sequence, so only samples that are not at the beginning of
+            // an instruction would count here.
             assert_eq!(profile.around, 0, "{line}");
         }
         let page = Page {

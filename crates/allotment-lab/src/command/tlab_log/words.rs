@@ -1,12 +1,13 @@
-//! What is said of a log in sentences: above the table, below it, and where there is none.
+//! Sentences about a log: above the table, below it, and in place of a missing table.
 //!
-//! Each says what is there in exact numbers, or what is missing and the JVM's option that gives it.
+//! Each sentence states a fact in exact numbers, or names what is missing and the JVM option that
+//! supplies it.
 
 use crate::format::width;
 use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict};
 use std::fmt::Write;
 
-/// A few names whole, many by their first and last.
+/// A few names in full; of many names the first and the last.
 fn named(names: &[String]) -> String {
     const FEW: usize = 4;
     match names {
@@ -130,7 +131,7 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     text
 }
 
-/// A size for people: three digits, binary units.
+/// A size in readable form: three digits, binary units.
 pub(super) fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
     let (mut value, mut unit) = (bytes as f64, 0);
@@ -142,7 +143,8 @@ pub(super) fn bytes(bytes: u64) -> String {
     format!("{value:.digits$}{}", UNITS[unit])
 }
 
-/// Who starves and who hoards, in a line each, or why that is not known.
+/// The threads that have too little buffer and those that have too much, in a line each, or why
+/// this is unknown.
 pub(super) fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String {
     const NAMED: usize = 8;
     if let Some(why) = judge.silence() {
@@ -181,7 +183,7 @@ pub(super) fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String 
     if text.is_empty() { "no thread starves or hoards\n".into() } else { text }
 }
 
-/// Sentences, of which each is a line, in lines of at most so many columns, where that is known.
+/// Wraps sentences, each of which is a line, to at most `columns` columns, where that is known.
 pub(super) fn wrapped(text: &str, columns: Option<usize>) -> String {
     text.lines().map(|line| width::lines(line, columns) + "\n").collect()
 }

@@ -1,10 +1,12 @@
-//! `allotment truth`: whether the rows that other figures are divided by say what they claim.
+//! `allotment truth`: checks the rows that other figures are divided by.
 //!
-//! A ratio is as good as what it is divided by. If a loop that stands for "one compare-and-swap" does more than that, every
-//! figure beside it flatters. So each such row has a program in C of some 40 lines (`truth/*.c`) that shares no code with the
-//! lab, and both are run by turns. Where they differ by more than a fifth one of them measures something else than it says,
-//! and the command fails. Refused: to keep figures of an earlier run for comparison, which say more of the machine and the
-//! hour.
+//! A ratio is as good as its divisor. If a loop that stands for "one compare-and-swap" does more
+//! than that, every figure beside it looks too good. So each such row has a program in C of some 40
+//! lines (`truth/*.c`) that shares no code with the lab, and both run by turns. If they differ by
+//! more than a fifth, one of them does not measure what it claims, and the command fails.
+//!
+//! Refused: figures of an earlier run for comparison. They depend more on the machine and the hour
+//! than on the code.
 
 mod program;
 mod rows;
@@ -37,7 +39,8 @@ pub struct TruthArguments {
     #[arg(long)]
     pub quick: bool,
 
-    /// Rounds in which each row is measured both ways [default: 7, quick 3]. Rows that differ get as many again.
+    /// Rounds in which each row is measured both ways [default: 7, quick 3]. Rows that differ get
+    /// as many again.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
 
@@ -54,11 +57,11 @@ pub struct TruthArguments {
     pub quiet: bool,
 }
 
-/// How a round measures.
+/// The settings of a round.
 #[derive(Clone, Copy)]
 struct Turn {
     warmup: Duration,
-    /// Of one thread the best of them counts, of several the middle one.
+    /// With one thread the best window counts; with several threads the median window counts.
     windows: u32,
     time: Duration,
 }
@@ -85,23 +88,24 @@ impl Turn {
     }
 }
 
-/// A row on this machine, and what was found.
+/// A row on this machine, with its results.
 struct Checked {
     row: &'static Row,
     case: Case,
     program: PathBuf,
     numbers: Vec<usize>,
     ratios: Ratios,
-    /// Scores of the rounds, the lab's and the program's.
+    /// Scores of the rounds: the lab's and the C program's.
     lab: Vec<f64>,
     c: Vec<f64>,
 }
 
-/// Measures all rows both ways, and says which differ.
+/// Measures all rows both ways, and names the rows that differ.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a row that is not there; [`Failure::Failed`] if there is no C compiler, if something could not be
-/// measured, and if rows differ by more than a fifth; [`Failure::Interrupted`].
+/// [`Failure::Usage`] for an unknown row. [`Failure::Failed`] if there is no C compiler, if
+/// something could not be measured, and if rows differ by more than a fifth.
+/// [`Failure::Interrupted`].
 pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     let chosen = chosen(&arguments.rows)?;
     let topology = Topology::detect();
@@ -144,7 +148,8 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Res
     if doubtful > 0 {
         say(arguments.quiet, &format!("{doubtful} rows differ; {rounds} more rounds of these"));
     }
-    // A look at all rounds again, so that a neighbour who came and went does not decide.
+    // Rows that differ get as many rounds again, so that a disturbance that came and went does not
+    // decide.
     for one in checked.iter_mut().filter(|one| one.ratios.differ()) {
         (0..rounds).try_for_each(|_| measuring.round(one))?;
     }
@@ -162,7 +167,7 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Res
     }
 }
 
-/// The rows of these names, or all.
+/// The rows with these names, or all rows.
 fn chosen(names: &[String]) -> Result<Vec<&'static Row>, Failure> {
     let known = |name: &str| ROWS.iter().any(|row| row.benchmark() == name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
@@ -177,7 +182,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Row>, Failure> {
     Ok(ROWS.iter().filter(|row| names.is_empty() || names.contains(&row.benchmark())).collect())
 }
 
-/// What every round needs.
+/// The resources of every round.
 struct Measuring<'a> {
     experiments: &'a [&'a dyn Experiment],
     turn: Turn,
@@ -186,7 +191,7 @@ struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    /// Measures a row both ways; who begins changes from round to round.
+    /// Measures a row both ways. The order alternates from round to round.
     fn round(&self, one: &mut Checked) -> Result<(), Failure> {
         let (lab, c) = if one.ratios.rounds().is_multiple_of(2) {
             let lab = self.lab(one)?;
@@ -201,7 +206,7 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    /// The score of one process of the lab, as `allotment run` measures it.
+    /// The score of one process of the lab, measured as `allotment run` does.
     fn lab(&self, one: &Checked) -> Result<f64, Failure> {
         let outcome = run(&Run {
             program: std::env::current_exe().context("cannot find this program's own file")?,
@@ -225,7 +230,7 @@ impl Measuring<'_> {
         score.ok_or_else(|| Failure::Failed(format!("{} has no score", one.row.label())))
     }
 
-    /// The same of the program, in the unit of the lab's.
+    /// The score of the C program, in the unit of the lab's.
     fn c(&self, one: &Checked) -> Result<f64, Failure> {
         let Turn { time, windows, .. } = self.turn;
         let threads = one.row.threads();
@@ -239,8 +244,9 @@ impl Measuring<'_> {
     }
 }
 
-/// The window that counts: of one thread the best, since whatever disturbs it makes it slower; of several the middle one, since a
-/// thread is faster while another is not there.
+/// The window that counts. With one thread it is the best, since any disturbance makes a thread
+/// slower. With several threads it is the median, since a thread is faster while another is
+/// descheduled.
 fn chosen_window(case: &Case, mut windows: Vec<f64>) -> Option<f64> {
     windows.sort_by(f64::total_cmp);
     let index = match (case.threads, case.jmh_mode) {
@@ -256,14 +262,14 @@ fn unit(case: &Case) -> &'static str {
     if case.jmh_mode == JmhMode::Throughput { "ops/us" } else { "ns/op" }
 }
 
-/// The middle of some scores.
+/// The median of some scores.
 fn median(scores: &[f64]) -> f64 {
     let mut all = Ratios::default();
     scores.iter().for_each(|&score| all.push(score));
     all.median().unwrap_or(f64::NAN)
 }
 
-/// A row for each, and what to make of it.
+/// A line for each row, and the conclusion.
 fn text(checked: &[Checked], compiler: &str) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
@@ -292,7 +298,7 @@ fn text(checked: &[Checked], compiler: &str) -> String {
     format!("programs in C built by {compiler}\n\n{rows}")
 }
 
-/// What is wrong, if anything is.
+/// The failures, if there are any.
 fn told(checked: &[Checked]) -> Option<String> {
     let differ: Vec<String> = checked
         .iter()
@@ -310,7 +316,7 @@ fn told(checked: &[Checked]) -> Option<String> {
     })
 }
 
-/// What is written as JSON.
+/// The JSON of a row.
 #[derive(Serialize)]
 struct Found<'a> {
     compiler: &'a str,
@@ -367,7 +373,8 @@ mod tests {
 
     #[test]
     fn a_row_that_measures_more_than_it_says_is_told_of() {
-        // The library's path without buffers as it was once taken for the sequence.
+        // The first row is the library's path without buffers, as it was once mistaken for the
+        // inline sequence.
         let found = [
             checked(named("tlab.cas"), &[(60.0, 289.0), (55.0, 285.0), (67.0, 280.0)]),
             checked(named("clock.monotonic"), &[(25.0, 24.0)]),

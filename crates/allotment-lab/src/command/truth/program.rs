@@ -1,8 +1,9 @@
-//! The programs in C: built by the system's compiler, once for each source and size of an object, and run.
+//! The programs in C. The system's compiler builds each once for each source and object size.
 //!
-//! They are built where they run, as the lab is, and not shipped: a compiler at hand is what lets a reader change them and
-//! look again. The flags are those that the lab's loops have: stores of 32 bytes where the processor has AVX2 and objects are
-//! written, baseline x86-64 where memory is only read.
+//! The programs are built where they run, as the lab is, and are not shipped. A compiler at hand
+//! lets a reader change them and measure again. The flags match the lab's loops: stores of 32 bytes
+//! where the processor has AVX2 and objects are written, and baseline x86-64 where memory is only
+//! read.
 
 use super::rows::Source;
 use crate::harness::Interrupt;
@@ -15,10 +16,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What the programs have in common.
+/// The common part of the programs.
 const HEADER: &str = include_str!("../../../truth/truth.h");
 
-/// A compiler, and a folder for what it makes.
+/// A compiler, and a folder for the programs.
 pub(super) struct Builder {
     compiler: PathBuf,
     folder: TempDir,
@@ -44,10 +45,10 @@ impl Builder {
         Ok((Builder { compiler: compiler.into(), folder }, line))
     }
 
-    /// Builds a source for objects of so many bytes.
+    /// Builds a source for objects of the given bytes.
     ///
     /// # Errors
-    /// The compiler refuses it; its first words are told.
+    /// The compiler refuses the source. The error has the compiler's first words.
     pub(super) fn build(&self, source: &Source, object_bytes: usize) -> anyhow::Result<PathBuf> {
         let name = format!("{}-{object_bytes}", source.name);
         let program = self.folder.path().join(&name);
@@ -72,7 +73,7 @@ impl Builder {
     }
 }
 
-/// What to do where a compiler does not start.
+/// Advice for a compiler that does not start.
 fn advice(why: ErrorKind) -> &'static str {
     match why {
         ErrorKind::NotFound => {
@@ -84,17 +85,18 @@ fn advice(why: ErrorKind) -> &'static str {
     }
 }
 
-/// What a program said: operations per microsecond of all threads, and nanoseconds per operation.
+/// The output of a program: operations per microsecond of all threads, and nanoseconds per
+/// operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Said {
     pub(super) rate: f64,
     pub(super) nanoseconds: f64,
 }
 
-/// Runs a program for so many windows of `time`, or until the user interrupts.
+/// Runs a program for a number of windows of `time`, or until the user interrupts.
 ///
 /// # Errors
-/// It fails, says something else, or does not end.
+/// The program fails, prints something else, or does not end.
 pub(super) fn run(
     program: &Path,
     threads: usize,
@@ -103,7 +105,7 @@ pub(super) fn run(
     numbers: &[usize],
     interrupt: &Interrupt,
 ) -> anyhow::Result<Said> {
-    /// For what it prepares, on a machine that is busy.
+    /// The time for the program's preparation on a busy machine.
     const PATIENCE: Duration = Duration::from_secs(120);
     let name = program.file_name().map_or_else(|| "program".into(), OsStr::to_string_lossy).into_owned();
     let mut child = Command::new(program)
@@ -117,7 +119,8 @@ pub(super) fn run(
         .spawn()
         .with_context(|| format!("cannot start {name}"))?;
     let start = Instant::now();
-    // It prints a line of a few bytes, which the pipe holds: nobody has to read meanwhile.
+    // The program prints a line of a few bytes, which the pipe holds, so no reader is needed
+    // meanwhile.
     while child.try_wait().with_context(|| format!("cannot wait for {name}"))?.is_none() {
         let late = start.elapsed() > PATIENCE + 4 * windows * time;
         if late || interrupt.requested() {
@@ -136,7 +139,7 @@ pub(super) fn run(
     said(&text).with_context(|| format!("{name} said `{}`, which is no result", text.trim().escape_debug()))
 }
 
-/// Two numbers, above zero.
+/// Two numbers, both above zero.
 fn said(text: &str) -> Option<Said> {
     let mut numbers = text.split_whitespace().map(|word| word.parse::<f64>().ok());
     let (rate, nanoseconds) = (numbers.next()??, numbers.next()??);
@@ -182,8 +185,8 @@ mod tests {
         assert!(error.to_string().contains("fails-16 failed"), "{error}");
     }
 
-    /// Every program is built, and does what it says on as many threads as its row has. Small memory: what it holds is not
-    /// the question here.
+    /// Builds every program and runs it with as many threads as its row has. The memory is small,
+    /// since its size does not matter here.
     #[test]
     fn every_program_runs() {
         let Ok((builder, version)) = Builder::new(Path::new("cc")) else { return };
@@ -198,7 +201,7 @@ mod tests {
             let said =
                 run(&program, row.threads(), Duration::from_millis(1), 3, &numbers, &Interrupt::never())
                     .unwrap();
-            // One figure is the inverse of the other where one thread measures.
+            // With one measuring thread, one figure is the inverse of the other.
             let product = said.rate * said.nanoseconds / 1e3;
             assert!(row.threads() > 1 || (product - 1.0).abs() < 0.01, "{said:?}");
         }

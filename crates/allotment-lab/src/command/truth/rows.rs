@@ -1,17 +1,17 @@
-//! Which rows are checked, and against which program.
+//! The rows that are checked, and the program for each.
 //!
-//! Every row that other figures are divided by, or that a verdict or the README sets others against: the limits, the
-//! pointers that threads share, `malloc`, the walks of `cache`, the clocks. Not `clock.empty`: it is the loop of the harness
-//! itself, of which no other program has the like. Not the library's rows: they are what is measured, not what it is measured
-//! with.
+//! Checked are all rows that other figures are divided by, or that a verdict or the README compares
+//! others with: the limits, the shared pointers, `malloc`, the walks of `cache`, the clocks. Not
+//! checked is `clock.empty`: it is the loop of the harness itself, and no other program has such a
+//! loop. Not checked are the library's rows: they are measured, and serve as no measure for others.
 
 use crate::harness::{Case, Experiment, Selection, expand};
 
-/// A source that stands beside rows.
+/// The source of a program that checks rows.
 pub(super) struct Source {
-    /// Its file, without the ending.
+    /// The file name, without the ending.
     pub(super) name: &'static str,
-    /// Its text.
+    /// The text of the file.
     pub(super) text: &'static str,
 }
 
@@ -35,7 +35,7 @@ sources! {
     CLOCK = "clock";
 }
 
-/// A row, as it would be asked for on the command line, and its program.
+/// A row as the command line names it, and its program.
 pub(super) struct Row {
     experiment: &'static str,
     mode: &'static str,
@@ -43,16 +43,16 @@ pub(super) struct Row {
     /// Values of the experiment's axes, the object's size among them.
     values: &'static [(&'static str, &'static str)],
     pub(super) source: &'static Source,
-    /// What the program is told besides threads and time, taken from the case.
+    /// The program's arguments besides threads and time, taken from the case.
     numbers: &'static [Number],
 }
 
-/// A number that a program is told.
+/// A numeric argument of a program.
 #[derive(Clone, Copy)]
 enum Number {
-    /// Of the case: the size `name`.
+    /// The case's size parameter of this name.
     Size(&'static str),
-    /// The same in all cases.
+    /// A constant.
     Is(usize),
 }
 
@@ -86,7 +86,7 @@ const ANYWHERE: &[Number] = &[Number::Size("set"), Number::Size("stride"), Numbe
 const IN_WINDOW: &[Number] = &[Number::Size("set"), Number::Size("stride"), Number::Size("window")];
 const READS: &[(&str, &str)] = &[("reads", "64")];
 
-/// All of them.
+/// All rows.
 pub(super) const ROWS: &[Row] = &[
     row(&BARE, ("tlab", "bare"), 1, BARE_16, EDEN),
     row(&BARE, ("tlab", "bare"), 1, BARE_64, EDEN),
@@ -112,12 +112,12 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 impl Row {
-    /// As a user chooses rows: `tlab.cas`.
+    /// The row as a user names it: `tlab.cas`.
     pub(super) fn benchmark(&self) -> String {
         format!("{}.{}", self.experiment, self.mode)
     }
 
-    /// Its name in the table: `tlab.cas, 16 bytes, 2 threads`.
+    /// The row's name in the table: `tlab.cas, 16 bytes, 2 threads`.
     pub(super) fn label(&self) -> String {
         let mut label = self.benchmark();
         for (name, value) in self.values {
@@ -135,7 +135,7 @@ impl Row {
         self.threads
     }
 
-    /// The bytes of an object, for the compiler; 0 where there is none.
+    /// The bytes of an object, for the compiler; 0 without objects.
     pub(super) fn object_bytes(&self) -> usize {
         let size = self.values.iter().find(|(name, _)| *name == "size");
         size.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
@@ -144,7 +144,7 @@ impl Row {
     /// The case that the harness measures.
     ///
     /// # Errors
-    /// Why it cannot be measured on this machine.
+    /// Why the case cannot be measured on this machine.
     pub(super) fn case(&self, experiments: &[&dyn Experiment], cpus: usize) -> Result<Case, String> {
         let found = experiments.iter().find(|experiment| experiment.name() == self.experiment);
         let found = found.ok_or_else(|| format!("there is no experiment `{}`", self.experiment))?;
@@ -165,7 +165,7 @@ impl Row {
         cases.into_iter().next().ok_or_else(|| "no case".into())
     }
 
-    /// What the program is told besides threads and time.
+    /// The program's arguments besides threads and time.
     ///
     /// # Errors
     /// The case lacks a parameter.
@@ -202,7 +202,7 @@ mod tests {
         assert!(labels.contains("tlab.cas, 16 bytes, 2 threads"), "{labels:?}");
     }
 
-    /// What others are divided by, unless the user says otherwise, is checked; but for what is the library's own.
+    /// Every default baseline is checked, except the library's own rows.
     #[test]
     fn baselines_written_by_hand_are_checked() {
         for (experiment, mode) in [("tlab", "bare"), ("clock", "monotonic")] {

@@ -1,11 +1,13 @@
-//! Whether two programs that should do the same take the same time.
+//! Whether two programs with the same task take the same time.
 //!
-//! A round measures both, one directly after the other, so their ratio does not depend on what the machine does an hour
-//! later. The median of the ratios decides: a round in which somebody else had the CPU moves it little. Refused: an interval
-//! of confidence. With enough rounds it finds a difference of 3 % significant, and the question is whether a row says what
-//! it claims.
+//! A round measures both, one directly after the other, so the ratio does not depend on the
+//! machine's state an hour later. The median of the ratios decides, since a round in which another
+//! process had the CPU moves the median little.
+//!
+//! Refused: a confidence interval. With enough rounds it finds a difference of 3 % significant, and
+//! the question is only whether a row measures what it claims.
 
-/// How far two programs may differ: a fifth, in either direction.
+/// The largest allowed difference of two programs: a fifth, in either direction.
 pub(super) const FIFTH: f64 = 0.2;
 
 /// The rounds of one row, as the lab's score over that of the program in C.
@@ -19,12 +21,12 @@ impl Ratios {
         self.0.sort_by(f64::total_cmp);
     }
 
-    /// How many there are.
+    /// The number of rounds.
     pub(super) fn rounds(&self) -> usize {
         self.0.len()
     }
 
-    /// The middle one, or the mean of the two in the middle; none without a round.
+    /// The median; `None` without a round.
     pub(super) fn median(&self) -> Option<f64> {
         let (below, above) = (self.0.len().checked_sub(1)? / 2, self.0.len() / 2);
         Some((self.0[below] + self.0[above]) / 2.0)
@@ -35,7 +37,8 @@ impl Ratios {
         Some((*self.0.first()?, *self.0.last()?))
     }
 
-    /// Whether the median is more than a fifth away from 1: the larger of the two is more than 1.2 times the smaller.
+    /// Whether the median is more than a fifth away from 1: the larger score is more than 1.2 times
+    /// the smaller.
     pub(super) fn differ(&self) -> bool {
         self.median().is_some_and(|median| median.max(1.0 / median) > 1.0 + FIFTH)
     }

@@ -1,4 +1,4 @@
-//! What the figures answer.
+//! Answers questions from the measured figures.
 
 use super::questions::{Candidate, Program, Question};
 use crate::format::ScoreRow;
@@ -8,17 +8,17 @@ use crate::statistics::Ratio;
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Finding {
-    /// What was asked about.
+    /// The subject of the question.
     pub(super) about: &'static str,
-    /// In one line.
+    /// The answer in one line.
     pub(super) answer: String,
-    /// What each value gained and lost.
+    /// The gain or loss of each value.
     pub(super) details: Vec<String>,
-    /// For the option list; none: the default is right.
+    /// The text for the option list; `None` if the default is right.
     pub(super) options: Option<String>,
 }
 
-/// A value with what it gained with each program.
+/// A value, with its gain for each program.
 struct Tried<'q> {
     candidate: &'q Candidate,
     ratios: Vec<(&'q Program, Ratio)>,
@@ -53,7 +53,7 @@ impl Tried<'_> {
     }
 }
 
-/// Answers a question from what was measured.
+/// Answers a question from the measured rows.
 pub(super) fn decide(question: &Question, rows: &[ScoreRow]) -> Finding {
     let [default, others @ ..] = &question.candidates[..] else { return unknown(question, &[]) };
     let row = |program: &Program, candidate: &Candidate| {
@@ -98,7 +98,7 @@ pub(super) fn decide(question: &Question, rows: &[ScoreRow]) -> Finding {
     Finding { about: question.about, answer, details, options }
 }
 
-/// Why nothing is better than the first value.
+/// Why no value is better than the first.
 fn why_not(tried: &[Tried<'_>]) -> &'static str {
     let (helps, harms) = (tried.iter().any(Tried::helps), tried.iter().any(Tried::harms));
     match (helps, harms) {
@@ -188,7 +188,7 @@ mod tests {
             (finding.answer.as_str(), finding.options),
             ("default: no difference outside the error", None)
         );
-        // What is compared with need not be what the heap would do.
+        // The value compared with need not be the heap's default.
         assert_eq!(decide(&question(&["x"], "Style=0"), &rows).options.as_deref(), Some("Style=0"));
     }
 

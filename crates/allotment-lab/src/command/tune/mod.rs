@@ -1,9 +1,10 @@
-//! `allotment tune`: measures this machine for a minute, and says which options are worth setting.
+//! `allotment tune`: measures this machine for a minute, and names the options worth setting.
 //!
-//! The questions are data ([`questions`]); what the figures answer is arithmetic ([`decision`]); both are tested without a
-//! measurement. An option is recommended only where the whole interval of its gain lies above 1 for one of the programs
-//! that were measured, and that of none lies below: an option that helps here and harms there is a choice, not an
-//! improvement. All else is "no difference", and stays as it is.
+//! The questions are data ([`questions`]), and the answers are arithmetic ([`decision`]), so both
+//! are tested without a measurement. An option is recommended under two conditions. The whole
+//! interval of its gain lies above 1 for at least one measured program. For no program does the
+//! interval lie below 1, since an option that helps here and harms there is a choice, not an
+//! improvement. Everything else is "no difference", and the default stays.
 
 mod decision;
 mod questions;
@@ -22,11 +23,11 @@ use questions::{cases, questions};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Measures, and prints what it recommends.
+/// Measures, and prints the recommendations.
 ///
 /// # Errors
-/// [`Failure::Usage`] where options are set in the environment, which would be measured too; [`Failure::Failed`] if a fork
-/// failed or a file could not be written; [`Failure::Interrupted`].
+/// [`Failure::Usage`] where options are set in the environment, since they would be measured too.
+/// [`Failure::Failed`] if a fork failed or a file could not be written. [`Failure::Interrupted`].
 pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     if std::env::var_os(ENVIRONMENT_VARIABLE).is_some_and(|text| !text.is_empty()) {
         return Err(Failure::Usage(format!(
@@ -71,7 +72,7 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
     end(&outcome, &[], printed)
 }
 
-/// A minute for some thirty cases.
+/// Settings that measure some thirty cases in a minute.
 fn settings(forks: Option<u32>) -> Settings {
     Settings {
         quick: false,
@@ -85,7 +86,7 @@ fn settings(forks: Option<u32>) -> Settings {
     }
 }
 
-/// What is printed: a line for each question, and the line for the environment.
+/// The output: a line for each question, and the line for the environment.
 fn text(findings: &[Finding], settings: &str) -> String {
     let mut text = format!("# {settings}\n\n");
     for finding in findings {

@@ -1,7 +1,7 @@
-//! What is asked: for each option the values that compete, and the programs they are tried with.
+//! The questions: for each option the competing values, and the programs that measure them.
 //!
-//! The first value is what all others are compared with. For prefetch that is none at all, whatever this processor's
-//! default; for the rest it is the heap's default.
+//! All other values are compared with the first. For prefetch the first value is no prefetch,
+//! whatever this processor's default. For the other options it is the heap's default.
 
 use crate::experiments::options::DEFAULTS;
 use crate::format::number::size;
@@ -13,11 +13,11 @@ use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
 /// A value that competes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Candidate {
-    /// As people read it.
+    /// The readable form.
     pub(super) label: String,
-    /// What the option list gets for it; empty: it is the heap's default.
+    /// The value's text in the option list; empty for the heap's default.
     pub(super) options: String,
-    /// The mode and the parameters that make a program's case one of this value.
+    /// The mode and the parameters that turn a program's case into one with this value.
     pub(super) mode: &'static str,
     pub(super) parameters: Vec<(&'static str, String)>,
 }
@@ -25,20 +25,20 @@ pub(super) struct Candidate {
 /// A program that is measured, without the value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Program {
-    /// As people read it.
+    /// The readable form.
     pub(super) label: String,
     pub(super) threads: usize,
     pub(super) parameters: Vec<(&'static str, String)>,
 }
 
-/// Which value is best?
+/// A question: which value is best?
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
-    /// What it is about, in a word or two.
+    /// The subject, in a word or two.
     pub(super) about: &'static str,
     pub(super) experiment: &'static str,
     pub(super) programs: Vec<Program>,
-    /// The first is what the others are compared with.
+    /// The values; the others are compared with the first.
     pub(super) candidates: Vec<Candidate>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn cases(questions: &[Question]) -> Vec<Case> {
 pub(super) fn questions(topology: &Topology, processor: &Processor, threads: usize) -> Vec<Question> {
     let l2 = topology.l2_bytes().unwrap_or(1 << 20);
     let eden = |bytes: usize| format!("NewSize={0},MaxNewSize={0}", size(bytes as u64));
-    // What many edens take turns in the caches of, and what no cache holds.
+    // An eden that the caches hold, and edens that no cache holds.
     let edens = [(l2 * threads).next_power_of_two(), 16 << 20, 64 << 20].map(|bytes| bytes.max(1 << 20));
     vec![
         prefetch(processor, l2),
@@ -108,7 +108,7 @@ pub(super) fn questions(topology: &Topology, processor: &Processor, threads: usi
     ]
 }
 
-/// A question of options of the heap, asked with `beside` set too.
+/// A question about options of the heap. `beside` is set too.
 fn of_options(about: &'static str, threads: usize, beside: &str, default: &str, values: &[&str]) -> Question {
     let set = |value: &str| match [beside, value]
         .iter()
@@ -117,7 +117,7 @@ fn of_options(about: &'static str, threads: usize, beside: &str, default: &str, 
         .collect::<Vec<_>>()
     {
         parts if parts.is_empty() => DEFAULTS.to_owned(),
-        // A comma separates values on the command line, from where such a case may come too.
+        // A comma separates values on the command line, where such a case may also come from.
         parts => parts.join(" ").replace(',', " "),
     };
     let candidate = |label: &str, options: &str| Candidate {
@@ -206,7 +206,8 @@ mod tests {
     use super::*;
     use crate::experiments;
 
-    /// A case that its experiment would leave out, or whose parameters it does not know, would never be measured.
+    /// A case that its experiment leaves out, or whose parameters the experiment does not know,
+    /// would never be measured.
     #[test]
     fn every_case_is_one_that_its_experiment_takes() {
         let all = questions(&Topology::detect(), &Processor::detect(), 2);

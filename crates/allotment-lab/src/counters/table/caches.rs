@@ -1,4 +1,5 @@
-//! Loads and stores, the level of cache that loads hit or missed, and cycles in which nothing executed for them.
+//! Loads and stores, the level of cache that loads hit or missed, and cycles in which the core
+//! executed nothing while it waited for loads.
 
 use super::{BEFORE_LAST, Expected, HASWELLS, INTEL, LAKES, LAST, Row, SKYLAKES, ZENS, code, row};
 use crate::counters::Family::{SapphireRapids, Zen4};
@@ -11,7 +12,7 @@ pub(super) const ROWS: &[Row] = &[
         &[
             (HASWELLS, code("mem_uops_retired.all_loads", 0x81D0)),
             (LAKES, code("mem_inst_retired.all_loads", 0x81D0)),
-            // An addition to memory is both, a third mask.
+            // An addition to memory is both; it has a third mask.
             (ZENS, code("ls_dispatch.ld_dispatch", 0x0129)),
         ],
     ),

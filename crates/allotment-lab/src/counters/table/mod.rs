@@ -1,10 +1,13 @@
 //! Events that only some processors have, by their makers' names and codes.
 //!
-//! A code is what `perf` calls a raw event: event number in bits 0-7 (AMD's bits 8-11 of it in bits 32-35), unit mask in 8-15,
-//! counter mask in 24-31; an off-core event has a second value. From Intel's published tables of events
-//! (github.com/intel/perfmon: HSW, HSX, SKX, ICX, SPR) and from Linux' for AMD (tools/perf/pmu-events/arch/x86/amdzen2 to 4).
-//! One table and a name for each quantity, since makers rename events, and the same code may mean another thing on the next
-//! processor: 0x060006a3 is all pending loads on Haswell, and misses of L3 on Skylake.
+//! A code is a raw event of `perf`: event number in bits 0-7 (AMD's bits 8-11 of it in bits 32-35),
+//! unit mask in 8-15, counter mask in 24-31. An off-core event has a second value. Sources: Intel's
+//! published tables of events (github.com/intel/perfmon: HSW, HSX, SKX, ICX, SPR), and Linux'
+//! tables for AMD (tools/perf/pmu-events/arch/x86/amdzen2 to 4).
+//!
+//! There is one table, with one name for each quantity, since makers rename events. The same code
+//! may also mean another thing on the next processor: 0x060006a3 is all pending loads on Haswell,
+//! and misses of L3 on Skylake.
 
 mod caches;
 mod ownership;
@@ -23,20 +26,20 @@ pub struct Code {
     pub name: &'static str,
     /// Event, unit mask, counter mask.
     pub config: u64,
-    /// Which requests, of an off-core event.
+    /// The requests of an off-core event.
     pub config1: u64,
 }
 
-/// A quantity, and what it is on which processor.
+/// A quantity, and its event on each processor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// Its name here, the same on all processors.
+    /// The quantity's name here, the same on all processors.
     pub quantity: &'static str,
-    /// What it counts, in words.
+    /// A description of the quantity.
     pub what: &'static str,
-    /// Whether `--counters` has it without being told.
+    /// Whether `--counters` includes it by default.
     pub auto: bool,
-    /// What a locked addition makes it count.
+    /// The expected count per locked addition.
     pub expected: Expected,
     codes: &'static [(&'static [Family], Code)],
 }
@@ -75,7 +78,7 @@ const fn offcore(name: &'static str, config: u64, config1: u64) -> Code {
     Code { name, config, config1 }
 }
 
-/// A quantity that is counted when asked for by name.
+/// A quantity that is counted only by name.
 const fn row(
     quantity: &'static str,
     what: &'static str,

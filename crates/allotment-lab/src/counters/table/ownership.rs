@@ -1,4 +1,5 @@
-//! Lines that are to be written: requests for ownership, from whom they took the line, and what was locked for it.
+//! Lines to be written: requests for ownership, the caches that supplied the line, and the locks
+//! taken for it.
 
 use super::{BEFORE_RAPIDS, Expected, HASWELLS, INTEL, Row, SKYLAKES, ZENS, code, offcore, row};
 use crate::counters::Family::{
@@ -7,7 +8,7 @@ use crate::counters::Family::{
 
 /// The modified line of another core of the socket, fetched to be written.
 const HITM: u64 = 0x10_003C_0002;
-/// The same of another socket.
+/// The modified line of another socket, fetched to be written.
 const REMOTE_HITM: u64 = 0x10_3FC0_0002;
 
 pub(super) const ROWS: &[Row] = &[

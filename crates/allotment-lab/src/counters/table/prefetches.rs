@@ -1,4 +1,4 @@
-//! Walks of page tables, and prefetches that programs ask for.
+//! Walks of page tables, and software prefetches.
 
 use super::{BEFORE_LAST, BEFORE_RAPIDS, Expected, Row, ZENS, code, row};
 use crate::counters::Family::SapphireRapids;

@@ -1,4 +1,5 @@
-//! What is counted always, and whose lines loads found: another core's, another complex's, another socket's.
+//! The events that are always counted, and the sources of lines that loads found: another core,
+//! another complex, another socket.
 
 use super::{Expected, HASWELLS, INTEL, LAKES, LAST, Row, SKYLAKES, ZENS, always, code, row};
 use crate::counters::Family::{

@@ -1,4 +1,4 @@
-//! The table against the makers' encodings, written down once more and in the other order: by processor.
+//! The table against the makers' encodings, written down a second time, ordered by processor.
 
 use super::*;
 use std::collections::HashSet;

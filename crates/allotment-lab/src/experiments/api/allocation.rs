@@ -1,8 +1,9 @@
-//! Allocation with real collections behind it: every object is garbage at once, so that the loop runs for ever.
+//! Allocation with real collections. Every object is garbage at once, so the loop never runs out of
+//! memory.
 //!
-//! Both loops allocate two objects a turn, as those of `tlab` do, so that the place of the code does not
-//! decide. Both end in the same slow path; what differs is who writes the fields, and what stands ready to save
-//! them.
+//! Both loops allocate two objects a turn, as those of `tlab` do, so the position of the code does
+//! not decide. Both loops end in the same slow path. They differ in the code that writes the
+//! fields, and in the code that protects the fields from a collection.
 
 use super::Way;
 use super::attached::Attached;
@@ -15,10 +16,10 @@ use allotment::{Mutator, alloc};
 use anyhow::Context;
 use std::ptr::NonNull;
 
-/// Pairs of objects between two looks at the harness: 16 KiB.
+/// Pairs of objects between two checks of the harness: 16 KiB.
 const PAIRS: u64 = 256;
 
-/// What the safe API allocates with: no prefetch, and the initialiser writes all.
+/// The site that the safe API allocates with: no prefetch, and the initialiser writes everything.
 type RawSite = Site<BYTES, ByCaller, NoPrefetch>;
 
 /// Mode `alloc`. Raw: the low-level API, fields written by hand.

@@ -1,10 +1,10 @@
-//! Workers from functions: attached to a heap, and not.
+//! Workers made of functions: attached to a heap, or not attached.
 
 use crate::harness::{SecondaryValue, Share, Worker};
 use allotment::{Heap, Mutator};
 use std::time::Duration;
 
-/// A worker on an attached thread, which nobody waits for while it is idle.
+/// A worker on an attached thread. Collections do not wait for the thread while it is idle.
 pub(super) struct Attached<'m, 't, F> {
     mutator: &'m mut Mutator<'t>,
     body: F,
@@ -12,12 +12,12 @@ pub(super) struct Attached<'m, 't, F> {
 }
 
 impl<'m, 't, F: FnMut(&mut Mutator<'t>) -> u64> Attached<'m, 't, F> {
-    /// Calls `body` as its batch.
+    /// A worker that calls `body` as its batch.
     pub(super) fn new(mutator: &'m mut Mutator<'t>, body: F) -> Self {
         Attached { mutator, body, collections: None }
     }
 
-    /// Tells of the collections of `heap` too; for one of its threads.
+    /// Also reports the collections of `heap`. One of the heap's threads should do so.
     pub(super) fn counting(self, heap: &'m Heap) -> Self {
         Attached { collections: Some(Collections::new(heap)), ..self }
     }

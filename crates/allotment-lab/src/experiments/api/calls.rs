@@ -1,4 +1,4 @@
-//! The calls by which a thread comes, shows itself and goes: attach, safepoint, blocking.
+//! The calls by which a thread attaches, polls and leaves: attach, safepoint, blocking.
 
 use super::Way;
 use super::attached::{Alone, Attached};
@@ -10,13 +10,15 @@ use std::hint::cold_path;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls between two looks at the harness.
+/// Calls between two checks of the harness.
 const TURNS: u64 = 256;
 
-/// Polls at once. One by one, a turn is so short that it decides whether it lies across 64 bytes of code.
+/// Polls per turn. With one poll, a turn is so short that its position across 64 bytes of code
+/// decides.
 const AT_ONCE: u64 = 8;
 
-/// Mode `attach`. Raw: an entry is put into a list under a lock and taken out again under it.
+/// Mode `attach`. Raw: an entry is put into a list under a lock, and taken out again under the
+/// lock.
 pub(super) fn attach(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match way {
         Way::Safe => {
@@ -79,7 +81,8 @@ fn polls(mutator: &mut Mutator<'_>) -> u64 {
     for _ in 0..TURNS / AT_ONCE {
         for poll in 0..AT_ONCE {
             mutator.safepoint();
-            // Not of memory: what the thread's state is stays in a register, as in a loop without calls.
+            // The use is not of memory: the thread's state stays in a register, as in a loop
+            // without calls.
             keep_value(poll);
         }
     }

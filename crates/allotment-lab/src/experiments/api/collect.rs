@@ -1,7 +1,7 @@
-//! A full collection of a binary tree, in one shot; the least that could do it by hand is one visit of each node.
+//! A full collection of a binary tree, in one shot. The baseline by hand is one visit of each node.
 //!
-//! Each shot has a tree of its own: after a collection the tree lies in the order that the collector left it
-//! in, without holes, and a second one would find nothing to move.
+//! Each shot has a new tree. After a collection the tree lies without holes in the order in which
+//! the collector left it, so a second collection would move nothing.
 
 use super::Way;
 use super::limits::{heap, tree_heap};
@@ -22,7 +22,7 @@ pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resul
         heap.attach(|mutator| {
             root!(mutator, mut tree = None);
             let mut worker = Collecting { heap: &heap, mutator, tree, order: &order, garbage, way, found: 0 };
-            // The first of a heap finds the collector's tables untouched.
+            // The first collection of a heap finds the collector's tables untouched.
             worker.renew()?;
             worker.mutator.collect();
             play.play(worker)
@@ -73,7 +73,7 @@ impl Worker for Collecting<'_, '_, '_> {
             }
             Way::Raw => {
                 let top = self.tree.get(self.mutator).map_or(ptr::null(), address);
-                // SAFETY: a live tree that nobody changes, and no safepoint.
+                // SAFETY: the tree is live, no thread changes it, and there is no safepoint.
                 let (nodes, sum) = unsafe { traverse(top) };
                 keep_value(sum);
                 self.found = nodes;
@@ -97,7 +97,7 @@ impl Worker for Collecting<'_, '_, '_> {
         self.mutator.blocking(wait);
     }
 
-    /// The record of the collection, by the live object.
+    /// The record of the collection, per live object.
     fn metrics(&mut self, share: &Share) -> Vec<SecondaryValue> {
         let collections = self.heap.collections();
         let Some(record) = collections.recent.back().filter(|_| self.way == Way::Safe) else {

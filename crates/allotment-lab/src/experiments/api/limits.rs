@@ -1,4 +1,4 @@
-//! What parameters make sense, and how large the heaps for them are.
+//! The valid parameters, and the sizes of the heaps for them.
 
 use super::super::collectors::{by_workers, workers_refusal};
 use super::super::memory;
@@ -7,45 +7,45 @@ use crate::harness::{Case, ParameterError, too_many_threads};
 use allotment::Heap;
 use allotment::options::CollectorKind;
 
-/// The least that MaxHeapSize takes, in bytes.
+/// The smallest MaxHeapSize, in bytes.
 const MIN_HEAP: usize = 2560 << 10;
 
-/// What buffers and regions begun may leave unused beside the objects.
+/// Bytes that buffers and open regions may leave unused beside the objects.
 const SLACK: usize = 16 << 20;
 
 /// Dead objects beside each live one.
 const MAX_GARBAGE: usize = 100;
 
-/// Bytes of the heap of `stop`: all its threads have a buffer and some regions are left.
+/// Bytes of the heap of `stop`: all its threads have a buffer, and some regions are left.
 pub(super) const STOP_HEAP: usize = 256 << 20;
 
-/// A heap that so many `workers` collect; 0: as many as the options say. Its pages are there, so that the first round through it
-/// is like all that follow.
+/// A heap that `workers` workers collect; 0 means the number in the options. The heap's pages are
+/// touched in advance, so the first round through the heap is like all later ones.
 pub(super) fn heap(bytes: usize, workers: u64) -> anyhow::Result<Heap> {
     let heap = Heap::builder().max_heap_size(bytes).initial_heap_size(bytes).always_pre_touch(true);
     Ok(by_workers(heap, workers)?.collector(CollectorKind::MarkCompact).name("lab").build()?)
 }
 
-/// The heap of modes that hold next to nothing.
+/// The heap of modes that keep almost no objects.
 pub(super) fn small_heap() -> anyhow::Result<Heap> {
     heap(SLACK, 0)
 }
 
-/// Bytes of a heap for the arrays and lists of `threads` threads, as far as a number can say.
+/// Bytes of a heap for the arrays and lists of `threads` threads; saturates at the largest number.
 pub(super) fn slots_heap(length: usize, threads: usize) -> usize {
     length.saturating_mul(BYTES + BYTES / 4).saturating_mul(threads).saturating_add(SLACK)
 }
 
-/// Bytes of a heap that holds `live` bytes of nodes, `garbage` dead ones beside each, and an array of them all,
-/// without a collection meanwhile.
+/// Bytes of a heap that holds `live` bytes of nodes, `garbage` dead nodes beside each live one, and
+/// an array of them all, without a collection meanwhile.
 pub(super) fn tree_heap(live: usize, garbage: usize) -> usize {
     let nodes = live.saturating_mul(1 + garbage);
     nodes.saturating_add(nodes / 16).saturating_add(live / 4).saturating_add(SLACK)
 }
 
-/// Why a case cannot be measured, if it cannot.
+/// Why a case cannot be measured; `None` if it can.
 pub(super) fn refusal(case: &Case) -> Option<String> {
-    // A parameter that is not there is told of when the case runs.
+    // A missing parameter is reported when the case runs.
     checked(case).unwrap_or(None)
 }
 

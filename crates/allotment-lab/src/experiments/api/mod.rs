@@ -1,12 +1,12 @@
-//! What the safe API costs: each operation beside the same done without it.
+//! The cost of the safe API: each operation beside the same operation without the API.
 //!
-//! Every mode is measured in two ways. `safe` is what an embedder writes; `raw` is the low-level API where that
-//! can do the same, else the least code by hand that serves the purpose. The last column compares with `raw`,
-//! so that one glance finds what is not near 1. The page `docs/experiments/api.md` says what `raw` is in each
-//! mode, and how to read the result.
+//! Every mode is measured in two ways. `safe` is the code that an embedder writes. `raw` is the
+//! low-level API where it can do the same, otherwise the least code by hand that serves the
+//! purpose. The last column compares with `raw`, so one glance finds the values that differ. The
+//! page `docs/experiments/api.md` describes `raw` in each mode, and how to read the result.
 //!
-//! The two ways are an axis and not modes of their own, because an experiment has one baseline and each mode
-//! here wants its own.
+//! The two ways are an axis, not modes: an experiment has one baseline, and each mode here needs
+//! its own.
 
 mod allocation;
 mod attached;
@@ -37,10 +37,10 @@ const fn shot(name: &'static str, what: &'static str) -> Mode {
     Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
 }
 
-/// Modes whose scene one thread sets up for itself alone.
+/// Modes whose scene is set up by a single thread.
 const ALONE: &[&str] = &["stop", "collect"];
 
-/// How a case does what its mode says.
+/// The way in which a case performs its mode's operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Safe,
@@ -111,12 +111,12 @@ impl Experiment for Api {
         AXES
     }
 
-    /// Costs of one thread's own calls: more threads are for whoever asks.
+    /// The modes measure one thread's own calls, so more threads run only on request.
     fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
         vec![1]
     }
 
-    /// Shots are counted by the object, and by the stop.
+    /// Shots are counted per object, or per stop.
     fn unit(&self, _mode: JmhMode) -> TimeUnit {
         TimeUnit::Nanoseconds
     }
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Every row but the baselines has a ratio.
+    /// Every row except the baselines has a ratio.
     #[test]
     fn each_mode_is_measured_in_both_ways() {
         let selection = Selection { quick: true, ..Selection::default() };

@@ -1,10 +1,10 @@
-//! The object that everything is measured with: two references and a number, 32 bytes with the header.
+//! The object of all modes: two references and a number, 32 bytes with the header.
 
 use allotment::{Field, Gc, Object};
 use std::mem::offset_of;
 use std::ptr;
 
-/// A node of a tree; of a list, if its right is null.
+/// A node of a tree. In a list, `right` is null.
 #[derive(Object)]
 pub(super) struct Node {
     pub(super) left: Field<Option<Node>>,
@@ -23,8 +23,8 @@ pub(super) const LEFT: usize = HEADER + offset_of!(Node, left);
 pub(super) const RIGHT: usize = HEADER + offset_of!(Node, right);
 pub(super) const KEY: usize = HEADER + offset_of!(Node, key);
 
-/// A node as code without the API sees it: the address of its header, which is what slots hold. Good until the
-/// next safepoint.
+/// The address of a node's header, as code without the API uses it; slots hold this address. Valid
+/// until the next safepoint.
 pub(super) fn address(node: Gc<'_, Node>) -> *const u8 {
     ptr::with_exposed_provenance(ptr::from_ref(node.as_ref()).expose_provenance() - HEADER)
 }
@@ -36,7 +36,7 @@ pub(super) fn address(node: Gc<'_, Node>) -> *const u8 {
 /// - `OFFSET` is [`LEFT`] or [`RIGHT`].
 #[inline(always)]
 pub(super) unsafe fn slot<const OFFSET: usize>(node: *const u8) -> *const u8 {
-    // SAFETY: a word of a live node, which nobody writes meanwhile.
+    // SAFETY: a word of a live node, which no thread writes meanwhile.
     ptr::with_exposed_provenance(unsafe { node.byte_add(OFFSET).cast::<usize>().read() })
 }
 

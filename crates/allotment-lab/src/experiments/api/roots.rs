@@ -11,13 +11,13 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// Slots that are there from the start, as in a heap.
+/// Slots that exist from the start, as in a heap.
 const SLOTS: usize = 64;
 
-/// Roots between two looks at the harness.
+/// Roots between two checks of the harness.
 const TURNS: u64 = 256;
 
-/// Mode `root`. Raw: a word of one's own with the low-level [`Mutator::link_word`].
+/// Mode `root`. Raw: a local word, linked by the low-level [`Mutator::link_word`].
 pub(super) fn linked(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let heap = small_heap()?;
     bench.measure_within(|_, play| {
@@ -35,7 +35,8 @@ pub(super) fn linked(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 fn link_safe(mutator: &mut Mutator<'_>, node: Local<'_, Node>) -> u64 {
     for _ in 0..TURNS {
         root!(mutator, linked = node.get(mutator));
-        // Whoever looks at the mutator's memory here sees the list.
+        // Makes the list in the mutator's memory observable, so that the compiler keeps the writes
+        // to it.
         keep(&raw const *mutator);
         let _ = linked;
     }

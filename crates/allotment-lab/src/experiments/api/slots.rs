@@ -30,14 +30,14 @@ fn run_list(way: Way, length: usize, mutator: &mut Mutator<'_>, play: Play<'_>) 
         })),
         Way::Raw => play.play(Attached::new(mutator, |mutator| {
             let first = head.get(mutator).map_or(ptr::null(), address);
-            // SAFETY: a live list that nobody changes, and no safepoint.
+            // SAFETY: the list is live, no thread changes it, and there is no safepoint.
             keep_value(unsafe { walk_raw(first) });
             operations
         })),
     }
 }
 
-/// A list of nodes, linked by their left. The last one comes first in memory.
+/// A list of nodes, linked by their left slots. The last node comes first in memory.
 fn list<'m>(mutator: &'m mut Mutator<'_>, length: usize) -> Result<Option<Gc<'m, Node>>, OutOfMemory> {
     let mut list = None;
     for key in 0..length as u64 {
@@ -57,7 +57,8 @@ fn walk<'g>(mutator: &'g Mutator<'_>, mut at: Option<Gc<'g, Node>>) -> u64 {
 }
 
 /// # Safety
-/// - `at` is null or the address of a live node, as are all that follow, with no safepoint meanwhile.
+/// - `at` is null or the address of a live node, as are all nodes that follow, with no safepoint
+///   meanwhile.
 #[inline(never)]
 unsafe fn walk_raw(mut at: *const u8) -> u64 {
     let mut sum: u64 = 0;
@@ -88,7 +89,7 @@ fn run_array(
             operations
         })),
         (Way::Raw, false) => play.play(Attached::new(mutator, |mutator| {
-            // SAFETY: a live array that nobody changes, and no safepoint.
+            // SAFETY: the array is live, no thread changes it, and there is no safepoint.
             unsafe { load_raw(first_slot(mutator, array), length) };
             operations
         })),
@@ -98,23 +99,25 @@ fn run_array(
         })),
         (Way::Raw, true) => play.play(Attached::new(mutator, |mutator| {
             let bits = address(node.get(mutator)).addr() as u64;
-            // SAFETY: a live array that nobody else uses, and no safepoint.
+            // SAFETY: the array is live, no other thread uses it, and there is no safepoint.
             unsafe { store_raw(first_slot(mutator, array).cast_mut(), length, bits) };
             operations
         })),
     }
 }
 
-/// Where the elements of an array begin. Good until the next safepoint.
+/// The address of an array's elements. Valid until the next safepoint.
 fn first_slot(mutator: &Mutator<'_>, array: Local<'_, Array<Node>>) -> *const u64 {
-    // The body of an object is memory that any pointer may read and write, which a field's own type allows.
+    // The body of an object is memory that any pointer may read and write, as a field's own type
+    // allows.
     array.get(mutator).as_ref().as_ptr().cast()
 }
 
-/// What a program uses of a reference is the fields behind the header: both loops add eight.
+/// A program uses the fields behind the header of a referenced object, so both loops add eight.
 const FIELDS: u64 = 8;
 
-/// Slots a turn. With one, a turn is so short that it decides whether it lies across 64 bytes of code.
+/// Slots per turn. With one slot, a turn is so short that its position across 64 bytes of code
+/// decides.
 const TURN: usize = 8;
 
 #[inline(never)]
@@ -129,7 +132,7 @@ fn load(mutator: &Mutator<'_>, array: Gc<'_, Array<Node>>) {
 }
 
 /// # Safety
-/// - `[first, first + length)` are slots that nobody writes meanwhile.
+/// - `[first, first + length)` are slots that no thread writes meanwhile.
 #[inline(never)]
 unsafe fn load_raw(first: *const u64, length: usize) {
     // SAFETY: the caller's predicate, for an index below `length`.
@@ -148,12 +151,12 @@ fn store(mutator: &Mutator<'_>, array: Gc<'_, Array<Node>>, node: Gc<'_, Node>) 
 }
 
 /// # Safety
-/// - `[first, first + length)` are slots that nobody else uses meanwhile.
+/// - `[first, first + length)` are slots that no other thread uses meanwhile.
 #[inline(never)]
 unsafe fn store_raw(first: *mut u64, length: usize, bits: u64) {
     for index in 0..length {
-        // SAFETY: the caller's predicate. Volatile, as otherwise stores are joined to vectors, which those of
-        // slots that other threads may read cannot be.
+        // SAFETY: the caller's predicate. Volatile, since the compiler would otherwise join stores
+        // to vectors. Stores to slots that other threads may read cannot be joined.
         unsafe { first.add(index).write_volatile(bits) };
     }
     keep(first);
@@ -194,7 +197,8 @@ mod tests {
                 store(mutator, array.get(mutator), two.get(mutator));
                 assert_eq!(keys(mutator), [2; 9]);
                 let bits = address(one.get(mutator)).addr() as u64;
-                // SAFETY: a live array of this thread's alone, and no safepoint.
+                // SAFETY: the array is live and belongs to this thread alone, and there is no
+                // safepoint.
                 unsafe { store_raw(first_slot(mutator, array).cast_mut(), 9, bits) };
                 assert_eq!(keys(mutator), [1; 9]);
                 Ok::<(), OutOfMemory>(())

@@ -1,9 +1,11 @@
-//! Stopping the world while threads allocate: by the heap, and by one flag, a lock and two conditions.
+//! Stopping the world while threads allocate: by the heap, and by one flag, a lock and two
+//! condition variables.
 //!
-//! What is measured is one stop: the request, the arrival of all, and that they may go on. Whoever was stopped
-//! has to wake up before the next one, or that would find it asleep and have nobody to wait for; so each stop
-//! is a shot, and between two of them every thread has allocated. A shot is few: the threads are then stopped
-//! some more times, and the times until the last had arrived are secondary metrics.
+//! One stop is measured: the request, the arrival of all threads, and their release. A stopped
+//! thread has to wake up before the next stop. Otherwise the next stop would find the thread asleep
+//! and wait for nothing. So each stop is a shot, and every thread allocates between two stops.
+//! Shots are few, so each shot stops the threads some more times. The times until the last thread
+//! arrived are secondary metrics.
 
 use super::Way;
 use super::limits::{STOP_HEAP, heap};
@@ -17,10 +19,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Objects that a thread allocates before it says so and lets another run.
+/// Objects that a thread allocates before it counts a burst and yields to another thread.
 const BURST: usize = 1024;
 
-/// More stops beside a shot, and the time after which there are no more.
+/// The number of further stops beside a shot, and the time after which no more are made.
 const MORE: usize = 50;
 const ENOUGH: Duration = Duration::from_millis(100);
 
@@ -64,21 +66,21 @@ pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resul
     }
 }
 
-/// Stops the world; the time until the last thread had arrived.
+/// Stops the world. Returns the time until the last thread arrived.
 fn by_heap(heap: &Heap) -> Result<Duration, allotment::raw::StopError> {
     loop {
-        // A thread that collects may have come first.
+        // A thread that collects may have stopped the world first.
         if let Some(time) = heap.stop_the_world(|world| world.time_to_safepoint())? {
             return Ok(time);
         }
     }
 }
 
-/// The threads that are stopped.
+/// The threads to stop.
 struct Scene {
-    /// For each thread its bursts so far. Written by it alone.
+    /// For each thread its number of bursts. Only the thread itself writes its number.
     progress: Vec<CachePadded<AtomicU64>>,
-    /// Set when they are to end.
+    /// Set when the threads are to end.
     over: AtomicBool,
 }
 
@@ -90,7 +92,8 @@ impl Scene {
         }
     }
 
-    /// What each of the threads does, until it is over or `burst` fails; then it is over for all.
+    /// The loop of each thread: runs until the scene is over or `burst` fails. A failure ends the
+    /// scene for all threads.
     fn bursts(&self, own: &AtomicU64, mut burst: impl FnMut() -> bool) {
         let _end = SetWhenDropped(&self.over);
         while !self.over.load(Ordering::Relaxed) && burst() {
@@ -99,8 +102,8 @@ impl Scene {
         }
     }
 
-    /// Measures `stop` with all threads at work. They are started here and not by the worker, whose thread may
-    /// be bound to a CPU.
+    /// Measures `stop` with all threads at work. The threads are started here and not by the
+    /// worker, whose thread may be bound to a CPU.
     fn measure(
         &self,
         bench: &mut Bench<'_>,
@@ -122,7 +125,7 @@ impl Scene {
         })
     }
 
-    /// Waits until every thread has done something; an error if one has failed.
+    /// Waits until every thread has done a burst. Returns an error if a thread has failed.
     fn wait_for_all(&self) -> anyhow::Result<()> {
         let seen: Vec<u64> = self.progress.iter().map(|own| own.load(Ordering::Relaxed)).collect();
         for (own, seen) in self.progress.iter().zip(seen) {
@@ -137,7 +140,7 @@ impl Scene {
     }
 }
 
-/// Ends the threads, also if measuring them fails.
+/// Ends the threads, even if the measurement fails.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {
@@ -149,7 +152,7 @@ impl Drop for SetWhenDropped<'_> {
 struct Stopping<'a, F> {
     scene: &'a Scene,
     stop: &'a F,
-    /// Times to stop of this iteration, the shot's included.
+    /// Times to stop in this iteration, the shot's included.
     times: Vec<Duration>,
 }
 
@@ -192,9 +195,9 @@ impl<F: Fn() -> anyhow::Result<Duration>> Worker for Stopping<'_, F> {
     }
 }
 
-/// How a program without a heap stops its threads.
+/// A textbook way to stop the threads of a program without a heap.
 struct Textbook {
-    /// Looked at by all threads.
+    /// The flag that all threads poll.
     requested: CachePadded<AtomicBool>,
     threads: usize,
     inner: Mutex<Stopped>,
@@ -205,7 +208,8 @@ struct Textbook {
 #[derive(Default)]
 struct Stopped {
     requested: bool,
-    /// Stops so far: who wakes up late is not taken for one that has arrived again.
+    /// The number of stops so far. With it, a thread that wakes up late is not mistaken for one
+    /// that has arrived again.
     number: u64,
     /// Threads that have arrived.
     threads: usize,
@@ -249,7 +253,7 @@ impl Textbook {
         drop(parked);
     }
 
-    /// Stops all threads; the time until the last had arrived.
+    /// Stops all threads. Returns the time until the last one arrived.
     fn stop(&self) -> Duration {
         let mut inner = self.lock();
         let begun = Instant::now();

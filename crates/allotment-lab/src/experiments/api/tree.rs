@@ -1,15 +1,18 @@
-//! A binary tree in the heap, in an order in memory of one's choice, with dead objects in between.
+//! A binary tree in the heap, in a chosen memory order, with dead objects in between.
 //!
-//! Node `i` has the children `2i + 1` and `2i + 2`, which makes the tree complete; the order of allocation is a
-//! permutation of these numbers. All nodes are allocated first and linked afterwards, as otherwise children
-//! would have to come before their parents. A tree that grows by random insertion was refused: its depth, and
-//! with it a collector's stack, would differ from one to the next.
+//! Node `i` has the children `2i + 1` and `2i + 2`, which makes the tree complete. The order of
+//! allocation is a permutation of these numbers. All nodes are allocated first and linked
+//! afterwards; otherwise children would have to come before their parents.
+//!
+//! Refused: a tree that grows by random insertion. Its depth, and with it the collector's stack,
+//! would differ from one tree to the next.
 
 use super::node::{LEFT, NewNode, Node, RIGHT, key, slot};
 use crate::walk::Random;
 use allotment::{Gc, Mutator, NewArray, OutOfMemory, alloc, rebind, root};
 
-/// The numbers of `nodes` nodes in the order of a traversal, depth first: what is linked lies together.
+/// The numbers of `nodes` nodes in the order of a depth-first traversal, so that linked nodes lie
+/// together.
 pub(super) fn sequential(nodes: u32) -> Vec<u32> {
     let mut order = Vec::with_capacity(nodes as usize);
     let mut stack = vec![0_u64];
@@ -22,7 +25,7 @@ pub(super) fn sequential(nodes: u32) -> Vec<u32> {
     order
 }
 
-/// The same numbers, each anywhere: the same in every run.
+/// The same numbers, shuffled; the same order in every run.
 pub(super) fn shuffled(nodes: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..nodes).collect();
     Random::new(0).shuffle(&mut order);
@@ -58,10 +61,11 @@ pub(super) fn build<'m>(
     Ok(rebind!(mutator, top))
 }
 
-/// How many nodes there are, and the sum of their keys.
+/// Returns the number of nodes, and the sum of their keys.
 ///
 /// # Safety
-/// - `top` is null or the address of a live node, as are all that hang on it, with no safepoint meanwhile.
+/// - `top` is null or the address of a live node, as are all nodes below it, with no safepoint
+///   meanwhile.
 #[inline(never)]
 pub(super) unsafe fn traverse(top: *const u8) -> (u64, u64) {
     let (mut nodes, mut sum) = (0, 0_u64);

@@ -1,11 +1,12 @@
-//! `chase` and `window`: hops around a cycle of slots, each a load that waits for the one before.
+//! `chase` and `window`: hops around a cycle of slots. Each hop is a load that waits for the one
+//! before.
 
 use super::expected::{Machine, Pattern};
 use super::{Facts, memory};
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker};
 use crate::walk::{Cycle, Random, Way};
 
-/// Turns of sixteen hops in a call.
+/// Turns of a call, sixteen hops each.
 const TURNS: usize = 64;
 
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -1,13 +1,17 @@
-//! Where a curve of cost over working set rises.
+//! Finds where a curve of cost over working set rises.
 //!
-//! By threshold, walking up the sets: a level goes on until a set costs more than the cheapest of the level by a tenth at
-//! least, the whole interval of the ratio considered; then it rises as long as each step does so against the one before. What
-//! follows is the next level. The cheapest and not the first: what is smallest is mostly the loop around it. Fitting pieces
-//! to the curve by least squares was refused: with a dozen points it finds pieces in noise, and its answer has no error.
+//! A threshold is applied to the sets in ascending order. A level ends at the first set that costs
+//! at least a tenth more than the cheapest set of the level, for the whole interval of the ratio.
+//! The rise continues as long as each step costs a tenth more than the step before. Then the next
+//! level begins. The reference is the cheapest set and not the first, since the smallest set mostly
+//! measures the loop around it.
+//!
+//! Refused: fitting pieces to the curve by least squares. With a dozen points it finds pieces in
+//! noise, and its answer has no error.
 
 use crate::statistics::{Ratio, Summary};
 
-/// A change by less is not worth a word, however small its error.
+/// A smaller change is not reported, however small its error.
 pub(super) const NOTICEABLE: f64 = 0.1;
 
 /// The cost at one set.
@@ -22,7 +26,7 @@ pub(super) struct Point {
 /// The cost over the set, ascending.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
-    /// At least one.
+    /// The points; at least one.
     pub(super) points: Vec<Point>,
     /// Whether a higher score is a lower cost.
     pub(super) throughput: bool,
@@ -33,16 +37,16 @@ pub(super) struct Curve {
 pub(super) struct Knee {
     /// The last set of the lower level.
     pub(super) from: usize,
-    /// The first of the higher.
+    /// The first set of the higher level.
     pub(super) to: usize,
-    /// The score there.
+    /// The score at `to`.
     pub(super) after: f64,
-    /// The cost there over that of the cheapest set of the lower level.
+    /// The cost at `to` over the cost of the cheapest set of the lower level.
     pub(super) rise: Ratio,
 }
 
 impl Curve {
-    /// Its rises, by set.
+    /// The rises of the curve, by set.
     pub(super) fn knees(&self) -> Vec<Knee> {
         let Some((mut cheapest, rest)) = self.points.split_first() else { return Vec::new() };
         let (mut knees, mut last) = (Vec::<Knee>::new(), cheapest);
@@ -71,14 +75,14 @@ impl Curve {
         Knee { from: from.set, to: to.set, after: to.score.mean, rise }
     }
 
-    /// How many times `point` costs what `other` does.
+    /// The cost of `point` as a multiple of the cost of `other`.
     fn cost(&self, point: &Point, other: &Point) -> Ratio {
         let (point, other) = (&point.score, &other.score);
         if self.throughput { Ratio::of(other, point) } else { Ratio::of(point, other) }
     }
 }
 
-/// Whether the whole interval lies above what is noticeable. Not so if it is unknown.
+/// Whether the whole interval lies above the noticeable change; false if the interval is unknown.
 fn is_rise(ratio: &Ratio) -> bool {
     ratio.low > 1.0 + NOTICEABLE
 }
@@ -87,7 +91,7 @@ fn is_rise(ratio: &Ratio) -> bool {
 pub(super) mod examples {
     use super::*;
 
-    /// Six values around a mean, so much up and down.
+    /// Six values around a mean, with the given spread.
     pub(in super::super) fn summary(mean: f64, spread: f64) -> Summary {
         Summary::of(&[-1.0, 1.0, -0.5, 0.5, -0.2, 0.2].map(|part| mean * (1.0 + part * spread)))
     }
@@ -106,7 +110,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The rises in KiB, and how many times the cost.
+    /// The rises: their sets in KiB, and the cost ratio.
     fn knees(curve: &Curve) -> Vec<(usize, usize, f64)> {
         curve
             .knees()
@@ -126,13 +130,13 @@ mod tests {
             (&[1.0, 1.0, 3.0, 3.0, 3.1, 9.0, 9.0], 0.01, &[(32, 64, 3.0), (256, 512, 3.0)]),
             // A slow drift is a rise where it has become noticeable.
             (&[1.0, 1.06, 1.12, 1.18], 0.001, &[(32, 64, 1.12)]),
-            // The smallest set is the loop.
+            // The smallest set measures the loop.
             (&[1.5, 1.0, 1.0, 1.3, 1.3], 0.01, &[(64, 128, 1.3)]),
             // Below a tenth.
             (&[1.0, 1.0, 1.08, 1.08], 0.001, &[]),
             // The errors reach further than the rise.
             (&[1.0, 1.0, 1.4, 1.4], 0.3, &[]),
-            // A noisy curve with a large rise has it all the same.
+            // A noisy curve with a large rise still has that rise.
             (&[1.0, 1.1, 0.9, 5.0, 5.5], 0.1, &[(64, 128, 5.56)]),
             (&[1.0], 0.01, &[]),
         ];

@@ -1,7 +1,8 @@
-//! What true LRU caches of this machine's sizes would do with a walk: the expectation that the scores stand beside.
+//! The hits that true LRU caches of this machine's sizes would have in a walk, as an expectation
+//! beside the scores.
 //!
-//! Real caches are not quite LRU, are shared with strangers on a virtual machine, and processors prefetch; so this is a
-//! landmark and not a model to be fitted.
+//! Real caches are not quite LRU, are shared with strangers on a virtual machine, and processors
+//! prefetch. The expectation is therefore a landmark, and not a model to be fitted.
 
 use crate::machine::placement;
 use allotment::platform::topology::{CacheKind, Topology};
@@ -9,7 +10,8 @@ use allotment::platform::topology::{CacheKind, Topology};
 /// A way to walk, as a cache sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// Half of the bytes are read in order, and for each of their 32-bit numbers one of the other half, anywhere.
+    /// Half of the bytes are read in order. For each 32-bit number in them a number of the other
+    /// half is read, at a random place.
     Gather,
     /// Both halves are read in order.
     Stream,
@@ -20,16 +22,18 @@ pub(super) enum Pattern {
 /// A level of data caches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Level {
-    /// 1 is closest to the core.
+    /// The level's number; 1 is closest to the core.
     pub(super) level: u8,
-    /// Of one cache.
+    /// Bytes of one cache.
     pub(super) bytes: usize,
-    /// For one thread, two and so on: how many of them use the cache that most use. Ends at the number of CPUs.
+    /// For one thread, two and so on: the number of threads on the most used cache. The list ends
+    /// at the number of CPUs.
     users: Vec<usize>,
 }
 
 impl Level {
-    /// The level with these caches, each told by its CPUs, on a machine that binds threads to CPUs in the order `placement`.
+    /// The level with these caches, each given by its CPUs, on a machine that binds threads to CPUs
+    /// in the order `placement`.
     fn new(level: u8, bytes: usize, caches: &[&[usize]], placement: &[usize]) -> Level {
         let on = |cpus: &[usize], threads: usize| {
             placement[..threads].iter().filter(|cpu| cpus.contains(cpu)).count()
@@ -38,7 +42,8 @@ impl Level {
         Level { level, bytes, users: (1..=placement.len()).map(most).collect() }
     }
 
-    /// The bytes of a thread of so many, divided evenly. Those beyond the number of CPUs take turns with the others.
+    /// The bytes of each of `threads` threads, divided evenly. Threads beyond the number of CPUs
+    /// take turns with the others.
     pub(super) fn bytes_of_each(&self, threads: usize) -> usize {
         let most = self.users.get(threads.saturating_sub(1)).or(self.users.last());
         self.bytes / most.copied().unwrap_or(1)
@@ -53,7 +58,7 @@ pub(super) struct Machine {
     line: usize,
 }
 
-/// The levels that there may be.
+/// The possible levels.
 const LEVELS: std::ops::RangeInclusive<u8> = 1..=4;
 
 impl Machine {
@@ -79,32 +84,36 @@ impl Machine {
         self.line
     }
 
-    /// The share of reads, from 0 to 1, that the last cache or one before it answers when each of `threads` walks `bytes`
-    /// bytes. None if no cache is known. The last cache is divided evenly among those that use it.
+    /// The share of reads, from 0 to 1, that hit the last cache or one before it when each of
+    /// `threads` walks `bytes` bytes. `None` if no cache is known. The last cache is divided evenly
+    /// among its threads.
     pub(super) fn hits(&self, pattern: Pattern, bytes: usize, threads: usize) -> Option<f64> {
         let cache = self.levels.last()?.bytes_of_each(threads);
         Some(match pattern {
             _ if bytes <= cache => 1.0,
             Pattern::Gather => gather_hits(cache as f64 / (bytes as f64 / 2.0)),
-            // Of the numbers in a line the first misses.
+            // The first number in each line misses.
             Pattern::Stream => 1.0 - 4.0 / self.line as f64,
-            // What comes next in a cycle is what was used longest ago, so what a cache that is too small drops.
+            // The next line of a cycle is the least recently used one, which a cache that is too
+            // small has dropped.
             Pattern::Cycle => 0.0,
         })
     }
 }
 
-/// The hit ratio of random reads in an array, `fit` times which the cache would hold, while a stream of as many bytes passes.
+/// The hit ratio of random reads in an array while a stream of as many bytes passes. The cache
+/// would hold `fit` times the array.
 ///
-/// A line of 16 numbers is touched 16 times in a pass over `L` lines, so the gap between two touches is `x L` reads with an
-/// exponentially distributed `x`. In that gap `L (1 - e^-x)` other lines of the array and `x L / 16` lines of the
-/// stream pass. It hits where these are no more than the cache holds:
+/// A line of 16 numbers is touched 16 times in a pass over `L` lines, so the gap between two
+/// touches is `x L` reads with an exponentially distributed `x`. In that gap `L (1 - e^-x)` other
+/// lines of the array and `x L / 16` lines of the stream pass. A read hits where these are no more
+/// than the cache holds:
 ///
 /// ```text
 /// 1 - e^-x + x/16 = fit        hits = 1 - e^-x
 /// ```
 fn gather_hits(fit: f64) -> f64 {
-    // The left side grows with x, and is at least `fit` at 16 times it.
+    // The left side grows with x, and is at least `fit` at `x = 16 fit`.
     let (mut low, mut high) = (0.0, 16.0 * fit);
     for _ in 0..60 {
         let x: f64 = (low + high) / 2.0;
@@ -155,7 +164,7 @@ mod tests {
         }
     }
 
-    /// The formula against a cache that does what it describes.
+    /// Checks the formula against a simulated cache.
     #[test]
     fn an_lru_cache_agrees() {
         let lines = 512_usize;
@@ -208,7 +217,7 @@ mod tests {
 
     #[test]
     fn siblings_share_a_core_only_when_they_must() {
-        // Two cores of two hardware threads each; threads get cores of their own first.
+        // Two cores of two hardware threads each; threads get separate cores first.
         let level = Level::new(2, 1 << 20, &[&[0, 1], &[2, 3]], &[0, 2, 1, 3]);
         let each: Vec<usize> = (1..=5).map(|threads| level.bytes_of_each(threads) >> 10).collect();
         assert_eq!(each, [1024, 1024, 512, 512, 512]);

@@ -1,15 +1,17 @@
 //! `gather`: reads an array in the order of another, as the article's program does.
 //!
-//! Two arrays of 32-bit numbers, each half of the set: values, and indexes of them. The indexes are read in order, which
-//! the processor foresees; the values where the indexes say. No load waits for another, so as many misses overlap as the
-//! core has buffers for: a throughput, not a latency.
+//! Two arrays of 32-bit numbers, each half of the set, hold values and indexes of the values. The
+//! indexes are read in order, which the processor predicts. The values are read where the indexes
+//! point. No load waits for another, so as many misses overlap as the core has buffers. The result
+//! is a throughput, not a latency.
 
 use super::expected::{Machine, Pattern};
 use super::{Facts, memory};
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep_value};
 use crate::walk::{Mapping, Random};
 
-/// Elements of a call: enough to make its own cost vanish, and some ten calls in a pass over the largest set.
+/// Elements per call: enough to make the call's own cost vanish, and about ten calls in a pass over
+/// the largest set.
 const BLOCK: usize = 16_384;
 
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -42,7 +44,7 @@ impl Worker for Gathering {
     }
 }
 
-/// The two arrays, and how far the pass has come.
+/// The two arrays, and the position of the pass.
 struct Gather {
     /// Values, then as many indexes, each below `elements`.
     memory: Mapping,
@@ -55,14 +57,15 @@ impl Gather {
         let elements = memory.bytes() / 8;
         let base = memory.base().cast::<u32>();
         for index in 0..elements {
-            // SAFETY: twice `elements` numbers of four bytes are mapped, and the skew is a multiple of four.
+            // SAFETY: twice `elements` numbers of four bytes are mapped, and the skew is a multiple
+            // of four.
             unsafe {
                 base.add(index).write(index as u32);
                 base.add(elements + index).write(index as u32);
             }
         }
         if shuffled {
-            // SAFETY: the second half, written above; nobody else knows of it.
+            // SAFETY: the second half, written above; no other code refers to it.
             let indexes = unsafe { std::slice::from_raw_parts_mut(base.add(elements), elements) };
             Random::new(seed).shuffle(indexes);
         }
@@ -73,11 +76,12 @@ impl Gather {
         self.memory.base().cast_const().cast()
     }
 
-    /// The sum of the next [`BLOCK`] values, over the end of the arrays as often as need be.
+    /// The sum of the next [`BLOCK`] values. The pass wraps around at the end of the arrays as
+    /// often as needed.
     #[inline]
     fn block(&mut self) -> u32 {
         let values = self.values();
-        // SAFETY: the second half of the mapping, written by `new` and since then only read.
+        // SAFETY: the second half of the mapping, written by `new` and only read since then.
         let indexes = unsafe { std::slice::from_raw_parts(values.add(self.elements), self.elements) };
         let (mut sum, mut left) = (0_u32, BLOCK);
         while left > 0 {
@@ -103,7 +107,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// So many rounds read every value as often.
+        /// A number of rounds reads every value that number of times.
         #[test]
         fn a_pass_reads_every_value_once(power in 1..14_u32, shuffled: bool, seed in 0..1_u64 << 40) {
             let elements = 1_usize << power;

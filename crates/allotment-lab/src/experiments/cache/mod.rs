@@ -1,13 +1,14 @@
-//! Whether a thread's speed collapses when the threads' working sets together pass the last cache, and whether what more
-//! threads gain falls into a valley there and recovers beyond it.
+//! Two questions. Does a thread's speed collapse when the threads' working sets together exceed the
+//! last cache? Does the gain of more threads fall into a valley there and recover beyond it?
 //!
-//! After "The 'Uncanny Valley' of L3 Cache Contention" (Michael Barker, 2014) and the discussion below it: its program is the
-//! mode `gather`, whose loads are independent of each other; what the first commenter holds against it, dependent loads, is
-//! `chase`, and his sliding window `window`. Elements are counted and not passes, so that sizes compare; results go to one
-//! sink for a block of elements, so that small sets are not all as slow as a sink. The page `docs/experiments/cache.md` says
-//! how to read the result.
+//! The experiment follows "The 'Uncanny Valley' of L3 Cache Contention" (Michael Barker, 2014) and
+//! the discussion below it. The article's program is the mode `gather`, whose loads are independent
+//! of each other. The first commenter's objection, dependent loads, is `chase`; his sliding window
+//! is `window`. Elements are counted instead of passes, so that sizes compare. A block of elements
+//! writes its results to one sink, so that small sets do not all measure the sink. The page
+//! `docs/experiments/cache.md` says how to read the result.
 //!
-//! The memory is mapped for the purpose and not a heap's: see [`crate::walk`].
+//! The memory is mapped for the purpose, and is not a heap's: see [`crate::walk`].
 
 mod chase;
 mod curve;
@@ -31,16 +32,17 @@ use anyhow::bail;
 #[derive(Clone, Copy, Debug)]
 pub struct Cache;
 
-/// Threads' memory begins so many bytes apart within a page, so that it does not fall in the same sets of a cache.
+/// The offset between the beginnings of two threads' memory within a page, so that the threads do
+/// not use the same sets of a cache.
 const SKEW: usize = 3 * 64;
 
 /// The largest set: an index of a gather has 32 bits.
 const MAX_SET: usize = 16 << 30;
 
-/// Below this, memory need not be asked for: every machine has it.
+/// Smaller totals are not checked against the available memory, since every machine has as much.
 const SMALL_TOTAL: usize = 1 << 30;
 
-/// The same values in all modes; in a quick run the gather alone is a curve.
+/// The same values in all modes. In a quick run only `gather` has a curve.
 const SET: Axis = Axis::new(
     "set",
     "bytes that are walked; l1, l2, l3 and half- or twice- of them too",
@@ -156,7 +158,7 @@ impl Experiment for Cache {
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         set_of_each(case).and_then(|own| on_jvm::cache(case, own)).unwrap_or(None)
     }
 
@@ -181,17 +183,20 @@ fn set_of_each(case: &Case) -> Result<usize, ParameterError> {
 /// A thread's memory, not yet touched.
 fn memory(case: &Case, thread: &Thread) -> anyhow::Result<Mapping> {
     let pages = if case.text("pages")? == "huge" { Pages::Huge } else { Pages::Base };
-    // Within a page, or the memory would grow with the number of the thread.
+    // The offset stays within a page; otherwise the memory would grow with the number of the
+    // thread.
     Mapping::new(set_of_each(case)?, thread.index * SKEW % 4096, pages)
 }
 
-/// What is said of a case beside its score: nothing of it is measured, but the pages that came.
+/// Facts about a case beside its score. None of them is measured, except the pages that the system
+/// gave.
 #[derive(Clone, Debug)]
 struct Facts(Vec<SecondaryValue>);
 
 impl Facts {
-    /// The facts of a thread whose memory has been touched; `expected` is the share of its reads that the last cache is
-    /// expected to answer. What is not measured has no error and no spread, so it is a maximum.
+    /// The facts of a thread whose memory has been touched. `expected` is the share of its reads
+    /// that the last cache is expected to answer. An unmeasured value has no error and no spread,
+    /// so it is reported as a maximum.
     fn new(case: &Case, memory: &Mapping, expected: Option<f64>) -> anyhow::Result<Facts> {
         let mut values =
             vec![SecondaryValue::maximum("set.total", "B", (memory.bytes() * case.threads) as f64)];

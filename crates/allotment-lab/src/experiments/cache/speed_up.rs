@@ -1,8 +1,12 @@
-//! What several threads gain over one as their sets grow: whether the speed-up falls, and whether it recovers.
+//! The gain of several threads over one as their sets grow: whether the speed-up falls, and whether
+//! it recovers.
 //!
-//! A valley is a set at which the speed-up is lower than at some smaller set and lower than at some larger one, in both cases
-//! by more than the intervals: they do not touch. Its depth is against the lower of the two shoulders. Where the two means are
-//! only compared by a test of their difference, the best of some hundred pairs is found significant too often.
+//! A valley is a set whose speed-up is lower than at some smaller set and lower than at some larger
+//! one. In both cases the intervals must not touch. The depth of a valley is measured against the
+//! lower of the two shoulders.
+//!
+//! Refused: a test of the difference of the two means. Over some hundred pairs, such a test finds
+//! the best pair significant too often.
 
 use super::curve::{Curve, NOTICEABLE, Point};
 use crate::statistics::Ratio;
@@ -12,33 +16,33 @@ use crate::statistics::Ratio;
 pub(super) struct SpeedUp {
     /// Bytes of each thread.
     pub(super) set: usize,
-    /// The number of threads where nothing is lost.
+    /// The ratio; equal to the number of threads where nothing is lost.
     pub(super) ratio: Ratio,
 }
 
-/// What becomes of the speed-up as sets grow.
+/// The course of the speed-up as sets grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
-    /// It falls nowhere by more than its errors and a tenth.
+    /// The speed-up falls nowhere by more than its errors and a tenth.
     Level,
-    /// It falls, and does not recover by more than its errors and a tenth.
+    /// The speed-up falls, and does not recover by more than its errors and a tenth.
     Falls {
-        /// From here.
+        /// The set where the fall begins.
         from: SpeedUp,
-        /// To here.
+        /// The set where the fall ends.
         to: SpeedUp,
     },
-    /// It falls, and recovers.
+    /// The speed-up falls, and recovers.
     Valley {
-        /// The best before.
+        /// The best set before the bottom.
         from: SpeedUp,
-        /// The worst.
+        /// The worst set.
         bottom: SpeedUp,
-        /// The best behind.
+        /// The best set behind the bottom.
         to: SpeedUp,
         /// The lower of the shoulders minus the bottom.
         depth: f64,
-        /// The error of the depth, those of both being independent.
+        /// The error of the depth; the errors of shoulder and bottom are independent.
         error: f64,
     },
 }
@@ -52,7 +56,8 @@ pub(super) fn speed_ups(one: &Curve, many: &Curve, threads: usize) -> Vec<SpeedU
         let ratio = if many.throughput {
             Ratio::of(point_score, single)
         } else {
-            // Each thread's time for an element: all are as fast together as their number over it.
+            // The scores are each thread's time for an element, so the joint speed is the number of
+            // threads over that time.
             Ratio::of(single, point_score).scaled(factor)
         };
         Some(SpeedUp { set: point.set, ratio })
@@ -60,7 +65,7 @@ pub(super) fn speed_ups(one: &Curve, many: &Curve, threads: usize) -> Vec<SpeedU
     many.points.iter().filter_map(of).collect()
 }
 
-/// What becomes of them.
+/// The shape of a series of speed-ups.
 pub(super) fn shape(all: &[SpeedUp]) -> Shape {
     let mut deepest: Option<(f64, Shape)> = None;
     let mut steepest: Option<(f64, Shape)> = None;
@@ -81,12 +86,14 @@ pub(super) fn shape(all: &[SpeedUp]) -> Shape {
     deepest.or(steepest).map_or(Shape::Level, |(_, shape)| shape)
 }
 
-/// Half the width of an interval. The depth of a valley is a difference: its error is on no logarithmic scale.
+/// Half the width of an interval. The depth of a valley is a difference, so its error is not on a
+/// logarithmic scale.
 fn half(ratio: Ratio) -> f64 {
     (ratio.high - ratio.low) / 2.0
 }
 
-/// The best of some speed-ups that is above `bottom` by more than both intervals and what is noticeable.
+/// The best of some speed-ups that exceeds `bottom` by more than both intervals and the noticeable
+/// change.
 fn best_above(some: &[SpeedUp], bottom: SpeedUp) -> Option<SpeedUp> {
     let above = |other: &&SpeedUp| {
         other.ratio.low > bottom.ratio.high
@@ -109,7 +116,7 @@ mod tests {
         values.iter().enumerate().map(one).collect()
     }
 
-    /// The kind, where its sets are (as powers of two), and how deep it is.
+    /// The kind, its sets (as powers of two), and its depth.
     fn found(values: &[f64], error: f64) -> (&'static str, Vec<u32>, f64) {
         let power = |one: SpeedUp| one.set.ilog2();
         match shape(&series(values, error)) {
@@ -125,7 +132,8 @@ mod tests {
 
     #[test]
     fn valleys_are_told_from_slopes_and_noise() {
-        // The first five: the model of two and of four threads, misses as dear as five hits, with memory for all and for two.
+        // The first five rows: the model of two and of four threads, with misses that cost as much
+        // as five hits, and with memory for all threads and for two.
         let table: [(&[f64], f64, &str, &[u32]); 11] = [
             (&[2.0, 2.0, 2.0, 1.3, 1.0, 1.6, 1.8, 1.9], 0.05, "valley", &[2, 4, 7]),
             (&[4.0, 4.0, 2.6, 1.3, 1.5, 2.8, 3.4, 3.7], 0.05, "valley", &[1, 3, 7]),
@@ -174,7 +182,8 @@ mod tests {
             prop_assert_eq!(shape(&series(&values, 0.1)), Shape::Level);
         }
 
-        /// Whatever the shape, what it is made of are points of the series in order, further apart than their errors.
+        /// Every shape consists of points of the series, in order, that are further apart than
+        /// their errors.
         #[test]
         fn what_is_found_is_there(values in prop::collection::vec(0.5..4.0_f64, 0..20), error in 0.001..0.5_f64) {
             match shape(&series(&values, error)) {

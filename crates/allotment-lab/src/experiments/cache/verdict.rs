@@ -1,7 +1,9 @@
-//! The curves in words: where the cost rises and which cache ends there, and what several threads gain over one.
+//! The curves in words: where the cost rises and which cache ends there, and the gain of several
+//! threads over one.
 //!
-//! Caches are those of the machine that prints. A rise from set A to set B is a cache's if what a thread has of the cache
-//! lies between A/2 and B: at twice its size a gather still hits mostly, and at its size it misses where others are in it.
+//! The caches are those of the machine that prints. A rise from set A to set B is attributed to a
+//! cache if a thread's share of the cache lies between A/2 and B. At twice its size a gather still
+//! hits mostly; at its size a gather misses where other data is in the cache.
 
 use super::curve::{Curve, Knee, Point};
 use super::expected::Machine;
@@ -12,17 +14,18 @@ use crate::format::{ScoreRow, number};
 /// The parameter that curves are drawn over.
 const SET: &str = "set";
 
-/// Lines of one kind of walk, by threads.
+/// The rows of one kind of walk, by threads.
 struct Walk {
     name: String,
     unit: String,
-    /// Whether `set` is what all threads have together.
+    /// Whether `set` is the total of all threads.
     is_total: bool,
     /// Ascending by threads.
     curves: Vec<(usize, Curve)>,
 }
 
-/// A line for each walk and number of threads about its cost, and from two threads on one about the speed-up.
+/// For each walk and number of threads a line about the cost, and from two threads on also a line
+/// about the speed-up.
 pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
     let mut lines = Vec::new();
     for walk in walks(rows) {
@@ -68,7 +71,7 @@ fn walks(rows: &[ScoreRow]) -> Vec<Walk> {
     walks
 }
 
-/// The mode with all parameters but the set that tell it from other rows of the mode.
+/// The mode, with all parameters but the set that distinguish it from other rows of the mode.
 fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
     let mut name =
         row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(_, mode)| mode).to_string();
@@ -91,8 +94,8 @@ fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
     name
 }
 
-/// The levels of a curve: `0.5 ns/op up to 256k; from 256k to 1m the cost rises 2.10 times (2.00 to 2.20), to 1.05
-/// ns/op: L2 has 512k`.
+/// The levels of a curve: `0.5 ns/op up to 256k; from 256k to 1m the cost rises 2.10 times (2.00 to
+/// 2.20), to 1.05 ns/op: L2 has 512k`.
 fn cost(curve: &Curve, threads: (usize, bool), unit: &str, machine: &Machine) -> String {
     let knees = curve.knees();
     let last = curve.points[curve.points.len() - 1].set;
@@ -131,9 +134,9 @@ fn causes(knee: &Knee, (threads, is_total): (usize, bool), machine: &Machine) ->
     if ending.is_empty() { "no data cache ends there".into() } else { ending.join(", ") }
 }
 
-/// What the speed-ups are and what becomes of them; none if there are none.
+/// The speed-ups and their course; `None` without speed-ups.
 fn gain(all: &[SpeedUp]) -> Option<String> {
-    // By the lower end, lest a wild value with an error to match be called the best.
+    // The lower end decides, so that a wild value with a large error is not called the best.
     let certain = |one: &SpeedUp| one.ratio.low.max(f64::MIN);
     let best = all.iter().max_by(|a, b| certain(a).total_cmp(&certain(b)))?;
     Some(match shape(all) {

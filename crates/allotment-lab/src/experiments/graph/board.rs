@@ -1,7 +1,9 @@
-//! What the parts of all threads have in common: a board where each puts leaves, and takes those of others.
+//! The board that the parts of all threads share. Each part puts leaves on the board, and takes
+//! leaves of others.
 //!
-//! Two threads may take the same leaf; then both refer to it. Edges between vertices of several threads were refused:
-//! to rewire them both ways at once would need a lock, and that would be what is measured.
+//! Two threads may take the same leaf; then both refer to it. Refused: edges between vertices of
+//! several threads. Rewiring such edges both ways at once needs a lock, and the lock would be
+//! measured.
 
 use super::vertex::{LEAF_BYTES, Leaf, leaf};
 use allotment::{Array, Heap, NewArray, OutOfMemory, Root, alloc, root};
@@ -10,13 +12,13 @@ use anyhow::Context;
 /// A board.
 pub(super) type Board = Array<Option<Leaf>>;
 
-/// Places on it.
+/// Places on the board.
 pub(super) const PLACES: usize = 1024;
 
-/// Bytes of it and its leaves.
+/// Bytes of the board and its leaves.
 pub(super) const BYTES: usize = 16 + PLACES * (8 + LEAF_BYTES);
 
-/// Makes one, and as many roots of it as there are threads.
+/// Makes a board, and a root of it for each thread.
 ///
 /// # Errors
 /// The heap is too small for it.

@@ -1,22 +1,23 @@
-//! What hangs on a vertex beside its leaf, and how often what: the mix of sizes.
+//! The load of a vertex beside its leaf, and how often each load occurs: the mix of sizes.
 //!
-//! A mix is a word and not a share for each kind: the shares of four axes would have to sum up, and graphs of two runs would
-//! seldom be of the same objects. Lengths are alike in all mixes, so that mixes differ in one thing.
+//! A mix is a word, not a share for each kind. The shares of four axes would have to sum up, and
+//! graphs of two runs would seldom have the same objects. Lengths are equal in all mixes, so mixes
+//! differ in one thing.
 
 use crate::walk::Random;
 
-/// What hangs on a vertex beside its leaf.
+/// The object that hangs on a vertex beside its leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     Nothing,
     Medium,
-    /// That many bytes.
+    /// An array of that many bytes.
     Bytes(usize),
     /// An array of that many references.
     Array(usize),
 }
 
-/// Of 100 vertices, how many have what; the others have nothing.
+/// The number of vertices with each load, of 100 vertices; the others have no load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mix {
     medium: usize,
@@ -45,7 +46,7 @@ impl Mix {
         }
     }
 
-    /// The load of some vertex.
+    /// The load of a random vertex.
     pub(super) fn load(self, random: &mut Random) -> Load {
         let drawn = random.below(100);
         let array = 100 - self.array;
@@ -70,7 +71,8 @@ mod tests {
 
     #[test]
     fn each_mix_has_its_shares_of_vertices_and_of_bytes() {
-        // Nothing, 128 bytes, bytes, references: of 100 vertices; and the percentage of bytes in arrays of either kind.
+        // Of 100 vertices: nothing, 128 bytes, bytes, references; and the percentage of bytes in
+        // arrays of either kind.
         for (word, shares, in_arrays) in [
             ("small", [80, 20, 0, 0], 0.0),
             ("default", [70, 20, 8, 2], 59.0),

@@ -1,9 +1,11 @@
 //! A graph that is rebuilt all the time, at random, and always has the same size.
 //!
-//! What a collector does well on trees it may do badly here: nothing dies in the order of its birth, old objects
-//! are written to everywhere, and objects are of all sizes. The live bytes are exact, since a vertex that dies is
-//! replaced by one like it, and its neighbours are told: so `factor` is the heap's size over what lives, and not over
-//! a guess. Edges without a way back were refused for that: dead vertices would stay reachable from old ones.
+//! A collector that does well on trees may do badly here: objects do not die in the order of their
+//! birth, old objects are written to everywhere, and objects have all sizes. The live bytes are
+//! exact. A vertex that dies is replaced by one like it, and its neighbours are updated. So
+//! `factor` is the heap's size over the exact live bytes, not over a guess.
+//!
+//! Refused: edges without a way back. Dead vertices would stay reachable from old ones.
 
 mod board;
 mod load;
@@ -24,7 +26,7 @@ use load::Mix;
 #[derive(Clone, Copy, Debug)]
 pub struct Graph;
 
-/// The least live bytes of a thread: some dozens of vertices.
+/// The smallest number of live bytes of a thread: some dozens of vertices.
 const MIN_PART: usize = 64 << 10;
 
 impl Experiment for Graph {
@@ -95,12 +97,12 @@ impl Experiment for Graph {
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         checked(case).unwrap_or(None)
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         heap_bytes(case).and_then(|heap| on_jvm::graph(case, heap)).unwrap_or(None)
     }
 
@@ -127,7 +129,7 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
     Ok(refusal(case.text("collector")?, heap_bytes(case)?))
 }
 
-/// MaxHeapSize of a case. What the threads share lives too.
+/// MaxHeapSize of a case. The shared board is live too.
 fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
     let live = case.size("live")?.saturating_add(board::BYTES);
     Ok((live as f64 * case.factor("factor")?) as usize)

@@ -1,6 +1,7 @@
-//! The measured part: each thread changes its part of the graph, and checks it after each iteration.
+//! The measured part: each thread changes its part of the graph, and checks it after each
+//! iteration.
 //!
-//! As many steps as a time allows, or in mode `shot` a number of them.
+//! An iteration makes as many steps as its time allows, or a fixed number in mode `shot`.
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
@@ -15,7 +16,7 @@ use allotment::{Mutator, OutOfMemory, root};
 use anyhow::{Context, bail};
 use std::sync::{Mutex, PoisonError};
 
-/// Steps between two looks at the harness.
+/// Steps between two checks of the harness.
 const STEPS: u64 = 64;
 
 /// Measures steps.
@@ -29,7 +30,8 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let together = Together::new(case.threads);
     let mix = Mix::named(case.text("mix")?).context("the mix is none of the axis' words")?;
     let bytes = heap_bytes(case)?;
-    // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
+    // The initial size is the whole heap. A capacity that follows the live bytes would make every
+    // factor beyond it the same.
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;
     let advice = Advice::of(&heap, "a larger --factor or fewer threads fit");
@@ -40,7 +42,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         heap.attach(|mutator| {
             let board = boards.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let board = board.context("there is a root of the board for each thread")?;
-            // Not the sequence that the part draws its steps from.
+            // A different sequence from the one that the part draws its steps from.
             let loads = plan(&mut Random::new(!(thread.index as u64)), mix, live / thread.count);
             root!(mutator, table = full.on(table(mutator, loads.len()))?, board = board.get(mutator));
             let mut part = Part::new(table, board, thread.index, death);
@@ -56,9 +58,9 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 struct Mutating<'a, 'm, 't> {
     mutator: &'m mut Mutator<'t>,
     part: Part<'a>,
-    /// Of a batch.
+    /// Steps of a batch.
     steps: u64,
-    /// What a batch counts for: a shot is one operation.
+    /// Operations that a batch counts for: a shot is one operation.
     operations: u64,
     outcome: Result<(), OutOfMemory>,
     advice: Advice,
@@ -72,7 +74,7 @@ impl Worker for Mutating<'_, '_, '_> {
                 break;
             }
         }
-        // Steps that failed are told of when the iteration ends, and none of it is used.
+        // Failed steps are reported when the iteration ends, and none of the iteration is used.
         self.operations
     }
 

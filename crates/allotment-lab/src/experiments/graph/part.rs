@@ -1,4 +1,5 @@
-//! A thread's part of the graph: its vertices, in a table that keeps them alive, and the steps that change them.
+//! A thread's part of the graph: its vertices, in a table that keeps them alive, and the steps that
+//! change them.
 
 use super::board::{Board, PLACES};
 use super::load::{Load, Mix};
@@ -10,7 +11,7 @@ use anyhow::{Context, bail};
 /// A table of vertices.
 pub(super) type Table = Array<Option<Vertex>>;
 
-/// Numbers that each thread has for its vertices.
+/// The size of each thread's range of vertex numbers.
 const NUMBERS: u64 = 1 << 48;
 
 /// The loads of the vertices of a part of about `bytes` bytes, the table included; at least two.
@@ -24,7 +25,7 @@ pub(super) fn plan(random: &mut Random, mix: Mix, bytes: usize) -> Vec<Load> {
     loads
 }
 
-/// A part.
+/// A thread's part.
 pub(super) struct Part<'a> {
     table: Local<'a, Table>,
     board: Local<'a, Board>,
@@ -35,7 +36,7 @@ pub(super) struct Part<'a> {
     /// The sum of the vertices' numbers.
     sum: u64,
     next_number: u64,
-    /// Of 100 steps.
+    /// The number of deaths in 100 steps.
     death: usize,
 }
 
@@ -47,8 +48,8 @@ impl<'a> Part<'a> {
         Part { table, board, random, arrays: Vec::new(), vertices: 0, sum: 0, next_number, death }
     }
 
-    /// Fills the table, which has a place for each of `loads`: every vertex is in a ring in the order of the table and in
-    /// one in any order.
+    /// Fills the table, which has a place for each of `loads`. Every vertex is in a ring in the
+    /// order of the table, and in a ring in random order.
     pub(super) fn fill(&mut self, mutator: &mut Mutator<'_>, loads: &[Load]) -> Result<(), OutOfMemory> {
         for (place, &load) in loads.iter().enumerate() {
             let number = self.number();
@@ -82,7 +83,7 @@ impl<'a> Part<'a> {
         self.table.get(mutator).at(place).load(mutator)
     }
 
-    /// One change of the graph, any.
+    /// One random change of the graph.
     ///
     /// # Errors
     /// The heap is full.
@@ -101,7 +102,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A vertex dies. One like it takes its place and its edges.
+    /// Replaces a vertex: one like it takes its place and its edges.
     fn replace(&mut self, mutator: &mut Mutator<'_>) -> Result<(), OutOfMemory> {
         let place = self.random.below(self.vertices);
         let Some(load) = self.vertex(mutator, place).map(|vertex| vertex.load(mutator)) else {
@@ -123,7 +124,8 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Two edges exchange their ends (a double edge swap: every vertex keeps its number of edges).
+    /// Exchanges the ends of two edges (a double edge swap: every vertex keeps its number of
+    /// edges).
     fn rewire(&mut self, mutator: &Mutator<'_>) {
         let mut end = || (self.random.below(self.vertices), self.random.below(EDGES));
         let ((one, i), (two, k)) = (end(), end());
@@ -137,7 +139,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A leaf of an array of references is replaced.
+    /// Replaces a leaf of an array of references.
     fn renew(&mut self, mutator: &mut Mutator<'_>) -> Result<(), OutOfMemory> {
         let place = self.arrays[self.random.below(self.arrays.len())];
         let leaf = alloc!(mutator, leaf(self.next_number))?;
@@ -161,10 +163,11 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Looks whether the graph is as the steps must have left it. A safepoint: other threads may be at work still.
+    /// Checks that the graph is as the steps must have left it. This is a safepoint: other threads
+    /// may still be at work.
     ///
     /// # Errors
-    /// Says what is lost or wrong.
+    /// Names the lost or wrong object.
     pub(super) fn check(&self, mutator: &mut Mutator<'_>) -> anyhow::Result<()> {
         let mut sum = 0_u64;
         for place in 0..self.vertices {
@@ -188,7 +191,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// The same of one vertex; its number.
+    /// Checks one vertex, and returns its number.
     fn check_vertex(&self, mutator: &Mutator<'_>, place: usize) -> anyhow::Result<u64> {
         let table = self.table.get(mutator);
         let vertex = self.vertex(mutator, place).with_context(|| format!("vertex {place} is lost"))?;
@@ -224,7 +227,7 @@ mod tests {
 
     const BYTES: usize = 1 << 20;
 
-    /// A part of a heap of its own, and what is done with it.
+    /// Calls a function with a part in a heap of its own.
     fn with_part(
         mix: Mix,
         death: usize,

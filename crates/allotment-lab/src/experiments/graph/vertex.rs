@@ -1,8 +1,8 @@
-//! The objects of the graph: vertices whose edges know their way back, and what hangs on them.
+//! The objects of the graph: vertices with edges that know their way back, and the vertices' loads.
 //!
-//! A vertex has [`EDGES`] slots. Where slot `i` of `v` refers to `w`, a slot `j` of `w` refers to `v`, and `v` remembers
-//! `j` for `i`: so a vertex can be taken out of the graph in constant time, and a reference that a collector
-//! forgot to update is found by looking whether its way back leads home.
+//! A vertex has [`EDGES`] slots. Where slot `i` of `v` refers to `w`, a slot `j` of `w` refers to
+//! `v`, and `v` stores `j` for `i`. So a vertex can be taken out of the graph in constant time. A
+//! reference that a collector forgot to update is found by following the edge there and back.
 
 use super::load::Load;
 use allotment::{
@@ -12,7 +12,7 @@ use allotment::{
 /// Edges of a vertex.
 pub(super) const EDGES: usize = 4;
 
-/// Every so many slots of an array of references hold a leaf.
+/// One slot of this many in an array of references holds a leaf.
 pub(super) const LEAF_EVERY: usize = 8;
 
 /// Bytes before an object's fields.
@@ -30,11 +30,11 @@ pub(super) struct Vertex {
     edge3: Field<Option<Vertex>>,
     /// For each edge the slot of its way back, a byte each.
     back: Plain<u64>,
-    /// Its own.
+    /// The vertex's number.
     pub(super) number: u64,
-    /// Its place in the table of its part.
+    /// The vertex's place in the table of its part.
     pub(super) place: u64,
-    /// A leaf that perhaps another thread made.
+    /// A leaf from the board, perhaps made by another thread.
     pub(super) cross: Field<Option<Leaf>>,
     medium: Field<Option<Medium>>,
     bytes: Field<Option<Slots<u8>>>,
@@ -55,7 +55,7 @@ pub(super) struct Medium {
 }
 
 impl Load {
-    /// Bytes of a vertex with this load, all that hangs on it included.
+    /// Bytes of a vertex with this load, all its objects included.
     pub(super) const fn bytes(self) -> usize {
         let own = HEADER + size_of::<Vertex>() + LEAF_BYTES;
         own + match self {
@@ -76,7 +76,7 @@ pub(super) fn leaf(number: u64) -> NewLeaf {
 }
 
 impl Leaf {
-    /// Whether it is as it was made.
+    /// Whether the leaf is as it was made.
     pub(super) fn is_whole(&self) -> bool {
         self.inverted == !self.number
     }
@@ -93,7 +93,7 @@ impl Vertex {
         }
     }
 
-    /// Where a slot leads: the vertex, and its slot that leads back.
+    /// The vertex that a slot refers to, and its slot that leads back.
     #[inline]
     pub(super) fn neighbour<'g>(
         &self,
@@ -110,7 +110,7 @@ impl Vertex {
         self.back.set(others | (back as u64) << (8 * slot));
     }
 
-    /// What hangs on it.
+    /// The load of the vertex.
     pub(super) fn load(&self, mutator: &Mutator<'_>) -> Load {
         if self.medium.load(mutator).is_some() {
             Load::Medium
@@ -123,7 +123,7 @@ impl Vertex {
         }
     }
 
-    /// Whether what hangs on it is as it was made.
+    /// Whether the load is as it was made.
     pub(super) fn is_whole(&self, mutator: &Mutator<'_>) -> bool {
         let leaf = |field: &Field<Option<Leaf>>| field.load(mutator).is_some_and(|leaf| leaf.is_whole());
         leaf(&self.cross)

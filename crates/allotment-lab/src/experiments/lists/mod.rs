@@ -1,8 +1,9 @@
-//! Long lists: the worst that can be asked of a collector with several workers, and of one with generations.
+//! Long lists: the worst case for a collector with several workers, and for one with generations.
 //!
-//! Who follows a list learns of each node from the one before it, so a single list is one worker's, whatever the
-//! others do. And a queue dies from its old end: where a dead old node refers to a younger one, a collection of the
-//! young alone keeps that and all that come after it (nepotism). The two modes are these two questions.
+//! A worker that follows a list learns of each node from the one before it. So a single list is the
+//! work of one worker, whatever the others do. A queue dies from its old end: where a dead old node
+//! refers to a younger one, a young collection keeps the younger node and all that come after it
+//! (nepotism). The two modes measure these two cases.
 
 mod node;
 mod queue;
@@ -23,7 +24,7 @@ use node::BYTES;
 #[derive(Clone, Copy, Debug)]
 pub struct Lists;
 
-/// What buffers and regions begun take beside the nodes, in bytes; for each thread as much as a region more.
+/// Bytes that buffers and open regions take beside the nodes; each thread takes a region more.
 const SLACK: usize = 4 << 20;
 
 /// See [`SLACK`].
@@ -97,12 +98,12 @@ impl Experiment for Lists {
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         checked(case).unwrap_or(None)
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         heap_bytes(case).and_then(|heap| on_jvm::lists(case, heap)).unwrap_or(None)
     }
 
@@ -140,8 +141,8 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
     Ok(refusal(case.text("collector")?, heap_bytes(case)?))
 }
 
-/// Bytes of the heap of a case: one that holds all nodes, dead and alive, without a collection meanwhile, or so many times the live
-/// ones.
+/// Bytes of the heap of a case: enough for all nodes, dead and alive, without a collection
+/// meanwhile, or a multiple of the live ones.
 fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
     let live = case.size("nodes")?.saturating_mul(BYTES);
     if case.mode == "forced" {

@@ -1,20 +1,21 @@
-//! A node, and a walk along a list that sees whether all of it is there.
+//! A node, and a walk along a list that checks whether the list is complete.
 
 use allotment::{Field, Gc, Mutator, Object};
 
-/// A node. Each of a list has a key one larger than the one before it.
+/// A node. Its key is one larger than that of the node before it in the list.
 #[derive(Object)]
 pub(super) struct Node {
     pub(super) next: Field<Option<Node>>,
     pub(super) key: u64,
-    /// Makes it as large as a node of the other experiments.
+    /// Makes the node as large as a node of the other experiments.
     pub(super) value: u64,
 }
 
 /// Bytes of a node, header included.
 pub(super) const BYTES: usize = 8 + size_of::<Node>();
 
-/// The number of nodes from `first` on, where keys rise by one and values are what the key asks for; else nothing.
+/// The number of nodes from `first` on; `None` unless keys rise by one and each value matches its
+/// key.
 pub(super) fn count(mutator: &Mutator<'_>, first: Option<Gc<'_, Node>>) -> Option<u64> {
     let (mut found, mut at) = (0, first);
     while let Some(node) = at {

@@ -1,4 +1,5 @@
-//! Modes `queue` and `shot`: each thread has a list of constant length, which grows at one end and dies at the other.
+//! Modes `queue` and `shot`: each thread has a list of constant length, which grows at one end and
+//! dies at the other.
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
@@ -10,7 +11,7 @@ use crate::harness::{Bench, Case, Worker};
 use allotment::{LocalMut, Mutator, OutOfMemory, alloc, root};
 use anyhow::bail;
 
-/// Nodes between two looks at the harness.
+/// Nodes between two checks of the harness.
 const STEPS: u64 = 256;
 
 /// Measures steps.
@@ -19,7 +20,8 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let is_shot = case.mode == "shot";
     let steps = if is_shot { case.count("steps")? / case.threads as u64 } else { STEPS };
     let together = Together::new(case.threads);
-    // All of it from the beginning: a capacity that follows what lives would make every factor beyond it the same.
+    // The initial size is the whole heap. A capacity that follows the live bytes would make every
+    // factor beyond it the same.
     let bytes = heap_bytes(case)?;
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;
@@ -49,7 +51,7 @@ struct Queue<'a, 'm, 't> {
     head: LocalMut<'a, Option<Node>>,
     tail: LocalMut<'a, Option<Node>>,
     length: u64,
-    /// Of a batch.
+    /// Steps of a batch.
     steps: u64,
     next_key: u64,
     outcome: Result<(), OutOfMemory>,
@@ -57,7 +59,7 @@ struct Queue<'a, 'm, 't> {
 }
 
 impl Queue<'_, '_, '_> {
-    /// A node is stored into the last.
+    /// Stores a new node into the last node.
     #[inline]
     fn append(&mut self) -> Result<(), OutOfMemory> {
         let key = self.next_key;
@@ -70,7 +72,7 @@ impl Queue<'_, '_, '_> {
         Ok(())
     }
 
-    /// The first is forgotten; it refers to the second still.
+    /// Forgets the first node, which still refers to the second.
     #[inline]
     fn drop_first(&mut self) {
         let second = self.head.get(self.mutator).and_then(|first| first.next.load(self.mutator));
@@ -87,7 +89,7 @@ impl Worker for Queue<'_, '_, '_> {
             }
             self.drop_first();
         }
-        // Steps that failed are told of when the iteration ends, and none of it is used.
+        // Failed steps are reported when the iteration ends, and none of the iteration is used.
         self.steps
     }
 

@@ -1,8 +1,8 @@
-//! Mode `forced`: lists are made, with garbage between their nodes, and a collection is asked for.
+//! Mode `forced`: makes lists with garbage between their nodes, and requests a collection.
 //!
-//! Each shot has lists of its own: after a collection they lie in a row, and a second one would have nothing to
-//! move. Nodes of all lists are made in turn, so that neighbours in memory are not neighbours in a list unless there is
-//! one list only.
+//! Each shot has new lists. After a collection the lists lie in a row, and a second collection
+//! would move nothing. Nodes of all lists are made in turn, so neighbours in memory are not
+//! neighbours in a list, unless there is only one list.
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::{HeapUse, Preparation};
@@ -12,10 +12,10 @@ use crate::harness::{Bench, Case, Worker};
 use allotment::{Array, Local, Mutator, NewArray, OutOfMemory, alloc, root};
 use anyhow::{Context, bail};
 
-/// The last nodes made of all lists.
+/// The newest node of each list.
 type Ends = Array<Option<Node>>;
 
-/// How many of what a shot has.
+/// The numbers of a shot's objects.
 #[derive(Clone, Copy)]
 struct Numbers {
     nodes: u64,

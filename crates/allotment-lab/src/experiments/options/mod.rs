@@ -1,9 +1,11 @@
-//! What options of the heap do to a program that allocates objects of many sizes, of which a few live for a while.
+//! The effect of the heap's options on a program that allocates objects of many sizes, of which a
+//! few live for a while.
 //!
-//! The other experiments look at one mechanism; this one asks what a user asks who has an option in hand: does my
-//! program run faster with it? So the option list is the parameter, as `ALLOTMENT_OPTIONS` takes it, and the program is as
-//! ordinary as can be: arrays of words whose sizes are known at run time, zeroed by the heap, every 64th kept in a ring
-//! of 256 until another takes its place. `allotment tune` measures with it.
+//! The other experiments measure one mechanism each. This one answers the question of a user with
+//! an option at hand: does the program run faster with it? So the option list is the parameter, in
+//! the form of `ALLOTMENT_OPTIONS`. The program is as ordinary as can be: arrays of words whose
+//! sizes are known at run time, zeroed by the heap. Every 64th array is kept in a ring of 256 until
+//! another takes its place. `allotment tune` measures with this experiment.
 
 use super::heap_use::HeapUse;
 use super::memory::Advice;
@@ -31,7 +33,7 @@ pub(crate) const DEFAULTS: &str = "defaults";
 /// Objects that live for a while.
 const RING: usize = 256;
 
-/// One object in so many comes to live for a while.
+/// One object in this many is kept for a while.
 const ONE_IN: usize = 64;
 
 /// Sizes of objects, taken in turn.
@@ -100,7 +102,7 @@ impl Experiment for Options {
     }
 }
 
-/// The heap of a case; the outer error is a parameter that is not there.
+/// The heap of a case; the outer error is a missing parameter.
 fn builder(case: &Case) -> Result<Result<HeapBuilder, OptionError>, ParameterError> {
     let text = case.text("set")?;
     let builder = Heap::builder().name("lab").max_heap_size(case.size("heap")?);
@@ -113,7 +115,7 @@ struct Mixed<'m, 't> {
     /// Lengths of the objects, in words.
     lengths: Vec<usize>,
     ring: Vec<RootHandle>,
-    /// Where the next object that lives goes.
+    /// The place in the ring of the next kept object.
     place: usize,
     /// Objects made so far.
     made: usize,
@@ -125,7 +127,7 @@ impl Mixed<'_, '_> {
     fn turn(&mut self) -> Result<(), OutOfMemory> {
         for index in 0..ONE_IN {
             let length = self.lengths[(self.made + index) % SIZES];
-            // SAFETY: the shape is this heap's, and what is used later is in a root.
+            // SAFETY: the shape is this heap's, and objects that are used later are in a root.
             let object = unsafe { self.mutator.alloc_raw(self.words, length)? };
             keep(object.as_ptr());
             if index == 0 {

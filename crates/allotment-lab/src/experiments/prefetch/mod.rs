@@ -1,11 +1,14 @@
-//! What HotSpot's `AllocatePrefetch` options buy on this machine, in code that has them baked in.
+//! The gain from HotSpot's `AllocatePrefetch` options on this machine, in code with the settings
+//! compiled in.
 //!
-//! After "The JVM's mysterious AllocatePrefetch options, what do they actually do?" (Sadiq Jaffer). Every case is a loop of
-//! machine code made for its settings ([`super::emitted`]), in a private eden that is used over and over. Without work
-//! between allocations a prefetch has nothing to hide behind but other allocations, and memory has nothing else to do:
-//! such a loop flatters it. So work is a parameter, and with it what a program would gain.
+//! The experiment follows "The JVM's mysterious AllocatePrefetch options, what do they actually
+//! do?" (Sadiq Jaffer). Every case is a loop of machine code made for its settings
+//! ([`super::emitted`]), in a private eden that is used over and over. Without work between
+//! allocations, a prefetch can overlap only with other allocations, and the memory is otherwise
+//! idle. Such a loop makes prefetch look better than it is. So the amount of work is a parameter,
+//! and shows the gain of a real program.
 //!
-//! Modes: `none` is style 0, what all others are compared with; `ahead` has the other settings.
+//! Modes: `none` is style 0, the baseline of all others; `ahead` has the other settings.
 
 mod verdict;
 
@@ -27,7 +30,7 @@ use anyhow::Context;
 #[derive(Clone, Copy, Debug)]
 pub struct Prefetch;
 
-/// Objects from this size on are arrays.
+/// Objects of at least this size are arrays.
 const ARRAY_BYTES: usize = 256;
 
 const AHEAD: &[&str] = &["ahead"];
@@ -157,7 +160,7 @@ impl Experiment for Prefetch {
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         on_jvm::prefetch(case, INSTRUCTIONS).unwrap_or(None)
     }
 

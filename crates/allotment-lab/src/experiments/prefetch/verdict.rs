@@ -1,8 +1,9 @@
-//! What the rows say of prefetch, for each kind of object: it helps, it harms, or no difference was seen.
+//! The verdict on prefetch for each kind of object: it helps, it harms, or no difference was seen.
 //!
-//! A setting helps where the whole interval of its ratio lies above 1, and harms where it lies below. Anything else is no
-//! difference that this run could see. Many settings are compared at once; the intervals are of 99.9 %, so that of a
-//! grid of a hundred settings without any effect one in ten grids shows one.
+//! A setting helps where the whole interval of its ratio lies above 1, and harms where it lies
+//! below. Everything else is no difference that this run could see. Many settings are compared at
+//! once. The intervals are of 99.9 %, so of ten grids with a hundred settings without any effect,
+//! one grid shows an effect.
 
 use crate::format::coordinates::value;
 use crate::format::phrase::{Better, Effect, count, ratio_within};
@@ -10,16 +11,16 @@ use crate::format::{Comparison, ScoreRow};
 use crate::harness::JVM;
 use crate::statistics::Ratio;
 
-/// The axes that are the prefetch's own, and not the program's.
+/// The axes of the prefetch itself, not of the program.
 const SETTINGS: &[&str] = &["style", "distance", "lines", "step", "instr"];
 
 /// A line for each object, eden, work and number of threads.
 pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     let mut programs: Vec<(String, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
-        // A JVM's row is compared with ours, and not with one that has no prefetch.
+        // A JVM's row is compared with a row of the lab, not with a JVM without prefetch.
         let Some(ratio) = ratio.filter(|_| value(row, JVM).is_none()) else { continue };
-        // More is better from here on, whatever was measured.
+        // From here on more is better, whatever the unit.
         let ratio = if Better::of(&row.primary.unit) == Better::Lower { ratio.inverse() } else { ratio };
         let program = program(row);
         match programs.iter_mut().find(|(known, _)| *known == program) {
@@ -57,7 +58,7 @@ fn verdict(settings: &[(&ScoreRow, Ratio)]) -> String {
     }
 }
 
-/// What is allocated and where, as people read it.
+/// The allocated object and its eden, in readable form.
 fn program(row: &ScoreRow) -> String {
     let mut text = String::new();
     for parameter in row.parameters.iter().filter(|one| !SETTINGS.contains(&one.name.as_str())) {
@@ -71,7 +72,7 @@ fn program(row: &ScoreRow) -> String {
     format!("{text}, {}", count(row.threads, "thread"))
 }
 
-/// The prefetch, as people read it.
+/// The prefetch setting, in readable form.
 fn setting(row: &ScoreRow) -> String {
     let of =
         |name: &str| row.parameters.iter().find(|one| one.name == name).map_or("", |one| one.label.as_str());

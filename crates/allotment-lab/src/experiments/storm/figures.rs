@@ -1,4 +1,5 @@
-//! What is told of a storm: percentiles of its operations, of first ones apart, and how many threads waited.
+//! The figures of a storm: percentiles of its operations, of the first operations separately, and
+//! the number of threads that waited.
 
 use crate::harness::SecondaryValue;
 use crate::machine::CpuTime;
@@ -8,17 +9,18 @@ use std::time::Duration;
 /// Times of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Times {
-    /// Of its operations, in their order.
+    /// Times of its operations, in their order.
     pub(super) operations: Vec<Duration>,
-    /// The CPU time it had and wanted in the longest of them, if the kernel says so and it was asked.
+    /// CPU time that the thread had and wanted in its longest operation, if the kernel reports it
+    /// and it was requested.
     pub(super) of_longest: Option<CpuTime>,
-    /// By how much each of its sleeps was longer than it was meant to be.
+    /// How much longer than intended each sleep was.
     pub(super) overslept: Vec<Duration>,
-    /// From the instant of the beginning until it was done.
+    /// The time from the beginning of the storm until the thread was done.
     pub(super) total: Duration,
 }
 
-/// A longer operation has waited for something.
+/// An operation that takes longer has waited.
 const LONG: Duration = Duration::from_millis(1);
 
 fn microseconds(time: Duration) -> f64 {

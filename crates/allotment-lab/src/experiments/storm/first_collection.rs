@@ -1,11 +1,15 @@
-//! How much of what was handed out held no object when the first collection after the start came.
+//! The share of the handed-out memory that held no object at the first collection after the start.
 //!
-//! Buffers that were taken and not used are the storm, and a heap shows them when it takes them back: at a collection. Totals at
-//! the end would not do: by then the buffers have the sizes that suit their threads. The heap's own waste
-//! (`TlabStatistics::waste_percent`) was refused: the end of a buffer that it can lend to the next thread is none to it, and
-//! was out of everybody's reach all the same. So the threads say how much they have allocated.
+//! Buffers that were taken and not used are the subject of the storm. A heap shows them when it
+//! takes them back, at a collection. Totals at the end would not do, since by then the buffers have
+//! the sizes that suit their threads. So the threads report how much they have allocated.
 //!
-//! A heap tells of a collection when the others run again: what they took and used in the microseconds since is in the figure.
+//! Refused: the heap's own waste (`TlabStatistics::waste_percent`). It does not count the end of a
+//! buffer that the heap can lend to the next thread, although no other thread could use that memory
+//! until then.
+//!
+//! A heap reports a collection when the other threads run again. The figure therefore includes the
+//! memory that they took and used in the microseconds since.
 
 use allotment::Heap;
 use allotment::stats::CollectionRecord;
@@ -13,13 +17,13 @@ use allotment::stats::TlabStatistics;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Looks at a heap when it has collected for the first time since it was asked to.
+/// Reads a heap's statistics at the first collection after `begin`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstCollection(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Bytes of objects so far. Written by all threads after each operation.
+    /// Bytes of objects so far. All threads add to it after each operation.
     objects: AtomicU64,
     state: Mutex<State>,
 }
@@ -28,9 +32,10 @@ struct Inner {
 enum State {
     #[default]
     Idle,
-    /// A heap that owns its own hook is never freed, so this ends with the storm, or before.
+    /// A heap that owns its own hook is never freed. So this state ends with the storm at the
+    /// latest.
     Waiting { heap: Heap, before: TlabStatistics },
-    /// Percentage of the bytes handed out.
+    /// The percentage of the handed-out bytes.
     Seen(f64),
 }
 
@@ -39,20 +44,20 @@ impl FirstCollection {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to build the heap with.
+    /// The hook to build the heap with.
     pub(super) fn hook(&self) -> impl Fn(&CollectionRecord) + Send + Sync + 'static {
         let first = self.clone();
         move |_| first.look()
     }
 
-    /// The next collection of `heap` is the first.
+    /// Marks the next collection of `heap` as the first.
     pub(super) fn begin(&self, heap: &Heap) {
         let before = heap.tlab_totals().sum;
         self.0.objects.store(0, Ordering::Relaxed);
         *self.lock() = State::Waiting { heap: heap.clone(), before };
     }
 
-    /// Objects of `bytes` bytes have been allocated.
+    /// Records the allocation of objects of `bytes` bytes.
     pub(super) fn allocated(&self, bytes: usize) {
         self.0.objects.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -66,8 +71,8 @@ impl FirstCollection {
         *state = State::Seen((1.0 - objects / handed).max(0.0) * 100.0);
     }
 
-    /// Percentage of the bytes handed out in which no object was; nothing if there was no collection. None is waited for any
-    /// more.
+    /// The percentage of the handed-out bytes that held no object; `None` without a collection. No
+    /// collection is waited for any more.
     pub(super) fn end(&self) -> Option<f64> {
         match std::mem::take(&mut *self.lock()) {
             State::Seen(waste) => Some(waste),

@@ -1,13 +1,17 @@
-//! What happens to threads that all begin to allocate in the same instant.
+//! The behaviour of threads that all begin to allocate at the same instant.
 //!
-//! The trouble behind JDK-8359947 ("use smaller TLABs by default") as a program: threads that have allocated nothing wait
-//! for one instant, and then each does a little, sleeps, and does a little again. If a thread's first buffer is large,
-//! some hundred of them take all of the heap and use none of it; the others wait in their first refill until a
-//! collection gives them back what nobody needed. The page `docs/experiments/storm.md` says how to read the result.
+//! This is the problem behind JDK-8359947 ("use smaller TLABs by default") as a program. Threads
+//! that have allocated nothing wait for one instant. Then each thread does a little work, sleeps,
+//! and works again. If a thread's first buffer is large, some hundred threads take the whole heap
+//! and use none of it. The other threads wait in their first refill until a collection returns the
+//! unused memory. The page `docs/experiments/storm.md` says how to read the result.
 //!
-//! The threads are the experiment's own and no workers of the harness: workers spin before a shot until all are awake, which two
-//! thousand of them on a few CPUs never are; and theirs may be bound to CPUs. A mode of `api` was refused: that asks what
-//! calls cost, this what a heap does to those who share it.
+//! The threads belong to the experiment, and are not workers of the harness. Workers spin before a
+//! shot until all are awake, which never happens with two thousand of them on a few CPUs. They may
+//! also be bound to CPUs.
+//!
+//! Refused: a mode of `api`. That experiment measures the cost of calls; this one measures the
+//! effect of a heap on the threads that share it.
 
 mod figures;
 mod first_collection;
@@ -65,7 +69,7 @@ impl Experiment for Storm {
         AXES
     }
 
-    /// Who measures; the mutators are a parameter.
+    /// The number of measuring threads; the mutators are a parameter.
     fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
         vec![1]
     }

@@ -1,15 +1,16 @@
-//! What a thread does: 20 KiB in about 250 small arrays, each stored, every tenth kept for a while.
+//! The work of a thread: it allocates 20 KiB in about 250 small arrays, stores each, and keeps
+//! every tenth for a while.
 
 use crate::walk::Random;
 use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Slots, alloc};
 
-/// Bytes that an operation allocates, headers included; up to an array more.
+/// Bytes that an operation allocates, headers included, plus at most one array.
 pub(super) const OPERATION_BYTES: usize = 20 << 10;
 
 /// Arrays that a ring keeps.
 const KEPT: usize = 250;
 
-/// One array of so many is kept.
+/// One array in this many is kept.
 const KEPT_OF: usize = 10;
 
 /// Bytes before an array's elements: header and length.
@@ -18,7 +19,7 @@ const ARRAY_HEADER: usize = 16;
 /// Arrays have 16 to 144 bytes in steps of 8, so many different sizes.
 const SIZES: usize = 17;
 
-/// What a thread keeps: the latest array in the first slot, the ring behind it.
+/// The arrays that a thread keeps: the latest in the first slot, the ring behind it.
 pub(super) type Ring = Array<Option<Slots<u8>>>;
 
 /// An empty ring.
@@ -29,7 +30,7 @@ pub(super) fn ring<'m>(mutator: &'m mut Mutator<'_>) -> Result<Gc<'m, Ring>, Out
     alloc!(mutator, NewArray::new(1 + KEPT, None))
 }
 
-/// A thread's way through sizes and ring: the same in every run.
+/// A thread's position in the sizes and the ring. The sequence is the same in every run.
 pub(super) struct Operations {
     random: Random,
     /// Arrays so far.
@@ -37,12 +38,12 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// Those of the thread `index`.
+    /// The operations of thread `index`.
     pub(super) fn new(index: usize) -> Operations {
         Operations { random: Random::new(index as u64), arrays: 0 }
     }
 
-    /// One operation; the bytes it allocated.
+    /// Performs one operation, and returns the bytes it allocated.
     ///
     /// # Errors
     /// The heap is full.

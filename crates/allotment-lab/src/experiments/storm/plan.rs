@@ -1,4 +1,4 @@
-//! The heap that a storm needs, and how much there is to do.
+//! The heap that a storm needs, and the number of operations.
 
 use super::operation::OPERATION_BYTES;
 use crate::experiments::collectors::{heap_of, unresolved};
@@ -10,11 +10,11 @@ use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
 use std::time::Duration;
 
-/// Operations of one thread: it keeps the time of each.
+/// The largest number of operations of one thread, which stores the time of each.
 const MAX_OPERATIONS: usize = 1_000_000;
 
-/// Bytes of a thread's stack. An operation needs little, and two thousand of the usual size are 4 GiB of addresses, which
-/// not every container allows.
+/// Bytes of a thread's stack. An operation needs little. Two thousand stacks of the usual size are
+/// 4 GiB of addresses, which not every container allows.
 pub(super) const STACK: usize = 512 << 10;
 
 /// Everything that is decided before a heap is made.
@@ -22,15 +22,15 @@ pub(super) const STACK: usize = 512 << 10;
 pub(super) struct HeapPlan {
     /// Threads that begin together.
     pub(super) mutators: usize,
-    /// Operations of each.
+    /// Operations of each thread.
     pub(super) operations: usize,
-    /// Operations of one thread alone, before.
+    /// Operations of one thread alone, before the storm.
     pub(super) before: usize,
-    /// What each sleeps between two operations.
+    /// The sleep of each thread between two operations.
     pub(super) pace: Duration,
     /// Bytes of the heap.
     heap: usize,
-    /// What collects it.
+    /// The heap's collector.
     collector: String,
     /// TLABSize in bytes; 0: the policy chooses.
     tlab: usize,
@@ -61,7 +61,8 @@ impl HeapPlan {
             ));
         }
         let collector = case.text("collector").map_err(wrong)?;
-        // Beside the objects there is a ring for each thread, and what buffers and regions begun leave unused.
+        // Beside the objects there is a ring for each thread, and the memory that buffers and open
+        // regions leave unused.
         let all = (mutators * operations + before) * OPERATION_BYTES;
         let uncollected = all + all / 8 + mutators * (64 << 10) + (64 << 20);
         let heap = match number("heap")? {
@@ -75,8 +76,9 @@ impl HeapPlan {
         Ok(HeapPlan { mutators, operations, before, pace, heap, collector, tlab })
     }
 
-    /// What the heap is built with. It has all of its size from the beginning, or its collector would keep it smaller; and its
-    /// pages are there, or threads would wait in the kernel, for each other's page faults, longer than for memory.
+    /// The builder of the heap. The heap has its full size from the beginning; otherwise its
+    /// collector would keep it smaller. Its pages are touched in advance. Otherwise threads would
+    /// wait in the kernel for each other's page faults, longer than for memory.
     ///
     /// # Errors
     /// An option does not take its value.
@@ -85,17 +87,18 @@ impl HeapPlan {
         Ok(builder.initial_heap_size(self.heap).always_pre_touch(true))
     }
 
-    /// Whether heap, stacks and times fit into this machine's memory, and the heap's options take their values.
+    /// Checks that heap, stacks and times fit into this machine's memory, and that the heap's
+    /// options take their values.
     ///
     /// # Errors
-    /// Says how much is needed and how much there is; or what the option says.
+    /// Gives the needed and the available bytes, or the option's own message.
     pub(super) fn fits(&self) -> Result<(), String> {
         let thread = STACK + self.operations * size_of::<Duration>();
         let what =
             format!("{} with {} each", count(self.mutators, "mutator"), count(self.operations, "operation"));
         let needed = self.heap.saturating_add(self.mutators * thread);
         memory::fits(&what, needed, "a smaller --heap, fewer --mutators or --operations")?;
-        // Without the collector: one that this build does not have is for its case to say.
+        // Without the collector: the case reports a collector that this build lacks.
         let heap = Heap::builder().max_heap_size(self.heap).tlab_size(self.tlab);
         unresolved(heap).map_or(Ok(()), Err)
     }

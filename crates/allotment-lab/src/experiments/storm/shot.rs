@@ -1,7 +1,7 @@
-//! A storm: a heap, a thread that uses it alone, and then all of them at once.
+//! A storm: a heap, a thread that uses it alone, and then all threads at once.
 //!
-//! The controller makes everything before the shot, as a probe: its thread is bound to no CPU, and neither are the threads it
-//! starts. The worker gives the word and waits.
+//! The controller prepares everything before the shot, as a probe. Its thread is not bound to a
+//! CPU, and neither are the threads it starts. The worker releases the threads and waits.
 
 use super::figures::{Times, figures};
 use super::first_collection::FirstCollection;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What a thread says at its end; nothing if there was no beginning.
+/// A thread's result; `None` if the storm was called off.
 type Told = anyhow::Result<Option<Times>>;
 
 /// Threads that are ready to begin.
@@ -26,11 +26,11 @@ struct Storm {
     heap: Heap,
     heap_use: HeapUse,
     first: FirstCollection,
-    /// What the hypervisor had taken before the instant, in ms.
+    /// The time that the hypervisor had taken before the instant, in ms.
     stolen_before: Option<f64>,
     start: Arc<Start>,
     threads: Vec<JoinHandle<Told>>,
-    /// What they told, when all are over.
+    /// The times of the threads, once all are done.
     times: Vec<Times>,
 }
 
@@ -54,7 +54,8 @@ impl Storm {
             };
             let body = move || {
                 let attached = heap.attach(|mutator| part.play(mutator));
-                // The heap goes first: who waits for all to be over may make the next.
+                // The heap is dropped first. The thread that waits for all others may then make the
+                // next heap.
                 drop(heap);
                 drop(leaves);
                 attached?
@@ -71,13 +72,13 @@ impl Storm {
         Ok(storm)
     }
 
-    /// Lets all threads begin and waits for the last.
+    /// Lets all threads begin, and waits for the last.
     fn unleash(&self) {
         self.start.begin();
         self.start.wait_until_over(self.threads.len());
     }
 
-    /// Gathers the times of threads that are over.
+    /// Collects the times of the finished threads.
     fn gather(&mut self) -> anyhow::Result<()> {
         let count = self.threads.len();
         for (index, thread) in self.threads.drain(..).enumerate() {
@@ -105,18 +106,18 @@ impl Storm {
 }
 
 impl Drop for Storm {
-    /// Nobody may be left behind in a heap that nobody uses.
+    /// No thread may be left behind in a heap that is no longer used.
     fn drop(&mut self) {
         self.start.call_off();
         self.first.end();
         for thread in self.threads.drain(..) {
-            // What it has to say interests nobody any more.
+            // The thread's result is not needed any more.
             drop(thread.join());
         }
     }
 }
 
-/// Says that a thread is over, also when it unwinds.
+/// Reports that a thread is done, also when the thread unwinds.
 struct Leaves(Arc<Start>);
 
 impl Drop for Leaves {
@@ -125,7 +126,8 @@ impl Drop for Leaves {
     }
 }
 
-/// One thread uses the heap for a while; then it makes the rings of all that come, which so have allocated nothing.
+/// One thread uses the heap for a while. Then it makes the rings of all threads of the storm, so
+/// these threads have allocated nothing yet.
 fn alone(heap: &Heap, plan: &HeapPlan) -> anyhow::Result<Vec<Root<Ring>>> {
     heap.attach(|mutator| {
         root!(mutator, own = ring(mutator)?);
@@ -142,7 +144,7 @@ fn alone(heap: &Heap, plan: &HeapPlan) -> anyhow::Result<Vec<Root<Ring>>> {
     })?
 }
 
-/// What a thread of the storm needs.
+/// The resources of a thread of the storm.
 struct Part {
     start: Arc<Start>,
     first: FirstCollection,
@@ -153,16 +155,17 @@ struct Part {
 }
 
 impl Part {
-    /// Waits for the instant, and does its operations.
+    /// Waits for the instant, and performs the operations.
     fn play(self, mutator: &mut Mutator<'_>) -> Told {
         let Part { start, first, ring, index, operations: count, pace } = self;
         root!(mutator, kept = ring.get(mutator));
         drop(ring);
         let mut operations = Operations::new(index);
-        // Its pages are written to, so that no time is that of a page fault here.
+        // The pages are written to, so that no measured time contains a page fault here.
         let mut times = vec![Duration::MAX; count];
         let mut overslept = vec![Duration::MAX; if pace.is_zero() { 0 } else { count.saturating_sub(1) }];
-        // The kernel is asked while nobody waits for the answer: without sleep it would be in the score.
+        // The kernel is asked only if threads sleep between operations. Without sleep the call
+        // would be part of the score.
         let account = (!pace.is_zero()).then(CpuAccount::of_this_thread).flatten();
         let had = || account.as_ref().and_then(CpuAccount::time);
         let mut longest = (Duration::ZERO, None);
@@ -186,14 +189,14 @@ impl Part {
     }
 }
 
-/// What the controller and the worker share: the storm to come.
+/// The next storm, which the controller and the worker share.
 type Next = Mutex<anyhow::Result<Storm>>;
 
 fn lock(next: &Next) -> MutexGuard<'_, anyhow::Result<Storm>> {
     next.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a storm before each shot, and tells of it after.
+/// Makes a storm before each shot, and reports it afterwards.
 struct Brewing<'a> {
     plan: &'a HeapPlan,
     next: &'a Next,
@@ -202,7 +205,7 @@ struct Brewing<'a> {
 impl Probe for Brewing<'_> {
     fn before(&mut self) {
         let mut next = lock(self.next);
-        // The old heap goes first, or there would have to be memory for both.
+        // The old heap is dropped first; otherwise memory would be needed for both.
         *next = Err(anyhow!("there is no storm yet"));
         *next = Storm::prepare(self.plan);
     }
@@ -212,11 +215,11 @@ impl Probe for Brewing<'_> {
     }
 }
 
-/// Lets the storm loose.
+/// The worker that releases the storm.
 struct Unleashing<'a>(&'a Next);
 
 impl Unleashing<'_> {
-    /// Does `act` with the storm; where there is none, says why.
+    /// Calls `act` with the storm. Without a storm, returns the reason.
     fn with<R>(&self, act: impl FnOnce(&mut Storm) -> R) -> anyhow::Result<R> {
         let mut next = lock(self.0);
         match &mut *next {
@@ -232,7 +235,7 @@ impl Worker for Unleashing<'_> {
     }
 
     fn batch(&mut self) -> u64 {
-        // `prepare` has seen that there is one.
+        // `prepare` has checked that a storm exists.
         u64::from(self.with(|storm| storm.unleash()).is_ok())
     }
 
@@ -241,7 +244,7 @@ impl Worker for Unleashing<'_> {
     }
 }
 
-/// Measures storms as `plan` has them.
+/// Measures storms of a plan.
 pub(super) fn run(plan: HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let next = Next::new(Err(anyhow!("there is no storm yet")));
     bench.measure_with(&mut Brewing { plan: &plan, next: &next }, |_| Ok(Unleashing(&next)))
@@ -287,13 +290,13 @@ mod tests {
     #[test]
     fn threads_share_a_heap_that_has_to_be_collected() {
         for collector in ["mark-compact", "parallel"] {
-            // 16 threads allocate 12 MiB in a heap of 8.
+            // 16 threads allocate 12 MiB in a heap of 8 MiB.
             let mut storm = storm(&plan(collector, 16, 40, "8388608")).unwrap();
             let values = storm.figures(&iteration());
             let of = |label: &str| values.iter().find(|value| value.label == label).unwrap().value;
             let (young, full) = (of("gc.young"), of("gc.full"));
             if collector == "parallel" {
-                // The rings have been filled, and what is in them is copied.
+                // The rings have been filled, so their objects are copied.
                 assert!(young >= 1.0 && of("gc.moved") > 0.0 && of("gc.young.object") > 0.0, "{values:?}");
             } else {
                 assert!(young == 0.0 && full >= 1.0, "{values:?}");

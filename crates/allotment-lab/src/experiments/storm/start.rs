@@ -1,18 +1,22 @@
 //! The instant that all threads wait for.
 //!
-//! Threads sleep on one condition, which wakes them with one call of the system: whoever is waked one by one begins one by
-//! one. A barrier was refused: the last thread would have to be there, and one that failed on its way never is.
+//! The threads sleep on one condition variable, which one system call wakes. Threads that are woken
+//! one by one would begin one by one.
+//!
+//! Refused: a barrier. The last thread would have to arrive, and a thread that fails on its way
+//! never does.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Where threads wait for the instant, and where one waits for them.
+/// The point where threads wait for the instant, and where the controller waits for the threads.
 #[derive(Debug, Default)]
 pub(super) struct Start {
     state: Mutex<State>,
-    /// Waked when the instant has come. Not for progress: each thread that arrives would wake all that have.
+    /// Notified when the instant has come. It is not used for progress, since each arriving thread
+    /// would wake all that wait.
     given: Condvar,
-    /// Waked when a thread waits or is done; one waits for it.
+    /// Notified when a thread waits or is done. One thread waits for it.
     progress: Condvar,
 }
 
@@ -20,7 +24,7 @@ pub(super) struct Start {
 struct State {
     /// Threads that wait or have waited.
     ready: usize,
-    /// Threads that are done, in whichever way.
+    /// Threads that are done, successfully or not.
     over: usize,
     given: Given,
 }
@@ -30,7 +34,7 @@ enum Given {
     #[default]
     Nothing,
     Begin(Instant),
-    /// There will be no beginning.
+    /// The storm is called off.
     Off,
 }
 
@@ -39,7 +43,7 @@ impl Start {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the instant; nothing if there will be none.
+    /// Waits for the instant; returns `None` if the storm is called off.
     pub(super) fn wait(&self) -> Option<Instant> {
         let mut state = self.lock();
         state.ready += 1;
@@ -51,13 +55,13 @@ impl Start {
         }
     }
 
-    /// The calling thread is done.
+    /// Records that the calling thread is done.
     pub(super) fn leave(&self) {
         self.lock().over += 1;
         self.progress.notify_one();
     }
 
-    /// Waits until each of `threads` threads waits, or is done before it did.
+    /// Waits until each of `threads` threads waits, or is done without having waited.
     pub(super) fn wait_until_ready(&self, threads: usize) {
         let missing = |state: &mut State| state.ready + state.over < threads;
         drop(self.progress.wait_while(self.lock(), missing));
@@ -68,17 +72,17 @@ impl Start {
         drop(self.progress.wait_while(self.lock(), |state| state.over < threads));
     }
 
-    /// The instant is now.
+    /// Begins now.
     pub(super) fn begin(&self) {
         self.give(Given::Begin(Instant::now()));
     }
 
-    /// Sends home who still waits.
+    /// Calls the storm off, and releases the threads that still wait.
     pub(super) fn call_off(&self) {
         self.give(Given::Off);
     }
 
-    /// The first word holds.
+    /// The first call decides; later calls have no effect.
     fn give(&self, given: Given) {
         let mut state = self.lock();
         if state.given == Given::Nothing {

@@ -1,4 +1,4 @@
-//! What the rows say of a storm: how many threads waited for their first operation, and why.
+//! The verdict on a storm: how many threads waited for their first operation, and why.
 
 use crate::experiments::saying::{ours, place};
 use crate::format::coordinates::value;
@@ -45,12 +45,13 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
     Some(if place.is_empty() { format!("{text}.") } else { format!("{place}: {text}.") })
 }
 
-/// How many threads waited: whole ones, from the storm with the fewest to that with the most.
+/// The number of threads that waited: whole threads, from the storm with the fewest to that with
+/// the most.
 fn waiting(row: &ScoreRow) -> Option<String> {
     const LABEL: &str = "first.over-1ms";
     let score = row.secondary.iter().find(|metric| metric.label == LABEL)?.score();
     let (fewest, most) = range(storms(row, LABEL)?.into_iter());
-    // A file may have the mean alone.
+    // A file may have only the mean.
     let (fewest, most) = if fewest.is_finite() { (fewest, most) } else { (score.floor(), score.ceil()) };
     Some(match (fewest.round(), most.round()) {
         (_, most) if !most.is_finite() => return None,
@@ -67,7 +68,7 @@ fn longest(row: &ScoreRow) -> Option<(f64, usize)> {
     Some((longest, storm))
 }
 
-/// What a metric has of one storm, where it has something of each.
+/// The value of a metric in one storm, where every storm has a value.
 fn of_storm(row: &ScoreRow, label: &str, storm: usize) -> Option<f64> {
     let values = storms(row, label)?;
     (values.len() == storms(row, "op.max")?.len()).then(|| values[storm])
@@ -110,7 +111,8 @@ mod tests {
             other.secondary[0] = examples::metric("first.over-1ms", "threads", Combine::Average, &[&values]);
             assert!(verdicts(&[other])[0].starts_with(&format!("{expected} threads waited")), "{values:?}");
         }
-        // A storm without a collection has no pause: whose the others are nobody can tell.
+        // A storm without a collection has no pause, so the other pauses cannot be assigned to
+        // storms.
         storm.secondary[5] = examples::metric("pause.max", "ms", Combine::Maximum, &[&[], &[7.0]]);
         storm.secondary.truncate(6);
         assert!(verdicts(&[storm])[0].ends_with("0.4 ms on one."));

@@ -1,7 +1,9 @@
-//! The library's fast path in a heap whose garbage is collected: what an object costs when its memory has to be won back.
+//! The library's fast path in a heap whose garbage is collected: the cost of an object when its
+//! memory has to be reclaimed.
 //!
-//! The loop of `tlab`, and where that recycles with a mark, or `shared` resets the heap, here a collector stops all threads and finds
-//! nothing alive. Objects that live are for other experiments: with them the score would be theirs.
+//! The loop is that of `tlab`. Where that loop recycles with a mark, or `shared` resets the heap, a
+//! collector here stops all threads and finds nothing alive. Live objects are measured in other
+//! experiments; here they would dominate the score.
 
 use super::eden::{MIN_HEAP, calls};
 use super::library::{Plain, site};
@@ -19,7 +21,7 @@ use anyhow::Context;
 struct Collected<'m, 't, const BYTES: usize, P: Prefetch> {
     mutator: &'m mut Mutator<'t>,
     body: Plain<BYTES, PerObject, P>,
-    /// Why there is no more room, if there is none.
+    /// The error, once there is no more room.
     full: Option<OutOfMemory>,
 }
 
@@ -28,7 +30,8 @@ impl<const BYTES: usize, P: Prefetch> Worker for Collected<'_, '_, BYTES, P> {
     fn batch(&mut self) -> u64 {
         let allocated = widest(&self.body, &mut *self.mutator);
         if allocated < 2 * self.body.pairs as u64 {
-            // A stop was asked for, or the heap is full. What is reserved is given up again: the loop begins anew.
+            // A stop was requested, or the heap is full. The loop begins anew, so the reserved
+            // memory is given up again.
             self.full = self.mutator.make_room(BYTES).err();
         }
         allocated
@@ -48,10 +51,10 @@ pub(super) fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
     Ok(case.size("eden")?.saturating_mul(case.threads).max(MIN_HEAP))
 }
 
-/// The heap of a case, all of its pages there.
+/// The heap of a case, with all pages touched.
 ///
 /// # Errors
-/// A parameter is not there, or an option does not take its value.
+/// A parameter is missing, or an option does not take its value.
 pub(super) fn builder(case: &Case) -> anyhow::Result<HeapBuilder> {
     let bytes = heap_bytes(case)?;
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes).always_pre_touch(true);

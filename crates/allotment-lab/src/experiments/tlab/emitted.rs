@@ -8,7 +8,7 @@ use allotment::raw::Shape;
 use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{Allocation, Emitter, Initialise};
 
-/// What [`BySize`](allotment::raw::BySize) is in HotSpot's settings.
+/// [`BySize`](allotment::raw::BySize) in HotSpot's settings.
 const BY_SIZE: PrefetchSettings = PrefetchSettings {
     style: PrefetchStyle::Always,
     distance: 256,

@@ -1,4 +1,4 @@
-//! What no heap can beat: a bump loop written by hand, and memset.
+//! The limits that no heap can beat: a bump loop written by hand, and memset.
 
 use super::eden::{Eden, HEADER, calls};
 use super::widest::{Loop, Only, widest};
@@ -8,10 +8,10 @@ use allotment::raw::write_word_and_zeroes;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Writes an object of `BYTES` at `address`: header, and zeroes for the rest.
+/// Writes an object of `BYTES` bytes at `address`: header, and zeroes for the rest.
 ///
 /// # Safety
-/// - `[address, address + BYTES)` is the caller's, and `address` a multiple of 8.
+/// - `[address, address + BYTES)` belongs to the caller, and `address` is a multiple of 8.
 #[inline(always)]
 pub(super) unsafe fn write_object<const BYTES: usize>(address: usize) {
     // SAFETY: the caller's predicate.
@@ -19,7 +19,7 @@ pub(super) unsafe fn write_object<const BYTES: usize>(address: usize) {
     keep(address as *const u8);
 }
 
-/// A buffer as a JIT's code sees it: in memory, loaded and stored for each object.
+/// A buffer as JIT code uses it: in memory, loaded and stored for each object.
 struct Bare<const BYTES: usize, P> {
     top: AtomicUsize,
     limit: AtomicUsize,
@@ -40,7 +40,7 @@ impl<const BYTES: usize, P: Prefetch> Bare<BYTES, P> {
         }
         self.top.store(top, Ordering::Relaxed);
         P::ahead(top, BYTES);
-        // SAFETY: below the limit, so in this thread's eden.
+        // SAFETY: below the limit, and thus in this thread's eden.
         unsafe { write_object::<BYTES>(start) };
         true
     }
@@ -75,7 +75,7 @@ impl<const BYTES: usize, P> Bare<BYTES, P> {
         Ok(Bare { top: AtomicUsize::new(eden.base()), limit, pairs, eden, prefetch: PhantomData })
     }
 
-    /// Uses the eden anew where another call would not fit.
+    /// Starts the eden over if another call would not fit.
     #[inline(always)]
     fn start_over(&self) {
         if self.top.load(Ordering::Relaxed) + BYTES * 2 * self.pairs > self.limit.load(Ordering::Relaxed) {
@@ -93,11 +93,11 @@ pub(super) fn bare<const BYTES: usize, P: Prefetch>(
     bench.measure(|_| Bare::<BYTES, P>::new(bytes))
 }
 
-/// `Bare`, but each object is made by a function that is called.
+/// `Bare`, with each object made by a call of a function.
 struct Called<const BYTES: usize, P>(Bare<BYTES, P>);
 
 impl<const BYTES: usize, P: Prefetch> Called<BYTES, P> {
-    /// A function as a compiler makes one for the processor at hand.
+    /// A function as a compiler makes it for the processor at hand.
     #[target_feature(enable = "avx2")]
     #[inline(never)]
     fn wide(buffer: &Bare<BYTES, P>) -> bool {
@@ -115,7 +115,7 @@ impl<const BYTES: usize, P: Prefetch> Worker for Called<BYTES, P> {
     fn batch(&mut self) -> u64 {
         let wide = is_x86_feature_detected!("avx2");
         for _ in 0..2 * self.0.pairs {
-            // SAFETY: the processor has it where it is called.
+            // SAFETY: `wide` is true only where the processor has the feature.
             let made = if wide { unsafe { Self::wide(&self.0) } } else { Self::narrow(&self.0) };
             if !made {
                 break;
@@ -137,7 +137,7 @@ pub(super) fn called<const BYTES: usize, P: Prefetch>(
 
 struct Memset {
     at: usize,
-    /// Bytes a call zeroes, and calls until the eden is full.
+    /// Bytes that a call zeroes, and calls until the eden is full.
     bytes: usize,
     calls: usize,
     objects: u64,

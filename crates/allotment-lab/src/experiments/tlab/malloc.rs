@@ -1,7 +1,8 @@
-//! What a user would pick instead of a bump allocator: a free list, or an arena.
+//! The alternatives to a bump allocator: a free list, or an arena.
 //!
-//! malloc recycles the memory of a ring of live objects, which stays in the caches whatever the eden is:
-//! that is its strength, and why a comparison has to state the eden.
+//! malloc recycles the memory of a ring of live objects, which stays in the caches whatever the
+//! size of the eden. This is malloc's strength, and the reason why a comparison has to state the
+//! eden.
 
 use super::eden::HEADER;
 use super::widest::{Loop, Only, widest};
@@ -12,7 +13,7 @@ use std::alloc::{GlobalAlloc, Layout};
 /// Objects alive at a time.
 const LIVE: usize = 1024;
 
-/// Objects a call allocates.
+/// Objects that a call allocates.
 const OBJECTS: usize = 256;
 
 struct Ring<'a, const BYTES: usize, A: GlobalAlloc> {
@@ -69,7 +70,7 @@ impl<const BYTES: usize, A: GlobalAlloc> Worker for Ring<'_, BYTES, A> {
 impl<const BYTES: usize, A: GlobalAlloc> Drop for Ring<'_, BYTES, A> {
     fn drop(&mut self) {
         for object in self.objects.iter().filter(|object| !object.is_null()) {
-            // SAFETY: still alive, and freed once.
+            // SAFETY: the object is still alive, and is freed once.
             unsafe { self.allocator.dealloc(*object, Self::LAYOUT) };
         }
     }

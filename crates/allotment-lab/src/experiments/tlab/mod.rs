@@ -1,15 +1,17 @@
-//! What a thread-local buffer buys over a shared pointer, and what it costs over nothing at all.
+//! The gain of a thread-local buffer over a shared pointer, and its cost compared with no
+//! bookkeeping at all.
 //!
-//! After "Why Java's TLABs are so important and why write contention is a performance killer in multicore
-//! environments" (Sadiq Jaffer). Every mode initialises the same bytes: 8 of header and zeroes for the rest,
-//! and hands the object to a sink that costs nothing. The page `docs/experiments/tlab.md` says how to read
-//! the result.
+//! The experiment follows "Why Java's TLABs are so important and why write contention is a
+//! performance killer in multicore environments" (Sadiq Jaffer). Every mode initialises the same
+//! bytes, 8 of header and zeroes for the rest, and hands the object to a sink that costs nothing.
+//! The page `docs/experiments/tlab.md` says how to read the result.
 //!
-//! The modes that use the library in a private eden recycle it with marks; those in which threads share
-//! regions fill the heap and reset it ([`shared`]), or have it collected ([`collected`]). What is written by hand, the limits
-//! `bare` and `memset` and the pointers that threads share ([`pointer`]), uses memory from the same place as the heap does, so
-//! that pages are alike. A ratio of a row by hand to one of the library says what both the idea and the library cost; the
-//! verdicts compare like with like first, and say which rows are of which kind.
+//! Modes with the library in a private eden recycle the eden with marks. Modes in which threads
+//! share regions fill the heap and reset it ([`shared`]), or have it collected ([`collected`]).
+//! Modes by hand are the limits `bare` and `memset`, and the shared pointers ([`pointer`]). Their
+//! memory comes from the same place as the heap's, so that pages are alike. A ratio of a row by
+//! hand to one of the library contains the cost of both the idea and the library. The verdicts
+//! therefore compare like with like first, and name the kind of each row.
 
 mod collected;
 pub(super) mod eden;
@@ -42,19 +44,19 @@ const fn mode(name: &'static str, what: &'static str) -> Mode {
     Mode { name, what, jmh_modes: &[JmhMode::Throughput] }
 }
 
-/// Modes in which a choice of prefetch makes a difference.
+/// Modes in which the choice of prefetch makes a difference.
 const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare", "shared", "collected"];
 
-/// Modes in which the library's buffers are used and nothing is shared.
+/// Modes with the library's buffers and without shared memory.
 const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub"];
 
 /// Modes in which all threads take from the same regions.
 const SHARING: &[&str] = &["shared", "no-tlab", "no-tlab-emitted", "no-tlab-lock"];
 
-/// Modes written by hand, without anything of the library: see [`pointer`] and [`limits`].
+/// Modes written by hand, without any part of the library: see [`pointer`] and [`limits`].
 const BY_HAND: &[&str] = &["called", "bare", "memset", "cas", "fetch-add", "lock"];
 
-/// Modes in which an allocator reuses what is freed.
+/// Modes in which an allocator reuses freed memory.
 const RINGS: &[&str] = &["malloc", "mimalloc", "jemalloc"];
 
 impl Experiment for Tlab {
@@ -154,7 +156,7 @@ impl Experiment for Tlab {
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         on_jvm::tlab(case, eden::MIN_HEAP).unwrap_or(None)
     }
 
@@ -163,7 +165,7 @@ impl Experiment for Tlab {
     }
 }
 
-/// Whether the heap of a case takes its options, and fits into this machine's memory.
+/// Checks that the heap of a case takes its options, and fits into this machine's memory.
 fn fits(case: &Case, eden: usize) -> Result<(), String> {
     let needed = match case.mode.as_str() {
         mode if LIBRARY.contains(&mode) => eden::bytes_of_edens(eden, case.threads),
@@ -176,7 +178,7 @@ fn fits(case: &Case, eden: usize) -> Result<(), String> {
             resolves(collected::builder(case).map_err(|error| error.to_string())?)?;
             collected::heap_bytes(case).map_err(|error| error.to_string())?
         }
-        // Their ring is the same whatever the eden is.
+        // The ring of these modes is the same for every eden.
         mode if RINGS.contains(&mode) => return Ok(()),
         _ => eden.saturating_mul(case.threads),
     };
@@ -206,7 +208,7 @@ impl WithSize for Tlab {
             "memset" => limits::memset::<BYTES>(case, bench),
             "cas" | "fetch-add" | "lock" => pointer::run::<BYTES>(case, bench),
             "shared" if prefetches(case)? => shared::run::<BYTES, BySize>(case, bench),
-            // One pointer for all is beyond the fast path, which alone prefetches.
+            // Only the fast path prefetches, and a shared pointer is not on the fast path.
             mode if SHARING.contains(&mode) => shared::run::<BYTES, NoPrefetch>(case, bench),
             "collected" if prefetches(case)? => collected::run::<BYTES, BySize>(case, bench),
             "collected" => collected::run::<BYTES, NoPrefetch>(case, bench),

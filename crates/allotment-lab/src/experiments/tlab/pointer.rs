@@ -1,13 +1,14 @@
 //! One pointer that all threads share, moved for each object: the sequences written by hand.
 //!
-//! These are what a compiler would emit in line if there were no buffers. `cas` is the sequence that the article
-//! measures: load the limit and the top, add, compare, `lock cmpxchg`, again on failure, then the header. `fetch-add`
-//! moves the pointer by `lock xadd`, which cannot fail; `lock` takes a mutex around a load, an add, a compare and a
-//! store. None of them has anything of the library: no regions, no counters, no call. What the library does without
-//! buffers is measured beside them ([`shared`](super::shared)).
+//! A compiler would emit these sequences in line if there were no buffers. `cas` is the sequence
+//! that the article measures: load the limit and the top, add, compare, `lock cmpxchg`, again on
+//! failure, then the header. `fetch-add` moves the pointer by `lock xadd`, which cannot fail.
+//! `lock` takes a mutex around a load, an add, a compare and a store. None of them uses any part of
+//! the library: no regions, no counters, no call. The library's path without buffers is measured
+//! beside them ([`shared`](super::shared)).
 //!
-//! Refused: to take the library's path for the sequence. It does more than the sequence, so that a ratio to it says
-//! more of buffers than is true.
+//! Refused: the library's path in place of the sequence. It does more than the sequence, so a ratio
+//! to it would overstate the gain of buffers.
 
 use super::eden::{Eden, calls};
 use super::limits::write_object;
@@ -18,26 +19,27 @@ use std::hint::cold_path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The label of the attempts to move the pointer, for each object.
+/// The label of the attempts to move the pointer, per object.
 pub(super) const ATTEMPTS: &str = "cas.attempts";
 
-/// How a thread takes the next object from memory that all threads share.
+/// A way to take the next object from memory that all threads share.
 trait Pointer: Sync {
-    /// The address of `bytes` that no other thread has been given since the eden was started over.
+    /// The address of `bytes` bytes that no other thread has been given since the eden was started
+    /// over.
     ///
-    /// `failed` counts attempts that another thread was quicker than.
+    /// `failed` counts attempts that failed because another thread was quicker.
     fn take(&self, bytes: usize, failed: &mut u64) -> usize;
 
-    /// Whether an attempt can fail, so that their number says something.
+    /// Whether an attempt can fail, so that the number of attempts has a meaning.
     const CAN_FAIL: bool;
 }
 
 /// A pointer in a cache line of its own, and the eden it moves through.
 ///
-/// The limit has a line of its own too: it is read by all and written by nobody.
+/// The limit has a line of its own too: all threads read it, and no thread writes it.
 struct Range<T> {
     top: CachePadded<T>,
-    /// Where the eden begins and ends.
+    /// The beginning and the end of the eden.
     base: usize,
     limit: usize,
 }
@@ -55,13 +57,16 @@ impl Pointer for Swapped {
             let start = top.load(Ordering::Relaxed);
             let end = start + bytes;
             if end > *limit {
-                // What is seldom is put aside, or the loop jumps four times for each object, a fifth of its time.
+                // The rare case is moved out of line. Otherwise the loop jumps four times for each
+                // object, a fifth of its time.
                 cold_path();
-                // Whoever notices starts over. It does not matter who succeeds.
+                // Any thread that notices the end starts the eden over. It does not matter which
+                // thread succeeds.
                 let _ = top.compare_exchange(start, *base, Ordering::Relaxed, Ordering::Relaxed);
                 continue;
             }
-            // The compiler keeps nothing across it, and `lock cmpxchg` is a fence whatever the order says.
+            // The compiler keeps no value across it, and `lock cmpxchg` is a fence whatever the
+            // ordering says.
             if top.compare_exchange(start, end, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 return start;
             }
@@ -71,7 +76,7 @@ impl Pointer for Swapped {
     }
 }
 
-/// Moved by fetch-and-add: bytes taken so far; past the end when the eden is full.
+/// Moved by fetch-and-add: the bytes taken so far, which exceed the size when the eden is full.
 struct Added(Range<AtomicUsize>);
 
 impl Pointer for Added {
@@ -84,7 +89,8 @@ impl Pointer for Added {
         if start < *limit {
             return start;
         }
-        // Whoever notices starts over; one object may be given out twice, which nobody looks at.
+        // Any thread that notices the end starts the eden over. One object may be given out twice;
+        // its contents are never read.
         top.store(base + bytes, Ordering::Relaxed);
         *base
     }
@@ -106,7 +112,7 @@ impl Pointer for Locked {
     }
 }
 
-/// A thread that allocates from the pointer.
+/// A thread that allocates from a shared pointer.
 struct Taker<'a, const BYTES: usize, P> {
     pointer: &'a P,
     objects: usize,
@@ -120,7 +126,8 @@ impl<const BYTES: usize, P: Pointer> Loop<&mut Taker<'_, BYTES, P>> for Only {
         let mut failed = 0;
         for _ in 0..taker.objects {
             let start = taker.pointer.take(BYTES, &mut failed);
-            // SAFETY: below the limit, so in the eden; its bytes are written by nobody who reads them.
+            // SAFETY: below the limit, so in the eden; no thread that writes these bytes reads
+            // them.
             unsafe { write_object::<BYTES>(start) };
         }
         taker.failed += failed;
@@ -187,7 +194,8 @@ mod tests {
         Range { top: CachePadded::new(top), base: 1 << 20, limit: (1 << 20) + objects * BYTES }
     }
 
-    /// What two threads are given, half of the objects each; and how many attempts failed.
+    /// The addresses that two threads are given, half of the objects each, and the number of failed
+    /// attempts.
     fn taken(pointer: &impl Pointer) -> (BTreeSet<usize>, u64) {
         let half = || {
             let mut failed = 0;

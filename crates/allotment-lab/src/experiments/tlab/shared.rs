@@ -1,9 +1,12 @@
 //! Threads that share regions: buffers by compare-and-swap or lock, or no buffers at all.
 //!
-//! A thread allocates an eden's worth (at most, a call's) and detaches. When the heap is full, whoever
-//! notices waits until the others have noticed too; the last one resets the heap, and everything is used
-//! again by the cores that wrote it last. That is a stop-the-world collection that finds nothing alive. A
-//! barrier would be simpler, and would hang when a thread leaves the measured window before the others.
+//! A thread allocates an eden's worth (at most a call's worth) and detaches. When the heap is full,
+//! a thread that notices waits until the others have noticed too. The last one resets the heap, and
+//! the cores reuse the memory that they wrote last. This is a stop-the-world collection that finds
+//! nothing alive.
+//!
+//! Refused: a barrier. It is simpler, but hangs when a thread leaves the measured window before the
+//! others.
 
 use super::super::emitted::{Between, EmittedLoop, Form, Work};
 use super::eden::MIN_HEAP;
@@ -24,8 +27,8 @@ use allotment::stats::TlabStatistics;
 use allotment_jit::{Allocation, Emitter, Initialise};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes a thread allocates between attaching and detaching, with and without buffers: enough that
-/// attaching, about a microsecond, does not show.
+/// Bytes that a thread allocates between attaching and detaching, with and without buffers. It is
+/// enough to hide the cost of attaching, about a microsecond.
 const ATTACHED_BYTES: (usize, usize) = (4 << 20, 256 << 10);
 
 /// Everything that is decided before the heap is made.
@@ -35,16 +38,17 @@ pub(super) struct HeapPlan {
     pub(super) bytes: usize,
     /// The options, as a user writes them.
     options: String,
-    /// Bytes a thread allocates while it is attached.
+    /// Bytes that a thread allocates while it is attached.
     attached: usize,
 }
 
 impl HeapPlan {
-    /// The heap for a case: an eden for each thread, in regions that hold a buffer. These are the heap's own choice
-    /// unless a buffer is larger, for which the library has no room in a region.
+    /// The heap for a case: an eden for each thread, in regions that hold a buffer. The regions are
+    /// the heap's own choice, unless a buffer is larger, for which the library has no room in a
+    /// region.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why no such heap is possible.
     pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
         let wrong = |error: ParameterError| error.to_string();
         let eden = case.size("eden").map_err(wrong)?;
@@ -61,7 +65,8 @@ impl HeapPlan {
                 } else {
                     let first = tlab_size(tlab, object)?;
                     let region = region_bytes(bytes, tlab)?;
-                    // Each thread fills a buffer before it detaches, or buffers were smaller than asked for.
+                    // Each thread fills a buffer before it detaches; otherwise buffers would be
+                    // smaller than requested.
                     attached = attached.max(tlab);
                     bytes = bytes.max(region * MIN_REGIONS).max(tlab * case.threads);
                     let least = first.min(2 << 10);
@@ -79,7 +84,7 @@ impl HeapPlan {
         (self.attached / (2 * bytes)).max(1)
     }
 
-    /// What the heap is built with.
+    /// The builder of the heap.
     ///
     /// # Errors
     /// An option does not take its value.
@@ -89,12 +94,12 @@ impl HeapPlan {
     }
 }
 
-/// What a thread does while it is attached.
+/// The work of a thread while it is attached.
 trait Body {
-    /// Pairs of objects that it allocates, if there is room.
+    /// Pairs of objects that the body allocates, if there is room.
     fn pairs(&self) -> usize;
 
-    /// Allocates them; how many objects there was room for.
+    /// Allocates the pairs, and returns the number of objects that fit.
     fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64;
 }
 
@@ -123,7 +128,7 @@ impl Body for Emitted<'_> {
 
     #[inline(always)]
     fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64 {
-        // SAFETY: this thread's mutator; nobody uses the objects, nor holds a reference.
+        // SAFETY: this thread's mutator; no code uses the objects, nor holds a reference.
         let left = unsafe { self.code.run(mutator.hot(), self.pairs as u64, &mut self.work) };
         2 * (self.pairs as u64 - left)
     }
@@ -168,7 +173,7 @@ impl<B> Shared<'_, B> {
     }
 }
 
-/// What the heap's statistics say of an iteration.
+/// The heap's statistics of an iteration.
 struct Statistics<'a> {
     heap: &'a Heap,
     before: TlabStatistics,
@@ -207,7 +212,7 @@ pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Benc
     let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended };
     if case.mode == "no-tlab-emitted" {
         let object = Allocation::object(heap.register(Shape::fixed("object", BYTES))?)?;
-        // As without buffers nothing is prefetched in the compiled loop either.
+        // No prefetch, as in the compiled loop without buffers.
         let emitter = Emitter::new(Processor::detect(), PrefetchSettings::OFF)?.past_buffers(true);
         let code =
             EmittedLoop::new(&emitter, object, Initialise::PerObject, Form::Pasted, Between::default())?;

@@ -1,12 +1,12 @@
-//! What the rows say of buffers: what they buy with and without contention, and what they cost.
+//! The verdict on buffers: their gain with and without contention, and their cost.
 
 use super::{BY_HAND, RINGS};
 use crate::experiments::saying::{contrast, ours, scaling};
 use crate::format::ScoreRow;
 use crate::format::coordinates::{THREADS, mode};
 
-/// Buffers against pointers that threads share: by hand against by hand, then the library against itself. Then across
-/// numbers of threads, then against the limit. Last, which rows are of which kind.
+/// Compares buffers with shared pointers: by hand against by hand, then the library against itself.
+/// Compares numbers of threads next, then rows with the limit. At last, the kind of each row.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let pair = |one: &str, other: &str| contrast(&rows, "mode", one, other, THREADS);

@@ -1,28 +1,32 @@
-//! The measured loops, compiled twice: for any x86-64, and for AVX2, whose stores are twice as wide.
+//! The measured loops, compiled twice: for any x86-64, and for AVX2, whose stores are twice as
+//! wide.
 //!
-//! What inlines an allocation decides how wide its stores are, so an embedder compiles the functions that
-//! allocate for the processor at hand: a JIT does so anyway, others have `#[target_feature]` and
-//! `-C target-cpu`. The lab is built for any processor and chooses at run time, as memset does, for all loops
-//! alike. A lab that is built with `-C target-cpu=native` was refused as the rule: its figures would be those
-//! of a build that nobody ships.
+//! The function that an allocation is inlined into decides how wide its stores are. So an embedder
+//! compiles the functions that allocate for the processor at hand: a JIT does so anyway, others use
+//! `#[target_feature]` and `-C target-cpu`. The lab is built for any processor and chooses at run
+//! time, as memset does, for all loops alike.
+//!
+//! Refused: building the lab with `-C target-cpu=native` as the rule. Its figures would be those of
+//! a build that is never shipped.
 
-/// A measured loop over what it changes, such as a mutator.
+/// A measured loop over the state that it changes, such as a mutator.
 ///
-/// A function of its own around it as an embedder's would be: `over` is an argument, which the compiler may keep
-/// in registers, and not a field, which the sink might have changed.
+/// The loop stands in a function of its own, as an embedder's would. `over` is an argument, which
+/// the compiler may keep in registers, and not a field, which the sink might have changed.
 pub(super) trait Loop<Over> {
-    /// Allocates, and returns the number of objects. To be `inline(always)`, or it is compiled once and narrow.
+    /// Allocates, and returns the number of objects. Must be `inline(always)`; otherwise it is
+    /// compiled once, with narrow stores.
     fn run(&self, over: Over) -> u64;
 }
 
-/// The loop of a worker that has but one.
+/// The loop of a worker that has a single loop.
 pub(super) struct Only;
 
 /// Runs the loop with the widest stores of this processor.
 #[inline]
 pub(super) fn widest<Over, L: Loop<Over>>(body: &L, over: Over) -> u64 {
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has it.
+        // SAFETY: the processor has AVX2.
         unsafe { for_avx2(body, over) }
     } else {
         for_any(body, over)

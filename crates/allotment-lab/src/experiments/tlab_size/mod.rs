@@ -1,13 +1,16 @@
-//! How large a thread's buffer must be before its refills no longer show.
+//! The size that a thread's buffer needs before its refills no longer show.
 //!
-//! After "JVM Anatomy Park: TLAB allocation" (Aleksey Shipilev): each thread allocates 50 million objects of 16
-//! bytes and keeps all of them in an array, in one shot, in a heap that does not collect. The page
-//! `docs/experiments/tlab-size.md` says how to read the result.
+//! The experiment follows "JVM Anatomy Park: TLAB allocation" (Aleksey Shipilev): each thread
+//! allocates 50 million objects of 16 bytes and keeps all of them in an array, in one shot, in a
+//! heap that does not collect. The page `docs/experiments/tlab-size.md` says how to read the
+//! result.
 //!
-//! Two differences. A shot has a heap of its own, made before the clock runs, where the original's iterations
-//! go on in one large heap; so the memory is in the same state for all of them. The array is there before the
-//! shot, so that the time is that of the objects alone. A loop over a recycled eden, as in `tlab`, was refused
-//! here: it would stay in the caches, and the question is about filling a heap.
+//! There are two differences. A shot has a heap of its own, made before the clock runs, while the
+//! original's iterations continue in one large heap. So the memory is in the same state for all
+//! shots. The array exists before the shot, so the time is that of the objects alone.
+//!
+//! Refused: a loop over a recycled eden, as in `tlab`. It would stay in the caches, and the
+//! question is about filling a heap.
 
 mod plan;
 mod shot;
@@ -31,7 +34,7 @@ const fn mode(name: &'static str, what: &'static str) -> Mode {
     Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
 }
 
-/// Modes in which objects are made on the fast path, which alone prefetches.
+/// Modes with objects made on the fast path, which alone prefetches.
 const BUFFERED: &[&str] = &["fixed", "elastic", "adaptive"];
 
 impl Experiment for TlabSize {
@@ -106,7 +109,7 @@ impl Experiment for TlabSize {
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         on_jvm::tlab_size(case).unwrap_or(None)
     }
 

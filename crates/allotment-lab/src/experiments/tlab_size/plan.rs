@@ -1,4 +1,4 @@
-//! The heap that a case needs: how large, in what regions, with which options.
+//! The heap that a case needs: its size, its regions, its options.
 
 use super::super::buffers::{region_bytes, tlab_size};
 use super::super::memory;
@@ -7,11 +7,11 @@ use crate::harness::Case;
 use crate::machine::topology;
 use allotment::heap::MAX_HEAP_BYTES;
 
-/// What may stay empty at the end of a region where the policy chooses, in bytes: less than MinTLABSize, which is
-/// below this by default.
+/// Bytes that may stay empty at the end of a region where the policy chooses: less than
+/// MinTLABSize, which is below this value by default.
 const REGION_TAIL_BYTES: usize = 16 << 10;
 
-/// What buffers have at least on average where the policy chooses, once they have grown; in bytes.
+/// The smallest average size of grown buffers where the policy chooses, in bytes.
 const GROWN_BYTES: usize = 64 << 10;
 
 /// Everything that is decided before a heap is made.
@@ -21,13 +21,13 @@ pub(super) struct HeapPlan {
     pub(super) objects: usize,
     /// Threads that fill the heap.
     threads: usize,
-    /// Bytes of the heap: all objects, and what buffers and regions may leave unused.
+    /// Bytes of the heap: all objects, and the memory that buffers and regions may leave unused.
     heap: usize,
     /// Bytes of a region: the heap's own choice, or a buffer if that is larger.
     region: usize,
     /// The options, as a user writes them.
     pub(super) options: String,
-    /// Whether threads take memory by compare-and-swap, so that its attempts say something.
+    /// Whether threads take memory by compare-and-swap, so that its attempts have a meaning.
     pub(super) compares_and_swaps: bool,
 }
 
@@ -60,7 +60,8 @@ impl HeapPlan {
             "elastic" | "adaptive" => region - REGION_TAIL_BYTES - region / GROWN_BYTES * bytes,
             _ => region / bytes * bytes,
         };
-        // Every core may have a region begun, every thread one begun and one in hand.
+        // Every core may have an open region; every thread may have one open region and one in
+        // hand.
         let begun = topology().cpus().len() + 2 * case.threads + 8;
         let heap = (all.div_ceil(usable) + begun) * region;
         let touched = if case.switch("pretouch").map_err(wrong)? {
@@ -73,10 +74,10 @@ impl HeapPlan {
         Ok(HeapPlan { objects, threads: case.threads, heap, region, options, compares_and_swaps })
     }
 
-    /// Whether heap and arrays fit into this machine's memory.
+    /// Checks that heap and arrays fit into this machine's memory.
     ///
     /// # Errors
-    /// Says how much they need and how much there is.
+    /// Gives the needed and the available bytes.
     pub(super) fn fits(&self) -> Result<(), String> {
         let what = format!(
             "{} on {}, heap and arrays,",

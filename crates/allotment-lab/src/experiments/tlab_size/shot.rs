@@ -26,14 +26,14 @@ impl<const BYTES: usize, P: Prefetch> Fresh<BYTES, P> {
     }
 }
 
-/// What the threads share: the heap, which one of them changes while they all prepare.
+/// The state that the threads share: the heap, which one thread replaces while all prepare.
 struct Range<const BYTES: usize, P: Prefetch> {
     plan: HeapPlan,
     fresh: RwLock<Option<Fresh<BYTES, P>>>,
 }
 
 impl<const BYTES: usize, P: Prefetch> Range<BYTES, P> {
-    /// Replaces the heap. The old one goes first, or there would have to be memory for both.
+    /// Replaces the heap. The old heap is dropped first; otherwise memory would be needed for both.
     fn renew(&self) -> anyhow::Result<()> {
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
         *fresh = None;
@@ -41,7 +41,7 @@ impl<const BYTES: usize, P: Prefetch> Range<BYTES, P> {
         Ok(())
     }
 
-    /// Looks at the heap; nothing if there is none.
+    /// Calls `look` with the heap; returns `None` if there is no heap.
     fn with<R>(&self, look: impl FnOnce(&Fresh<BYTES, P>) -> R) -> Option<R> {
         self.fresh.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(look)
     }
@@ -50,7 +50,7 @@ impl<const BYTES: usize, P: Prefetch> Range<BYTES, P> {
 struct Filler<'a, const BYTES: usize, P: Prefetch> {
     range: &'a Range<BYTES, P>,
     renews: bool,
-    /// Where the objects are kept; its pages have been touched.
+    /// The array that keeps the objects; its pages have been touched.
     array: Vec<NonNull<u8>>,
     /// Objects of the last shot.
     kept: usize,
@@ -62,7 +62,7 @@ impl<'a, const BYTES: usize, P: Prefetch> Filler<'a, BYTES, P> {
         array
             .try_reserve_exact(range.plan.objects)
             .context("cannot get memory for the array of references")?;
-        // Not null, so that the pages are written to.
+        // The value is not null, so that the pages are written to.
         array.resize(range.plan.objects, NonNull::dangling());
         Ok(Filler { range, renews: thread.index == 0, array, kept: 0 })
     }
@@ -79,7 +79,7 @@ impl<const BYTES: usize, P: Prefetch> Worker for Filler<'_, BYTES, P> {
             heap.attach(|mutator| {
                 let mut kept = 0;
                 for slot in array.iter_mut() {
-                    // SAFETY: the shape is this heap's; nobody looks into an object.
+                    // SAFETY: the shape is this heap's; no code reads an object.
                     let Some(object) = (unsafe { mutator.try_alloc_raw(*site) }) else { break };
                     *slot = object;
                     kept += 1;
@@ -101,7 +101,7 @@ impl<const BYTES: usize, P: Prefetch> Worker for Filler<'_, BYTES, P> {
     }
 }
 
-/// What the heap's statistics say of a shot.
+/// The heap's statistics of a shot.
 struct Statistics<'a, const BYTES: usize, P: Prefetch>(&'a Range<BYTES, P>);
 
 impl<const BYTES: usize, P: Prefetch> Probe for Statistics<'_, BYTES, P> {
@@ -162,7 +162,7 @@ mod tests {
         .unwrap()
     }
 
-    /// Two shots by threads of the test's own; returns what the probe says of the second.
+    /// Makes two shots with threads of the test. Returns the probe's values of the second.
     fn shoot<const BYTES: usize>(range: &Range<BYTES, BySize>) -> Vec<SecondaryValue> {
         let (barrier, objects) = (Barrier::new(THREADS), range.plan.objects);
         std::thread::scope(|scope| {
@@ -199,7 +199,7 @@ mod tests {
         })
     }
 
-    /// Shoots and checks what the heap and the probe say.
+    /// Makes shots, and checks the values of the heap and the probe.
     fn check<const BYTES: usize>(mode: &str, tlab: usize, objects: usize) {
         let range =
             Range::<BYTES, BySize> { plan: plan(mode, tlab, objects, BYTES), fresh: RwLock::default() };

@@ -1,4 +1,5 @@
-//! What the rows say of sizes: from which one on refills do not show, and whether the policies get there.
+//! The verdict on buffer sizes: the size from which refills no longer show, and whether the
+//! policies reach it.
 
 use crate::experiments::saying::{contrast, of_mode, ours, place};
 use crate::format::ScoreRow;
@@ -33,7 +34,7 @@ fn bytes(row: &ScoreRow) -> f64 {
     value(row, "tlab").and_then(|(value, _)| number(&value)).unwrap_or(f64::NAN)
 }
 
-/// From which size on none is slower than a larger one; `rows` by size.
+/// The smallest size that is not slower than any larger one; `rows` by size.
 fn enough(rows: &[&ScoreRow]) -> Option<String> {
     let (first, last) = (rows.first()?, rows.last()?);
     if rows.len() < 2 {

@@ -1,9 +1,12 @@
-//! Binary trees that die beside one that lives: the oldest question put to collectors.
+//! Binary trees that die beside one that lives: the classic benchmark of collectors.
 //!
-//! The work is that of GCBench (Ellis, Kovac and Boehm, 1997) at one depth: trees made from the top, by stores
-//! into objects that exist, and from the bottom, by initialisers alone, in equal shares, while a tree four times as
-//! large and an array of numbers live on. Its many depths were left out: a score for one is easier to read, and
-//! `--depth` asks for another. `crates/allotment-lab/jvm/src/main/java/allotment/Trees.java` does the same on a Java virtual machine.
+//! The work is that of GCBench (Ellis, Kovac and Boehm, 1997) at one depth. Trees are made from the
+//! top, by stores into existing objects, and from the bottom, by initialisers alone, in equal
+//! shares. Meanwhile a tree four times as large and an array of numbers stay alive.
+//! `crates/allotment-lab/jvm/src/main/java/allotment/Trees.java` does the same on a Java virtual machine.
+//!
+//! Refused: GCBench's many depths. A score for one depth is easier to read, and `--depth` sets
+//! another.
 
 mod node;
 mod shot;
@@ -23,7 +26,7 @@ use crate::jvm::Workload;
 #[derive(Clone, Copy, Debug)]
 pub struct Trees;
 
-/// The deepest tree: 2^31 nodes of 32 bytes. Two levels more live on.
+/// The deepest tree: 2^31 nodes of 32 bytes. The tree that stays alive has two levels more.
 const MAX_DEPTH: u64 = 30;
 
 impl Experiment for Trees {
@@ -83,12 +86,12 @@ impl Experiment for Trees {
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         checked(case).unwrap_or(None)
     }
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         on_jvm::trees(case).unwrap_or(None)
     }
 

@@ -1,4 +1,5 @@
-//! A node of a tree, and what a whole tree has: 32 bytes, the header, two references and a number.
+//! A node of a tree, and the properties of a whole tree. A node has 32 bytes: the header, two
+//! references and a number.
 
 use allotment::{Field, Gc, Mutator, Object};
 
@@ -15,7 +16,8 @@ pub(super) const fn nodes(depth: u64) -> u64 {
     (1 << (depth + 1)) - 1
 }
 
-/// The number of nodes, where each has the key that its height asks for and two children or none; else nothing.
+/// The number of nodes; `None` unless each node has the key of its height, and two children or
+/// none.
 pub(super) fn count(mutator: &Mutator<'_>, node: Gc<'_, Node>) -> Option<u64> {
     match (node.left.load(mutator), node.right.load(mutator)) {
         (None, None) => (node.key == 0).then_some(1),

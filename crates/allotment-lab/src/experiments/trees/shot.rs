@@ -1,7 +1,7 @@
 //! A shot: each thread makes and drops its trees.
 //!
-//! What lives on is made once in a process, by the first thread and before anything is measured; it is counted
-//! after each shot.
+//! The first thread makes the long-lived objects once per process, before anything is measured.
+//! They are counted after each shot.
 
 use super::super::collectors::{by_workers, heap_of};
 use super::super::heap_use::HeapUse;
@@ -12,16 +12,16 @@ use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Worker, keep};
 use allotment::{Gc, Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
 use anyhow::bail;
 
-/// Levels that the tree which lives on has more than the others.
+/// Levels that the long-lived tree has more than the others.
 const LIVING_LEVELS: u64 = 2;
 
-/// Numbers in the array that lives on: 4 MiB.
+/// Numbers in the long-lived array: 4 MiB.
 const NUMBERS: usize = (4 << 20) / size_of::<f64>();
 
-/// What makes a tree.
+/// A function that makes a tree.
 type Make = for<'m> fn(&'m mut Mutator<'_>, u64) -> Result<Gc<'m, Node>, OutOfMemory>;
 
-/// What a shot of a thread is.
+/// The work of a thread in a shot.
 #[derive(Clone, Copy)]
 struct Work {
     depth: u64,
@@ -49,7 +49,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     })
 }
 
-/// The first thread's scene.
+/// The first thread's scene, with the long-lived objects.
 fn beside_what_lives(worked: Worked<'_, '_, '_>, full: Advice, play: Play<'_>) -> anyhow::Result<()> {
     let Worked { mutator, work, advice, .. } = worked;
     root!(mutator, tree = full.on(tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS))?);
@@ -65,7 +65,7 @@ fn number(index: usize) -> f64 {
     1.0 / (index as f64 + 1.0)
 }
 
-/// What lives on.
+/// The long-lived objects.
 struct Living<'a> {
     tree: Local<'a, Node>,
     numbers: Local<'a, Slots<f64>>,

@@ -1,18 +1,24 @@
-//! The same trees with few roots: below a height whole subtrees are made in a span of the mutator.
+//! The same trees with few roots: below a certain height, whole subtrees are made in a span of the
+//! mutator.
 //!
-//! Under `&Mutator` nothing is collected, so bare pointers are arguments, results and variables as they are anywhere in
-//! Rust, and `try_alloc` says when there is no room without a safepoint. The nodes made until then are dropped, and the
-//! subtree is made as in `tree.rs`, whose `alloc!` collects: so a heap that has room for the tree is enough, and a stop that
-//! others wait for is delayed by no more than one allocation. Refused: a reservation for the subtree, which would not
-//! drop nodes once a collection, but whose every allocation asks whether it has lapsed.
+//! A `&Mutator` allows no collection. So bare pointers are arguments, results and variables as
+//! anywhere in Rust, and `try_alloc` reports when there is no room without a safepoint. Then the
+//! nodes made so far are dropped, and the subtree is made as in `tree.rs`, whose `alloc!` collects.
+//! A heap with room for the tree is therefore enough, and a span delays a stop by no more than one
+//! allocation.
+//!
+//! Refused: a reservation for the subtree. It would avoid dropping nodes once per collection, but
+//! every allocation would check whether the reservation has lapsed.
 
 use super::node::{NewNode, Node};
 use allotment::{Gc, Mutator};
 
-/// The highest tree that is made in a span: 127 nodes, 4 KiB. Twice as many levels made no difference.
+/// The highest tree that is made in a span: 127 nodes, 4 KiB. Twice as many levels made no
+/// difference.
 const SPAN_DEPTH: u64 = 6;
 
-/// Hangs `depth` levels below `node`, if that is few and there is room without a collection; else perhaps some of them.
+/// Hangs `depth` levels below `node`, if they are few and there is room without a collection. On
+/// failure some of the nodes may exist.
 pub(super) fn populate(mutator: &Mutator<'_>, depth: u64, node: Gc<'_, Node>) -> bool {
     depth <= SPAN_DEPTH && populate_in_span(mutator, depth, node).is_some()
 }
@@ -22,7 +28,7 @@ pub(super) fn bottom_up<'g>(mutator: &'g Mutator<'_>, depth: u64) -> Option<Gc<'
     (depth <= SPAN_DEPTH).then(|| bottom_up_in_span(mutator, depth)).flatten()
 }
 
-/// Hangs `depth` levels below `node`, or `None` and some of them.
+/// Hangs `depth` levels below `node`. Returns `None` if only some of them fit.
 fn populate_in_span(mutator: &Mutator<'_>, depth: u64, node: Gc<'_, Node>) -> Option<()> {
     let Some(below) = depth.checked_sub(1) else { return Some(()) };
     let left = mutator.try_alloc(NewNode { left: None, right: None, key: below }).ok()?;
@@ -33,7 +39,7 @@ fn populate_in_span(mutator: &Mutator<'_>, depth: u64, node: Gc<'_, Node>) -> Op
     populate_in_span(mutator, below, right)
 }
 
-/// A tree, or `None` where it wants a safepoint.
+/// A tree, or `None` if a safepoint is needed.
 fn bottom_up_in_span<'g>(mutator: &'g Mutator<'_>, depth: u64) -> Option<Gc<'g, Node>> {
     let Some(below) = depth.checked_sub(1) else {
         return mutator.try_alloc(NewNode { left: None, right: None, key: 0 }).ok();

@@ -1,16 +1,17 @@
 //! The two ways of making a tree.
 //!
-//! Made from the top, a node exists before its children, which are stored into it; made from the bottom, it is initialised with
-//! them.
+//! From the top, a node exists before its children, and they are stored into it. From the bottom, a
+//! node is initialised with its children.
 //!
-//! Each has its look at the depth in line and the rest in a function of its own, so that nothing is called for a leaf. HotSpot's
-//! compiler does the same by itself (`MaxRecursiveInlineLevel=1`); LLVM inlines no function into itself. It is a quarter of the time.
+//! Each way checks the depth in line and has the rest in a function of its own, so no function is
+//! called for a leaf. HotSpot's compiler does the same by itself (`MaxRecursiveInlineLevel=1`), but
+//! LLVM inlines no function into itself. The check in line saves a quarter of the time.
 
 use super::node::{NewNode, Node};
 use super::spans;
 use allotment::{Gc, Local, Mutator, OutOfMemory, alloc, rebind, ret, root};
 
-/// Makes a tree from its top; `SPANS`: small subtrees in a span ([`spans`]).
+/// Makes a tree from its top. `SPANS`: small subtrees in a span ([`spans`]).
 ///
 /// # Errors
 /// The heap is full.
@@ -23,10 +24,10 @@ pub(super) fn top_down<'m, const SPANS: bool>(
     Ok(top.get(mutator))
 }
 
-/// Why a child is there.
+/// The reason why a child exists.
 const STORED: &str = "both children were stored, and nobody else has the node";
 
-/// Hangs `depth` levels below `node`. In line, and so is [`bottom_up`].
+/// Hangs `depth` levels below `node`. It is inlined, as [`bottom_up`] is.
 #[inline(always)]
 fn populate<const SPANS: bool>(
     mutator: &mut Mutator<'_>,
@@ -39,8 +40,8 @@ fn populate<const SPANS: bool>(
     }
 }
 
-/// Hangs two children below `node`, and `below` levels below these. The children are read again where they are needed, as the Java
-/// program does.
+/// Hangs two children below `node`, and `below` levels below these. The children are read again
+/// where they are needed, as in the Java program.
 fn hang<const SPANS: bool>(
     mutator: &mut Mutator<'_>,
     below: u64,
@@ -59,7 +60,7 @@ fn hang<const SPANS: bool>(
     populate::<SPANS>(mutator, below, child.local())
 }
 
-/// Makes a tree from its leaves; `SPANS` as above.
+/// Makes a tree from its leaves. `SPANS` as above.
 ///
 /// # Errors
 /// The heap is full.

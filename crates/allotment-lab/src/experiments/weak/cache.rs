@@ -1,15 +1,15 @@
-//! Two caches of weak references: in the heap, and outside of it.
+//! Two caches of weak references: in the heap, and outside the heap.
 
 use allotment::{
     Array, Field, Gc, Local, Mutator, NewArray, NewSlots, Object, OutOfMemory, Slots, WeakField, WeakRoot,
     alloc, root,
 };
 
-/// What is looked up.
+/// A cached value.
 #[derive(Object)]
 pub(super) struct Value {
     pub(super) key: u64,
-    /// How many times the key had been made, with this one.
+    /// How many times the value of this key has been made, this time included.
     pub(super) serial: u64,
     pub(super) payload: Field<Slots<u8>>,
 }
@@ -31,12 +31,12 @@ pub(super) fn make<'m>(
     alloc!(mutator, NewValue { key, serial, payload })
 }
 
-/// Finds values by key, and holds none.
+/// A cache that finds values by key, and keeps none of them alive.
 pub(super) trait Cache {
-    /// What its value was, if it is still there.
+    /// The value of a key, if it still exists.
     fn find<'g>(&self, mutator: &'g Mutator<'_>, key: usize) -> Option<Gc<'g, Value>>;
 
-    /// Makes `value` what is found.
+    /// Stores `value` under `key`.
     fn put(&mut self, mutator: &Mutator<'_>, key: usize, value: Gc<'_, Value>);
 }
 

@@ -1,4 +1,4 @@
-//! The worker: looks up keys at random, makes what is not there, and holds what it has seen for a while.
+//! The worker: looks up random keys, makes missing values, and holds found values for a while.
 
 use super::super::together::{Member, Shot};
 use super::cache::{Cache, Value, make};
@@ -8,15 +8,15 @@ use crate::walk::Random;
 use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, alloc, rebind, root};
 use anyhow::bail;
 
-/// Lookups between two looks at the harness.
+/// Lookups between two checks of the harness.
 pub(super) const LOOKUPS: u64 = 256;
 
-/// How large everything is.
+/// The sizes of the experiment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     /// Entries of a cache.
     pub(super) entries: usize,
-    /// Values that are held.
+    /// Values that the window holds.
     pub(super) window: usize,
     /// Bytes of a value beside its key.
     pub(super) bytes: usize,
@@ -24,10 +24,11 @@ pub(super) struct Setting {
     pub(super) lookups: u64,
 }
 
-/// What holds values strongly.
+/// The window, which holds values strongly.
 type Window = Array<Option<Value>>;
 
-/// Plays a thread with its own cache, as a member of a shot or alone, and afterwards looks whether the cache is what it must be.
+/// Plays a thread with its own cache, as a member of a shot or alone. Checks the cache's contents
+/// afterwards.
 pub(super) fn scene<C: Cache>(
     mutator: &mut Mutator<'_>,
     mut cache: C,
@@ -46,7 +47,8 @@ pub(super) fn scene<C: Cache>(
     collected(mutator, &cache, &witness, setting, thread.count == 1)
 }
 
-/// After a collection: who is held is there, and, where this thread's was surely one of all, nobody else.
+/// Checks the cache after a collection: held values are present. Where the collection certainly
+/// covered the whole heap, all other values are gone.
 fn collected<C: Cache>(
     mutator: &mut Mutator<'_>,
     cache: &C,
@@ -63,7 +65,7 @@ fn collected<C: Cache>(
     Ok(())
 }
 
-/// A value's key and serial number; an error if its payload is another's.
+/// A value's key and serial number; an error if its payload belongs to another value.
 fn numbers(mutator: &Mutator<'_>, value: Gc<'_, Value>, setting: Setting) -> anyhow::Result<(u64, u64)> {
     let payload = value.payload.load(mutator);
     let last = payload.as_ref().last().map_or(value.serial as u8, |byte| byte.get());
@@ -81,11 +83,11 @@ struct Looking<'a, 'm, 't, C> {
     setting: Setting,
     random: Random,
     counts: Counts,
-    /// The first thing that went wrong.
+    /// The first error.
     failed: Option<anyhow::Error>,
 }
 
-/// Of an iteration.
+/// Counts of an iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     lookups: u64,
@@ -126,7 +128,8 @@ impl<'a, 'm, 't, C: Cache> Looking<'a, 'm, 't, C> {
         };
         let place = self.witness.hold(key);
         self.window.get(self.mutator).at(place).store(self.mutator, Some(value));
-        // What is done with it leaves garbage, as a program's work does: a cache that knows everything would never be collected.
+        // The use of the value leaves garbage, as a program's work does. Otherwise a cache that
+        // holds every value would never cause a collection.
         let scratch = alloc!(self.mutator, NewSlots::new(self.setting.bytes, key as u8))?;
         keep(scratch.as_ref().as_ptr());
         Ok(())
@@ -171,7 +174,7 @@ mod tests {
 
     const SETTING: Setting = Setting { entries: 2000, window: 100, bytes: 64, lookups: LOOKUPS };
 
-    /// Looks up so long that the heap is collected some times.
+    /// Looks up keys until the heap has been collected several times.
     fn exercise<C: Cache>(mutator: &mut Mutator<'_>, cache: &mut C) -> (Counts, Witness) {
         root!(mutator, window = alloc!(mutator, NewArray::new(SETTING.window, None)).unwrap());
         let mut witness = Witness::new(SETTING.entries, SETTING.window);
@@ -201,14 +204,15 @@ mod tests {
         .unwrap();
     }
 
-    /// The check must be able to fail: a window that holds nothing breaks what the witness expects.
+    /// Checks that the check can fail: a window that holds nothing breaks the witness's
+    /// expectation.
     #[test]
     fn a_cleared_reference_to_what_should_be_held_ends_the_run() {
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();
         heap.attach(|mutator| {
             let mut cache = Roots::new(SETTING.entries);
             let (_, witness) = exercise(mutator, &mut cache);
-            // The window of `exercise` is gone, so this collection clears everything.
+            // The window of `exercise` is gone, so this collection clears all references.
             let error = collected(mutator, &cache, &witness, SETTING, true).unwrap_err().to_string();
             assert!(error.contains("was cleared although"), "{error}");
         })

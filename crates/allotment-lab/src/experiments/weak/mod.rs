@@ -1,13 +1,14 @@
-//! What a cache of weak references costs, and whether it keeps its promise.
+//! The cost of a cache of weak references, and a check that the cache is correct.
 //!
-//! A cache that only remembers: looked-up values are held strongly for a while, in a window that rotates; everything
-//! else the collector may take, and the next lookup makes it again. So references are cleared all the time, at each collection
-//! those of the values that left the window. The page `docs/experiments/weak.md` says how to read the result.
+//! Looked-up values are held strongly for a while, in a window that rotates. The collector may free
+//! all other values, and the next lookup makes a freed value again. So references are cleared all
+//! the time: each collection clears those of the values that have left the window. The page
+//! `docs/experiments/weak.md` says how to read the result.
 //!
-//! It checks itself at every lookup ([`witness`]): weak references are what collectors get wrong in rare moments, and a run that
-//! only measures would be the faster for it.
+//! Every lookup is checked ([`witness`]). Collectors get weak references wrong in rare moments, and
+//! a run that only measures would even be faster with such an error.
 //!
-//! A cache by identity (`IdMap`) was refused: its entries hold what they name.
+//! Refused: a cache by identity (`IdMap`). Its entries keep their objects alive.
 
 mod cache;
 mod lookup;
@@ -34,7 +35,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug)]
 pub struct Weak;
 
-/// Entries of a cache.
+/// The largest number of entries of a cache.
 const MAX_ENTRIES: usize = 1 << 28;
 
 impl Experiment for Weak {
@@ -90,7 +91,7 @@ impl Experiment for Weak {
         TimeUnit::Nanoseconds
     }
 
-    /// A cache is a thread's own: more threads are for whoever asks.
+    /// A cache belongs to one thread, so more threads run only on request.
     fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
         vec![1]
     }
@@ -109,7 +110,7 @@ impl Experiment for Weak {
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {
-        // A parameter that is not there is told of when the case runs.
+        // A missing parameter is reported when the case runs.
         refusal(case).unwrap_or(None)
     }
 
@@ -122,7 +123,8 @@ impl Experiment for Weak {
         let together = Together::new(case.threads);
         let cleared = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&cleared);
-        // All of it from the beginning, or a heap that is larger than it need be would not be used.
+        // The initial size is the whole heap; otherwise a heap that is larger than needed would not
+        // be used.
         let bytes = case.size("heap")?;
         let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
         let (heap, heap_use) = HeapUse::listening(builder, move |record| {
@@ -180,7 +182,7 @@ fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
     Ok(collectors::refusal(case.text("collector")?, heap))
 }
 
-/// What the heap did, and how many references the collector cleared meanwhile.
+/// The heap's figures, and the number of references that the collector cleared.
 struct Cleared {
     heap_use: HeapUse,
     cleared: Arc<AtomicU64>,

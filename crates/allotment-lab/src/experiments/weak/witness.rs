@@ -1,13 +1,15 @@
-//! What a cache may and may not give, kept outside the heap: who was made last, and who is held.
+//! The expected contents of a cache, kept outside the heap: the newest value of each key, and the
+//! held values.
 
 use anyhow::bail;
 
-/// Knows, for each key, how often its value was made and how many places of the window hold it.
+/// For each key, the number of times its value was made, and the number of window places that hold
+/// it.
 pub(super) struct Witness {
     keys: Vec<Known>,
-    /// Which key each place of the window holds.
+    /// The key that each place of the window holds.
     window: Vec<Option<u32>>,
-    /// The place that is used next.
+    /// The place to use next.
     next: usize,
 }
 
@@ -18,15 +20,15 @@ struct Known {
 }
 
 impl Witness {
-    /// For `entries` keys and a window of `window` places, which hold nothing.
+    /// A witness for `entries` keys and an empty window of `window` places.
     pub(super) fn new(entries: usize, window: usize) -> Witness {
         Witness { keys: vec![Known::default(); entries], window: vec![None; window], next: 0 }
     }
 
-    /// Sees that a lookup of `key` gave a value with these numbers, or none.
+    /// Checks that a lookup of `key` may return a value with these numbers, or none.
     ///
     /// # Errors
-    /// It should not have: what is wrong with the collector.
+    /// The result is wrong. The error names the collector's fault.
     pub(super) fn see(&self, key: usize, found: Option<(u64, u64)>) -> anyhow::Result<()> {
         let Known { serial, holders } = self.keys[key];
         match found {
@@ -45,10 +47,11 @@ impl Witness {
         }
     }
 
-    /// Sees that everything is as it must be after a collection of the whole heap: who is held is there, and nobody else.
+    /// Checks the result of a lookup after a collection of the whole heap: held values are present,
+    /// and all others are gone.
     ///
     /// # Errors
-    /// As [`Witness::see`]; a value that nobody holds was found.
+    /// As [`Witness::see`]; also a value that the window does not hold was found.
     pub(super) fn see_collected(&self, key: usize, found: Option<(u64, u64)>) -> anyhow::Result<()> {
         self.see(key, found)?;
         if found.is_some() && self.keys[key].holders == 0 {
@@ -59,13 +62,13 @@ impl Witness {
         Ok(())
     }
 
-    /// Counts that the value of `key` is made anew; its number. The first is 1.
+    /// Records that the value of `key` is made anew, and returns its number. The first number is 1.
     pub(super) fn make(&mut self, key: usize) -> u64 {
         self.keys[key].serial += 1;
         self.keys[key].serial
     }
 
-    /// Lets the window hold `key` instead of what it has held longest; the place.
+    /// Lets the window hold `key` in place of its oldest key, and returns the place.
     pub(super) fn hold(&mut self, key: usize) -> usize {
         let place = self.next;
         self.next = (place + 1) % self.window.len();

@@ -1,13 +1,15 @@
-//! What the first bytes of a file say it is.
+//! The kind of a file, from its first bytes.
 //!
-//! A table of the beginnings that files have which people take for logs or results by mistake, and a few
-//! rules for text. Guessing an encoding by the frequency of letters was refused: what the lab reads is ASCII
-//! but for names, so that only the width of a character matters.
+//! The module has a table of beginnings of files that people take for logs or results by mistake,
+//! and a few rules for text.
+//!
+//! Refused: guessing an encoding by the frequency of letters. The lab's inputs are ASCII except for
+//! names, so only the width of a character matters.
 
-/// How characters are written.
+/// The encoding of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// Or any other that has ASCII as it is.
+    /// UTF-8, or any other encoding that contains ASCII.
     Utf8,
     /// Two bytes, the lower first.
     Utf16Little,
@@ -15,12 +17,12 @@ pub(super) enum Encoding {
     Utf16Big,
 }
 
-/// A file that is something else.
+/// A file of a kind that the lab does not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Foreign {
-    /// What it is.
+    /// The kind.
     pub(super) is: &'static str,
-    /// What to do.
+    /// The advice to the user.
     pub(super) hint: &'static str,
 }
 
@@ -28,7 +30,7 @@ pub(super) fn is_gzip(head: &[u8]) -> bool {
     head.starts_with(&[0x1f, 0x8b])
 }
 
-/// Beginnings, what has them, and what to do about it.
+/// Beginnings, their kinds, and the advice for each.
 const BEGINNINGS: &[(&[u8], &str, &str)] = &[
     (b"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it first: `zstd -d FILE`"),
     (b"\xfd7zXZ\0", "packed by xz", "unpack it first: `xz -dk FILE`"),
@@ -59,7 +61,7 @@ const BEGINNINGS: &[(&[u8], &str, &str)] = &[
     (b"\0\0\xfe\xff", "UTF-32", "convert it: `iconv -f UTF-32 -t UTF-8 FILE`"),
 ];
 
-/// What else it is than text, if it is.
+/// The kind of a file that is not text; `None` for text.
 pub(super) fn foreign(head: &[u8]) -> Option<Foreign> {
     const TAR: usize = 257;
     let known = BEGINNINGS.iter().find(|(beginning, ..)| head.starts_with(beginning));
@@ -72,7 +74,7 @@ pub(super) fn foreign(head: &[u8]) -> Option<Foreign> {
     if encoding(head) != (Encoding::Utf8, 0) || head.is_empty() {
         return None;
     }
-    // A log that was truncated while the JVM wrote it begins with a hole of zeros.
+    // If a log is truncated while the JVM writes it, the log begins with a hole of zeros.
     let written: Vec<u8> = head.iter().copied().filter(|byte| *byte != 0).collect();
     if written.is_empty() && head.len() < super::HEAD {
         return Some(Foreign { is: "nothing but zeros", hint: "copy it again" });
@@ -82,12 +84,13 @@ pub(super) fn foreign(head: &[u8]) -> Option<Foreign> {
         .then_some(Foreign { is: "no text, but binary data", hint: "name a file of text" })
 }
 
-/// Characters that text does not have: tabs, ends of lines and pages, backspaces and colours it has.
+/// Control characters that text does not contain. Text may contain tabs, ends of lines and pages,
+/// backspaces and colours.
 fn is_control(byte: u8) -> bool {
     byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x08 | 0x1b | 0x1e)
 }
 
-/// How a text is written, and how many bytes say so at its beginning.
+/// The encoding of a text, and the bytes of its byte order mark.
 pub(super) fn encoding(head: &[u8]) -> (Encoding, usize) {
     if head.starts_with(b"\xef\xbb\xbf") {
         return (Encoding::Utf8, 3);
@@ -98,7 +101,7 @@ pub(super) fn encoding(head: &[u8]) -> (Encoding, usize) {
     if head.starts_with(b"\xfe\xff") {
         return (Encoding::Utf16Big, 2);
     }
-    // Without a mark: what is ASCII has a zero in every other byte.
+    // Without a mark: ASCII in UTF-16 has a zero in every other byte.
     let pairs = head.chunks_exact(2);
     let (count, mut first, mut second) = (pairs.len(), 0, 0);
     for pair in pairs {

@@ -1,13 +1,15 @@
-//! A file that somebody hands to the lab: its text as UTF-8, or the true cause why it cannot be read.
+//! A file that a user gives to the lab: its text as UTF-8, or the true cause why it cannot be read.
 //!
-//! Every command reads its files here, so that all of them know the same encodings and say the same of the
-//! same file. Three steps: what the path names is asked first, for a directory or a device must not be
-//! opened as a file; then gzip is unpacked, in as many members and layers as there are; then the first bytes
-//! tell the encoding, or what else it is. The name of a file tells nothing: `tlab.log` is often compressed,
-//! and `tlab.log.gz` was often unpacked on its way.
+//! Every command reads its files here, so all commands know the same encodings and give the same
+//! message for the same file. There are three steps. First the kind of the path is checked, since a
+//! directory or a device must not be opened as a file. Then gzip is unpacked, in any number of
+//! members and layers. Then the first bytes give the encoding, or the kind of a foreign file. The
+//! file's name is ignored: `tlab.log` is often compressed, and `tlab.log.gz` was often unpacked on
+//! its way.
 //!
-//! zstd, xz and other packers are recognised and refused with the command that unpacks them: logs are rotated
-//! with gzip nearly everywhere, and each packer would be a dependency for one line of a shell.
+//! zstd, xz and other packers are recognised and refused with the command that unpacks them. Logs
+//! are rotated with gzip nearly everywhere, and each packer would be a dependency that saves one
+//! line of a shell.
 
 mod kinds;
 mod packed;
@@ -23,16 +25,18 @@ use std::io::{self, Cursor, IsTerminal, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// Bytes that are looked at before it is decided what they are.
+/// Bytes that are read before the kind is decided.
 const HEAD: usize = 8 << 10;
 
-/// A gzip file within a gzip file happens; more of them are an attack.
+/// The largest number of gzip layers. A gzip file within a gzip file happens; more layers are an
+/// attack.
 const MOST_LAYERS: usize = 4;
 
-/// Bytes of a text that is read as a whole. The largest result files have a hundredth of it.
+/// The largest text that is read as a whole, in bytes. The largest result files have a hundredth of
+/// it.
 const MOST_TEXT: u64 = 1 << 30;
 
-/// Why a file cannot be read: which file, what is wrong with it and what would be right.
+/// Why a file cannot be read: its name, the fault, and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}: {why}", quoted(name))]
 pub struct InputError {
@@ -46,21 +50,21 @@ impl InputError {
     }
 }
 
-/// What standard input is called; it is no path.
+/// The name of standard input, which is no path.
 const STANDARD_INPUT: &str = "standard input";
 
 fn quoted(name: &str) -> String {
     if name == STANDARD_INPUT { name.into() } else { format!("`{name}`") }
 }
 
-/// A file's text, as it comes.
+/// A file's text, as a stream.
 pub struct Input {
     name: String,
     text: Box<dyn Read>,
 }
 
 impl Input {
-    /// What a path is called in messages: `-` is standard input.
+    /// The name of a path in messages: `-` is standard input.
     pub fn name(path: &Path) -> String {
         if is_standard_input(path) { STANDARD_INPUT.into() } else { path.display().to_string() }
     }
@@ -68,8 +72,8 @@ impl Input {
     /// Opens a file, or standard input for `-`.
     ///
     /// # Errors
-    /// It is not there, may not be read, is a directory or a device, is packed by another program than gzip,
-    /// or is no text.
+    /// The file does not exist, may not be read, is a directory or a device, is packed by another
+    /// program than gzip, or is no text.
     pub fn open(path: &Path) -> Result<Input, InputError> {
         let name = Input::name(path);
         if is_standard_input(path) {
@@ -86,10 +90,10 @@ impl Input {
         Input::of(&name, file)
     }
 
-    /// What `reader` gives, under a name for messages.
+    /// The text of `reader`, under a name for messages.
     ///
     /// # Errors
-    /// It cannot be read, is packed by another program than gzip, or is no text.
+    /// The text cannot be read, is packed by another program than gzip, or is no text.
     pub fn of(name: &str, reader: impl Read + 'static) -> Result<Input, InputError> {
         let failed = |error: &io::Error| InputError::new(name, cause(error));
         let mut text: Box<dyn Read> = Box::new(reader);
@@ -122,7 +126,8 @@ impl Input {
     /// The whole text.
     ///
     /// # Errors
-    /// It cannot be read to its end, is cut off, is too long, or is in no encoding that is read.
+    /// The text cannot be read to its end, is cut off, is too long, or is in an encoding that the
+    /// lab does not read.
     pub fn text(self) -> Result<String, InputError> {
         let Input { name, text } = self;
         let mut bytes = Vec::new();
@@ -141,7 +146,7 @@ impl Input {
         })
     }
 
-    /// An error of reading on, told as one of this file.
+    /// An error of reading on, reported as an error of this file.
     pub(crate) fn failed(&self, error: &io::Error) -> InputError {
         InputError::new(&self.name, cause(error))
     }
@@ -165,8 +170,8 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The first bytes; fewer only if there are no more. What fails behind the first of them fails again when
-/// it is read.
+/// The first bytes; fewer only at the end of the file. An error behind the first byte occurs again
+/// when the text is read.
 fn peek(text: &mut Box<dyn Read>) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     match text.take(HEAD as u64).read_to_end(&mut head) {
@@ -175,7 +180,7 @@ fn peek(text: &mut Box<dyn Read>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Why what a path names is no file to read.
+/// Why a path of this kind is no file to read.
 fn no_file(kind: FileType) -> Option<&'static str> {
     if kind.is_dir() {
         Some("it is a directory; name a file in it")
@@ -188,7 +193,7 @@ fn no_file(kind: FileType) -> Option<&'static str> {
     }
 }
 
-/// `/dev/null`, which is an empty file.
+/// Whether the device is `/dev/null`, which counts as an empty file.
 fn is_null(device: u64) -> bool {
     (libc::major(device), libc::minor(device)) == (1, 3)
 }
@@ -206,7 +211,7 @@ fn not_there(name: &str, path: &Path, error: &io::Error) -> InputError {
     InputError::new(name, why)
 }
 
-/// What an error says, without the system's number for it.
+/// The message of an error, without the system's number for it.
 fn cause(error: &io::Error) -> String {
     let said = error.to_string();
     match error.kind() {

@@ -1,10 +1,12 @@
 //! gzip, with errors that say what is wrong with the file.
 //!
-//! A file may have several members, as rotated logs have that were put together. What the library says of
-//! a damaged one ("corrupt deflate stream") is of no use to who has the file, and a second read after its
-//! error may find an end. Zeros behind the data are what tapes and copies by blocks leave, and say nothing. Its
-//! reader of several members was refused: it takes whatever follows for a member, and a short one for a cut. So the
-//! cause is told in our words, and again as often as somebody reads.
+//! A file may have several members, as rotated logs that were joined have. The library's message
+//! for a damaged file ("corrupt deflate stream") does not help the user, and a second read after
+//! its error may find an end. So this reader words the cause itself, and repeats it at every
+//! further read. Zeros behind the data are left by tapes and block copies, and are ignored.
+//!
+//! Refused: the library's reader of several members. It takes any following bytes for a member, and
+//! a short rest for a truncation.
 
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -17,9 +19,9 @@ const DAMAGED: &str = "its gzip data is damaged, or something else follows it; c
     there is with `zcat`";
 const NO_GZIP: &str = "it begins as gzip data does, and what follows is damaged; copy it again";
 
-/// What is packed, unpacked.
+/// The unpacked data of a packed stream.
 pub(super) struct Gunzip<R> {
-    /// None behind the last one.
+    /// The current member; `None` behind the last one.
     member: Option<GzDecoder<BufReader<R>>>,
     any: bool,
     failed: Option<(ErrorKind, &'static str)>,
@@ -30,7 +32,7 @@ impl<R: Read> Gunzip<R> {
         Self { member: Some(GzDecoder::new(BufReader::new(packed))), any: false, failed: None }
     }
 
-    /// Reads of this member or, at its end, of the next.
+    /// Reads from this member or, at its end, from the next.
     fn read_members(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(member) = &mut self.member {
             let count = member.read(buffer)?;
@@ -52,14 +54,14 @@ impl<R: Read> Gunzip<R> {
     }
 }
 
-/// What is behind a member.
+/// The data behind a member.
 enum Following<R> {
     Nothing,
     Member(BufReader<R>),
     Else,
 }
 
-/// Looks for what is behind a member, and passes over zeros.
+/// Finds the data behind a member, and skips zeros.
 fn following<R: Read>(mut rest: BufReader<R>) -> io::Result<Following<R>> {
     const FIRST_OF_MEMBER: u8 = 0x1f;
     loop {
@@ -93,7 +95,7 @@ impl<R: Read> Read for Gunzip<R> {
                             (ErrorKind::InvalidData, DAMAGED)
                         }
                         ErrorKind::InvalidInput | ErrorKind::InvalidData => (ErrorKind::InvalidData, NO_GZIP),
-                        // Of the file below, which says it again if it is asked again.
+                        // An error of the file below, which returns it again on the next read.
                         _ => return Err(error),
                     });
                 }

@@ -1,4 +1,4 @@
-//! Files of each kind, each read or refused by its true cause.
+//! Files of each kind: each is read, or refused with its true cause.
 
 use super::*;
 use flate2::Compression;
@@ -35,7 +35,7 @@ fn encodings_are_read_with_and_without_marks() {
         let marked = [mark, &utf16(text, order)].concat();
         assert_eq!(of(&marked).unwrap(), text);
         assert_eq!(of(&gzip(&marked)).unwrap(), text);
-        // Longer than what is looked at, and the boundary in the middle of a character.
+        // Longer than the inspected head, with the boundary in the middle of a character.
         let long = text.repeat(500);
         assert_eq!(of(&[mark, &utf16(&long, order)].concat()).unwrap(), long);
     }
@@ -52,7 +52,7 @@ fn gzip_is_unpacked_in_members_and_layers() {
     let mut bomb = b"x".to_vec();
     (0..MOST_LAYERS + 1).for_each(|_| bomb = gzip(&bomb));
     assert!(of(&bomb).unwrap_err().contains("times over"));
-    // Zeros behind it are padding; anything else is named, however short it is.
+    // Zeros behind the data are padding. Anything else is named, however short it is.
     assert_eq!(
         of(&[gzip(b"one\n"), vec![0; 20_000], gzip(b"two\n"), vec![0; 3]].concat()).unwrap(),
         "one\ntwo\n"
@@ -112,7 +112,7 @@ fn other_kinds_are_refused_by_name() {
             assert!(error.contains(cause) && error.contains(hint), "{error}");
         }
     }
-    // A hole at the beginning is what truncating a log that is being written leaves.
+    // Truncating a log while it is written leaves a hole at the beginning.
     assert_eq!(of(b"\0\0\0\0line\n").unwrap(), "\0\0\0\0line\n");
 }
 
@@ -139,7 +139,7 @@ fn paths_that_name_no_file_are_refused_by_what_they_name() {
     assert!(read_text(Path::new("/dev/zero")).unwrap_err().to_string().contains("it is a device"));
     assert_eq!(read_text(Path::new("/dev/null")).unwrap(), "");
     fs::set_permissions(path("file"), fs::Permissions::from_mode(0o000)).unwrap();
-    // Root may read it all the same.
+    // Root may read the file all the same.
     match read_text(&path("file")) {
         Ok(text) => assert_eq!(text, "text"),
         Err(error) => assert!(error.to_string().contains("Permission denied; make it readable"), "{error}"),

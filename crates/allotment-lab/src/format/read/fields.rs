@@ -1,4 +1,4 @@
-//! The fields of a JMH file, as far as they are read, and the ways in which releases spell their values.
+//! The fields of a JMH file that the lab reads, and the ways in which releases spell their values.
 
 use crate::format::time;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// One object of a file. What is optional here is missing in some release.
+/// One object of a file. The optional fields are missing in some release.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a result, which is an object")]
 pub(super) struct Outcome {
@@ -64,7 +64,7 @@ pub(super) struct Fields {
     pub(super) raw_data_histogram: Vec<Vec<Vec<(Number, u64)>>>,
 }
 
-/// A number that may be none.
+/// A number that may be NaN or infinite.
 #[derive(Clone, Copy)]
 pub(super) struct Number(pub(super) f64);
 
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
         let text = String::deserialize(deserializer)?;
         match text.as_str() {
-            // Releases differ in how they spell that there is none.
+            // Releases differ in the spelling of an absent time.
             "single-shot" | "N/A" | "" => Ok(Time(Duration::ZERO)),
             text => time::parse_of_file(text).map(Time).map_err(D::Error::custom),
         }

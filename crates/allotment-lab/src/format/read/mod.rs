@@ -1,11 +1,17 @@
 //! Reads JMH's JSON result files: those of [`super::json`], and JMH's own of any release.
 //!
-//! A file that was written here and is read here gives the rows that were written. Three things are not in a
-//! file and are found again: whether a metric is a mean, a sum or a maximum (whichever of the raw values is
-//! the score), the rows of percentiles (dropped, since they follow from the histogram), and how a parameter
-//! is shown (whoever knows its axis says so). Fields that a release does not have get a default; only what a
-//! row cannot do without must be there. Reading into `serde_json::Value` was refused: its errors could not say
-//! at which line they are.
+//! A file that the lab wrote gives the same rows when it is read here. Three things are not in a
+//! file and are derived:
+//!
+//! - Whether a metric is a mean, a sum or a maximum: the one of the raw values that equals the
+//!   score.
+//! - The rows of percentiles: they are dropped, since they follow from the histogram.
+//! - The display of a parameter: code that knows the parameter's axis decides it.
+//!
+//! Fields that a release lacks get a default; only fields that a row cannot do without are
+//! required.
+//!
+//! Refused: reading into `serde_json::Value`. Its errors could not name the line.
 
 mod fields;
 
@@ -14,22 +20,22 @@ use super::{Combine, Metric, Origin, Parameter, Samples, ScoreRow};
 use crate::statistics::{CONFIDENCE, Summary, Weighted, t_quantile};
 use fields::{Fields, Number, Outcome};
 
-/// A row of a file, and what measured it.
+/// A row of a file, and the program that measured it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The row. Labels of parameters are their values.
+    /// The row. Labels of parameters equal their values.
     pub row: ScoreRow,
-    /// What measured it.
+    /// The program that measured the row.
     pub origin: Origin,
 }
 
-/// Why a text is not read. Says where, and what would be right.
+/// Why a text cannot be read, with the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// Nothing is in it.
+    /// The text is empty.
     #[error("it is empty; a JMH result file is an array of objects, such as `allotment run --json` writes")]
     Empty,
-    /// It ends too early.
+    /// The text ends too early.
     #[error(
         "it ends at line {line}, column {column} in the middle of a result; it was cut off, write it again"
     )]
@@ -39,7 +45,7 @@ pub enum ReadError {
         /// Counted from one.
         column: usize,
     },
-    /// It is something else.
+    /// The text is something else.
     #[error("{}: {what}; a JMH result file was expected, as -rf json writes it", place(*line, *column))]
     Foreign {
         /// Counted from one.
@@ -51,10 +57,11 @@ pub enum ReadError {
     },
 }
 
-/// Reads all rows of a file that is given as it lies on the disk: a pure function, for whoever has bytes and no file.
+/// Reads all rows of a file, given as its bytes on the disk. A pure function, for callers with
+/// bytes and no file.
 ///
 /// # Errors
-/// As [`read_json`]; the bytes are no text.
+/// As [`read_json`]; also if the bytes are no text.
 pub fn read_json_bytes(bytes: &[u8]) -> Result<Vec<Entry>, ReadError> {
     match std::str::from_utf8(bytes) {
         Ok(text) => read_json(text.strip_prefix('\u{feff}').unwrap_or(text)),
@@ -77,20 +84,21 @@ pub fn read_json(text: &str) -> Result<Vec<Entry>, ReadError> {
     }
     let results: Vec<Outcome> = serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        // A number that is cut off is no number; only its place tells.
+        // A truncated number is reported as an invalid number, so only its place shows the
+        // truncation.
         let last = text.trim_end().lines().last().unwrap_or_default();
         if error.is_eof() || (line == text.trim_end().lines().count() && column >= last.len() && line > 1) {
             return ReadError::Truncated { line, column };
         }
         let what = error.to_string();
-        // The place is at the end, and the file's own words may be before it.
+        // The place is at the end of the message; the file's own words may stand before it.
         let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
         ReadError::Foreign { line, column, what: in_words(what) }
     })?;
     Ok(results.into_iter().map(entry).collect())
 }
 
-/// `line 3, column 7`, as far as it is known.
+/// `line 3, column 7`, as far as the place is known.
 fn place(line: usize, column: usize) -> String {
     match (line, column) {
         (0, _) => "somewhere in it".into(),
@@ -99,7 +107,7 @@ fn place(line: usize, column: usize) -> String {
     }
 }
 
-/// An error of serde's in the words of JSON: its own name the types of this program.
+/// An error of serde in the words of JSON. serde's own words name the types of this program.
 fn in_words(what: &str) -> String {
     let Some((found, expected)) = what.rsplit_once(", expected ") else { return what.into() };
     let expected = match expected {
@@ -157,14 +165,15 @@ fn entry(result: Outcome) -> Entry {
     Entry { row, origin }
 }
 
-/// The label without the middle dot of releases before 1.37 and without the benchmark's name before it.
+/// The label without the middle dot of releases before 1.37 and without the benchmark's name before
+/// it.
 fn plain_label(label: &str, benchmark: &str) -> String {
     let method = benchmark.rsplit('.').next().unwrap_or_default();
     let label = label.strip_prefix(method).filter(|rest| rest.starts_with([':', '·'])).unwrap_or(label);
     label.trim_start_matches([':', '·']).replace('·', "")
 }
 
-/// `p0.50`, `p1.00`: what JMH adds to a row in sample mode.
+/// `p0.50`, `p1.00`: labels that JMH adds to a row in sample mode.
 fn is_percentile(label: &str) -> bool {
     label.strip_prefix('p').is_some_and(|rest| rest.parse::<f64>().is_ok())
 }
@@ -187,7 +196,7 @@ fn metric(label: String, fields: Fields, values: u64) -> Metric {
     let forks: Vec<Vec<f64>> =
         fields.raw_data.iter().map(|fork| fork.iter().map(|value| value.0).collect()).collect();
     let score = fields.score.0;
-    // Sums and maxima have the interval from the score to the score, and no error.
+    // Sums and maxima have the score as both ends of the interval, and no error.
     let exact =
         fields.score_error.0.is_nan() && fields.score_confidence.iter().all(|end| close(end.0, score));
     let candidates: &[Combine] =
@@ -201,7 +210,8 @@ fn metric(label: String, fields: Fields, values: u64) -> Metric {
     made(Combine::Average, Samples::Stated(stated(score, fields.score_error.0, values)))
 }
 
-/// The summary of values that are not there: as many as were measured, so deviating that their error is this.
+/// The summary of values that a file does not hold: the stated count, with the deviation that gives
+/// the stated error.
 fn stated(mean: f64, error: f64, count: u64) -> Summary {
     let freedom = count.saturating_sub(1) as f64;
     let deviation = error * (count as f64).sqrt() / t_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0, freedom);
@@ -225,7 +235,7 @@ mod tests {
         String::from_utf8(to_json(report).unwrap()).unwrap()
     }
 
-    /// As a file holds it: labels are values.
+    /// The row as a file holds it: labels are values.
     fn plain(mut row: ScoreRow) -> ScoreRow {
         row.parameters.iter_mut().for_each(|parameter| parameter.label = parameter.value.clone());
         row
@@ -361,7 +371,7 @@ mod tests {
         let combine = prop_oneof![Just(Combine::Average), Just(Combine::Sum), Just(Combine::Maximum)];
         ("[a-z.]{1,8}", combine, values).prop_filter_map("without values", |(label, combine, values)| {
             let count = values.iter().map(Vec::len).sum::<usize>();
-            // Of one value sum and maximum are the same.
+            // The sum and the maximum of one value are the same.
             let combine = if count == 1 && combine == Combine::Maximum { Combine::Sum } else { combine };
             let samples = Samples::Values(values);
             (count > 0).then_some(Metric { label, unit: "u".into(), combine, samples })

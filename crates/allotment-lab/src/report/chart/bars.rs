@@ -1,8 +1,8 @@
-//! A chart of bars: scores of things that have no order. Each bar lies below its name and value, so that names
-//! may be long and the page narrow.
+//! A chart of bars: scores of values without an order. Each bar lies below its name and value, so
+//! that names may be long and the page narrow.
 //!
-//! Where values differ by more than a bar can show, they are points on a logarithmic axis instead: the length
-//! of a bar without a zero would mean nothing.
+//! Where values differ by more than bars can show, the chart has points on a logarithmic axis
+//! instead. The length of a bar without a zero would mean nothing.
 
 use super::scale::{Range, short};
 use super::text::{CHARACTER, LINE, WIDTH, escape, width, wrapped};
@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Height of a bar.
 const BAR: f64 = 7.0;
 
-/// Draws below `top`; where it ends.
+/// Draws the bars below `top`, and returns the bottom edge.
 pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let Scale::Words(words) = &chart.x.scale else { return top };
     let log = chart.y.scale == Scale::Log;
@@ -20,7 +20,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let range = if log { range.rounded() } else { range };
     let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.title()));
     let mut y = top + LINE + 4.0;
-    // A group for each series, wherever its bars lie.
+    // A group for each series, also where its bars lie apart.
     let mut groups: Vec<String> = chart.series.iter().map(start).collect();
     let first = y;
     for (index, word) in words.iter().enumerate() {
@@ -52,12 +52,12 @@ fn start(series: &Series) -> String {
     format!("<g class=\"series {}\" data-name=\"{}\">", marks::colour(series.look), escape(&series.name))
 }
 
-/// Where a value lies; all of the width, less what a marker takes.
+/// The position of a value within the width, less the room for a marker.
 fn place(range: &Range, value: f64) -> f64 {
     5.0 + range.place(value) * (WIDTH - 14.0)
 }
 
-/// A bar with its name and value above it; where it ends.
+/// Draws a bar with its name and value above it, and returns the bottom edge.
 fn bar(out: &mut String, name: &str, look: Look, point: &Point, range: &Range, log: bool, top: f64) -> f64 {
     let mut y = top;
     let names = wrapped(name, (WIDTH - width(&point.label) - 10.0) / CHARACTER);
@@ -103,7 +103,7 @@ fn error(out: &mut String, point: &Point, range: &Range, middle: f64) {
     let (low, high) = (place(range, point.low), place(range, point.high));
     let _ = write!(out, "<path class=\"err\" d=\"M{low:.1} {middle:.1}H{high:.1}");
     for (end, at) in [(point.low, low), (point.high, high)] {
-        // An interval that goes on beyond the chart has no end in it.
+        // The end of an interval that leaves the chart is not drawn.
         if range.shows(end) {
             let _ = write!(out, "M{at:.1} {:.1}v5", middle - 2.5);
         }
@@ -111,7 +111,7 @@ fn error(out: &mut String, point: &Point, range: &Range, middle: f64) {
     out.push_str("\"/>");
 }
 
-/// Lines and numbers of a logarithmic axis below all points; where it ends.
+/// Draws the lines and numbers of a logarithmic axis below all points, and returns the bottom edge.
 fn axis(out: &mut String, range: &Range, top: f64, bottom: f64) -> f64 {
     let mut free = 0.0;
     for tick in range.ticks() {

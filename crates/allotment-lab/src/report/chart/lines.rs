@@ -8,13 +8,14 @@ use std::fmt::Write;
 /// Height of the plot itself.
 const PLOT: f64 = 190.0;
 
-/// Between the axes' ends and the first and last point.
+/// The distance between the axes' ends and the first and last point.
 const PAD: f64 = 12.0;
 
-/// Points of a series of which each has a marker; of more, the first and the last have.
+/// The most points of a series that all have markers. With more points, only the first and the last
+/// have one.
 const MOST_MARKERS: usize = 40;
 
-/// From values to places.
+/// The mapping from values to positions.
 struct Plane {
     x: Range,
     y: Range,
@@ -33,7 +34,7 @@ impl Plane {
     }
 }
 
-/// Draws below `top`; where it ends.
+/// Draws the lines below `top`, and returns the bottom edge.
 pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let points = || chart.series.iter().flat_map(|series| &series.points);
     let y = Range::of(&chart.y.scale, chart.extent().into_iter()).rounded();
@@ -69,7 +70,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     bottom + 2.0 * LINE + 10.0
 }
 
-/// Ticks whose text does not touch the one before.
+/// Draws ticks, and leaves out those whose text would touch the one before.
 fn x_ticks(out: &mut String, chart: &Chart, plane: &Plane, bottom: f64) {
     let chosen: Vec<(f64, String)> = match chart.ticks.as_slice() {
         [] => plane.x.ticks().into_iter().map(|tick| (tick, short(tick))).collect(),
@@ -79,7 +80,7 @@ fn x_ticks(out: &mut String, chart: &Chart, plane: &Plane, bottom: f64) {
     for (tick, text) in chosen.iter().filter(|(tick, _)| tick.is_finite()) {
         let half = width(text) / 2.0;
         let at = plane.x(*tick);
-        // At the edges text is moved inward: it must not be cut.
+        // At the edges text is moved inward, so that it is not cut.
         let middle = at.clamp(half, WIDTH - half);
         let _ = write!(out, "<path class=\"axis\" d=\"M{at:.1} {bottom:.1}v4\"/>");
         if middle - half >= free {
@@ -113,7 +114,7 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
         let at = plane.y(point.y);
         let _ = write!(out, "<path class=\"line\"{dash} d=\"M{:.1} {at:.1}H{end:.0}\"/>", plane.left);
     }
-    // Markers that touch each other are a thick line.
+    // Markers that touch each other would look like a thick line.
     let last = along.len().saturating_sub(1);
     let crowded = |index: usize| along.len() > MOST_MARKERS && index != 0 && index < last;
     for (index, point) in along.iter().chain(&across).enumerate() {
@@ -128,7 +129,7 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
                 plane.y(point.low),
                 plane.y(point.high)
             );
-            // An interval that goes on beyond the chart has no end in it.
+            // The end of an interval that leaves the chart is not drawn.
             for end in [point.low, point.high].into_iter().filter(|end| plane.y.shows(*end)) {
                 let _ = write!(out, "M{:.1} {:.1}h5", x - 2.5, plane.y(end));
             }

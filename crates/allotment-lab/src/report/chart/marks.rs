@@ -11,7 +11,7 @@ pub(super) fn colour(look: Look) -> String {
     }
 }
 
-/// The attribute for the line of a series, with a blank before it if there is one.
+/// The dash attribute of a series' line, with a blank before it if there is one.
 pub(super) const fn dash(look: Look) -> &'static str {
     match look.dash {
         0 => "",

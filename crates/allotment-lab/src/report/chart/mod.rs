@@ -1,10 +1,12 @@
-//! Charts: what is to be seen, apart from how it is drawn.
+//! Charts as data, apart from their drawing.
 //!
-//! A [`Chart`] is points with errors in named series along one axis; [`choose`] makes charts of rows, [`svg`]
-//! draws them. The drawing is an SVG writer of our own and not plotters': text stays text (it can be searched,
-//! and has the page's font and size), colours are names that a style sheet fills in for light and dark, and a
-//! point can carry the words that a pointer shows. plotters' SVG back end places each glyph run and writes
-//! colours as numbers.
+//! A [`Chart`] is points with errors in named series along one axis. [`choose`] makes charts of
+//! rows, and [`svg`] draws them.
+//!
+//! Refused: plotters for the drawing. Its SVG back end places each glyph run and writes colours as
+//! numbers. In this project's own SVG writer text stays text, which can be searched and has the
+//! page's font and size. Colours are names that a style sheet fills in for light and dark, and a
+//! point can carry a tooltip.
 
 mod bars;
 pub mod choose;
@@ -17,21 +19,21 @@ mod text;
 
 pub use svg::{COLOURS_DARK, COLOURS_LIGHT, STYLE, legend_swatch, standalone, svg};
 
-/// What the axis of a chart means.
+/// The meaning of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it counts, with the unit.
+    /// The counted quantity, with the unit.
     pub label: String,
-    /// How values lie on it.
+    /// The placement of values on the axis.
     pub scale: Scale,
 }
 
-/// How values lie on an axis.
+/// The placement of values on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scale {
-    /// Evenly, from zero.
+    /// Linear, from zero.
     Linear,
-    /// By their logarithms.
+    /// Logarithmic.
     Log,
     /// One after the other: the value is an index into these words.
     Words(Vec<String>),
@@ -40,15 +42,15 @@ pub enum Scale {
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What tells it from its neighbours.
+    /// The difference from its neighbours.
     pub title: String,
-    /// Along which points lie. With [`Scale::Words`] bars are drawn, otherwise lines.
+    /// The axis along which points lie. With [`Scale::Words`] bars are drawn, otherwise lines.
     pub x: Axis,
-    /// Values that occur on the x axis and how they are written; empty where ticks are chosen by the axis.
+    /// Values on the x axis with their text; empty where the axis chooses its ticks.
     pub ticks: Vec<(f64, String)>,
-    /// What is measured.
+    /// The measured quantity.
     pub y: Axis,
-    /// What is compared.
+    /// The compared series.
     pub series: Vec<Series>,
 }
 
@@ -57,25 +59,26 @@ pub struct Chart {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// How it is told from others.
+    /// The look that distinguishes it from other series.
     pub look: Look,
     /// The points, by x.
     pub points: Vec<Point>,
 }
 
-/// Colour, marker and dash, so that none of them is needed to tell two series apart.
+/// Colour, marker and dash. Any one of them is enough to distinguish two series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// 0 is the ink of the text and for what others are compared with; from 1 on colours.
+    /// 0 is the ink of the text, for the baseline; numbers from 1 on are colours.
     pub colour: usize,
-    /// 0 is a full line with full markers; from 1 on dashes with hollow ones: other machines' rows.
+    /// 0 is a full line with full markers. Numbers from 1 on are dashes with hollow markers, for
+    /// other machines' rows.
     pub dash: usize,
 }
 
 /// A score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Where on the x axis; NaN for a score that holds along all of it.
+    /// The position on the x axis; NaN for a score that holds along the whole axis.
     pub x: f64,
     /// The score.
     pub y: f64,
@@ -88,7 +91,8 @@ pub struct Point {
 }
 
 impl Axis {
-    /// The label, with the word that tells equal distances from equal factors: charts of both kinds stand side by side.
+    /// The label, with the word that distinguishes equal distances from equal factors, since charts
+    /// of both kinds stand side by side.
     pub(super) fn title(&self) -> String {
         match self.scale {
             Scale::Log if self.label.is_empty() => "logarithmic".into(),
@@ -99,8 +103,9 @@ impl Axis {
 }
 
 impl Chart {
-    /// What the axis of scores must show: the scores, and of their intervals as much as leaves the scores most of the
-    /// room. An interval can be many times as long as all scores are high; then its end is not in the chart.
+    /// The values that the axis of scores must show: the scores, and as much of their intervals as
+    /// leaves most of the room to the scores. An interval can be many times longer than the scores
+    /// are high; then its end is outside the chart.
     fn extent(&self) -> Vec<f64> {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let finite = || points().map(|point| point.y).filter(|y| y.is_finite());
@@ -122,6 +127,6 @@ impl Point {
     }
 }
 
-/// Colours besides the ink: the colour-blind-safe palette of Okabe and Ito ("Color Universal Design", 2008)
-/// without black, which is the ink.
+/// Colours besides the ink: the colour-blind-safe palette of Okabe and Ito ("Color Universal
+/// Design", 2008) without black, which is the ink.
 pub const COLOURS: usize = 6;

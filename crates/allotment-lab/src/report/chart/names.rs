@@ -1,7 +1,8 @@
-//! The names of series, and how each looks.
+//! The names of series, and the look of each.
 //!
-//! The baseline is in ink, and in each of the charts among which many series are divided; others take the colours in
-//! the order of their first rows. Rows of a JVM have the colour of ours and a dash for each JVM.
+//! The baseline is in ink, and is drawn in each of the charts among which many series are divided.
+//! Other series take the colours in the order of their first rows. Rows of a JVM have the colour of
+//! the lab's row and a dash for each JVM.
 
 use super::{COLOURS, Look};
 use crate::format::ScoreRow;
@@ -56,7 +57,7 @@ impl Names {
         let single = compared().count() == 1;
         let part = |name: &String| {
             let (value, label) = value(row, name)?;
-            // Words speak for themselves where nothing else is compared.
+            // A word needs no name of its coordinate where nothing else is compared.
             let plain = name == MODE || single && parsed(&value).is_none();
             Some(if plain { label } else { format!("{name} {label}") })
         };
@@ -75,13 +76,13 @@ impl Names {
         }
     }
 
-    /// The series of one chart, few enough for the colours; the baseline is in all.
+    /// The series of one chart, few enough for the colours; the baseline is in all charts.
     pub(super) fn parts(&self) -> Vec<Vec<String>> {
         let (first, others) = self.all.split_at(usize::from(self.has_baseline));
         if others.is_empty() {
             return vec![first.to_vec()];
         }
-        // Parts of equal length, rather than the last with what is left.
+        // The parts have equal length, instead of a short last one.
         let count = others.len().div_ceil(COLOURS);
         let each = others.len().div_ceil(count);
         others.chunks(each).map(|part| [first, part].concat()).collect()

@@ -1,4 +1,4 @@
-//! From values to places along an axis, and the values worth writing beside it.
+//! Maps values to positions along an axis, and chooses the values to write beside it.
 
 use super::Scale;
 
@@ -11,8 +11,8 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The stretch that shows all `values`: with a linear scale from zero on, so that lengths compare. Values that
-    /// a scale cannot show (not finite, or not above zero with logarithms) are not looked at.
+    /// The range that shows all `values`. A linear scale begins at zero, so that lengths compare.
+    /// Values that a scale cannot show (not finite, or not above zero with logarithms) are ignored.
     pub(super) fn of(scale: &Scale, values: impl Iterator<Item = f64>) -> Range {
         let log = *scale == Scale::Log;
         let shown = values.filter(|value| value.is_finite() && (!log || *value > 0.0));
@@ -29,7 +29,7 @@ impl Range {
         }
     }
 
-    /// From the least to the largest of values that all occur, without zero.
+    /// From the least to the largest of the values, without zero.
     pub(super) fn between(scale: &Scale, values: impl Iterator<Item = f64>) -> Range {
         let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         let of = Range::of(scale, values.iter().copied());
@@ -46,12 +46,12 @@ impl Range {
         Range { low: (self.low / step).floor() * step, high: (self.high / step).ceil() * step, ..self }
     }
 
-    /// Whether a value lies on the axis, and not beyond its ends.
+    /// Whether a value lies within the ends of the axis.
     pub(super) fn shows(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Where a value lies, from 0 to 1; what lies outside is put at the end.
+    /// The position of a value, from 0 to 1; a value outside is put at the end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high, value) = if self.log {
             (self.low.ln(), self.high.ln(), value.max(f64::MIN_POSITIVE).ln())
@@ -87,14 +87,14 @@ impl Range {
     }
 }
 
-/// The next 1, 2 or 5 times a power of ten that is not above.
+/// The largest 1, 2 or 5 times a power of ten that is not above the value.
 fn floor_125(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let digit = [5.0, 2.0, 1.0].into_iter().find(|digit| digit * power <= value * (1.0 + 1e-9));
     digit.unwrap_or(1.0) * power
 }
 
-/// The next one that is not below.
+/// The smallest 1, 2 or 5 times a power of ten that is not below the value.
 fn ceil_125(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let digit = [1.0, 2.0, 5.0, 10.0].into_iter().find(|digit| digit * power >= value * (1.0 - 1e-9));

@@ -1,12 +1,13 @@
 //! A chart as SVG: inside a page, or as a file of its own.
 //!
-//! A page lays several beside each other where there is room.
+//! A page lays several charts beside each other where there is room.
 
 use super::text::{CHARACTER, LINE, WIDTH, escape, width, wrapped};
 use super::{Chart, Look, Scale, bars, lines, marks};
 use std::fmt::Write;
 
-/// How elements of charts look, by the colours that [`COLOURS_LIGHT`] and [`COLOURS_DARK`] name.
+/// The look of the charts' elements, by the colours that [`COLOURS_LIGHT`] and [`COLOURS_DARK`]
+/// name.
 pub const STYLE: &str = "\
 .chart text{font:11px system-ui,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',sans-serif;fill:var(--soft)}\
 .chart .title{font-size:12px;font-weight:600;fill:var(--ink)}\
@@ -23,7 +24,8 @@ pub const STYLE: &str = "\
 pub const COLOURS_LIGHT: &str = "--paper:#ffffff;--ink:#1c2128;--soft:#57606a;--grid:#e4e7eb;\
 --k1:#0072b2;--k2:#d55e00;--k3:#009e73;--k4:#cc79a7;--k5:#e69f00;--k6:#56b4e9;";
 
-/// The palette on dark paper: Okabe and Ito's yellow instead of their blue, which is too dark there.
+/// The palette on dark paper: Okabe and Ito's yellow instead of their blue, which is too dark
+/// there.
 pub const COLOURS_DARK: &str = "--paper:#14181d;--ink:#e6e9ed;--soft:#9aa4af;--grid:#2c333b;\
 --k1:#f0e442;--k2:#d55e00;--k3:#009e73;--k4:#cc79a7;--k5:#e69f00;--k6:#56b4e9;";
 
@@ -69,7 +71,7 @@ fn drawn(chart: &Chart, whole: bool) -> String {
     text + &body + "</svg>"
 }
 
-/// The title in as many lines as it takes; where what follows begins.
+/// Draws the title in as many lines as it takes, and returns the top of the rest.
 fn title(out: &mut String, title: &str) -> f64 {
     let mut y = 0.0;
     for line in wrapped(title, WIDTH / 7.6) {
@@ -79,7 +81,7 @@ fn title(out: &mut String, title: &str) -> f64 {
     y + 4.0
 }
 
-/// Names with their lines, as many beside each other as fit; where it ends.
+/// Draws names with their lines, as many beside each other as fit, and returns the bottom edge.
 fn legend(out: &mut String, chart: &Chart, top: f64) -> f64 {
     const SWATCH: f64 = 30.0;
     let (mut x, mut y) = (0.0, top + 6.0);

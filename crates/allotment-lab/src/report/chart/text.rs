@@ -1,7 +1,8 @@
 //! Text in charts: its size, its lines, its spelling.
 //!
-//! All charts are 360 units wide and drawn at about that width, so that text has the size of the page's text
-//! on a phone too. How wide a text is drawn only the browser knows; here it is taken to be wider.
+//! All charts are 360 units wide and drawn at about that width, so text has the size of the page's
+//! text on a phone too. Only the browser knows the exact width of a text; the estimate here is
+//! larger.
 
 /// Width of a chart, in its own units.
 pub(super) const WIDTH: f64 = 360.0;
@@ -9,16 +10,17 @@ pub(super) const WIDTH: f64 = 360.0;
 /// Height of a line of text.
 pub(super) const LINE: f64 = 14.0;
 
-/// How wide a character of small text is taken to be: as wide as a digit of DejaVu Sans, which is wider than
-/// most.
+/// The assumed width of a character of small text: as wide as a digit of DejaVu Sans, which is
+/// wider than most.
 pub(super) const CHARACTER: f64 = 7.1;
 
-/// About how wide small text is.
+/// The approximate width of small text.
 pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
 
-/// The text in lines of at most so many characters, broken at blanks, and within words that are longer.
+/// The text in lines of at most `characters` characters, broken at blanks, and within words that
+/// are longer.
 pub(super) fn wrapped(text: &str, characters: f64) -> Vec<String> {
     let most = (characters as usize).max(4);
     let mut lines: Vec<String> = Vec::new();
@@ -39,7 +41,8 @@ pub(super) fn wrapped(text: &str, characters: f64) -> Vec<String> {
     lines
 }
 
-/// Text as XML's and HTML's: what has a meaning there is spelled out, what XML forbids is left out.
+/// Text for XML and HTML: characters with a meaning are escaped, and characters that XML forbids
+/// are left out.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

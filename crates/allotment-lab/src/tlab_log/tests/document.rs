@@ -1,16 +1,16 @@
-//! Logs in JSON that is no matter of lines: printed for people, in arrays, or several objects to a
-//! line.
+//! Logs in JSON with entries that are not one to a line: printed for people, in arrays, or several
+//! objects to a line.
 
 use super::*;
 use serde_json::{Value, json};
 
-/// The lines of a real log, and what they say.
+/// The lines of a real log, and its sums.
 fn lines() -> (Vec<String>, Log) {
     let text = real("decorated-17.log");
     (text.lines().map(String::from).collect(), read(text.as_bytes()))
 }
 
-/// Checks that a text says what the log says.
+/// Checks that a text gives the same sums as the log.
 fn same(text: &str, who: &str) {
     let (_, plain) = lines();
     let log = read(text.as_bytes());
@@ -75,7 +75,7 @@ fn several_objects_on_a_line_are_read() {
     let halves = all.split_at(all.len() / 2);
     same(&format!("[{}]\n[{}]\n", halves.0.join(","), halves.1.join(",")), "an array a line");
     same(&format!("{{\"events\":[{}]}}\n", all.join(",")), "CloudWatch");
-    // Docker's, whose writers ran into each other.
+    // Docker's wrapping, from writers that ran into each other.
     let docker = |line: &String| json!({ "log": format!("{line}\n"), "stream": "stdout" }).to_string();
     let two = |two: &[String]| two.iter().map(docker).collect::<String>() + "\n";
     same(&lines.chunks(2).map(two).collect::<String>(), "Docker");
@@ -112,7 +112,7 @@ fn json_that_is_cut_gives_what_it_has_and_damaged_json_its_place() {
     let cut = super::super::read(&array.as_bytes()[..array.len() - 20]).unwrap();
     assert_eq!((cut.read, cut.skipped, cut.cut_off), (1, Skipped { damaged: 1, foreign: 0 }, true));
     for cut in 0..array.len() {
-        // Before an entry is whole these are lines, about something else.
+        // Before an entry is complete, these are lines about something else.
         let log = super::super::read(&array.as_bytes()[..cut]).unwrap();
         assert!(log.read + log.skipped.damaged <= 3, "{cut}: {} {:?}", log.read, log.skipped);
     }
@@ -148,7 +148,7 @@ fn entities_of_html_are_mended_all() {
         let sizes = log.accounts()[0].sizes.unwrap();
         assert_eq!((sizes.first, sizes.last), (32 << 10, 32 << 10), "{who}");
     }
-    // What has the characters themselves is not HTML: `&amp;` is what the program wrote.
+    // A text with the characters themselves is not HTML: the program wrote `&amp;`.
     let plain = read(b"{\"message\":\"x &amp; y &quot;z&quot;\"}\n");
     assert_eq!(plain.skipped, Skipped { damaged: 0, foreign: 1 });
 }

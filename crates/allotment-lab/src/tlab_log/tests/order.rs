@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A JVM's log: five threads, ten collections, and three refills of each thread before each of them.
+/// A JVM's log: five threads, ten collections, and three refills of each thread before each
+/// collection.
 fn jvm(first_thread: u64, begins_ms: u64) -> Vec<(u64, String)> {
     let mut lines = Vec::new();
     for gc in 0..10 {
@@ -39,7 +40,7 @@ fn plain() -> Vec<String> {
     jvm(1, 0).into_iter().map(|(_, line)| line).collect()
 }
 
-/// Two JVMs' lines in the order they were written in, each with what a collector of logs makes of it.
+/// Two JVMs' lines in the order they were written, each wrapped as a log collector wraps it.
 fn mixed(wrap: impl Fn(&str, usize) -> String) -> Log {
     let mut lines: Vec<(u64, usize, String)> = Vec::new();
     for (which, (first, begins)) in [(1, 0), (8, 130)].into_iter().enumerate() {
@@ -84,7 +85,7 @@ fn lines_of_two_jvms_are_told_whatever_is_before_them() {
         |which| format!("\"resource\":{{\"labels\":{{\"pod_name\":\"p{which}\"}}}}"),
     ];
     for field in fields {
-        // The numbers alone would tell: these logs have none.
+        // These logs have no numbers of collections, which alone would show the mixing.
         let bare = |line: &str| line.split(" GC(").next().unwrap().to_string();
         let log = mixed(|line, which| json(&bare(line), field(which)));
         assert!(log.is_mixed(), "{}", field(1));
@@ -129,7 +130,7 @@ fn lines_that_came_twice_are_counted_once() {
         assert_eq!((log.totals, log.agreement()), (once.totals, Agreement::Same), "{name}");
         assert_eq!(silence(&log), None, "{name}");
     }
-    // Nothing tells a repeat where there is no time, and no verdict is drawn from too many refills.
+    // Without times no repeat can be recognised, and too many refills give no verdict.
     let bare = |line: &String| line.split_once("] ").unwrap().1.to_string();
     let text = lines.chunks(10).flat_map(|lines| [lines, lines].concat()).collect::<Vec<_>>();
     let log = read(joined(text.iter().map(bare)).as_bytes());

@@ -1,4 +1,4 @@
-//! What JDK 17 and 25 wrote, and what JDK 8 and 11 write by their sources.
+//! Logs that JDK 17 and 25 wrote, and logs as JDK 8 and 11 write them by their sources.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn shenandoah_s_collections_are_counted_once_and_its_refills_by_threads() {
         assert_eq!(log.agreement(), Agreement::More(more), "{name}");
         assert_eq!((log.skipped, log.jvms()), (Skipped::default(), 1), "{name}");
         assert_eq!(silence(&log), None, "{name}");
-        // Every share is in the cycle of its collection, and none is lost.
+        // Every share belongs to the cycle of its collection, and none is lost.
         assert_eq!(log.cycles.ends.last().unwrap().shares, log.cycles.shares.len(), "{name}");
     }
 }
@@ -37,7 +37,7 @@ fn each_decoration_is_read() {
     let log = read(text.as_bytes());
     assert_eq!((log.totals.collections, log.skipped, log.untimed), (4, Skipped::default(), 0));
     assert_eq!(log.releases(), ["JDK 16 to 26"]);
-    // Any of them alone, and none.
+    // Each decoration alone, and no decoration.
     for keep in 0..=12 {
         let one = |line: &str| {
             let (decorations, message) = line.split_once("] ").unwrap();
@@ -67,8 +67,8 @@ fn what_else_is_on_standard_output_is_foreign() {
     assert_eq!((talked.accounts(), talked.read, talked.skipped.damaged), (log.accounts(), log.read, 0));
 }
 
-/// As `ThreadLocalAllocBuffer::print_stats` of JDK 8 writes, amid what `-XX:+PrintGCDetails -XX:+PrintGCDateStamps
-/// -XX:+PrintGCTimeStamps` do.
+/// The output of `ThreadLocalAllocBuffer::print_stats` of JDK 8, amid that of `-XX:+PrintGCDetails
+/// -XX:+PrintGCDateStamps -XX:+PrintGCTimeStamps`.
 const JDK_8: &str = "\
 OpenJDK 64-Bit Server VM (25.402-b06) for linux-amd64 JRE (1.8.0_402-b06)
 TLAB: fill thread: 0x00007f8b2c009000 [id: 12345] desired_size: 64KB slow allocs: 0  refill waste: 1024B alloc: 1.00000     3200KB refills: 1 waste  0.0% gc: 0B slow: 0B fast: 0B
@@ -136,7 +136,7 @@ fn two_starts_are_two_jvms() {
     let bare =
         one.lines().map(|line| line.split_once("] ").unwrap().1.to_string() + "\n").collect::<String>();
     assert_eq!(read((bare.clone() + &bare).as_bytes()).jvms(), 2);
-    // Interleaved by somebody who says whose lines they are.
+    // Interleaved by a log collector that names the origin of each line.
     let mixed = one.lines().map(|line| format!("web-1  | {line}\nweb-2  | {line}\n")).collect::<String>();
     let mixed = read(mixed.as_bytes());
     assert_eq!((mixed.jvms(), mixed.is_mixed()), (2, true));
@@ -154,7 +154,7 @@ fn what_is_not_whole_has_no_verdict() {
     for (damaged, said) in
         [(15, None), (16, Some("no verdict: 16 of the 76 lines about TLABs are damaged (21 %)"))]
     {
-        // The last lines: what is damaged before them does not change how they are read.
+        // The last lines are cut: damage before them does not change how they are read.
         let cut = |(index, line): (usize, &str)| {
             let length = if index >= 76 - damaged {
                 line.find("TLAB: ")

@@ -1,14 +1,14 @@
-//! Logs as they come out of containers, services and editors: the same log, whatever is around it.
+//! Logs as containers, services and editors deliver them: the same log in each wrapping.
 
 use super::*;
-/// JSON's way to write a text.
+/// A text as a JSON string.
 fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 const STAMP: &str = "2024-01-01T00:00:00.123456789Z";
 
-/// What a wrapper makes of a line.
+/// A function that wraps a line.
 type Wrapper = fn(&str) -> String;
 
 const WRAPPERS: [(&str, Wrapper); 26] = [
@@ -74,7 +74,7 @@ fn a_wrapped_log_is_the_log() {
             assert_eq!(log.accounts(), plain.accounts(), "{who}, {name}");
             assert_eq!(log.history.of(0), plain.history.of(0), "{who}, {name}");
             assert_eq!((log.jvms(), log.releases()), (1, plain.releases()), "{who}, {name}");
-            // Some of its lines are not wrapped, such as those of a shell before it.
+            // Some lines of the text are not wrapped, such as those of a shell before the JVM.
             let mixed = read(format!("starting\n{wrapped}done\n").as_bytes());
             assert_eq!((mixed.accounts(), mixed.skipped.foreign), (plain.accounts(), 2), "{who}, {name}");
         }

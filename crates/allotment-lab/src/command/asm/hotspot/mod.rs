@@ -1,11 +1,13 @@
-//! HotSpot's side: what its C2 compiler makes of the same allocation, in words of our own.
+//! HotSpot's side: the sequence that its C2 compiler makes of the same allocation, in this
+//! project's own words.
 //!
-//! Computed, not recorded: which steps there are, their operands and their order follow from the settings, by the
-//! definitions of its options. The registers are examples, as a compiler assigns them; its scheduler may exchange
-//! neighbours, such as the store of the top and the prefetches. `r15` is the thread; `tlab.` are fields of it.
+//! The sequence is computed, not recorded. The steps, their operands and their order follow from
+//! the settings, by the definitions of HotSpot's options. The registers are examples, as a compiler
+//! assigns them. HotSpot's scheduler may exchange neighbours, such as the store of the top and the
+//! prefetches. `r15` is the thread; `tlab.` names fields of the thread.
 //!
-//! Sources: the options' own descriptions (`globals.hpp`), JEP 331 (samples), JEP 450 (headers), JDK-8139457 (where
-//! elements begin).
+//! Sources: the options' own descriptions (`globals.hpp`), JEP 331 (samples), JEP 450 (headers),
+//! JDK-8139457 (where elements begin).
 
 #[cfg(test)]
 mod tests;
@@ -21,17 +23,18 @@ const FAST_WORDS: usize = 128 << 10;
 /// A line of HotSpot's sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// What it is for.
+    /// The purpose of the step.
     pub(super) stage: Stage,
-    /// In line or not.
+    /// In line, or out of line.
     pub(super) part: Part,
-    /// How many instructions it is; `None`: as many as the processor and the size want.
+    /// The number of instructions of the step; `None` if the number depends on the processor and
+    /// the size.
     pub(super) instructions: Option<usize>,
-    /// It, in Intel's syntax; `{..}` stands for what is no single instruction.
+    /// The step in Intel's syntax; `{..}` stands for anything that is not a single instruction.
     pub(super) assembly: String,
-    /// What it is for.
+    /// A note on the purpose.
     pub(super) note: String,
-    /// Where it differs from ours, and why.
+    /// How the step differs from this project's, and why.
     pub(super) differs: Option<String>,
 }
 
@@ -51,7 +54,7 @@ impl Step {
         Step { part: Part::Cold, ..self }
     }
 
-    /// So many instructions instead of one.
+    /// Sets the number of instructions, instead of one.
     fn instructions(self, instructions: Option<usize>) -> Step {
         Step { instructions, ..self }
     }
@@ -61,7 +64,7 @@ impl Step {
     }
 }
 
-/// What the address of a prefetch is relative to.
+/// The base address of a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// The new top.
@@ -70,23 +73,24 @@ pub(super) enum Base {
     Watermark,
     /// The old top, `ahead` of it, rounded down to a multiple of `step`.
     Line {
-        /// Distance and step.
+        /// Distance plus step.
         ahead: usize,
         /// The step.
         step: usize,
     },
 }
 
-/// Where a site's prefetches go: relative to what, and by how many bytes each.
+/// The targets of a site's prefetches: the base, and the displacement of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Prefetches {
-    /// What the addresses are relative to.
+    /// The base of the addresses.
     pub(super) base: Base,
-    /// Bytes from there.
+    /// Bytes from the base.
     pub(super) displacements: Vec<usize>,
 }
 
-/// The settings as HotSpot takes them: without a 0 for lines, which it does not have. `bytes` is our object's size.
+/// The settings as HotSpot takes them. HotSpot has no 0 for lines, so a 0 is replaced. `bytes` is
+/// the size of this project's object.
 pub(super) fn as_hotspot_takes_them(settings: &PrefetchSettings, bytes: Option<usize>) -> PrefetchSettings {
     let settings = settings.normalized();
     PrefetchSettings {
@@ -96,8 +100,8 @@ pub(super) fn as_hotspot_takes_them(settings: &PrefetchSettings, bytes: Option<u
     }
 }
 
-/// What a site of those settings prefetches, on each allocation or, in style 2, at each watermark. The number of lines is
-/// the site's: the object's size is not asked.
+/// The prefetches of a site with those settings: on each allocation or, in style 2, at each
+/// watermark. The number of lines depends on the site, not on the object's size.
 pub(super) fn prefetches(settings: &PrefetchSettings, array: bool) -> Option<Prefetches> {
     let lines = if array { settings.lines } else { settings.instance_lines };
     let (base, first) = match settings.style {
@@ -114,11 +118,11 @@ pub(super) fn prefetches(settings: &PrefetchSettings, array: bool) -> Option<Pre
 
 /// The layout of HotSpot's objects.
 struct Layout {
-    /// Bytes of an instance's header: where its fields begin.
+    /// Bytes of an instance's header, and thus the offset of its fields.
     header: usize,
-    /// Where an array's length is.
+    /// The offset of an array's length.
     length: usize,
-    /// Where an array's elements begin.
+    /// The offset of an array's elements.
     elements: usize,
 }
 
@@ -132,14 +136,14 @@ impl Layout {
     }
 }
 
-/// Where an object ends: its size, or a register with its end.
+/// The end of an object: its size, or a register with its end.
 #[derive(Clone, Copy)]
 enum Size {
     Constant(usize),
     Register { element: usize },
 }
 
-/// HotSpot's sequence, what is in line first.
+/// HotSpot's sequence; the steps in line come first.
 pub(super) fn sequence(question: &Question) -> Vec<Step> {
     let element = if let What::Array { element, .. } = question.what { element } else { 8 };
     let layout = Layout::of(question.compact_headers, element);
@@ -256,7 +260,7 @@ fn prefetch(steps: &mut Vec<Step>, question: &Question) {
     }
 }
 
-/// A number of lines in words.
+/// A number of lines, in words.
 fn lines(number: usize) -> String {
     if number == 1 { "1 line".into() } else { format!("{number} lines") }
 }

@@ -1,4 +1,4 @@
-//! HotSpot's side against the formulas of its options.
+//! Tests of HotSpot's side against the formulas of its options.
 
 use super::*;
 use crate::command::asm::arguments::Target;
@@ -34,7 +34,7 @@ fn texts(question: &Question, part: Part) -> Vec<String> {
     steps.into_iter().filter(|step| step.part == part).map(|step| step.assembly).collect()
 }
 
-/// The addresses, by what the steps say.
+/// The addresses that the steps prefetch.
 fn addresses(found: &Prefetches, old: usize, new: usize, watermark: usize, distance: usize) -> Vec<usize> {
     let base = match found.base {
         Base::NewTop => new,
@@ -46,7 +46,8 @@ fn addresses(found: &Prefetches, old: usize, new: usize, watermark: usize, dista
 
 #[test]
 fn defaults_prefetch_what_hotspot_is_known_to() {
-    // Current servers of Intel: one line at 192 for an instance, four for an array. Zen: 256, and three.
+    // Current Intel servers: one line at 192 for an instance, four lines for an array. Zen: 256,
+    // and three lines.
     let of = |target: Target, array| {
         prefetches(&PrefetchSettings::hotspot(&target.processor()), array).unwrap().displacements
     };

@@ -1,7 +1,8 @@
 //! The sequence in a loop that runs.
 //!
-//! A pasted one in a loop of machine code around it, so that what runs are the bytes that are printed; a stub is called.
-//! The loop begins at a multiple of 32 bytes: where it lies would decide otherwise.
+//! A pasted sequence stands in a loop of machine code, so the bytes that run are the bytes that are
+//! printed. A stub is called. The loop begins at a multiple of 32 bytes; otherwise its alignment
+//! would decide the result.
 
 use crate::command::asm::arguments::Form;
 use crate::command::asm::ours::Ours;
@@ -10,37 +11,38 @@ use allotment_jit::{Code, CodeBuffer, CodeError, EmitError, FunctionId, Part, Se
 use iced_x86::code_asm::registers::gpr64::{rax, rbx, rdx, rsi};
 use std::mem;
 
-/// Where the loop begins in its function, in bytes.
+/// The alignment of the loop in its function, in bytes.
 const ALIGNMENT: usize = 32;
 
-/// Hot part, turns, length of arrays; returns the turns that are left, 0 unless the heap had no room.
+/// Arguments: hot part, turns, length of arrays. Returns the turns that are left: 0 unless the heap
+/// had no room.
 type Loop = unsafe extern "C" fn(*const Hot, usize, usize) -> usize;
 
-/// Hot part, length of arrays; returns the object.
+/// Arguments: hot part, length of arrays. Returns the object.
 type Stub = unsafe extern "C" fn(*const Hot, usize) -> *mut u8;
 
-/// What runs.
+/// The code that runs.
 pub(super) struct Running {
     code: Code,
     function: FunctionId,
-    /// Where the sequence begins in the function's hot part, in bytes.
+    /// The offset of the sequence in the function's hot part, in bytes.
     at: usize,
     form: Form,
 }
 
-/// Why there is nothing to run.
+/// Why the sequence cannot run.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unlinked {
     /// The loop cannot be assembled.
     #[error(transparent)]
     Emit(#[from] EmitError),
-    /// It gets no memory.
+    /// The code gets no memory.
     #[error(transparent)]
     Code(#[from] CodeError),
 }
 
 impl Running {
-    /// The sequence, made to run.
+    /// Makes a sequence executable.
     ///
     /// # Errors
     /// [`Unlinked`].
@@ -72,23 +74,23 @@ impl Running {
         Ok(Running { code, function, at, form })
     }
 
-    /// Where its parts are, and their bytes.
+    /// The address and the bytes of each part.
     pub(super) fn parts(&self) -> [(usize, usize); 2] {
         let (hot, cold) = self.code.bytes(self.function);
         [(hot.as_ptr().addr(), hot.len()), (cold.as_ptr().addr(), cold.len())]
     }
 
-    /// Where the sequence begins in the hot part.
+    /// The offset of the sequence in the hot part.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// Allocates so many times, or until there is no room; returns how often it did.
+    /// Allocates `turns` times, or until there is no room. Returns the number of allocations.
     ///
     /// # Safety
-    /// - `hot` is [`Mutator::hot`](allotment::Mutator::hot) of the calling thread, which is attached; no `&mut
-    ///   Mutator` of it is used meanwhile.
-    /// - The heap of that thread never collects, since nobody tells it of these objects.
+    /// - `hot` is [`Mutator::hot`](allotment::Mutator::hot) of the calling thread, which is
+    ///   attached. No `&mut Mutator` of this thread is used meanwhile.
+    /// - The heap of that thread never collects, since these objects are not reported to it.
     pub(super) unsafe fn run(&self, hot: *const Hot, turns: usize, length: usize) -> usize {
         let entry = self.code.entry(self.function);
         if turns == 0 {
@@ -96,13 +98,14 @@ impl Running {
         }
         match self.form {
             Form::Pasted => {
-                // SAFETY: `new` made a function of that type of it.
+                // SAFETY: `new` assembled a function of that type at this address.
                 let run = unsafe { mem::transmute::<*const u8, Loop>(entry) };
                 // SAFETY: as the caller promises; there is at least one turn.
                 turns - unsafe { run(hot, turns, length) }
             }
             Form::Stub => {
-                // SAFETY: a stub is a function of that type; one without a length looks at no second argument.
+                // SAFETY: a stub is a function of that type; a stub without a length reads no
+                // second argument.
                 let stub = unsafe { mem::transmute::<*const u8, Stub>(entry) };
                 // SAFETY: as the caller promises.
                 (0..turns).take_while(|_| !unsafe { stub(hot, length) }.is_null()).count()

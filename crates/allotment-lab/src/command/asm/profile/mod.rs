@@ -1,7 +1,8 @@
-//! `--profile`: the sequence runs in a loop, and samples say at which of its instructions the time goes.
+//! `--profile`: runs the sequence in a loop, and samples which of its instructions take the time.
 //!
-//! One thread fills an eden of a heap that never collects and recycles it, as the experiment `tlab` does: what a young
-//! collection without survivors would do. So the caches see an eden of that size, and the slow path runs as often as buffers end.
+//! One thread fills an eden of a heap that never collects, and recycles the eden, as the experiment
+//! `tlab` does. This has the effect of a young collection without survivors. The caches therefore
+//! see an eden of that size, and the slow path runs as often as buffers end.
 
 mod function;
 
@@ -18,13 +19,13 @@ use function::Running;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// The time between two samples, if the kernel looks as often.
+/// The time between two samples, if the kernel samples that often.
 const INTERVAL: Duration = Duration::from_micros(250);
 
-/// The samples are taken out this often.
+/// The interval at which the samples are read out.
 const SPELL: Duration = Duration::from_millis(500);
 
-/// The bytes of an array whose length is known only when it runs.
+/// The bytes of an array whose length is known only at run time.
 const ARRAY_BYTES: usize = 64;
 
 /// The largest eden: beyond all caches.
@@ -33,10 +34,10 @@ const MAX_EDEN: usize = 1 << 30;
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unprofiled {
-    /// It was asked for wrongly.
+    /// The user asked wrongly.
     #[error("{0}")]
     Asked(String),
-    /// It cannot be done here.
+    /// Profiling is impossible here.
     #[error("{0}")]
     Cannot(String),
 }
@@ -47,7 +48,7 @@ impl Unprofiled {
     }
 }
 
-/// Where the time went.
+/// The samples of a run.
 pub(super) struct Profile {
     /// Samples at each line of the sequence.
     pub(super) lines: Vec<u64>,
@@ -57,13 +58,13 @@ pub(super) struct Profile {
     pub(super) elsewhere: u64,
     /// Objects that were allocated.
     pub(super) objects: u64,
-    /// In what time.
+    /// The time of the run.
     pub(super) time: Duration,
-    /// What the samples were taken by.
+    /// The event that triggered the samples.
     pub(super) clock: Clock,
-    /// In what eden, in bytes.
+    /// Bytes of the eden.
     pub(super) eden: usize,
-    /// The length that an array had.
+    /// The length of an array.
     pub(super) length: Option<usize>,
     form: Form,
 }
@@ -74,7 +75,7 @@ impl Profile {
         self.lines.iter().sum::<u64>() + self.around + self.elsewhere
     }
 
-    /// The share of a line of the sequence; nothing for none.
+    /// The share of a line of the sequence; empty if it has no samples.
     pub(super) fn percent(&self, line: usize) -> String {
         match self.lines.get(line).copied().unwrap_or(0) {
             0 => String::new(),
@@ -86,7 +87,7 @@ impl Profile {
         format!("{:.1}%", samples as f64 * 100.0 / self.samples().max(1) as f64)
     }
 
-    /// What was run and what the percentages do not show, lines with ends.
+    /// A description of the run, and the facts that the percentages do not show, in lines.
     pub(super) fn summary(&self) -> String {
         let mut text = format!(
             "profile: {} samples in {} of one thread by {}, eden {}",
@@ -117,7 +118,7 @@ impl Profile {
     }
 }
 
-/// What came of the run.
+/// The result of the run.
 struct Filled {
     turns: u64,
     time: Duration,
@@ -159,7 +160,7 @@ pub(super) fn run(
         .name("asm")
         .build()
         .map_err(Unprofiled::cannot)?;
-    // The headers that the sequence writes: those of the first shape.
+    // Registers the first shape, whose headers the sequence writes.
     register(question, heap.shapes()).map_err(Unprofiled::cannot)?;
     let turns = (eden / turn_bytes).max(1);
     let filled = heap.attach(|mutator| -> Result<Filled, Unprofiled> {
@@ -167,11 +168,11 @@ pub(super) fn run(
         let mut fill = || {
             // SAFETY: this thread's hot part; the heap never collects.
             let done = unsafe { running.run(mutator.hot(), turns, length.unwrap_or(0)) };
-            // SAFETY: nobody has a reference to the objects, and there is one mark.
+            // SAFETY: no reference to the objects remains, and there is one mark.
             unsafe { mutator.recycle(mark) };
             done as u64
         };
-        // So that all pages are there.
+        // The first fill touches all pages.
         if fill() == 0 {
             return Err(Unprofiled::Cannot(format!(
                 "the heap has no room for an eden of {}",
@@ -194,7 +195,8 @@ pub(super) fn run(
     });
     let Filled { turns, time, samples, clock } = filled.map_err(Unprofiled::cannot)??;
     let [hot, cold] = running.parts().map(|(start, bytes)| samples.at_bytes(start, bytes));
-    // An interrupted instruction begins again: the counter is at the beginning of one.
+    // An interrupted instruction begins again, so the counter points at the beginning of an
+    // instruction.
     let at = |part, offset: usize| match part {
         Part::Hot => hot[running.at() + offset],
         Part::Cold => cold[offset],

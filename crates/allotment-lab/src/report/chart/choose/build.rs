@@ -1,4 +1,4 @@
-//! One chart of the rows that belong to it: their points, in series, and the scales that they ask for.
+//! Builds one chart from its rows: the points, in series, and suitable scales.
 
 use super::Scored;
 use super::plan::{Place, Plan, spelled};
@@ -101,7 +101,7 @@ fn y_label(unit: &str) -> String {
     format!("{unit}, {better}")
 }
 
-/// By logarithms where values double or span much.
+/// Logarithmic where values double or span a wide range.
 fn x_scale(values: &[f64]) -> Scale {
     let doubling = values.windows(2).all(|pair| pair[1] >= pair[0] * 1.9);
     let wide = match (values.first(), values.last()) {
@@ -111,7 +111,7 @@ fn x_scale(values: &[f64]) -> Scale {
     if wide && values.len() > 1 { Scale::Log } else { Scale::Linear }
 }
 
-/// By logarithms where the largest score is more than `most` times the least.
+/// Logarithmic where the largest score is more than `most` times the least.
 fn y_scale(series: &[Series], most: f64) -> Scale {
     let values = || series.iter().flat_map(|one| &one.points).map(|point| point.y).filter(|y| y.is_finite());
     let (low, high) = phrase::range(values());

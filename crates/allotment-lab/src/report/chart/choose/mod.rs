@@ -1,10 +1,11 @@
-//! From rows to charts: what runs along x, what is a series, what gets a chart of its own.
+//! Chooses charts for rows: the coordinate along x, the series, and the coordinates with a chart
+//! for each value.
 //!
-//! The coordinate with the most numbers runs along x; what is compared (the mode, the baseline's coordinate,
-//! the JVM) becomes series; each combination of what is left gets a chart beside the others. A row that lacks
-//! a coordinate belongs to all of its values: a line across, and in every chart. Without a coordinate of at
-//! least three numbers there is nothing to draw a line along, and bars say it better.
-//! Whatever coordinates a row lacks, it is drawn.
+//! The coordinate with the most numbers runs along x. The compared coordinates (the mode, the
+//! baseline's coordinate, the JVM) become series. Each combination of the other coordinates gets a
+//! chart, and the charts stand beside each other. A row that lacks a coordinate belongs to all of
+//! its values: it is a line across, in every chart. Without a coordinate of at least three numbers
+//! no line can be drawn, and bars are clearer. Every row is drawn, whatever coordinates it lacks.
 
 mod build;
 mod plan;
@@ -18,33 +19,34 @@ use crate::statistics::Ratio;
 use build::{bar_chart, line_chart, lines};
 use plan::{Own, Plan, spelled};
 
-/// More charts than these of one kind nobody looks at; the table has all rows.
+/// The most charts of one kind, since readers ignore more; the table has all rows.
 const MOST_CHARTS: usize = 24;
 
-/// A chart of bars has the bars of one combination; several, if they are no more than these together.
+/// The most bars of a chart with several combinations. A larger chart has the bars of one
+/// combination.
 const MOST_BARS: usize = 12;
 
 /// Charts that belong together: of one unit, with one legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What the charts show; empty if there is only one group.
+    /// The subject of the charts; empty if there is only one group.
     pub title: String,
     /// The charts.
     pub charts: Vec<Chart>,
-    /// Charts that were too many.
+    /// The number of charts that were left out as too many.
     pub left_out: usize,
 }
 
-/// A row with what was computed of it.
+/// A row with its computed values.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored<'a> {
     /// The row.
     pub row: &'a ScoreRow,
     /// Its score.
     pub score: f64,
-    /// The error of it; NaN if unknown.
+    /// The error of the score; NaN if unknown.
     pub error: f64,
-    /// Against its baseline, if it has one.
+    /// The ratio to the baseline, if the row has one.
     pub ratio: Option<Ratio>,
 }
 
@@ -69,7 +71,7 @@ pub fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Baseline>) 
     if !wanted.by_mode {
         return groups.map(|(_, group)| group).collect();
     }
-    // Modes have a chart or two each, which are put beside each other.
+    // Modes have a chart or two each, and these are put beside each other.
     let mut all = Group { title: String::new(), charts: Vec::new(), left_out: 0 };
     for (mode, group) in groups {
         all.left_out += group.left_out;
@@ -110,7 +112,8 @@ fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&B
                     let inside = |row: &ScoreRow| plan.belongs(row, place) && part.contains(&names.main(row));
                     let own: Vec<Scored<'_>> = rows.iter().filter(|s| inside(s.row)).copied().collect();
                     let series = lines(&own, &along.name, &names);
-                    // The baseline is in all parts: where it has no company it is drawn elsewhere, or once.
+                    // The baseline is in all parts. A part with the baseline alone is drawn
+                    // elsewhere, or once.
                     let alone =
                         own.iter().all(|s| names.is_baseline(s.row)) && (index > 0 || has_others(place));
                     if !series.is_empty() && !alone {

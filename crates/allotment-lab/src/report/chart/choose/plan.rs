@@ -1,20 +1,21 @@
-//! What each coordinate of the rows does, and the combinations of what is left: the places that have a chart each.
+//! The role of each coordinate of the rows, and the places: combinations of the remaining values,
+//! with a chart each.
 
 use super::Scored;
 use crate::format::ScoreRow;
 use crate::format::coordinates::{Coordinate, MODE, value, varying};
 use crate::harness::{Baseline, Charts, JVM};
 
-/// With more combinations than these, coordinates of few values become series.
+/// With more combinations than this, coordinates of few values become series.
 const MANY_PANELS: usize = 12;
 
-/// What each coordinate does.
+/// The role of each coordinate.
 pub(super) struct Plan {
-    /// What runs along x, if anything does.
+    /// The coordinate along x, if there is one.
     pub(super) along: Option<Coordinate>,
-    /// What is compared.
+    /// The compared coordinates.
     pub(super) series: Vec<String>,
-    /// What has charts of its own.
+    /// The coordinates with a chart for each value.
     pub(super) panels: Vec<Coordinate>,
 }
 
@@ -28,7 +29,7 @@ impl Plan {
         let named = all.iter().position(|one| wanted.along == Some(one.name.as_str()) && numbers(one));
         let most = || {
             let free = all.iter().enumerate().filter(|(_, one)| !compared(&one.name) && numbers(one));
-            // Of equals the first: experiments name what they are about first.
+            // The first of equals is taken, since experiments name their main coordinate first.
             let most = free.rev().max_by_key(|(_, one)| one.values.len())?;
             (most.1.values.len() > 2).then_some(most.0)
         };
@@ -43,8 +44,8 @@ impl Plan {
         Plan { along, series, panels }
     }
 
-    /// The combinations of the panels' values, as far as rows have them. A row that lacks some has one of its own only where
-    /// it belongs to none of another row: every row has a chart.
+    /// The combinations of the panels' values that occur in rows. A row that lacks some values gets
+    /// a place of its own only if it belongs to no other row's place. So every row has a chart.
     pub(super) fn places(&self, rows: &[Scored<'_>]) -> Vec<Place> {
         let mut all: Vec<Place> = Vec::new();
         for scored in rows {
@@ -54,7 +55,7 @@ impl Plan {
             }
         }
         let lacking = |place: &Place| place.iter().filter(|value| value.is_none()).count();
-        // Whatever a place is a part of has fewer gaps, so it comes first.
+        // A place that includes another has fewer gaps, so it comes first.
         all.sort_by_key(lacking);
         let mut found: Vec<Place> = Vec::new();
         for place in all {
@@ -78,10 +79,10 @@ impl Plan {
     }
 }
 
-/// A value with its label; none where rows lack the coordinate.
+/// A value with its label; `None` where rows lack the coordinate.
 pub(super) type Own = Option<(String, String)>;
 
-/// One for each panel.
+/// One value for each panel.
 pub(super) type Place = Vec<Own>;
 
 /// Whether `whole` has all values of `place`.

@@ -1,4 +1,4 @@
-//! Rows of many shapes, and what is drawn of them.
+//! Tests with rows of many shapes, and their charts.
 
 use super::*;
 use crate::format::{Combine, Parameter, examples};
@@ -161,7 +161,7 @@ proptest! {
         along in any::<bool>(),
         baseline in any::<bool>(),
     ) {
-        // By its score each is found again.
+        // Each row is identified by its score.
         for (index, row) in rows.iter_mut().enumerate() {
             let score = 1.0 + index as f64;
             row.primary = examples::metric("", "ops/us", Combine::Average, &[&[score; 3]]);
