@@ -43,7 +43,7 @@
 //! | type | meaning | survives a safepoint | costs |
 //! |---|---|---|---|
 //! | [`Gc<'g, T>`](Gc) | bare pointer; `'g` borrows the mutator | no | nothing |
-//! | [`Local<'r, W>`](Local) | root in this Rust frame (`root!`) | yes | a link, and a load for each use |
+//! | [`Local<'r, W>`](Local) | root in this Rust frame (`root!`) | yes | a link; a load per use |
 //! | [`Stack<'t, W>`](Stack) | any number of roots of this thread | yes | as a `Vec` |
 //! | [`Root<W>`](Root) | owned root, `Send`, lives anywhere | yes | an entry in a table |
 //! | [`Field<W>`](Field) | slot in an object | it is the heap | the barriers |

@@ -2,9 +2,9 @@
 //! entries.
 //!
 //! ```text
-//! buckets  | - | 2 | - | 0 | x | - | - | 3 |    numbers of entries; a power of two, at most 3/4 used
-//! hashes   | 81 | 14 | 22 | 97 | ..             with them, growing calls no code of a user
-//! keys     |  a |    |  c |  d | ..             1 was removed: x in the buckets, and holds nothing
+//! buckets  | - | 2 | - | 0 | x | - | - | 3 |  numbers of entries; a power of two, at most 3/4 used
+//! hashes   | 81 | 14 | 22 | 97 | ..           with them, growing calls no code of a user
+//! keys     |  a |    |  c |  d | ..           1 was removed: x in the buckets, and holds nothing
 //! values   |  A |    |  C |  D | ..
 //! ```
 //!

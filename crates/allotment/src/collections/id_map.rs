@@ -17,7 +17,9 @@ define_map! {
     /// Iteration is in the order of insertion.
     ///
     /// ```
-    /// use allotment::{Heap, IdMap, NewIdMap, NewStr, OutOfMemory, Str, Unboxed, alloc, pass, root};
+    /// use allotment::{
+    ///     Heap, IdMap, NewIdMap, NewStr, OutOfMemory, Str, Unboxed, alloc, pass, root,
+    /// };
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;

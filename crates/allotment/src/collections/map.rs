@@ -28,7 +28,8 @@ define_map! {
     ///         pass!(Map::insert(mu, counts, =word, =Unboxed(count + 1))?);
     ///     }
     ///     let counts = counts.get(mu);
-    ///     let all: Vec<_> = counts.iter(mu).map(|(word, count)| format!("{word} {}", count.0)).collect();
+    ///     let all = counts.iter(mu).map(|(word, count)| format!("{word} {}", count.0));
+    ///     let all: Vec<_> = all.collect();
     ///     assert_eq!(all, ["row 3", "your 1", "boat 1"]);
     ///     let (word, _) = counts.iter(mu).next().expect("three");
     ///     assert_eq!(counts.remove(mu, word), Some(Unboxed(3)));

@@ -8,7 +8,7 @@
 //! | | [`List`] | [`Map`], [`IdMap`] | [`Interner`] |
 //! |---|---|---|---|
 //! | read or replace one | O(1) | O(1) expected | O(1) expected, and O(text) |
-//! | add one | O(1) amortised at the end, O(n) within | O(1) expected, amortised | as a map, O(text) |
+//! | add one | O(1) amortised at the end, O(n) inside | O(1) expected, amortised | O(text) more |
 //! | remove one | O(1) at the end, O(n) within | O(1) expected | the collector does |
 //! | iterate | O(n) | O(n + removed), in the order of insertion | |
 //! | clear | O(1), releases the room | O(1), releases the room | |

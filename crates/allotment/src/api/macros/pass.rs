@@ -11,7 +11,11 @@
 /// ```
 /// use allotment::{Gc, Heap, Local, Mutator, NewStr, OutOfMemory, Str, alloc, pass};
 ///
-/// fn join<'m>(mu: &'m mut Mutator, a: Local<Str>, b: Local<Str>) -> Result<Gc<'m, Str>, OutOfMemory> {
+/// fn join<'m>(
+///     mu: &'m mut Mutator,
+///     a: Local<Str>,
+///     b: Local<Str>,
+/// ) -> Result<Gc<'m, Str>, OutOfMemory> {
 ///     let both = format!("{}{}", a.get(mu), b.get(mu));
 ///     alloc!(mu, NewStr::from(&*both))
 /// }

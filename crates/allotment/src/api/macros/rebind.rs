@@ -86,7 +86,10 @@ macro_rules! __rebind_call {
 /// ```
 /// use allotment::{Gc, Heap, Local, Mutator, NewStr, OutOfMemory, Str, alloc, pass, ret};
 ///
-/// fn or_default<'m>(mu: &'m mut Mutator, text: Local<Option<Str>>) -> Result<Gc<'m, Str>, OutOfMemory> {
+/// fn or_default<'m>(
+///     mu: &'m mut Mutator,
+///     text: Local<Option<Str>>,
+/// ) -> Result<Gc<'m, Str>, OutOfMemory> {
 ///     if let Some(text) = text.get(mu) {
 ///         ret!(mu, Ok(text));
 ///     }
