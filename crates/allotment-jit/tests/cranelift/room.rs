@@ -67,7 +67,8 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(array)(mutator.hot(), length, 0) }, 1, "{length}");
         }
-        // Zeroes: a length of none, whatever the size; so only 16 bytes make an array to leave behind.
+        // Zeroes mean a length of none, whatever the size. So only 16 bytes make an array that may
+        // stay behind.
         for bytes in [1 << 30, 1 << 62, usize::MAX - 7] {
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(sized)(mutator.hot(), 16, 0) }, 0);
@@ -80,7 +81,7 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
 }
 
 thread_local! {
-    /// What the hook below runs, once: a list, with its function's address.
+    /// The address of the list function, which the hook below runs once.
     static INNER: AtomicUsize = const { AtomicUsize::new(0) };
     static HOT: AtomicUsize = const { AtomicUsize::new(0) };
 }
