@@ -291,7 +291,8 @@ extern "C" fn wait_at_the_loader(_: *mut c_void, _: usize, _: *mut c_void) -> i3
     1
 }
 
-/// A profiler or a backtrace walks the loaded files, and a stop of the world asks which types they bring.
+/// A profiler or a backtrace walks the loaded files, and a stop of the world searches them for
+/// types.
 #[test]
 fn a_child_collects_though_a_lost_thread_holds_the_loader_s_lock() {
     alone("a_child_collects_though_a_lost_thread_holds_the_loader_s_lock", || {

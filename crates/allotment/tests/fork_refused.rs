@@ -1,4 +1,5 @@
-//! Heaps that cannot be used in a child of `fork()`: an error or a line says why, and nothing hangs.
+//! Heaps that cannot be used in a child of `fork()`: an error or a line says why, and nothing
+//! hangs.
 
 mod fork_common;
 

@@ -78,7 +78,7 @@ fn a_nearly_full_heap_ends_after_a_bounded_number_of_collections() {
                     let before = heap.collections().count;
                     alloc!(mu, node(None)).expect("what little there is, is for who handles the failure");
                     assert_eq!(heap.collections().count, before, "{collector}");
-                    // Whoever goes on is told again, soon.
+                    // A thread that goes on soon gets the error again.
                     let (error, collections) = waste(&heap, mu, 100 * room);
                     assert!(error.is_some() && collections <= PER_STOP, "{collector}: {collections}");
                 });

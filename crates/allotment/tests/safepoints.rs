@@ -1,5 +1,5 @@
-//! Whatever is called a safepoint is one: who does nothing else, again and again, does not keep a
-//! stop of the world waiting.
+//! Every function that is called a safepoint is one: a thread that only calls it, again and again,
+//! does not keep a stop of the world waiting.
 
 use allotment::Mutator;
 use allotment::raw::{Element, Shape, ShapeRef};

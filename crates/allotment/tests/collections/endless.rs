@@ -1,5 +1,6 @@
-//! Every operation ends, whatever a key's hash and equality do, and whatever other threads do to the collection meanwhile.
-//! Wrong answers are allowed; panics that the program did not ask for, broken heaps and loops without end are not.
+//! Every operation ends, whatever a key's hash and equality do, and whatever other threads do to
+//! the collection meanwhile. Wrong answers are allowed; panics that the program did not ask for,
+//! broken heaps and loops without end are not.
 
 use super::heap;
 use allotment::{
@@ -20,7 +21,7 @@ struct Evil {
 
 type EvilMap = Map<Evil, Unboxed<u32>>;
 
-/// What a callback does each time it is called.
+/// The action of a callback at each call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mischief {
     Nothing,

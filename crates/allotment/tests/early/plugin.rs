@@ -1,5 +1,5 @@
-//! A plugin whose constructor runs before the initialisers of its types, and allocates with a mutator that was there
-//! before it.
+//! A plugin whose constructor runs before the initialisers of its types, and allocates with a
+//! mutator that existed before it.
 
 use allotment::{Field, Mutator, NewStr, Object, Root, Str, Word, alloc, root};
 
