@@ -10,7 +10,7 @@
 //! | call a function that allocates | [`Emitter::stub`], [`CodeBuffer`] |
 //! | paste the sequence into a compiler's own code | [`Emitter::allocate`], [`Sequence::link`] |
 //! | store, load, poll | [`Emitter::store`], [`Emitter::load`], [`Emitter::poll`] |
-//! | see what was emitted | [`Sequence::lines`]; of other code, [`disassemble`] |
+//! | read the emitted code | [`Sequence::lines`]; of other code, [`disassemble`] |
 //! | see it in `perf report` | [`Code::publish`] |
 //! | build the same with Cranelift | the module `cranelift`, behind the feature of that name |
 //!

@@ -74,7 +74,7 @@ fn a_child_drops_a_heap_that_it_used_or_did_not_use() {
     });
 }
 
-/// The thread that looks for a time at which nobody runs is not in the child.
+/// The thread that waits for a time at which no mutator runs is not in the child.
 #[test]
 fn a_child_has_a_thread_of_its_own_that_collects_when_idle() {
     alone("a_child_has_a_thread_of_its_own_that_collects_when_idle", || {

@@ -59,7 +59,7 @@ fn programs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/lisp/programs")
 }
 
-/// Runs a program that is in the repository, which must print what stands beside it.
+/// Runs a program of the repository, which must print the text of the file beside it.
 fn check(program: &str, arguments: &[&str]) {
     let file = programs().join(program).with_extension("lisp");
     let expected = std::fs::read_to_string(file.with_extension("out")).expect("its output stands beside it");

@@ -164,7 +164,7 @@ fn a_heap_that_is_too_small_for_what_its_threads_keep_tells_each_of_them() {
             }
             length += 1;
         };
-        // Nobody lets go of anything before all have been told.
+        // No thread releases its objects before all threads have got the error.
         mu.blocking(|| together.wait());
         assert_eq!((error.bytes(), error.heap_bytes(), error.refused_by_system()), (64, LEAST, false));
         let keys = keys(mu, list.get(mu));

@@ -86,7 +86,7 @@ fn stops_beside(heap: &Heap, what: &str, over: &AtomicBool, body: impl FnOnce(&m
     });
 }
 
-/// The same for who does `turn` again and again.
+/// The same for a thread that does `turn` again and again.
 fn stops_beside_turns(heap: &Heap, what: &str, mut turn: impl FnMut(&mut Mutator<'_>) + Send) {
     let over = AtomicBool::new(false);
     stops_beside(heap, what, &over, |mu| {

@@ -37,7 +37,7 @@ fn chapters() -> Vec<(String, String)> {
     chapters
 }
 
-/// Types what a chapter shows; its mistakes.
+/// Types the blocks of a chapter. Returns its mistakes.
 fn follow(chapter: &str, files: &mut Files) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     let mut lines = chapter.lines();

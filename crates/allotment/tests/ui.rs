@@ -28,7 +28,7 @@ fn library() -> (PathBuf, PathBuf) {
     (newest.expect("cargo has built the library"), deps)
 }
 
-/// Whether a program compiles, and what the compiler says.
+/// Whether a program compiles, and the compiler's output.
 fn compile(library: &Path, deps: &Path, file: &Path, text: &str, out: &Path) -> (bool, String) {
     // A library without code is cheap to make. Assertions about generic types come with code, so a
     // program with a `main` is compiled to code.

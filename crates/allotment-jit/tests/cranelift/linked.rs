@@ -49,7 +49,7 @@ fn a_reference_that_lives_across_an_allocation_is_updated() {
     }
 }
 
-/// The policies that leave zeroes in what is not written.
+/// The policies that leave zeroes in unwritten words.
 const ZEROES: [Initialise; 2] = [Initialise::PerObject, Initialise::Ahead];
 
 #[test]

@@ -35,7 +35,7 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
     let heap = heap("");
     let words = heap.register(Shape::array("Words", 16, Element::Plain { bytes: 8 })).unwrap();
     let mut kit = Kit::new(&heap);
-    // Both: 1 where there is no room, and where there is, what the second word of the object is.
+    // Both return 1 if there is no room, and otherwise the second word of the object.
     let array = kit.function("array", 2, |_, builder, heap, arguments| {
         let no_room = builder.create_block();
         let object = heap.allocate_array(builder, words, arguments[1], no_room).unwrap();

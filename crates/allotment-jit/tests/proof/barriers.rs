@@ -27,7 +27,7 @@ thread_local! {
     static HOOKED: Cell<Option<(usize, usize, u64)>> = const { Cell::new(None) };
 }
 
-/// Says what it was given, and returns another value.
+/// Records its arguments, and returns another value.
 extern "C" fn hook(hot: *const Hot, slot: *const u64, value: u64) -> u64 {
     HOOKED.set(Some((hot.addr(), slot.addr(), value)));
     value + 8
@@ -166,7 +166,7 @@ fn a_poll_comes_to_the_stop_that_another_thread_asks_for() {
             let stopped = heap.stop_the_world(|world| {
                 let before = polls.load(Ordering::Relaxed);
                 std::thread::yield_now();
-                // Nobody goes on while the world is stopped.
+                // No thread goes on while the world is stopped.
                 assert_eq!(before, polls.load(Ordering::Relaxed));
                 world.threads()
             });

@@ -215,7 +215,7 @@ impl Interpreter {
         }
     }
 
-    /// An instruction of AVX clears what is above its own width.
+    /// An instruction of AVX clears the bits above its own width.
     fn set_vector(&mut self, register: Register, bytes: &[u8; 16], avx: bool) {
         let vector = &mut self.vectors[register.number()];
         vector[..16].copy_from_slice(bytes);

@@ -17,7 +17,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// Shapes of [`ARRAYS`], of a heap that nobody allocates from.
+/// Shapes of [`ARRAYS`], of a heap from which no thread allocates.
 static SHAPES: LazyLock<(Heap, [ShapeRef; ARRAYS.len()])> = LazyLock::new(|| {
     let heap = super::kit::heap("");
     let shapes = ARRAYS.map(|(bytes, element)| heap.register(Shape::array("Array", bytes, element)).unwrap());
@@ -40,7 +40,7 @@ pub(crate) enum Piece {
     Array(usize, usize),
 }
 
-/// A site, and what it is run with.
+/// A site, and the inputs of its run.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) what: What,

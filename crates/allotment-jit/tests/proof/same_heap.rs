@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Options under which what is rare is common. Regions have 256 KiB, but for the last.
+/// Options under which rare events are common. Regions have 256 KiB, but for the last.
 const BUFFERS: &[&str] = &[
     "TLABDecayTime=1",
     // Listed more than once, because its emitted code has more paths.

@@ -173,7 +173,7 @@ fn texts(set: &OptionSet) -> Vec<(&'static str, String)> {
     set.rows().map(|row| (row.info.name, row.value)).collect()
 }
 
-/// Whether a list is accepted; if so, what holds then.
+/// Whether a list is accepted; if so, checks the values in force.
 fn is_in_force(list: &str) -> bool {
     let given = given(list);
     let Ok(chosen) = choose(&given, None, &platform()) else { return false };

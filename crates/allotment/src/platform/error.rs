@@ -28,7 +28,7 @@ pub enum MemoryError {
         "cannot align a reservation to {alignment} bytes: an alignment is a power of two, such as 2097152"
     )]
     Alignment {
-        /// What was asked for.
+        /// The alignment requested.
         alignment: usize,
     },
     /// More than the address space of any process holds.
@@ -59,7 +59,7 @@ pub enum MemoryError {
          {page} bytes"
     )]
     Misaligned {
-        /// What was to be done.
+        /// The operation.
         operation: Operation,
         /// First byte, relative to the base of the reservation.
         offset: usize,
@@ -71,7 +71,7 @@ pub enum MemoryError {
     /// A range that leaves the reservation.
     #[error("cannot {operation} {bytes} bytes at offset {offset}: the reservation has {reserved} bytes")]
     OutOfRange {
-        /// What was to be done.
+        /// The operation.
         operation: Operation,
         /// First byte, relative to the base of the reservation.
         offset: usize,
@@ -83,7 +83,7 @@ pub enum MemoryError {
     /// The kernel refused to change a range of the reservation.
     #[error("cannot {operation} {} at {address:#x}: {cause}{}", Bytes(*.bytes), hint(*.operation, .cause))]
     Refused {
-        /// What was to be done.
+        /// The operation.
         operation: Operation,
         /// First address of the range.
         address: usize,
@@ -95,7 +95,7 @@ pub enum MemoryError {
 }
 crate::debug::debug_is_display!(MemoryError);
 
-/// What was being done when an error came up.
+/// The operation during which an error came up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {

@@ -43,7 +43,7 @@ pub enum PrefetchInstruction {
     Write,
 }
 
-/// What an allocation asks the caches for: HotSpot's `AllocatePrefetch` options.
+/// The prefetches of an allocation: HotSpot's `AllocatePrefetch` options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrefetchSettings {
     /// When an allocation prefetches.

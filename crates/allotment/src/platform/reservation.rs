@@ -38,7 +38,7 @@ use super::{linux, page_size};
 /// let range = Reservation::reserve(64 << 20, 2 << 20, "example")?;
 /// assert_eq!(range.base().addr() % (2 << 20), 0);
 /// range.commit(0, 1 << 20)?;
-/// // SAFETY: the first MiB is committed and nobody else has the range.
+/// // SAFETY: the first MiB is committed and no other code has the range.
 /// unsafe { range.base().write(1) };
 /// range.uncommit(0, 1 << 20)?;
 /// # Ok(()) }

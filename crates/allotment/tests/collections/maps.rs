@@ -82,7 +82,7 @@ impl Sample for Clumsy {
 enum Step {
     Insert(u8, u32),
     Remove(u8),
-    /// Removes what leaves no remainder while iterating.
+    /// Removes the keys that leave no remainder, during an iteration.
     RemoveSome(u8),
     Clear,
     Reserve(usize),

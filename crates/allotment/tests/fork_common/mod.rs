@@ -38,7 +38,7 @@ pub(crate) struct End {
 pub(crate) const WELL: End = End { signal: 0, code: 0 };
 pub(crate) const ABORTED: End = End { signal: ABORT, code: 0 };
 
-/// Runs `test` in a process of its own, and says what that printed.
+/// Runs `test` in a process of its own. Returns its output.
 pub(crate) fn alone(name: &str, test: impl FnOnce()) -> Option<String> {
     if std::env::var_os(CHILD).is_some() {
         // SAFETY: it only sets a timer.

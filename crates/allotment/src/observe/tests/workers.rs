@@ -52,7 +52,7 @@ fn root(mutator: &Mutator<'_>) -> RootHandle {
     unsafe { mutator.new_root(0) }
 }
 
-/// Makes the memory a node over what the two roots refer to; the first one then refers to it.
+/// Makes the memory a node over the two roots' referents; the first root then refers to it.
 ///
 /// # Safety
 /// - It is a new node, and there was no safepoint since.
@@ -159,7 +159,7 @@ fn stop_often(heap: &Heap, node: ShapeRef, over: &AtomicBool) {
 
 #[test]
 fn a_stopped_thread_that_looks_on_copies() {
-    // No check before a collection, which lasts longer than anybody looks on.
+    // No check before a collection: it lasts longer than any thread spins.
     let options = "Collector=parallel,ParallelGCThreads=2,-CollectWhenIdle,+VerifyAfterGC";
     let heap = heap(32768, 40, options);
     if heap.shared.topology.cores() == 1 {
