@@ -111,8 +111,8 @@ impl Reservation {
 
         let name = linux::mapping_name(name);
         // SAFETY: the label page is part of the fresh mapping and outside the range handed out. If
-        // the kernel fails halfway, the page may be unmapped and then mapped by other code; it is
-        // never touched again.
+        // the kernel fails halfway, the page may be unmapped and then mapped by other code: in that
+        // case it is never touched again.
         let labelled = unsafe { linux::map_label(label, page, &name) }.is_ok();
         // A failure is ignored: many kernels are built without this call, and the label page is
         // there.

@@ -409,9 +409,9 @@ macro_rules! __word {
                 }
             }
 
-            // SAFETY: the referents of its pointers are alive for the span. The type is `Copy`, so
-            // it has no `Drop`. `__al_fields` checks that this type is the bare value of the word:
-            // `$type` above may be another.
+            // SAFETY: its pointers hold references for the span. The type is `Copy`, so it has no
+            // `Drop`. `__al_fields` checks that this type is the bare value of the word: `$type`
+            // above may be another.
             unsafe impl<$at> $crate::Carry for $type {
                 type At<'__al_at> = <$word as $crate::Word>::Of<'__al_at>;
 
