@@ -1,7 +1,7 @@
-//! Forms that bind variables: `let` and its kin, and the loops.
+//! Forms that bind variables: `let` and its relatives, and the loops.
 //!
-//! The variables of a block are slots in the frame of its function, so a block costs nothing. A loop is
-//! a function, which is entered again for each turn, and its variables are new each time.
+//! The variables of a block are slots in the frame of its function, so a block costs nothing. A
+//! loop is a function. Each turn enters the function again, and its variables are new each time.
 
 use crate::code::Op;
 use crate::compiler::{Compiler, after, length, next, nth};
@@ -41,7 +41,7 @@ impl Compiler<'_, '_, '_> {
         Ok(names)
     }
 
-    /// Pushes the values that variables begin with; `bind` is called behind each, with the name.
+    /// Pushes the initial values of variables. `bind` is called behind each, with the name.
     pub fn initial_values(
         &mut self,
         mu: &mut Mutator<'_>,
@@ -62,7 +62,7 @@ impl Compiler<'_, '_, '_> {
         Ok(())
     }
 
-    /// Begins a function whose parameters are these.
+    /// Begins a function with these parameters.
     pub fn begin_loop(&mut self, name: Option<u32>, parameters: &[u32]) {
         self.begin(name);
         for &parameter in parameters {
@@ -149,7 +149,8 @@ impl Compiler<'_, '_, '_> {
         Ok(())
     }
 
-    /// `(do ((name first step) ...) (test value ...) command ...)`: a loop is a function that calls itself.
+    /// `(do ((name first step) ...) (test value ...) command ...)`: a loop is a function that calls
+    /// itself.
     pub fn r#do(
         &mut self,
         mu: &mut Mutator<'_>,

@@ -16,10 +16,10 @@ Runs the files, one after the other, in one Lisp; without files, a prompt.
   --zeal [N]      looks for errors: collects at every Nth allocation (1000), moves every object each
                   time, fills what is freed, checks the whole heap before and after";
 
-/// The options that `--zeal` stands for, but for the interval.
+/// The options behind `--zeal`, except the interval.
 const ZEAL: &str = "+ZealMove,+ZealPoison,+VerifyBeforeGC,+VerifyAfterGC";
 
-/// What the command line asks for.
+/// The requests of the command line.
 struct Arguments {
     heap: String,
     options: Vec<String>,
@@ -48,7 +48,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, Fault> {
     Ok(parsed)
 }
 
-/// Does what the command line says; the exit code.
+/// Executes the command line. Returns the exit code.
 pub fn command(
     arguments: impl Iterator<Item = String>,
     input: &mut (dyn BufRead + Send),
@@ -60,7 +60,7 @@ pub fn command(
     match result.and(flushed) {
         Ok(()) => 0,
         Err(fault) => {
-            // Where even this cannot be written, the exit code says enough.
+            // If even this write fails, the exit code says enough.
             let _ = writeln!(err, "{fault}");
             1
         }

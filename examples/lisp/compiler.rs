@@ -1,8 +1,10 @@
 //! From values to code: variables, calls, functions and bodies. The special forms are in `forms`.
 //!
-//! A program is made of lists, and lists move; so what is compiled is passed in roots (`Local`), never
-//! bare. Refused: an interpreter of the lists themselves (it looks up every name at every use, and its
-//! recursion is Rust's).
+//! A program consists of lists, and lists move. So a value to compile is passed in a root
+//! (`Local`), never bare.
+//!
+//! Refused: an interpreter of the lists themselves. It looks up every name at every use, and its
+//! recursion is Rust's.
 
 use crate::code::{Function, Op, Place};
 use crate::fault::Fault;
@@ -11,14 +13,14 @@ use crate::lisp::{Lisp, vector};
 use crate::value::{Code, NewCode, Val, Value};
 use allotment::{Gc, Local, LocalMut, Mutator, NewSlots, NewStr, alloc, rebind, root};
 
-/// Expressions within expressions: more would overflow the stack of Rust.
+/// The limit on nested expressions: more would overflow the stack of Rust.
 const NESTING: usize = 200;
 
 pub struct Compiler<'a, 't, 'o> {
     pub lisp: &'a mut Lisp<'t, 'o>,
     file: &'a str,
     functions: Vec<Function>,
-    /// Where the innermost list begins whose line is known.
+    /// The first line of the innermost list whose line is known.
     pub line: u32,
     pub nesting: usize,
 }
@@ -44,14 +46,14 @@ pub fn compile<'m>(
     }
 }
 
-/// Takes the first element off a list.
+/// Removes the first element from a list.
 pub fn next<'g>(mu: &'g Mutator<'_>, list: &mut LocalMut<'_, Value>) -> Option<Val<'g>> {
     let Val::Pair(pair) = list.get(mu) else { return None };
     list.set(mu, pair.cdr.load(mu));
     Some(pair.car.load(mu))
 }
 
-/// What is left of a list without its first `n` elements.
+/// The rest of a list without its first `n` elements.
 pub fn after<'g>(mu: &'g Mutator<'_>, mut list: Val<'g>, n: usize) -> Val<'g> {
     for _ in 0..n {
         let Val::Pair(pair) = list else { return Val::Nil };
@@ -66,7 +68,7 @@ pub fn nth<'g>(mu: &'g Mutator<'_>, list: Val<'g>, n: usize) -> Option<Val<'g>> 
     Some(pair.car.load(mu))
 }
 
-/// Elements of a list, if it ends as lists do.
+/// The number of elements of a list, if it is a proper list.
 pub fn length<'g>(mu: &'g Mutator<'_>, mut list: Val<'g>) -> Option<usize> {
     let mut length = 0;
     loop {
@@ -96,7 +98,7 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// A constant of this function: its number.
+    /// The number of a constant of this function.
     pub fn number(&mut self, mu: &Mutator<'_>, value: Val<'_>) -> usize {
         self.lisp.constants.push(mu, value);
         let below = self.function().constants;
@@ -108,7 +110,7 @@ impl Compiler<'_, '_, '_> {
         self.emit(Op::Const, number);
     }
 
-    /// One level further in.
+    /// Goes one level deeper.
     pub fn deeper(&mut self) -> Result<(), Fault> {
         if self.nesting == NESTING {
             return Err(Fault::new(format!("expressions are nested more than {NESTING} deep")));
@@ -153,12 +155,12 @@ impl Compiler<'_, '_, '_> {
         self.functions.len() == 1 && self.functions[0].bindings.is_empty()
     }
 
-    /// Whether a name means a special form here: a variable may hide it.
+    /// Whether a name means a special form here. A variable may hide it.
     pub fn is_special(&self, name: u32) -> bool {
         (name as usize) < SPECIAL.len() && self.find(name).is_none()
     }
 
-    /// The variable of that name which can be seen here, unless it is a global one.
+    /// The visible variable of that name, unless it is a global one.
     pub fn find(&self, name: u32) -> Option<Place> {
         self.functions.iter().rev().enumerate().find_map(|(depth, function)| {
             let binding = function.bindings.iter().rev().find(|binding| binding.name == name)?;
@@ -201,7 +203,7 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// The elements of a list, each pushed; how many.
+    /// Pushes each element of a list. Returns the number of elements.
     pub fn push_all(&mut self, mu: &mut Mutator<'_>, list: Local<'_, Value>) -> Result<usize, Fault> {
         root!(mu, mut rest = list.get(mu));
         let mut count = 0;
@@ -219,7 +221,7 @@ impl Compiler<'_, '_, '_> {
         }
         let parts = self.push_all(mu, e)?;
         self.emit(if tail { Op::TailCall } else { Op::Call }, parts - 1);
-        // A builtin in tail position comes back here.
+        // A builtin in tail position returns to this point.
         self.done(tail);
         Ok(())
     }
@@ -230,7 +232,7 @@ impl Compiler<'_, '_, '_> {
         self.functions.push(Function { name, constants, slots: 1, ..Function::default() });
     }
 
-    /// Makes the function that was begun last an object.
+    /// Makes an object of the most recently begun function.
     pub fn finish<'m>(&mut self, mu: &'m mut Mutator<'_>) -> Result<Gc<'m, Code>, Fault> {
         let function = self.functions.pop().expect("begun");
         function.check()?;
@@ -251,7 +253,7 @@ impl Compiler<'_, '_, '_> {
         Ok(alloc!(mu, code)?)
     }
 
-    /// Ends the function that was begun last; pushes a closure of it.
+    /// Ends the most recently begun function and pushes a closure of it.
     pub fn close(&mut self, mu: &mut Mutator<'_>) -> Result<(), Fault> {
         let code = rebind!(self.finish(mu)?);
         let number = self.number(mu, Val::Code(code));
@@ -325,7 +327,7 @@ impl Compiler<'_, '_, '_> {
         self.is_special(head.id) && SPECIAL[head.id as usize] == "define"
     }
 
-    /// What a definition defines.
+    /// The name that a definition defines.
     pub fn defined<'g>(&self, mu: &'g Mutator<'_>, form: Val<'g>) -> Result<Val<'g>, Fault> {
         match nth(mu, form, 1) {
             Some(Val::Pair(header)) => Ok(header.car.load(mu)),
@@ -335,7 +337,8 @@ impl Compiler<'_, '_, '_> {
     }
 
     fn declare_definitions<'g>(&mut self, mu: &'g Mutator<'_>, mut forms: Val<'g>) -> Result<(), Fault> {
-        // While only functions were defined, nothing has run that could see a variable without a value.
+        // As long as only functions were defined, no code has run that could see a variable without
+        // a value.
         let mut checked = false;
         while let Val::Pair(pair) = forms {
             let form = pair.car.load(mu);

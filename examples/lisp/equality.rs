@@ -1,4 +1,4 @@
-//! When two values are equal, and a hash that says so.
+//! The equality of two values, and a hash that is consistent with it.
 //!
 //! Neither allocates, so both are ordinary Rust over bare values.
 
@@ -19,7 +19,8 @@ pub fn equal(mu: &Mutator<'_>, a: Val<'_>, b: Val<'_>) -> bool {
     while let Some((a, b)) = left.pop() {
         let equal = match (a, b) {
             (Val::Pair(a), Val::Pair(b)) => {
-                // Lists are long in their rests: those are taken last off the list of what is left.
+                // Lists are long in their rests. So a rest is pushed first and popped last, which
+                // keeps `left` short.
                 left.push((a.cdr.load(mu), b.cdr.load(mu)));
                 left.push((a.car.load(mu), b.car.load(mu)));
                 true
@@ -38,10 +39,10 @@ pub fn equal(mu: &Mutator<'_>, a: Val<'_>, b: Val<'_>) -> bool {
     true
 }
 
-/// Values looked at for a hash: it must end also where a structure contains itself.
+/// Values that a hash examines: the hash must end even if a structure contains itself.
 const LOOKED_AT: usize = 16;
 
-/// A hash that is the same for equal values, wherever they lie.
+/// A hash that is the same for equal values, at any address.
 pub fn hash(mu: &Mutator<'_>, value: Val<'_>) -> u64 {
     // FNV-1a.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
@@ -59,7 +60,8 @@ pub fn hash(mu: &Mutator<'_>, value: Val<'_>) -> u64 {
             Some(Val::Char(c)) => mix(c.into()),
             Some(Val::Bool(b)) => mix(b.into()),
             Some(Val::Builtin(index)) => mix(index.into()),
-            // Those that are equal only to themselves, and keep a number for life, wherever they move.
+            // Values that are equal only to themselves. They keep a number for life, even when they
+            // move.
             Some(Val::Closure(closure)) => mix(mu.identity_hash(closure).get().into()),
             Some(Val::Table(table)) => mix(mu.identity_hash(table).get().into()),
             Some(_) => mix(1),

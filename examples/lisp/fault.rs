@@ -1,8 +1,9 @@
-//! What went wrong in a program, and where.
+//! An error of a program, and its place.
 //!
-//! A fault holds text, not values: it outlives safepoints, so it can be returned with `?` from
-//! anywhere. Refused: a fault that holds the offending value (a bare value cannot be carried out of
-//! a function that collects without rooting it).
+//! A fault holds text, not values. It outlives safepoints, so any function can return it with `?`.
+//!
+//! Refused: a fault that holds the offending value. A function that collects cannot return a bare
+//! value without rooting it.
 
 use allotment::OutOfMemory;
 use std::fmt;
@@ -12,9 +13,9 @@ pub struct Fault {
     message: String,
     /// File and line, once they are known.
     place: Option<(String, u32)>,
-    /// The text ended within an expression: at a prompt, more may come.
+    /// The text ended within an expression. At a prompt, more may come.
     pub incomplete: bool,
-    /// The program said it itself, with `error`.
+    /// The program itself raised it, with `error`.
     said: bool,
 }
 
@@ -23,24 +24,24 @@ impl Fault {
         Fault { message: message.into(), place: None, incomplete: false, said: false }
     }
 
-    /// What the program itself calls wrong.
+    /// An error that the program itself raises.
     pub fn said(message: String) -> Fault {
         Fault { said: true, ..Fault::new(message) }
     }
 
-    /// The text ended within something.
+    /// The text ended within an expression.
     pub fn incomplete(message: String) -> Fault {
         Fault { incomplete: true, ..Fault::new(message) }
     }
 
-    /// The same fault at this place, unless a more precise one is known.
+    /// The same fault at this place, unless a more precise place is known.
     #[must_use]
     pub fn at(mut self, file: &str, line: u32) -> Fault {
         self.place.get_or_insert_with(|| (file.to_string(), line));
         self
     }
 
-    /// The same fault, said of a builtin.
+    /// The same fault, attributed to a builtin.
     #[must_use]
     pub fn of(mut self, name: &str) -> Fault {
         if !self.said {

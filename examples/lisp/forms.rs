@@ -1,6 +1,6 @@
-//! The special forms: everything that looks like a call and is none.
+//! The special forms: all forms that look like a call and are none.
 //!
-//! Each compiles to a handful of instructions; none is rewritten into other lists first, so none
+//! Each compiles to a handful of instructions. None is rewritten into other lists first, so none
 //! allocates. A program may give their names to variables, which then hide them.
 
 use crate::code::Op;
@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::value::{Val, Value};
 use allotment::{Local, Mutator, root};
 
-/// The first symbols, so that a symbol's id tells whether it is one.
+/// The first symbols, so that a symbol's id tells whether it names a special form.
 pub const SPECIAL: [&str; 19] = [
     "quote",
     "if",
@@ -119,7 +119,7 @@ impl Compiler<'_, '_, '_> {
         Ok(())
     }
 
-    /// Ends a branch; the other one, begun by that jump, has no value.
+    /// Ends a branch. The other branch, which begins at that jump, has no value.
     pub fn otherwise_nothing(&mut self, jump: usize, tail: bool) -> Done {
         let end = (!tail).then(|| self.emit(Op::Jump, 0));
         self.function().land(jump);
@@ -149,7 +149,7 @@ impl Compiler<'_, '_, '_> {
         Ok(())
     }
 
-    /// Pushes the value of a definition; the name defined.
+    /// Pushes the value of a definition. Returns the name defined.
     pub fn definition(&mut self, mu: &mut Mutator<'_>, form: Local<'_, Value>) -> Result<u32, Fault> {
         let name = self.name(self.defined(mu, form.get(mu))?)?;
         root!(mu, rest = after(mu, form.get(mu), 2));
@@ -235,8 +235,9 @@ impl Compiler<'_, '_, '_> {
         Ok(())
     }
 
-    /// Clauses, each a head and a body, of which the first that fits is taken; `(else ...)` fits. `compile` is called for each
-    /// of the others; the jumps it adds to the list meet at the end.
+    /// Clauses, each a head and a body. The first clause that fits is taken; `(else ...)` fits.
+    /// `compile` is called for each of the others. The jumps that it adds to the list meet at the
+    /// end.
     pub fn clauses(
         &mut self,
         mu: &mut Mutator<'_>,
@@ -275,7 +276,7 @@ impl Compiler<'_, '_, '_> {
         Ok(())
     }
 
-    /// Ends a clause that the jump `over` passes by.
+    /// Ends a clause that the jump `over` skips.
     pub fn end_clause(&mut self, over: usize, tail: bool, ends: &mut Vec<usize>) {
         ends.extend((!tail).then(|| self.emit(Op::Jump, 0)));
         self.function().land(over);
@@ -291,7 +292,8 @@ impl Compiler<'_, '_, '_> {
         self.clauses(mu, clauses, tail, shape, |this, mu, test, body, ends| {
             this.expression(mu, test, false)?;
             if body.get(mu) == Val::Nil {
-                // The test's value is the clause's; in tail position what is landed on must return.
+                // The test's value is the clause's value. In tail position the target of the jump
+                // must return.
                 let over = this.emit(Op::Or, 0);
                 let next = this.emit(Op::Jump, 0);
                 this.function().land(over);
@@ -348,7 +350,7 @@ impl Compiler<'_, '_, '_> {
         })
     }
 
-    /// Pushes a function written in Rust, whatever a program calls by its name.
+    /// Pushes a function written in Rust, even if the program uses its name for something else.
     pub fn builtin(&mut self, mu: &Mutator<'_>, name: &str) {
         let value = self.lisp.builtins.get(name).map_or(Val::Unbound, |&index| Val::Builtin(index));
         self.constant(mu, value);

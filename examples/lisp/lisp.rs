@@ -1,7 +1,8 @@
-//! The state of the Lisp outside its values: the machine's stack, the symbols, where output goes.
+//! The state of the Lisp outside its values: the machine's stack, the symbols, the current output.
 //!
-//! It holds values through roots only (`Stack`, `Root`), so it can be passed to everything beside the
-//! mutator. The mutator is not in it: a bare value would then borrow the whole state.
+//! The state holds values through roots only (`Stack`, `Root`), so it can be passed beside the
+//! mutator to every function. The mutator is not in it: a bare value would then borrow the whole
+//! state.
 
 use crate::fault::Fault;
 use crate::value::{NewPair, NewSymbol, Pair, Symbol, Val, Value};
@@ -11,21 +12,21 @@ use allotment::{
 use std::collections::HashMap;
 use std::io::Write;
 
-/// Words on the machine's stack: what goes deeper is a fault.
+/// Words on the machine's stack. A deeper stack is a fault.
 pub const DEEPEST: usize = 4 << 20;
 
 /// `'t` is the thread's attachment to the heap.
 pub struct Lisp<'t, 'o> {
-    /// Operands, arguments, and what calls return to.
+    /// Operands, arguments, and the return addresses of calls.
     pub stack: Stack<'t, Value>,
-    /// Constants of the functions that are being compiled.
+    /// Constants of the functions under compilation.
     pub constants: Stack<'t, Value>,
     /// All symbols, by id.
     symbols: Stack<'t, Symbol>,
     ids: HashMap<Box<str>, usize>,
     /// The places of functions written in Rust.
     pub builtins: HashMap<&'static str, u32>,
-    /// A string port, or nothing: then output goes to `out`.
+    /// A string port, or nothing: output then goes to `out`.
     pub output: Root<Value>,
     pub out: &'o mut dyn Write,
     /// The lines in which lists begin.
@@ -47,13 +48,14 @@ impl<'t, 'o> Lisp<'t, 'o> {
         })
     }
 
-    /// Remembers the line in which a list begins.
+    /// Records the line in which a list begins.
     pub fn set_line(&mut self, mu: &mut Mutator<'_>, list: Local<'_, Pair>, line: u32) -> Result<(), Fault> {
         root!(mu, lines = self.lines.get(mu), line = Unboxed(line));
         Ok(IdMap::insert(mu, lines, list, line)?)
     }
 
-    /// The line in which a list begins, if a reader read it since they were forgotten.
+    /// The line in which a list begins, if a reader read the list since the lines were last
+    /// forgotten.
     pub fn line(&self, mu: &Mutator<'_>, list: Gc<'_, Pair>) -> Option<u32> {
         self.lines.get(mu).get(mu, list).map(|Unboxed(line)| line)
     }
@@ -81,7 +83,7 @@ impl<'t, 'o> Lisp<'t, 'o> {
         self.symbols.get(mu, id).expect("ids are given by intern")
     }
 
-    /// Takes the top off the machine's stack; the compiler sees to it that there is one.
+    /// Pops the top of the machine's stack. The compiler ensures that there is one.
     #[inline]
     pub fn pop<'g>(&mut self, mu: &'g Mutator<'_>) -> Val<'g> {
         self.stack.pop(mu).unwrap_or(Val::Unbound)
@@ -122,7 +124,7 @@ impl<'t, 'o> Lisp<'t, 'o> {
     }
 }
 
-/// Takes what lies above `height` off a stack and makes it a list that ends in `tail`.
+/// Pops all words above `height` off a stack and makes them a list that ends in `tail`.
 pub fn list<'m>(
     mu: &'m mut Mutator<'_>,
     stack: &mut Stack<'_, Value>,
@@ -138,7 +140,7 @@ pub fn list<'m>(
     Ok(rebind!(mu, list))
 }
 
-/// Takes what lies above `height` off a stack and makes it a vector.
+/// Pops all words above `height` off a stack and makes them a vector.
 pub fn vector<'m>(
     mu: &'m mut Mutator<'_>,
     stack: &mut Stack<'_, Value>,

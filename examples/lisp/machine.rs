@@ -1,10 +1,12 @@
 //! Runs code: a stack of operands, and three registers.
 //!
-//! A call pushes where it returns to, and Rust's own stack does not grow; so recursion is limited by a
-//! number, and tail calls, which push nothing, by none. The registers `code` and `frame` are bare
-//! pointers: they cost nothing while instructions run, and wherever something may be allocated the
-//! live list says that they are to survive. Refused: a function of Rust for each kind of expression
-//! (deep recursion of a program overflows the stack of the interpreter).
+//! A call pushes its return address, and Rust's own stack does not grow. So a number limits
+//! recursion, and nothing limits tail calls, which push nothing. The registers `code` and `frame`
+//! are bare pointers. They cost nothing while instructions run; at each possible allocation the
+//! live list makes them survive.
+//!
+//! Refused: a function of Rust for each kind of expression. Deep recursion of a program would
+//! overflow the stack of the interpreter.
 
 use crate::builtins::{self, Args, Body};
 use crate::code::Op;
@@ -15,7 +17,7 @@ use crate::printer::print;
 use crate::value::{Code, Frame, NewClosure, Val};
 use allotment::{Fixnum, Gc, Local, Mutator, NewArray, alloc, keep, rebind, ret, root};
 
-/// Runs a function without arguments; its value.
+/// Runs a function without arguments. Returns its value.
 pub fn run<'m>(
     mu: &'m mut Mutator<'_>,
     lisp: &mut Lisp<'_, '_>,
@@ -29,7 +31,7 @@ pub fn run<'m>(
     Ok(rebind!(mu, result?))
 }
 
-/// The frame so many functions out.
+/// The frame that many functions outward.
 fn outer<'g>(mu: &'g Mutator<'_>, mut frame: Gc<'g, Frame>, depth: usize) -> Gc<'g, Frame> {
     for _ in 0..depth {
         let Val::Frame(around) = frame.at(0).load(mu) else { break };
@@ -38,7 +40,7 @@ fn outer<'g>(mu: &'g Mutator<'_>, mut frame: Gc<'g, Frame>, depth: usize) -> Gc<
     frame
 }
 
-/// The fault, where this instruction stands in its file.
+/// The fault, with this instruction's place in its file.
 fn located(mu: &Mutator<'_>, fault: Fault, code: Gc<'_, Code>, pc: usize) -> Fault {
     fault.at(&code.file.load(mu), code.lines.load(mu)[pc].get())
 }
@@ -61,7 +63,7 @@ fn execute<'m>(
     loop {
         let (op, operand) = Op::decode(code.instructions.load(mu)[pc].get());
         pc += 1;
-        /// Leaves with a fault of this instruction.
+        /// Returns a fault of this instruction.
         macro_rules! fault {
             ($fault:expr) => {{
                 let fault = $fault;
@@ -133,7 +135,7 @@ fn execute<'m>(
             }
             Op::Call | Op::TailCall => {
                 let mut count = operand;
-                // Once more for the function that `apply` is to call.
+                // Runs once more for the function that `apply` is to call.
                 loop {
                     let base = lisp.stack.len() - count;
                     match lisp.stack.get(mu, base - 1).unwrap_or(Val::Unbound) {

@@ -1,10 +1,10 @@
-//! Numbers outside of the heap, and the way in.
+//! Numbers outside of the heap, and their conversion to values.
 
 use crate::fault::Fault;
 use crate::value::{NewFloat, Val};
 use allotment::{Fixnum, Mutator, alloc};
 
-/// A number, as Rust computes with it.
+/// A number in the form in which Rust computes with it.
 #[derive(Clone, Copy)]
 pub enum Number {
     Int(Fixnum),
@@ -29,7 +29,7 @@ impl Number {
     }
 }
 
-/// An integer, unless it has more than 56 bits, or the computation overflowed already.
+/// An integer, unless it has more than 56 bits or the computation has already overflowed.
 pub fn integer(n: Option<i64>) -> Result<Number, Fault> {
     let fits = n.and_then(Fixnum::new).map(Number::Int);
     fits.ok_or_else(|| Fault::new("integer overflow: the result has more than 56 bits"))
@@ -40,7 +40,7 @@ pub fn boxed<'m>(mu: &'m mut Mutator<'_>, value: f64) -> Result<Val<'m>, Fault> 
     Ok(Val::Float(alloc!(mu, NewFloat { value })?))
 }
 
-/// The number that is written so; nothing if it is none.
+/// The number with that text; nothing if it is none.
 pub fn parse(word: &str) -> Option<Result<Number, Fault>> {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {

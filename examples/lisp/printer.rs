@@ -1,27 +1,27 @@
 //! From values to text.
 //!
 //! Printing allocates nothing in the heap, so it is ordinary Rust: bare values may even wait in a
-//! `Vec`. Structure is followed with that list of what is left to print, not by recursion: a list
-//! nested a million deep must not overflow the stack of Rust.
+//! `Vec`. That list of the values left to print replaces recursion: a list nested a million deep
+//! must not overflow the stack of Rust.
 
 use crate::fault::Fault;
 use crate::value::Val;
 use allotment::Mutator;
 use std::fmt::Write;
 
-/// Longer than this is taken for a structure that contains itself.
+/// A longer text counts as a structure that contains itself.
 const LONGEST: usize = 16 << 20;
 
 enum Task<'g> {
     Value(Val<'g>),
-    /// The rest of a list, after its first element.
+    /// The rest of a list, behind its first element.
     Rest(Val<'g>),
     /// A vector from this element on.
     Elements(Val<'g>, usize),
     Text(&'static str),
 }
 
-/// The text of a value: as `write` gives it if `quoted`, else as `display` does.
+/// The text of a value: in the form of `write` if `quoted`, else in that of `display`.
 pub fn print(mu: &Mutator<'_>, value: Val<'_>, quoted: bool) -> Result<String, Fault> {
     let mut out = String::new();
     let mut tasks = vec![Task::Value(value)];
@@ -103,7 +103,7 @@ fn atom(mu: &Mutator<'_>, value: Val<'_>, quoted: bool, out: &mut String) {
     }
 }
 
-/// A decimal point tells a float from an integer.
+/// A decimal point distinguishes a float from an integer.
 pub fn float_text(value: f64) -> String {
     match value {
         _ if value.is_nan() => "+nan.0".to_string(),

@@ -1,8 +1,9 @@
 //! From text to values.
 //!
-//! Lists under construction lie on the machine's stack, where a collection finds them; what is open is
-//! remembered in a `Vec` of plain data. So nesting is limited by memory, not by the stack of Rust.
-//! Refused: recursive descent, whose depth is the text's.
+//! Lists under construction lie on the machine's stack, where a collection finds them. A `Vec` of
+//! plain data records the open lists. So memory limits the nesting, not the stack of Rust.
+//!
+//! Refused: recursive descent, whose depth is that of the text.
 
 use crate::fault::Fault;
 use crate::lisp::{Lisp, list, vector};
@@ -19,17 +20,17 @@ pub struct Reader<'s> {
     file: &'s str,
 }
 
-/// What has begun and not ended.
+/// A form that has begun and not ended.
 struct Open {
     what: What,
-    /// How many values were on the stack.
+    /// The number of values on the stack at its start.
     height: usize,
     line: u32,
 }
 
 enum What {
     List,
-    /// A list after its dot, where so many values were on the stack.
+    /// A list after its dot, with the number of values on the stack there.
     Dotted(usize),
     Vector,
     /// `'x` is `(quote x)`, and so on.
@@ -99,7 +100,7 @@ impl<'s> Reader<'s> {
                 Token::Text(text) => Val::Text(alloc!(mu, NewStr::from(&*text))?),
                 Token::Word(word) => rebind!(atom(mu, lisp, word)?),
             };
-            // A datum is complete, and with it the prefixes before it.
+            // A datum is complete, and so are the prefixes before it.
             while let Some(Open { what: What::Prefix(name), .. }) = open.last() {
                 value = pass!(prefixed(mu, lisp, name, =value)?);
                 open.pop();

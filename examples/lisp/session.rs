@@ -1,4 +1,4 @@
-//! A Lisp at work: starts up, runs files, answers at a prompt.
+//! A Lisp session: starts up, runs files, answers at a prompt.
 
 use crate::builtins;
 use crate::compiler::compile;
@@ -32,7 +32,7 @@ pub fn load(mu: &mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, text: &str, file: &st
     each(mu, lisp, text, file, |_, _, _| Ok(()))
 }
 
-/// Runs every expression of a text, and does something with its value.
+/// Runs every expression of a text, and passes its value on.
 fn each(
     mu: &mut Mutator<'_>,
     lisp: &mut Lisp<'_, '_>,
@@ -51,7 +51,7 @@ fn each(
     }
 }
 
-/// Whether the text does not end within an expression.
+/// Whether the text ends outside all expressions.
 fn is_complete(mu: &mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, text: &str) -> bool {
     let mut reader = Reader::new(text, "prompt");
     loop {
@@ -63,8 +63,8 @@ fn is_complete(mu: &mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, text: &str) -> boo
     }
 }
 
-/// Reads expressions and shows their values until the input ends. A fault ends an expression, not the
-/// session.
+/// Reads expressions and shows their values until the input ends. A fault ends an expression, not
+/// the session.
 pub fn prompt(
     mu: &mut Mutator<'_>,
     lisp: &mut Lisp<'_, '_>,
@@ -75,7 +75,7 @@ pub fn prompt(
     loop {
         write!(lisp.out, "{}", if text.is_empty() { "> " } else { "  " }).map_err(cannot)?;
         lisp.out.flush().map_err(cannot)?;
-        // A collection that another thread wants does not wait for who is typing.
+        // A collection that another thread wants does not wait for the typing user.
         if mu.blocking(|| input.read_line(&mut text)).map_err(cannot)? == 0 {
             return writeln!(lisp.out).map_err(cannot);
         }

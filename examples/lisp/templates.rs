@@ -1,4 +1,4 @@
-//! `quasiquote`: what is not unquoted is a constant, the rest is put together when it runs.
+//! `quasiquote`: all parts that are not unquoted are constants; the rest is built at run time.
 
 use crate::code::Op;
 use crate::compiler::{Compiler, length, next, nth};
@@ -8,7 +8,7 @@ use crate::value::{Val, Value};
 use allotment::{Local, Mutator, root};
 
 impl Compiler<'_, '_, '_> {
-    /// A template: what is not unquoted is a constant, the rest is put together when it runs.
+    /// A template: all parts that are not unquoted are constants; the rest is built at run time.
     pub fn quasi(&mut self, mu: &mut Mutator<'_>, e: Local<'_, Value>, level: usize) -> Done {
         self.deeper()?;
         self.template(mu, e, level)?;
@@ -40,7 +40,7 @@ impl Compiler<'_, '_, '_> {
             e if is_form(mu, e, "unquote") || is_form(mu, e, "unquote-splicing") => level - 1,
             _ => level,
         };
-        // A list is appended from lists, of one item each or unquoted as they are.
+        // The list is appended from lists: lists of one item each, and unquoted lists as they are.
         self.builtin(mu, "append");
         let mut lists = 0;
         root!(mu, mut rest = e.get(mu));
@@ -64,7 +64,7 @@ impl Compiler<'_, '_, '_> {
     }
 }
 
-/// The forms that a template knows.
+/// The forms that a template recognises.
 const NAMES: [&str; 3] = ["quasiquote", "unquote", "unquote-splicing"];
 
 /// Whether a value is `(name something)`.
@@ -73,7 +73,7 @@ fn is_form(mu: &Mutator<'_>, value: Val<'_>, name: &str) -> bool {
         && length(mu, value) == Some(2)
 }
 
-/// Whether something in it is unquoted.
+/// Whether it contains an unquoted part.
 fn has_unquote(mu: &Mutator<'_>, value: Val<'_>) -> bool {
     let mut left = vec![value];
     while let Some(value) = left.pop() {

@@ -1,8 +1,13 @@
-//! The values of the Lisp: one 64-bit word each, an immediate or a pointer to an object of the heap.
+//! The values of the Lisp: one 64-bit word each, an immediate or a pointer to an object of the
+//! heap.
 //!
-//! `Value` names the word where it lies (in a field, an array, a root), `Val<'g>` is the same taken out
-//! for a span. Refused: an enum in a box (an allocation for every integer), a struct of tag and payload
-//! (two words, which no slot holds).
+//! `Value` names the word in its place (in a field, an array, a root). `Val<'g>` is the same word,
+//! taken out for a span.
+//!
+//! Refused:
+//!
+//! - An enum in a box: an allocation for every integer.
+//! - A struct of tag and payload: two words, which no slot holds.
 
 use allotment::{Array, Field, Fixnum, Gc, Object, Plain, Slots, Str, Word};
 
@@ -12,7 +17,7 @@ use allotment::{Array, Field, Fixnum, Gc, Object, Plain, Slots, Str, Word};
 pub enum Val<'g> {
     /// The empty list.
     Nil,
-    /// What expressions return that return nothing of use.
+    /// The value of expressions that return nothing useful.
     Unspecified,
     /// The content of a variable before it has one.
     Unbound,
@@ -22,7 +27,7 @@ pub enum Val<'g> {
     Char(char),
     /// 56 bits, the most that fit beside the variant's number.
     Int(Fixnum),
-    /// A function written in Rust: its place in the table of `builtins`.
+    /// A function written in Rust: its index in the table of `builtins`.
     Builtin(u32),
     Float(Gc<'g, Float>),
     Symbol(Gc<'g, Symbol>),
@@ -49,16 +54,17 @@ pub struct Float {
     pub value: f64,
 }
 
-/// There is one for each name. It holds the value of the global variable of that name.
+/// One object for each name. It holds the value of the global variable of that name.
 #[derive(Object)]
 pub struct Symbol {
     pub name: Field<Str>,
     pub global: Field<Value>,
-    /// Its place among the symbols, by which the compiler knows it: objects move, so an address is no name.
+    /// Its index among the symbols, by which the compiler knows it: objects move, so an address
+    /// cannot identify it.
     pub id: u32,
 }
 
-/// The variables of a call: the first element is the frame of the function around.
+/// The variables of a call. The first element is the frame of the enclosing function.
 pub type Frame = Array<Value>;
 
 #[derive(Object)]
@@ -91,7 +97,7 @@ pub struct Table {
     pub entries: Plain<usize>,
 }
 
-/// A string port to write to: what was written, last piece first.
+/// A string port to write to: the written pieces, last piece first.
 #[derive(Object)]
 pub struct Output {
     pub pieces: Field<Value>,
@@ -111,12 +117,12 @@ impl<'g> Val<'g> {
         Fixnum::new(n).map(Val::Int)
     }
 
-    /// Everything is true but `#f`.
+    /// All values except `#f` are true.
     pub fn is_true(self) -> bool {
         !matches!(self, Val::Bool(false))
     }
 
-    /// What it is, as an error message says it.
+    /// The kind of value, in the words of error messages.
     pub fn kind(self) -> &'static str {
         match self {
             Val::Nil => "the empty list",

@@ -1,28 +1,31 @@
-//! What a sequence allocates: header, size, and who writes the rest.
+//! The object that a sequence allocates: its header, its size, and the code that initialises its
+//! body.
 
 use crate::EmitError;
 use allotment::raw::{Header, MIN_OBJECT_BYTES, ShapeRef, WORD};
 use iced_x86::Register;
 
-/// The largest object in bytes that is allocated inline, as in HotSpot (`FastAllocateSizeLimit`, 128 Ki words of 8 bytes). A
-/// larger one goes to the heap at once.
+/// The largest object in bytes that is allocated inline, as in HotSpot (`FastAllocateSizeLimit`,
+/// 128 Ki words of 8 bytes). A larger object goes to the heap at once.
 pub const MAX_INLINE_BYTES: usize = 1 << 20;
 
-/// Who writes the memory behind a new header: the policies of [`allotment::raw`], chosen when code is made.
+/// The writer of the memory behind a new header. These are the policies of [`allotment::raw`],
+/// chosen when code is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Initialise {
-    /// The code behind the allocation, every word.
+    /// The code behind the allocation writes every word.
     ByCaller,
-    /// The allocation: zeroes.
+    /// The allocation writes zeroes.
     #[default]
     PerObject,
-    /// The heap, a window at a time: zeroes.
+    /// The heap writes zeroes, a window at a time.
     Ahead,
 }
 
 impl Initialise {
-    /// Whether the slow path hands out zeroed memory, for a size that is `known` when the code is made: such a body is
-    /// zeroed behind the way back, another one only on the fast path.
+    /// Whether the slow path hands out zeroed memory. If the size is `known` when the code is made,
+    /// the body is zeroed behind the return from the slow path; otherwise only the fast path zeroes
+    /// it.
     pub(crate) fn slow_path_zeroes(self, known: bool) -> bool {
         match self {
             Initialise::ByCaller => false,
@@ -32,18 +35,19 @@ impl Initialise {
     }
 }
 
-/// How large an object is, and what says so: a constant, or a place `P` in the program, such as a register.
+/// The size of an object, and its source: a constant, or a place `P` in the program, such as a
+/// register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size<P> {
-    /// So many bytes; with a length where it is an array.
+    /// A constant number of bytes, with a length if the object is an array.
     Constant { bytes: usize, length: Option<usize> },
-    /// The bytes in a place: a multiple of 8, at least 16.
+    /// A number of bytes in a place: a multiple of 8, at least 16.
     Bytes { place: P },
-    /// The length in a place.
+    /// A length in a place.
     Length { place: P, fixed_bytes: usize, element_bytes: usize },
 }
 
-/// One object that code allocates; a size that is not a constant lies in a `P`.
+/// One object that code allocates. A size that is not a constant lies in a `P`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation<P = Register> {
     pub(crate) header: u64,
@@ -64,7 +68,7 @@ impl Allocation {
         Allocation::with_header(shape.header(), shape.fixed_bytes())
     }
 
-    /// An array of a length that is known when the code is made.
+    /// An array whose length is known when the code is made.
     ///
     /// # Errors
     /// [`EmitError::Shape`] for a shape without a tail, [`EmitError::TooLarge`].
@@ -75,15 +79,18 @@ impl Allocation {
         Ok(Allocation { header: shape.header().bits(), size })
     }
 
-    /// An array whose length, in elements, is in a register, all 64 bits of it; the code keeps it.
+    /// An array whose length, in elements, is in a register. The code reads all 64 bits of the
+    /// register and keeps them.
     ///
     /// # Errors
-    /// [`EmitError::Shape`] for a shape without a tail, [`EmitError::TooLarge`] where even an empty one is.
+    /// [`EmitError::Shape`] for a shape without a tail, [`EmitError::TooLarge`] if even an empty
+    /// array is too large.
     pub fn array_in(shape: ShapeRef, register: Register) -> Result<Allocation, EmitError> {
         Allocation::with_length_in(shape, register)
     }
 
-    /// An object of that header and of a size that is known when the code is made, such as that of a type.
+    /// An object with that header and a size that is known when the code is made, such as that of a
+    /// type.
     ///
     /// # Errors
     /// [`EmitError::Size`], [`EmitError::TooLarge`].
@@ -96,13 +103,13 @@ impl Allocation {
         Ok(Allocation { header: header.bits(), size: Size::Constant { bytes: inline(bytes)?, length: None } })
     }
 
-    /// An object of that header whose size in bytes is in a register, a multiple of 8 of at least 16; the code keeps it.
-    /// With a shape that has a tail the caller writes the length.
+    /// An object with that header whose size in bytes is in a register: a multiple of 8, at least
+    /// 16. The code keeps the register. If the shape has a tail, the caller writes the length.
     pub fn sized_in(header: Header, register: Register) -> Allocation {
         Allocation::with_bytes_in(header, register)
     }
 
-    /// The register that says its size.
+    /// The register that holds its size.
     pub(crate) fn input(&self) -> Option<(&'static str, Register)> {
         match self.size {
             Size::Constant { .. } => None,
@@ -129,7 +136,7 @@ impl<P: Copy> Allocation<P> {
         Allocation { header: header.bits(), size: Size::Bytes { place } }
     }
 
-    /// Its size in bytes, where that is known when the code is made.
+    /// The size in bytes, if it is known when the code is made.
     pub fn bytes(&self) -> Option<usize> {
         match self.size {
             Size::Constant { bytes, .. } => Some(bytes),
@@ -137,7 +144,7 @@ impl<P: Copy> Allocation<P> {
         }
     }
 
-    /// Whether it has a length, as far as prefetch asks.
+    /// Whether the object has a length, for the choice of prefetch.
     pub(crate) fn is_array(&self) -> bool {
         matches!(self.size, Size::Length { .. } | Size::Constant { length: Some(_), .. })
     }
@@ -153,8 +160,8 @@ pub(crate) fn always_whole(fixed_bytes: usize, element_bytes: usize) -> bool {
     element_bytes == WORD && fixed_bytes.is_multiple_of(WORD)
 }
 
-/// What is allocated in one bump: the allocation, or the first of several; bytes in all where that is known; where each
-/// lies.
+/// The contents of one bump: the allocation, or the first of several; the total bytes, if known;
+/// the offset of each object.
 pub(crate) fn fold<P: Copy>(
     allocations: &[Allocation<P>],
 ) -> Result<(Allocation<P>, Option<usize>, Vec<usize>), EmitError> {

@@ -1,22 +1,23 @@
-//! Two assemblers, one for each part of a sequence, and what becomes of both.
+//! Two assemblers, one for each part of a sequence, and the assembly of both into one sequence.
 //!
-//! iced-x86 wants to know where a jump leads. Between parts and outwards that is not known, so such a jump, or an address to
-//! load, leads to a number far from either part that stands for its target, and becomes a relocation when all is
-//! assembled. Far, so that no jump to it is taken for a short one.
+//! iced-x86 needs the target of each jump. For a jump between parts, or out of the sequence, the
+//! target is not known yet; nor is an address that the code loads. Such a jump or load gets a
+//! placeholder number that stands for its target, and becomes a relocation at the end. The
+//! placeholders are far from both parts, so that no jump to one is encoded as a short jump.
 
 use crate::EmitError;
 use crate::sequence::{Note, Part, Relocation, RelocationKind, Safepoint, Sequence, Target, clobbers};
 use iced_x86::code_asm::{AsmRegister64, CodeAssembler};
 use iced_x86::{BlockEncoderOptions, Code, Instruction, OpKind, Register};
 
-/// Where the parts are taken to lie, and from where on numbers stand for targets.
+/// The assumed address of the hot part. The placeholders for targets are far above it.
 const HOT_AT: u64 = 0x1_0000_0000;
 const COLD_AT: u64 = 0x1_2000_0000;
 const TARGETS_AT: u64 = 0x1_4000_0000;
-/// From one target's number to the next's.
+/// The distance from one placeholder to the next.
 const TARGET_STEP: u64 = 16;
 
-/// A place in either part that the other one refers to.
+/// A place in one part that the other part refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(usize);
 
@@ -28,26 +29,26 @@ enum Referred {
 
 struct Half {
     assembler: CodeAssembler,
-    /// Index of the first instruction, and what it and those behind it are for.
+    /// The index of an instruction, and the note for it and the instructions behind it.
     notes: Vec<(usize, &'static str)>,
-    /// Index of an instruction, and the bytes on the stack: it is a call that is a safepoint.
+    /// The index of a call that is a safepoint, and the bytes on the stack there.
     safepoints: Vec<(usize, usize)>,
 }
 
-/// A sequence that is being assembled.
+/// A sequence in the course of assembly.
 pub(crate) struct Assembly {
     hot: Half,
     cold: Half,
     referred: Vec<Referred>,
-    /// Of each mark, its part and the index of its instruction.
+    /// For each mark, its part and the index of its instruction.
     marks: Vec<Option<(Part, usize)>>,
 }
 
-/// What became of a part.
+/// An assembled part.
 struct Encoded {
     bytes: Vec<u8>,
     instructions: Vec<Instruction>,
-    /// Of each instruction, and of the end.
+    /// The offset of each instruction, and of the end.
     offsets: Vec<usize>,
 }
 
@@ -66,7 +67,7 @@ impl Assembly {
         }
     }
 
-    /// The assembler of a part; what follows is for `note`.
+    /// The assembler of a part. The next instructions get the note `note`.
     pub(crate) fn noted(&mut self, part: Part, note: &'static str) -> &mut CodeAssembler {
         let half = self.half(part);
         let at = half.assembler.instructions().len();
@@ -74,34 +75,34 @@ impl Assembly {
         &mut half.assembler
     }
 
-    /// The assembler of the hot part; what follows is for `note`.
+    /// The assembler of the hot part. The next instructions get the note `note`.
     pub(crate) fn hot(&mut self, note: &'static str) -> &mut CodeAssembler {
         self.noted(Part::Hot, note)
     }
 
-    /// The assembler of the cold part; what follows is for `note`.
+    /// The assembler of the cold part. The next instructions get the note `note`.
     pub(crate) fn cold(&mut self, note: &'static str) -> &mut CodeAssembler {
         self.noted(Part::Cold, note)
     }
 
-    /// A place that is set later.
+    /// A place whose position is set later.
     pub(crate) fn mark(&mut self) -> Mark {
         self.marks.push(None);
         Mark(self.marks.len() - 1)
     }
 
-    /// The place is where the next instruction of the part will be.
+    /// Sets the place to the position of the part's next instruction.
     pub(crate) fn set(&mut self, part: Part, mark: Mark) {
         let at = self.half(part).assembler.instructions().len();
         self.marks[mark.0] = Some((part, at));
     }
 
-    /// What stands for the place, in a jump.
+    /// The placeholder for the place, in a jump.
     pub(crate) fn refer_to(&mut self, mark: Mark) -> u64 {
         self.refer(Referred::Mark(mark))
     }
 
-    /// What stands for a target outside, in a jump.
+    /// The placeholder for a target outside, in a jump.
     pub(crate) fn outside(&mut self, target: Target) -> u64 {
         self.refer(Referred::Outside(target))
     }
@@ -111,8 +112,8 @@ impl Assembly {
         TARGETS_AT + (self.referred.len() - 1) as u64 * TARGET_STEP
     }
 
-    /// Calls `target` from the cold part through `register`, with `pushed_bytes` of the sequence on the stack; a
-    /// safepoint, if `is_safepoint`.
+    /// Calls `target` from the cold part through `register`, with `pushed_bytes` of the sequence on
+    /// the stack. The call is a safepoint if `is_safepoint`.
     pub(crate) fn call(
         &mut self,
         target: Target,
@@ -131,7 +132,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// The sequence; `result` is the register that is its output and no clobber.
+    /// The sequence. `result` is the output register, which is no clobber.
     pub(crate) fn finish(self, result: Option<Register>, offsets: Vec<usize>) -> Result<Sequence, EmitError> {
         let Assembly { hot, cold, referred, marks } = self;
         let (hot_notes, cold_notes) = (hot.notes, cold.notes);

@@ -1,9 +1,11 @@
-//! Functions that can run: memory that is written first and executed then, never both.
+//! Functions that can run. Their memory is first written and then executed, never both at once.
 //!
-//! Functions are gathered in ordinary memory, laid out, linked, copied to pages of their own, and the pages' protection is
-//! changed before anybody has an address of them. Code that is there does not change: a function is added by another
-//! [`Code`]. Refused: two mappings of the same pages, one to write and one to execute (an attacker who finds the writable one
-//! writes code that runs).
+//! Functions are collected in ordinary memory, laid out, linked and copied to pages of their own.
+//! The protection of these pages is changed before any caller has an address in them. Finished code
+//! does not change; another [`Code`] adds a function.
+//!
+//! Refused: two mappings of the same pages, one to write and one to execute. An attacker who finds
+//! the writable mapping writes code that runs.
 
 use crate::sequence::{Sequence, Target};
 use crate::{EmitError, PerfMap};
@@ -12,20 +14,20 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ptr::{self, NonNull};
 
-/// Where a function begins: what caches and predictors of branches like.
+/// The alignment of a function's start, which suits caches and branch predictors.
 const ALIGNMENT: usize = 32;
 
-/// Functions that are to become code.
+/// Functions that will become code.
 #[derive(Debug, Default)]
 pub struct CodeBuffer {
     functions: Vec<(String, Sequence)>,
 }
 
-/// Names a function of a [`CodeBuffer`] and of the [`Code`] it becomes.
+/// Names a function of a [`CodeBuffer`] and of the [`Code`] that it becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionId(usize);
 
-/// Why there is no code.
+/// The reason why there is no code.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeError {
@@ -34,15 +36,15 @@ pub enum CodeError {
     Link {
         /// The function.
         name: String,
-        /// Why.
+        /// The linker's error.
         error: EmitError,
     },
-    /// The system does not give the memory, or not the right to execute it.
+    /// The system refuses the memory, or the right to execute it.
     #[error("the system refused {bytes} bytes of memory for code: {error}")]
     System {
-        /// What was asked for.
+        /// The bytes requested.
         bytes: usize,
-        /// What the system said.
+        /// The system's error.
         error: Errno,
     },
 }
@@ -55,15 +57,15 @@ pub struct Function {
     pub name: String,
     /// Its address.
     pub address: usize,
-    /// Bytes of its hot part, which begins there.
+    /// Bytes of its hot part, which begins at `address`.
     pub hot_bytes: usize,
     /// The address of its cold part.
     pub cold_address: usize,
-    /// Bytes of that.
+    /// Bytes of its cold part.
     pub cold_bytes: usize,
 }
 
-/// Functions that can run, until this is dropped.
+/// Functions that can run until this value is dropped.
 #[derive(Debug)]
 pub struct Code {
     start: NonNull<u8>,
@@ -71,24 +73,25 @@ pub struct Code {
     functions: Vec<Function>,
 }
 
-// SAFETY: pages that nobody writes to, and that are there until the drop.
+// SAFETY: no code writes to the pages, and they exist until the drop.
 unsafe impl Send for Code {}
 // SAFETY: as above.
 unsafe impl Sync for Code {}
 
 impl CodeBuffer {
-    /// Adds a function. It must end by itself: a stub does; a sequence to paste falls through.
+    /// Adds a function. It must end by itself: a stub does, but a sequence to paste falls through.
     pub fn add(&mut self, name: impl Into<String>, function: Sequence) -> FunctionId {
         self.functions.push((name.into(), function));
         FunctionId(self.functions.len() - 1)
     }
 
-    /// Makes the functions run. Slow paths are the library's; `resolve` says where the embedder's own targets are.
+    /// Makes the functions executable. Slow paths are the library's; `resolve` gives the addresses
+    /// of the embedder's own targets.
     ///
     /// # Errors
     /// [`CodeError`].
     pub fn finish(self, resolve: impl Fn(Target) -> Option<u64>) -> Result<Code, CodeError> {
-        // All hot parts, then all cold ones.
+        // All hot parts come first, then all cold parts.
         let place = |at: &mut usize, bytes: usize| {
             let placed = at.next_multiple_of(ALIGNMENT);
             *at = placed + bytes;
@@ -141,7 +144,7 @@ impl Code {
     /// Pages that can be written.
     fn map(bytes: usize) -> Result<Code, CodeError> {
         let bytes = bytes.next_multiple_of(allotment::raw::page_size());
-        // SAFETY: the system chooses an address that nothing lies at.
+        // SAFETY: the system chooses an unused address.
         let start = unsafe {
             mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
         };
@@ -152,23 +155,25 @@ impl Code {
 
     fn write(&mut self, offset: usize, code: &[u8]) {
         assert!(offset + code.len() <= self.bytes, "all was placed within the pages");
-        // SAFETY: inside the pages, which can be written until `protect`, and are this value's alone.
+        // SAFETY: inside the pages, which can be written until `protect`, and are this value's
+        // alone.
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.start.as_ptr().add(offset), code.len()) };
     }
 
-    /// From here on the pages can be executed and not written.
+    /// Makes the pages executable and read-only.
     fn protect(&mut self) -> Result<(), CodeError> {
-        // SAFETY: the pages are this value's alone, and nobody has a reference into them.
+        // SAFETY: the pages are this value's alone, and no reference into them exists.
         let outcome = unsafe {
             mprotect(self.start.as_ptr().cast(), self.bytes, MprotectFlags::READ | MprotectFlags::EXEC)
         };
         outcome.map_err(|error| CodeError::System { bytes: self.bytes, error })
     }
 
-    /// Where a function begins. To call it, cast it to a pointer to an `unsafe extern "C" fn` of its signature, and do so only
-    /// while there is this value.
+    /// The start of a function. To call it, cast it to a pointer to an `unsafe extern "C" fn` of
+    /// its signature, and call it only while this value exists.
     ///
-    /// The function is one of the buffer that became this code: another buffer's names some other function here, or none.
+    /// The function must belong to the buffer that became this code. A name from another buffer
+    /// names some other function here, or none.
     ///
     /// # Panics
     /// If it names none.
@@ -183,9 +188,10 @@ impl Code {
         &self.functions
     }
 
-    /// The bytes of a function's hot part and of its cold part, as they run.
+    /// The bytes of a function's hot part and of its cold part, in their final form.
     ///
-    /// The function is one of the buffer that became this code: another buffer's names some other function here, or none.
+    /// The function must belong to the buffer that became this code. A name from another buffer
+    /// names some other function here, or none.
     ///
     /// # Panics
     /// If it names none.
@@ -202,7 +208,7 @@ impl Code {
     /// Tells profilers the names of the functions.
     ///
     /// # Errors
-    /// What writing to the file says.
+    /// The error of writing to the file.
     pub fn publish(&self, map: &mut PerfMap) -> std::io::Result<()> {
         for function in &self.functions {
             map.add(function.address, function.hot_bytes, &function.name)?;
@@ -216,8 +222,8 @@ impl Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        // SAFETY: the pages are this value's; who calls a function does so only while there is it. An error would leave
-        // them mapped, which harms nobody.
+        // SAFETY: the pages are this value's, and a caller runs a function only while this value
+        // exists. An error would leave them mapped, which does no harm.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

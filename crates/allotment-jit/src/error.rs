@@ -1,9 +1,9 @@
-//! What cannot be emitted, and what could.
+//! The code that cannot be emitted, with the nearest code that can.
 
 use allotment::raw::PrefetchError;
 use iced_x86::{IcedError, Register};
 
-/// Why there is no code.
+/// The reason why there is no code.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
@@ -19,7 +19,7 @@ pub enum EmitError {
         first: &'static str,
         /// Another part it has.
         second: &'static str,
-        /// One without a part.
+        /// A register without a part.
         free: Register,
     },
     /// Not a general register of 64 bits, or the stack pointer.
@@ -27,9 +27,9 @@ pub enum EmitError {
     NoGeneral {
         /// The register.
         register: Register,
-        /// The part it was to play.
+        /// The part that the register was to play.
         part: &'static str,
-        /// One that could.
+        /// A register that could play it.
         free: Register,
     },
     /// Not one of the vector registers that every processor has.
@@ -43,7 +43,7 @@ pub enum EmitError {
         "{bytes} bytes are too many for inline allocation: up to {max} work; call the heap for larger objects"
     )]
     TooLarge {
-        /// What was asked for, in bytes.
+        /// The request, in bytes.
         bytes: usize,
         /// The most that works, in bytes.
         max: usize,
@@ -51,15 +51,15 @@ pub enum EmitError {
     /// Not the size of an object.
     #[error("no object has {bytes} bytes: multiples of 8 from 16 up work; {nearest} is the nearest")]
     Size {
-        /// What was asked for, in bytes.
+        /// The request, in bytes.
         bytes: usize,
-        /// The size of an object that is nearest, in bytes.
+        /// The nearest size of an object, in bytes.
         nearest: usize,
     },
-    /// A header that is none of a new object.
+    /// A header that no new object has.
     #[error("{bits:#x} is no new object's header: its upper half is 0 then, as in {:#x}", .bits & u64::from(u32::MAX))]
     Header {
-        /// What was asked for.
+        /// The request.
         bits: u64,
     },
     /// Allocations that cannot be folded into one bump.
@@ -70,7 +70,7 @@ pub enum EmitError {
     /// No allocation.
     #[error("there is nothing to allocate: one allocation or more works")]
     Nothing,
-    /// A size in a register, where there are values.
+    /// A size in a register, in a form that has values.
     #[cfg(feature = "cranelift")]
     #[error(
         "a size is in {}: in Cranelift's form it is a constant, or a value given to `allocate_array` or `allocate_sized`",
@@ -85,16 +85,16 @@ pub enum EmitError {
     TooFar {
         /// Address behind the jump.
         from: u64,
-        /// Where it leads.
+        /// The target of the jump.
         to: u64,
     },
-    /// Code that works in one place only.
+    /// Code that works at one address only.
     #[error(
         "the code jumps to an address outside of it, which is right in one place only: jumps to its own labels, and \
          through registers, work"
     )]
     Position,
-    /// Whoever links did not say where a target is.
+    /// The linking code gave no address for a target.
     #[error("nobody said where {0} is")]
     Unresolved(&'static str),
     /// The assembler refused an instruction.
@@ -103,13 +103,13 @@ pub enum EmitError {
 }
 crate::debug::debug_is_display!(EmitError);
 
-/// A register as assembly writes it.
+/// A register in assembly notation.
 fn name(register: &Register) -> String {
     format!("{register:?}").to_lowercase()
 }
 
 impl PartialEq for EmitError {
-    /// By what they say.
+    /// Errors are equal if their texts are.
     fn eq(&self, other: &EmitError) -> bool {
         self.to_string() == other.to_string()
     }

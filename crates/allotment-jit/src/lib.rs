@@ -1,22 +1,25 @@
 //! Machine code that allocates from an [`allotment`] heap, for compilers: x86-64.
 //!
-//! A compiler inlines what the library does in its fast path: load the top, add, compare with the limit, store the top,
-//! write the header. This crate emits that sequence for an object's header and size, with HotSpot's `AllocatePrefetch`
-//! settings baked in, and what goes with it: the slow path's call, the write barrier, loads of references, safepoint polls.
+//! A compiler can inline the library's fast path: load the top, add, compare with the limit, store
+//! the top, write the header. This crate emits that sequence for an object's header and size, with
+//! HotSpot's `AllocatePrefetch` settings built in. It also emits the parts that belong to it: the
+//! slow path's call, the write barrier, loads of references, safepoint polls.
 //!
 //! | to | use |
 //! |---|---|
 //! | call a function that allocates | [`Emitter::stub`], [`CodeBuffer`] |
 //! | paste the sequence into a compiler's own code | [`Emitter::allocate`], [`Sequence::link`] |
 //! | store, load, poll | [`Emitter::store`], [`Emitter::load`], [`Emitter::poll`] |
-//! | see what was emitted | [`Sequence::lines`]; of other code, [`disassemble`] |
+//! | read the emitted code | [`Sequence::lines`]; of other code, [`disassemble`] |
 //! | see it in `perf report` | [`Code::publish`] |
 //! | build the same with Cranelift | the module `cranelift`, behind the feature of that name |
 //!
-//! The code finds a thread's buffer through the address of its [`Hot`](allotment::raw::Hot) part, and calls the heap
-//! through [`GeneratedCalls`](allotment::raw::GeneratedCalls). A slow path may be a safepoint, at which objects move: the
-//! references that the program holds must be roots then. [`Sequence::safepoints`] says where calls return to; a
-//! [`RootProvider`](allotment::raw::RootProvider) is told where each thread called from, and looks it up.
+//! The code finds a thread's buffer through the address of its [`Hot`](allotment::raw::Hot) part,
+//! and calls the heap through [`GeneratedCalls`](allotment::raw::GeneratedCalls). A slow path may
+//! be a safepoint, at which objects move: the references that the program holds must then be roots.
+//! [`Sequence::safepoints`] gives the return addresses of the calls. A
+//! [`RootProvider`](allotment::raw::RootProvider) learns where each thread called from, and looks
+//! up the address.
 
 mod allocation;
 mod assembly;

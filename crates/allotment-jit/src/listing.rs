@@ -1,4 +1,4 @@
-//! A sequence as people read it: address, instruction, what it is for.
+//! A sequence for human readers: address, instruction, purpose.
 
 use crate::sequence::{Part, RelocationKind, Sequence, Target};
 use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, OpKind};
@@ -6,15 +6,15 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, 
 /// An instruction of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// In which part it is.
+    /// The part that contains it.
     pub part: Part,
     /// Bytes into the part.
     pub offset: usize,
     /// Its bytes, with zeroes for addresses.
     pub bytes: Vec<u8>,
-    /// In Intel's syntax, with names for places and slow paths.
+    /// The text in Intel's syntax, with names for places and slow paths.
     pub assembly: String,
-    /// What it is for.
+    /// The purpose.
     pub note: &'static str,
 }
 
@@ -48,7 +48,7 @@ impl Sequence {
         decoded(code, 0).map(line).collect()
     }
 
-    /// What the instruction jumps to or loads the address of.
+    /// The target of the jump, or of the load of an address.
     fn target_name(&self, part: Part, instruction: &Instruction) -> Option<String> {
         let within = instruction.ip() as usize..instruction.next_ip() as usize;
         let relocation =
@@ -75,17 +75,17 @@ impl Sequence {
 /// An instruction of code that is no sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disassembled {
-    /// Where it is.
+    /// The address.
     pub address: u64,
     /// Its length in bytes.
     pub bytes: usize,
-    /// In Intel's syntax.
+    /// The text in Intel's syntax.
     pub assembly: String,
-    /// Where it jumps to or what it calls, if it says so itself.
+    /// The target of the jump or call, if the instruction itself contains it.
     pub target: Option<u64>,
 }
 
-/// The instructions of code that begins at `address`, written as [`Sequence::lines`] writes them.
+/// The instructions of code that begins at `address`, in the notation of [`Sequence::lines`].
 ///
 /// ```
 /// let code = [0x48, 0x01, 0xF8, 0xEB, 0xFB];

@@ -1,7 +1,8 @@
 //! Names of functions for profilers: `/tmp/perf-PID.map`, which `perf report` reads.
 //!
-//! A line a function, `START SIZE name`, the numbers in hexadecimal. Written only where it is asked for: a file in `/tmp` that
-//! is never taken away is not a library's to leave behind unasked.
+//! The file has a line per function, `START SIZE name`, with the numbers in hexadecimal. It is
+//! written only on request: no one ever deletes the file, so a library should not leave it in
+//! `/tmp` unasked.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -15,18 +16,18 @@ pub struct PerfMap {
 }
 
 impl PerfMap {
-    /// Opens this process's file, to add to it; other compilers of the process may do the same.
+    /// Opens this process's file, to add to it. Other compilers of the process may do the same.
     ///
     /// # Errors
-    /// What opening says.
+    /// The error of opening the file.
     pub fn open() -> io::Result<PerfMap> {
-        // Not through a link that somebody else put there: the name can be guessed.
+        // Not through another user's symbolic link: the name can be guessed.
         let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
         let file = OpenOptions::new().create(true).append(true).custom_flags(no_link).open(PerfMap::path())?;
         Ok(PerfMap { file })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path() -> PathBuf {
         PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()))
     }
@@ -34,10 +35,10 @@ impl PerfMap {
     /// Adds a function of `bytes` at `address`. A line break in its name becomes a space.
     ///
     /// # Errors
-    /// What writing says.
+    /// The error of writing to the file.
     pub fn add(&mut self, address: usize, bytes: usize, name: &str) -> io::Result<()> {
         let line = format!("{address:x} {bytes:x} {}\n", name.replace(['\n', '\r'], " "));
-        // One write a line: lines of several compilers do not mix.
+        // One write per line, so that lines of several compilers do not mix.
         self.file.write_all(line.as_bytes())
     }
 }

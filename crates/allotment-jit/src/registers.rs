@@ -1,7 +1,8 @@
-//! Which registers a sequence uses, as the compiler that pastes it assigned them.
+//! The registers of a sequence, as assigned by the compiler that pastes it.
 //!
-//! A sequence reads its inputs and writes its outputs and scratch registers, and no other. Each register has one part
-//! to play: an assignment that gives one two is refused, with a register that is free.
+//! A sequence reads its inputs, writes its outputs and scratch registers, and uses no other
+//! register. Each register has one part to play. An assignment that gives a register two parts is
+//! refused, and the error names a free register.
 
 use crate::EmitError;
 use iced_x86::Register;
@@ -25,27 +26,29 @@ const GENERAL: [Register; 15] = [
     Register::RBP,
 ];
 
-/// What a call in the System V calling convention leaves as it was.
+/// The registers that a call in the System V calling convention preserves.
 const CALLEE_SAVED: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// The registers of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// The mutator: [`Mutator::hot`](allotment::Mutator::hot). Kept.
+    /// The mutator: [`Mutator::hot`](allotment::Mutator::hot). The sequence keeps it.
     pub mutator: Register,
-    /// Where the object's address is afterwards.
+    /// Receives the object's address.
     pub object: Register,
-    /// The new top, for the time of the sequence.
+    /// The new top, during the sequence.
     pub top: Register,
-    /// For anything, for the time of the sequence.
+    /// A scratch register, during the sequence.
     pub scratch: Register,
-    /// Two vector registers (`XMM0` to `XMM15`), for the time of the sequence: what is stored with a header, and zeroes.
+    /// Two vector registers (`XMM0` to `XMM15`), during the sequence: one for the data stored with
+    /// a header, one for zeroes.
     pub vectors: [Register; 2],
 }
 
 impl Registers {
-    /// Those of a C function that is given the mutator: `rdi`, and the object in `rax`.
+    /// The registers of a C function that gets the mutator: the mutator in `rdi`, and the object in
+    /// `rax`.
     pub const C: Registers = Registers {
         mutator: Register::RDI,
         object: Register::RAX,
@@ -54,7 +57,8 @@ impl Registers {
         vectors: [Register::XMM0, Register::XMM1],
     };
 
-    /// Whether each register has one part, beside those that hold `inputs`, and can play it.
+    /// Checks that each register has one part, beside the registers that hold `inputs`, and can
+    /// play it.
     pub(crate) fn check(&self, inputs: &[(&'static str, Register)]) -> Result<(), EmitError> {
         let parts = [
             ("the mutator", self.mutator),
@@ -82,7 +86,7 @@ impl Registers {
     }
 }
 
-/// Whether each part has a general register of its own that is not the stack pointer.
+/// Checks that each part has a general register of its own that is not the stack pointer.
 pub(crate) fn check_general(parts: &[(&'static str, Register)]) -> Result<(), EmitError> {
     let free = |taken: &[(&'static str, Register)]| {
         GENERAL.into_iter().find(|register| taken.iter().all(|(_, other)| other != register))

@@ -1,9 +1,10 @@
-//! Code to paste: bytes in two parts, and where addresses go.
+//! Code to paste: bytes in two parts, and the relocations of addresses.
 //!
-//! The hot part is pasted where the allocation stands in the program and falls through to what follows; the cold part is
-//! pasted anywhere within 2 GiB, at the end of the function say, where it does not take room in the instruction cache. What
-//! a sequence refers to is a [`Relocation`], whether in its other part or outside. [`Sequence::link`] fills them in; a
-//! compiler with relocations of its own may translate them instead.
+//! The hot part is pasted at the allocation in the program, and falls through to the next
+//! instruction. The cold part is pasted anywhere within 2 GiB, for example at the end of the
+//! function, where it takes no room in the instruction cache. Each reference of a sequence to its
+//! other part, or to the outside, is a [`Relocation`]. [`Sequence::link`] fills them in; a compiler
+//! with relocations of its own may translate them instead.
 
 use crate::EmitError;
 use iced_x86::code_asm::CodeAssembler;
@@ -20,11 +21,11 @@ pub enum Part {
     Cold,
 }
 
-/// What code refers to outside of itself.
+/// The target of a reference in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
-    /// A place in the sequence: so many bytes into a part.
+    /// A place in the sequence: a number of bytes into a part.
     Inside(Part, usize),
     /// [`GeneratedCalls::allocate`](allotment::raw::GeneratedCalls).
     Allocate,
@@ -38,13 +39,13 @@ pub enum Target {
     Safepoint,
     /// The embedder's own [`LoadHook`](crate::LoadHook).
     LoadHook,
-    /// The embedder's own code for a heap without room: jumped to, with the registers as on the fast path but for the
-    /// object's, which is 0.
+    /// The embedder's own code for a heap without room. The code jumps there with the registers of
+    /// the fast path, except that the object's register is 0.
     OutOfMemory,
 }
 
 impl Target {
-    /// As listings name it.
+    /// The name in listings.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Target::Inside(..) => "inside",
@@ -72,45 +73,45 @@ impl Target {
     }
 }
 
-/// How an address is written.
+/// The encoding of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelocationKind {
-    /// 4 bytes: from behind them to the target.
+    /// 4 bytes: the distance from behind them to the target.
     Relative32,
     /// 8 bytes: the target.
     Absolute64,
 }
 
-/// Where an address goes.
+/// The place and the target of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// In which part.
+    /// The part that contains it.
     pub part: Part,
-    /// How many bytes into it.
+    /// Bytes into the part.
     pub offset: usize,
-    /// How it is written.
+    /// The encoding.
     pub kind: RelocationKind,
-    /// What it is the address of.
+    /// The target of the address.
     pub target: Target,
 }
 
 /// A place at which the thread may be at a safepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Safepoint {
-    /// Bytes into the cold part: where the call returns to, the key of a stack map.
+    /// Bytes into the cold part up to the call's return address: the key of a stack map.
     pub return_offset: usize,
-    /// Bytes that the sequence itself has on the stack at the call, below what the program had.
+    /// Bytes that the sequence itself has on the stack at the call, below the program's own.
     pub pushed_bytes: usize,
 }
 
-/// What an instruction is for.
+/// The purpose of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// In which part it is.
+    /// The part that contains it.
     pub part: Part,
-    /// How many bytes into it.
+    /// Bytes into the part.
     pub offset: usize,
-    /// What it is for.
+    /// The purpose.
     pub text: &'static str,
 }
 
@@ -122,7 +123,7 @@ pub struct Sequence {
     pub(crate) relocations: Vec<Relocation>,
     pub(crate) safepoints: Vec<Safepoint>,
     pub(crate) clobbers: Vec<Register>,
-    /// Where its objects are, which is no clobber.
+    /// The register with the address of its objects, which is no clobber.
     pub(crate) result: Option<Register>,
     pub(crate) offsets: Vec<usize>,
     pub(crate) notes: Vec<Note>,
@@ -139,7 +140,7 @@ impl Sequence {
         &self.cold
     }
 
-    /// Where addresses go.
+    /// The relocations of addresses.
     pub fn relocations(&self) -> &[Relocation] {
         &self.relocations
     }
@@ -149,42 +150,45 @@ impl Sequence {
         &self.safepoints
     }
 
-    /// The registers that may have another value afterwards, the object's own not among them, where nothing was called; and
-    /// the flags. A call in the cold part changes all that a C function may besides, but for the inputs and those that the
+    /// The registers that may have another value afterwards if nothing was called, without the
+    /// object's own register; the flags change, too. A call in the cold part also changes all
+    /// registers that a C function may change, except the inputs and the registers that the
     /// [`SlowCall`](crate::SlowCall) preserves.
     pub fn clobbers(&self) -> &[Register] {
         &self.clobbers
     }
 
-    /// Of each allocation in turn, bytes from the address in the object's register to its object.
+    /// For each allocation in turn, bytes from the address in the object's register to its object.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
-    /// What each instruction is for, in the order of the parts and in each of the addresses.
+    /// The purpose of each instruction, in the order of the parts and, within a part, of the
+    /// addresses.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Code without relocations, written with the assembler: what goes between allocations.
+    /// Code without relocations, written with the assembler: code between allocations.
     ///
     /// # Errors
-    /// [`EmitError::Assembler`]; [`EmitError::Position`] where it jumps to an address or reads from one beside it.
+    /// [`EmitError::Assembler`]; [`EmitError::Position`] if it jumps to an address or reads from
+    /// one beside it.
     pub fn assembled(
         write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
     ) -> Result<Sequence, EmitError> {
         let mut assembler = CodeAssembler::new(64)?;
         write(&mut assembler)?;
         let hot = assembler.assemble(0)?;
-        // What lies outside is another distance away from somewhere else.
+        // The distance to a target outside the code depends on the code's address.
         if assembler.assemble(1 << 20)? != hot {
             return Err(EmitError::Position);
         }
         Ok(Sequence { hot, clobbers: clobbers(assembler.instructions(), None), ..Sequence::default() })
     }
 
-    /// Puts `other` behind this one, part behind part. Its objects are forgotten: the register it has them in is a clobber
-    /// now, as all of its own are.
+    /// Appends `other` to this sequence, part by part. Its objects are forgotten: the register that
+    /// holds them is now a clobber, as are all its own clobbers.
     pub fn append(&mut self, other: &Sequence) {
         let (hot, cold) = (self.hot.len(), self.cold.len());
         let start = |part| if part == Part::Hot { hot } else { cold };
@@ -210,18 +214,19 @@ impl Sequence {
         self.cold.extend_from_slice(&other.cold);
     }
 
-    /// From here on `target` is a place in the hot part, so many bytes into it: where the program goes on without room, say.
+    /// Binds `target` to a place in the hot part, `offset` bytes into it: for example the place
+    /// where the program continues without room.
     pub fn bind(&mut self, target: Target, offset: usize) {
         for relocation in self.relocations.iter_mut().filter(|one| one.target == target) {
             relocation.target = Target::Inside(Part::Hot, offset);
         }
     }
 
-    /// Puts a jump or call behind the hot part: `jump` is its code with a displacement of 4 bytes, such as
-    /// [`Code::Jne_rel32_64`](iced_x86::Code::Jne_rel32_64).
+    /// Appends a jump or call to the hot part. `jump` is its code with a displacement of 4 bytes,
+    /// such as [`Code::Jne_rel32_64`](iced_x86::Code::Jne_rel32_64).
     ///
     /// # Errors
-    /// [`EmitError::Assembler`] where it is no such code.
+    /// [`EmitError::Assembler`] if it is no such code.
     pub fn jump(&mut self, jump: Code, target: Target) -> Result<(), EmitError> {
         // So far that a displacement of one byte is refused.
         const FAR: u64 = 1 << 28;
@@ -239,7 +244,8 @@ impl Sequence {
         Ok(())
     }
 
-    /// The parts, for these addresses; `resolve` says where targets outside of the sequence are.
+    /// The parts, for these addresses. `resolve` gives the addresses of targets outside of the
+    /// sequence.
     ///
     /// # Errors
     /// [`EmitError::TooFar`], [`EmitError::Unresolved`].
@@ -284,8 +290,8 @@ pub(crate) fn write(code: &mut [u8], relocation: &Relocation, at: u64, to: u64) 
     Ok(())
 }
 
-/// The registers that these instructions write to, whole, but for the result and the stack pointer. Jumps and calls are not
-/// asked: what is called has a convention.
+/// The registers that these instructions write to, as whole registers, without the result and the
+/// stack pointer. Jumps and calls are skipped: a callee follows a calling convention.
 pub(crate) fn clobbers(instructions: &[Instruction], result: Option<Register>) -> Vec<Register> {
     let mut info = InstructionInfoFactory::new();
     let mut clobbers = Vec::new();

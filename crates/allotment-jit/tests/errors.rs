@@ -1,4 +1,4 @@
-//! What a user reads of an error by `Debug` (from `main`, `unwrap`, `expect`) is what `Display` says.
+//! The text of an error by `Debug` (from `main`, `unwrap`, `expect`) is the text of `Display`.
 
 use allotment::raw::PrefetchError;
 use allotment_jit::{CodeError, EmitError};
@@ -31,7 +31,7 @@ fn debug_of_cranelifts_errors_is_what_display_says() {
     alike(&ProgramError::Machine("none"));
 }
 
-/// Every public type that is an error has its `Debug` from the macro; none has been forgotten above.
+/// Every public error type has its `Debug` from the macro; the list above is complete.
 #[test]
 fn no_public_error_derives_debug() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -1,13 +1,13 @@
-//! The derives of the crate `allotment`, which re-exports them; see there for what they are for.
+//! The derives of the crate `allotment`, which re-exports them and documents their use.
 //!
-//! A derive sorts the parts of a type and writes one call of a macro of the library, which writes the
-//! code. It writes nothing unsafe itself: a derive has no `$crate`, so its paths could be caught by a
-//! name of the user, and it sees tokens where the compiler sees types.
+//! A derive sorts the parts of a type and writes one call of a macro of the library. That macro
+//! writes the code. The derive writes nothing unsafe itself, for two reasons. It has no `$crate`,
+//! so a name of the user could capture its paths. And it sees tokens where the compiler sees types.
 //!
 //! | derive | on | makes |
 //! |---|---|---|
-//! | `Object` | `struct Node { next: Field<Option<Node>>, key: u64 }` | an object type, and its initialiser `NewNode` |
-//! | `Word` | `#[word(Value)] enum Val<'g> { Nil, Int(i32), Pair(Gc<'g, Pair>) }` | a kind of word `Value` |
+//! | `Object` | `struct Node { next: Field<Option<Node>>, key: u64 }` | object type and `NewNode` |
+//! | `Word` | `#[word(Value)] enum Val<'g> { Nil, Int(i32), Pair(Gc<'g, Pair>) }` | word `Value` |
 //! | `Carry` | `struct State<'g> { list: Val<'g>, count: usize }` | a struct that live lists take |
 
 mod carry;
@@ -28,14 +28,14 @@ fn expand(
 
 /// Makes a struct an object type of the heap, with an initialiser.
 ///
-/// For `Node` the initialiser is `NewNode`: its fields are the bare values of the slots and the plain data.
-/// `#[object(new = Other)]` gives it another name.
+/// For `Node` the initialiser is `NewNode`: its fields are the bare values of the slots and the
+/// plain data. `#[object(new = Other)]` gives it another name.
 ///
-/// - A field of type `Field<W>` or `WeakField<T>` is a slot; every other is plain data: `Send + Sync + 'static`,
-///   without drop glue, aligned to at most 8 bytes.
+/// - A field of type `Field<W>` or `WeakField<T>` is a slot. Every other field is plain data: `Send
+///   + Sync + 'static`, without drop glue, aligned to at most 8 bytes.
 /// - A type parameter may be used inside `Field<..>` and `WeakField<..>` only.
 ///
-/// `#[object(crate = path)]` says where the library is, if it is not `::allotment`.
+/// `#[object(crate = path)]` gives the path of the library, if it is not `::allotment`.
 #[proc_macro_derive(Object, attributes(object))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     expand(input, object::derive)
@@ -43,11 +43,12 @@ pub fn derive_object(input: TokenStream) -> TokenStream {
 
 /// Makes an enum the bare value of a kind of word: immediates and pointers in 64 bits.
 ///
-/// `#[word(Value)]` names the word, which the derive declares. The enum is `Copy`, has at most one parameter, the span's
-/// lifetime, and its variants hold nothing or one value: a pointer (`Gc<'g, T>`, or an `Option` of it) or an
-/// immediate (an integer of up to 32 bits, `f32`, `char`, `bool`, `Fixnum`).
+/// `#[word(Value)]` names the word, which the derive declares. The enum is `Copy` and has at most
+/// one parameter, the span's lifetime. Its variants hold nothing or one value: a pointer (`Gc<'g,
+/// T>`, or an `Option` of it) or an immediate (an integer of up to 32 bits, `f32`, `char`, `bool`,
+/// `Fixnum`).
 ///
-/// `#[word(Value, crate = path)]` says where the library is, if it is not `::allotment`.
+/// `#[word(Value, crate = path)]` gives the path of the library, if it is not `::allotment`.
 #[proc_macro_derive(Word, attributes(word))]
 pub fn derive_word(input: TokenStream) -> TokenStream {
     expand(input, word::derive)
@@ -55,8 +56,8 @@ pub fn derive_word(input: TokenStream) -> TokenStream {
 
 /// Lets a struct of bare values and plain data stand in live lists.
 ///
-/// Its first lifetime is the span; others are kept. `#[carry(crate = path)]` says where the library is, if it is not
-/// `::allotment`.
+/// Its first lifetime is the span; others are kept. `#[carry(crate = path)]` gives the path of the
+/// library, if it is not `::allotment`.
 #[proc_macro_derive(Carry, attributes(carry))]
 pub fn derive_carry(input: TokenStream) -> TokenStream {
     expand(input, carry::derive)

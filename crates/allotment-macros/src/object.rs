@@ -1,8 +1,9 @@
 //! `#[derive(Object)]`.
 //!
-//! Slots are told from plain data by the name of their type, `Field` or `WeakField`. A slot under another name is
-//! taken for plain data, and refused by the library because it is not `Send`; something else of that name is
-//! refused because it is no slot.
+//! The derive distinguishes slots from plain data by the name of their type, `Field` or
+//! `WeakField`. It takes a slot under another name for plain data; the library refuses that,
+//! because a slot is not `Send`. The library also refuses another type under one of these names,
+//! because it is no slot.
 
 use crate::parts::{Library, arguments, called, docs, mentions, predicates, replace};
 use proc_macro2::{Ident, TokenStream};
@@ -121,7 +122,7 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The layout of a generic object is that of a stand-in, represented as the object is.
+/// The layout of a generic object is that of a stand-in with the same representation.
 fn stand_in(attributes: &[Attribute]) -> Result<TokenStream> {
     let mut representations = Punctuated::<Meta, Token![,]>::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
@@ -130,7 +131,7 @@ fn stand_in(attributes: &[Attribute]) -> Result<TokenStream> {
     Ok(quote!(stand_in [#representations]))
 }
 
-/// What to say of a plain field, by the name of its type, if it has drop glue.
+/// The message for a plain field with drop glue, by the name of its type.
 fn never_dropped(name: Option<&str>) -> String {
     let instead = match name {
         Some("String") => "text of the heap is `Field<Str>`, made by `NewStr`",

@@ -1,4 +1,4 @@
-//! What the derives share: attributes, generics, and replacing names in tokens.
+//! The common parts of the derives: attributes, generics, and the replacement of names in tokens.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -8,7 +8,7 @@ use syn::{
     TypeParamBound, WherePredicate,
 };
 
-/// The path of the library: `::allotment`, or what `#[attribute(crate = path)]` says.
+/// The path of the library: `::allotment`, or the path in `#[attribute(crate = path)]`.
 pub(crate) struct Library(TokenStream);
 
 impl Library {
@@ -27,8 +27,8 @@ impl ToTokens for Library {
     }
 }
 
-/// The documentation among the attributes, as the library's macros want it: `[words] [texts]`, of
-/// `#[doc(hidden)]` and of `#[doc = "text"]`.
+/// The documentation among the attributes, in the form of the library's macros: `[words] [texts]`,
+/// from `#[doc(hidden)]` and `#[doc = "text"]`.
 pub(crate) fn docs(attributes: &[Attribute]) -> TokenStream {
     let (mut words, mut texts) = (Vec::new(), Vec::new());
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
@@ -41,7 +41,8 @@ pub(crate) fn docs(attributes: &[Attribute]) -> TokenStream {
     quote!([#(#words)*] [#(#texts),*])
 }
 
-/// What parameters and the `where` clause demand, as the library's macros want it: one bound each.
+/// The demands of parameters and of the `where` clause, in the form of the library's macros: one
+/// bound each.
 pub(crate) fn predicates(generics: &Generics) -> Result<TokenStream> {
     let mut predicates = TokenStream::new();
     for parameter in &generics.params {
@@ -110,7 +111,7 @@ fn bounds(
     Ok(predicates)
 }
 
-/// The name of each parameter of a type, with a comma behind it, as the type is applied to them.
+/// The name of each parameter of a type, with a comma behind it, as arguments of the type.
 pub(crate) fn arguments(generics: &Generics) -> TokenStream {
     generics
         .params
@@ -124,7 +125,7 @@ pub(crate) fn arguments(generics: &Generics) -> TokenStream {
         .collect()
 }
 
-/// The name of the last segment of a path: what a type is called where it is used.
+/// The name of the last segment of a path: the name of a type at its use.
 pub(crate) fn called(r#type: &Type) -> Option<String> {
     match r#type {
         Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
@@ -134,8 +135,8 @@ pub(crate) fn called(r#type: &Type) -> Option<String> {
     }
 }
 
-/// The same tokens with each identifier replaced for which `replace` has something. A lifetime is an
-/// apostrophe and an identifier, which is passed with it.
+/// The same tokens, with each identifier replaced for which `replace_one` gives tokens. A lifetime
+/// is an apostrophe and an identifier, so the function also gets whether an apostrophe precedes.
 pub(crate) fn replace(
     tokens: TokenStream,
     replace_one: &dyn Fn(&Ident, bool) -> Option<TokenStream>,
@@ -160,7 +161,7 @@ pub(crate) fn replace(
     replaced
 }
 
-/// Whether any of the names occurs in the tokens, other than as a lifetime.
+/// Whether any of the names occurs in the tokens, except as a lifetime.
 pub(crate) fn mentions(tokens: TokenStream, names: &[Ident]) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => mentions(group.stream(), names),

@@ -1,17 +1,17 @@
 //! `#[derive(Word)]`.
 //!
-//! Pointers are told from immediates by the name of their type, `Gc` or `Option`; the library refuses either
-//! that is not what its name says.
+//! The derive distinguishes pointers from immediates by the name of their type, `Gc` or `Option`.
+//! The library refuses a type that is not what its name says.
 
 use crate::parts::{Library, called};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Result};
 
-/// Immediates have a number of 7 bits; the last is nobody's, for `None`.
+/// Immediates have a number of 7 bits. No variant has the last number, which stands for `None`.
 const MAX_IMMEDIATES: usize = (1 << 7) - 1;
 
-/// Pointers have one of 18.
+/// Pointers have a number of 18 bits.
 const MAX_POINTERS: usize = 1 << 18;
 
 struct Options {

@@ -8,7 +8,7 @@ use allotment::raw::{Element, Shape};
 use allotment::{Field, Gc, Heap, Local, Object, OutOfMemory, alloc, root};
 use std::ptr::NonNull;
 
-/// Keeps an object that nobody uses: the compiler believes it is looked at, and no instruction is emitted.
+/// Keeps an object that no code uses: the compiler assumes a use, and no instruction is emitted.
 #[inline(always)]
 fn keep(object: NonNull<u8>) {
     // SAFETY: nothing is executed.
@@ -45,11 +45,11 @@ probe!(
     probe_by_caller, Site<24, ByCaller, NoPrefetch>
 );
 probe!(
-    /// In code that may reach safepoints elsewhere.
+    /// In code that may reach safepoints at other places.
     probe_unique, Site<24, ByCaller, NoPrefetch>, &mut Mutator<'_>
 );
 probe!(
-    /// The default: one prefetch more.
+    /// The default: one more prefetch.
     probe_default, Site<24, ByCaller, BySize>
 );
 probe!(
@@ -57,7 +57,7 @@ probe!(
     probe_default_two_lines, Site<96, ByCaller, BySize>
 );
 probe!(
-    /// Of three.
+    /// An object that takes part of three lines.
     probe_default_three_lines, Site<144, ByCaller, BySize>
 );
 probe!(
@@ -107,7 +107,7 @@ probe_burst!(
     probe_burst_default_small, Site<56, ByCaller, BySize>
 );
 probe_burst!(
-    /// The default, for one of a line.
+    /// The default, for an object of one line.
     probe_burst_default_line, Site<64, ByCaller, BySize>
 );
 probe_burst!(

@@ -1,9 +1,11 @@
-//! `Debug` of an error is what `Display` says.
+//! `Debug` of an error prints the same text as `Display`.
 //!
-//! `main() -> Result<(), Box<dyn Error>>`, `unwrap` and `expect` show an error by `Debug`, and there a user should read what
-//! was wrong and what would be right. Refused: the derived `Debug` (fields and variants, which tell of the code).
+//! `main() -> Result<(), Box<dyn Error>>`, `unwrap` and `expect` show an error by `Debug`. A user
+//! should read there what was wrong and what would be right.
+//!
+//! Refused: the derived `Debug`. It shows fields and variants, which describe the code.
 
-/// Makes it so for errors that implement `Display`.
+/// Implements such a `Debug` for errors that implement `Display`.
 macro_rules! debug_is_display {
     ($($error:ty),+) => {
         $(impl std::fmt::Debug for $error {

@@ -1,7 +1,7 @@
 //! A garbage-collected heap that a program embeds.
 //!
-//! Every thread gets an allotment of the heap of its own, a thread-local allocation buffer (TLAB), and
-//! allocates there by bumping a pointer, with nobody to ask.
+//! Every thread gets its own allotment of the heap, a thread-local allocation buffer (TLAB). It
+//! allocates there by bumping a pointer, without synchronisation.
 //!
 //! ```
 //! use allotment::{Field, Heap, Object, OutOfMemory, alloc, root};
@@ -36,26 +36,29 @@
 //!
 //! Five types carry a program:
 //!
-//! | type | what it is |
+//! | type | meaning |
 //! |---|---|
 //! | [`Heap`] | the heap; [`Heap::builder`] makes one, [`Heap::attach`] lets a thread in |
-//! | [`Mutator`] | an attached thread; what may collect takes `&mut Mutator` |
-//! | [`Gc<T>`](Gc) | a pointer to an object; it borrows the mutator, so it ends where objects may move |
+//! | [`Mutator`] | an attached thread; functions that may collect take `&mut Mutator` |
+//! | [`Gc<T>`](Gc) | a pointer to an object; it borrows the mutator; ends where objects may move |
 //! | [`Field<W>`](Field) | a slot in an object, which holds a pointer or another [`Word`] |
-//! | [`Root<W>`](Root) | an owned reference that survives collections, and that other threads can read |
+//! | [`Root<W>`](Root) | an owned reference; survives collections; other threads can read it |
 //!
-//! [`#[derive(Object)]`](macro@Object) makes object types, [`alloc!`] allocates, and [`root!`] keeps a value in a frame.
-//! The module [`api`] has the whole safe API, and its rule. [`Array`], [`Str`], [`List`] and [`Map`] are ready-made objects.
-//! [`heap::HeapBuilder`] and [`options`] have the settings, and [`stats`] what a heap tells of itself. [`raw`] serves
-//! runtimes that access objects by themselves, and compilers.
+//! [`#[derive(Object)]`](macro@Object) makes object types, [`alloc!`] allocates, and [`root!`]
+//! keeps a value in a frame. The module [`api`] has the whole safe API, and its rule. [`Array`],
+//! [`Str`], [`List`] and [`Map`] are ready-made objects. [`heap::HeapBuilder`] and [`options`] have
+//! the settings; [`stats`] has the statistics of a heap. [`raw`] serves compilers, and runtimes
+//! with their own object access.
 //!
-//! Pages in the repository: `docs/E0502.md` (what the borrow checker's messages mean here), `docs/threads.md` (sharing,
-//! locks, races), `docs/tutorial` (a Lisp from an empty crate), `ARCHITECTURE.md`.
+//! Pages in the repository: `docs/E0502.md` (the meaning of the borrow checker's messages here),
+//! `docs/threads.md` (sharing, locks, races), `docs/tutorial` (a Lisp from an empty crate),
+//! `ARCHITECTURE.md`.
 
-// In a build for the model checker nobody calls but models; some of what the lab measures nobody else calls.
+// In a build for the model checker only models call the code. Some code that the lab measures has
+// no other caller.
 #![cfg_attr(any(loom, not(feature = "internals")), allow(dead_code, unreachable_pub, unused_imports))]
 
-// The derives name the library `::allotment`, here too.
+// The derives name the library `::allotment`, in this crate too.
 extern crate self as allotment;
 
 pub mod api;
@@ -67,7 +70,8 @@ pub mod raw;
 pub mod stats;
 mod sync;
 
-// What the lab measures and tests from outside is behind the feature `internals`. It promises nothing.
+// The feature `internals` exposes the parts that the lab measures and tests from outside. It
+// promises no stability.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod collector;

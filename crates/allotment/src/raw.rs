@@ -1,17 +1,29 @@
 //! The heap without the safe API: for runtimes with their own object access, and for compilers.
 //!
-//! The safe API is written on this layer, and a runtime that has its own layout, roots or compiler uses the same. What it
-//! owes the heap is listed as predicates at each function:
+//! The safe API is written on this layer. A runtime with its own layout, roots or compiler uses the
+//! same layer. Each function lists the caller's obligations as predicates:
 //!
 //! | to | use |
 //! |---|---|
-//! | describe objects | [`Heap::register`](crate::Heap::register) with a [`Shape`]: slots as data, or a trace function |
-//! | allocate | [`Mutator::try_alloc_raw`] with a [`Site`], [`alloc_raw`](Mutator::alloc_raw), [`make_room`](Mutator::make_room) and [`alloc_in_raw`](Mutator::alloc_in_raw) |
-//! | read and write slots | [`Mutator::load`], [`Mutator::store`]; a word is as [`reference`](fn@reference) says |
-//! | keep objects alive | [`Mutator::new_root`], [`link_word`](Mutator::link_word), [`link_root`](Mutator::link_root), [`new_weak_root`](Mutator::new_weak_root), [`RootProvider`] |
+//! | describe objects | [`Heap::register`] with a [`Shape`]: slots as data, or a trace function |
+//! | allocate | [`try_alloc_raw`] with a [`Site`], [`alloc_raw`], [`make_room`], [`alloc_in_raw`] |
+//! | access slots | [`Mutator::load`], [`Mutator::store`]; words: [`reference`](fn@reference) |
+//! | keep alive | [`new_root`], [`link_word`], [`link_root`], [`new_weak_root`], [`RootProvider`] |
 //! | keep one in place | [`Mutator::pin`] |
-//! | compile | [`Hot`], what generated code reads and writes; [`GeneratedCalls`], what it calls; the crate `allotment-jit` emits it |
-//! | stop | [`Mutator::safepoint`], [`blocking`](Mutator::blocking), [`stop_the_world`](Mutator::stop_the_world) |
+//! | compile | [`Hot`] and [`GeneratedCalls`] for generated code; `allotment-jit` emits it |
+//! | stop | [`Mutator::safepoint`], [`blocking`], [`stop_the_world`] |
+//!
+//! [`Heap::register`]: crate::Heap::register
+//! [`try_alloc_raw`]: Mutator::try_alloc_raw
+//! [`alloc_raw`]: Mutator::alloc_raw
+//! [`make_room`]: Mutator::make_room
+//! [`alloc_in_raw`]: Mutator::alloc_in_raw
+//! [`new_root`]: Mutator::new_root
+//! [`link_word`]: Mutator::link_word
+//! [`link_root`]: Mutator::link_root
+//! [`new_weak_root`]: Mutator::new_weak_root
+//! [`blocking`]: Mutator::blocking
+//! [`stop_the_world`]: Mutator::stop_the_world
 //!
 //! ```
 //! use allotment::{Heap, raw::{Shape, SlotKind, reference}};

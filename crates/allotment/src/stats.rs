@@ -1,12 +1,20 @@
-//! What a heap tells of itself: its collections, buffers, stops, memory, and faults that the verifier found.
+//! Statistics of a heap: its collections, buffers, stops, memory, and faults that the verifier
+//! found.
 //!
 //! | of | by | as |
 //! |---|---|---|
-//! | collections | [`Heap::collections`](crate::Heap::collections), `on_collection` of the builder | [`CollectionRecord`] |
-//! | buffers | [`Heap::tlab_totals`](crate::Heap::tlab_totals), [`Mutator::tlab_statistics`](crate::Mutator::tlab_statistics) | [`Totals`], [`TlabStatistics`] |
-//! | stops | [`Heap::safepoints`](crate::Heap::safepoints) | [`SafepointStatistics`] |
-//! | memory | [`Heap::memory`](crate::Heap::memory) | [`MemoryUse`] |
-//! | faults | [`Heap::verify`](crate::Heap::verify) | [`HeapCensus`], [`VerifyError`] |
+//! | collections | [`Heap::collections`], `on_collection` of the builder | [`CollectionRecord`] |
+//! | TLABs | [`Heap::tlab_totals`], [`Mutator::tlab_statistics`] | [`Totals`], [`TlabStatistics`] |
+//! | stops | [`Heap::safepoints`] | [`SafepointStatistics`] |
+//! | memory | [`Heap::memory`] | [`MemoryUse`] |
+//! | faults | [`Heap::verify`] | [`HeapCensus`], [`VerifyError`] |
+//!
+//! [`Heap::collections`]: crate::Heap::collections
+//! [`Heap::tlab_totals`]: crate::Heap::tlab_totals
+//! [`Mutator::tlab_statistics`]: crate::Mutator::tlab_statistics
+//! [`Heap::safepoints`]: crate::Heap::safepoints
+//! [`Heap::memory`]: crate::Heap::memory
+//! [`Heap::verify`]: crate::Heap::verify
 
 pub use crate::collector::sizing::{AGES, Collection, Decision, Effort, Need, Reason, Scope};
 pub use crate::collector::{

@@ -1,14 +1,15 @@
 //! Atomics, locks and threads, from `std` or from the model checker.
 //!
-//! Every lock-free protocol of this crate names its primitives through this module, so that the code
-//! that runs is the code that loom explores (`RUSTFLAGS="--cfg loom"`). The alternative, a model written
-//! beside the code, was refused: it checks the model.
+//! Every lock-free protocol of this crate takes its primitives from this module. So loom explores
+//! the same code that runs (`RUSTFLAGS="--cfg loom"`).
+//!
+//! Refused: a model written beside the code. Such a test checks the model, not the code.
 
 #[cfg(loom)]
 pub(crate) mod deque;
 
-/// Deques of which others steal, or, for the model checker, vectors with the same face: the library's are checked by
-/// its own models.
+/// Deques from which other threads steal. The model checker gets vectors with the same interface:
+/// the deque library has models of its own.
 #[cfg(not(loom))]
 pub(crate) mod deque {
     pub(crate) use crossbeam_deque::{Steal, Stealer, Worker};
@@ -23,7 +24,7 @@ pub(crate) use std::{
     thread::{Builder, JoinHandle, Thread, ThreadId, current, park, park_timeout, yield_now},
 };
 
-/// In a model time passes when others run.
+/// In a model time passes when other threads run.
 #[cfg(loom)]
 pub(crate) fn park_timeout(_time: std::time::Duration) {
     yield_now();
@@ -38,20 +39,22 @@ pub(crate) use loom::{
     thread::{Builder, JoinHandle, Thread, ThreadId, current, park, yield_now},
 };
 
-/// A wait for what another thread is about to do: first it spins, then it lets others run, in the end it sleeps.
+/// A wait for an event that another thread is about to cause. The waiting thread first spins, then
+/// yields to other threads, and finally sleeps.
 ///
-/// The end comes late: of a sleep of 50 us on a virtual machine a thread is back after 110 to 170.
+/// It sleeps late: on a virtual machine a thread returns from a sleep of 50 us after 110 to 170 us.
 #[cfg(not(loom))]
 pub(crate) struct Waiting {
     patience: crossbeam_utils::Backoff,
-    /// When it began to let others run.
+    /// The time of the first yield.
     since: Option<std::time::Instant>,
 }
 
 #[cfg(not(loom))]
 impl Waiting {
     const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
-    /// What a sleep takes: then at most twice is lost of what would have been best.
+    /// The cost of a sleep. A wait of this length before the sleep costs at most twice the best
+    /// possible time.
     const AWAKE: std::time::Duration = std::time::Duration::from_micros(150);
 
     pub(crate) fn new() -> Waiting {
@@ -63,7 +66,7 @@ impl Waiting {
         self.longer_or(|| std::thread::sleep(Waiting::SLEEP));
     }
 
-    /// The same, but that it sleeps as `sleep` does.
+    /// As [`longer`](Self::longer), but sleeps by calling `sleep`.
     pub(crate) fn longer_or(&mut self, sleep: impl FnOnce()) {
         if !self.patience.is_completed() {
             return self.patience.snooze();
@@ -76,7 +79,7 @@ impl Waiting {
     }
 }
 
-/// The same, in a model: another thread runs.
+/// The same in a model: another thread runs.
 #[cfg(loom)]
 pub(crate) struct Waiting;
 
@@ -90,7 +93,7 @@ impl Waiting {
         yield_now();
     }
 
-    /// In a model nobody sleeps.
+    /// In a model no thread sleeps.
     pub(crate) fn longer_or(&mut self, _sleep: impl FnOnce()) {
         yield_now();
     }

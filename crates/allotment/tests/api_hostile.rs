@@ -1,5 +1,5 @@
-//! Safe code that tries to break the run-time side: roots unlinked out of order or outside the heap, unwinding,
-//! moved mutators, absurd sizes, roots of other heaps.
+//! Safe code that tries to break the run-time side: roots unlinked out of order or outside the
+//! heap, unwinding, moved mutators, absurd sizes, roots of other heaps.
 #![forbid(unsafe_code)]
 #![expect(clippy::await_holding_refcell_ref, reason = "that is what these programs try")]
 
@@ -76,7 +76,8 @@ fn roots_of_futures_unlink_in_any_order() {
         .unwrap();
 }
 
-/// h05: a future that holds a root is dropped inside `blocking`, while another thread collects and walks.
+/// h05: a future that holds a root is dropped inside `blocking`, while another thread collects and
+/// walks.
 #[test]
 fn a_root_dropped_in_a_blocking_region_unlinks_under_the_lock() {
     let heap = heap();
@@ -248,7 +249,8 @@ fn absurd_lengths_are_out_of_memory() {
     });
 }
 
-/// h14: no thread is told that memory is out while garbage is all there is, whoever collects.
+/// h14: no thread gets an out-of-memory error while only garbage fills the heap, whichever thread
+/// collects.
 #[test]
 fn nobody_runs_out_of_memory_over_garbage() {
     let heap = Heap::builder().max_heap_size(4 << 20).build().unwrap();
@@ -317,7 +319,7 @@ fn a_root_of_another_heap_is_refused() {
     })
     .unwrap();
     one.attach(|mu| assert_eq!(root.get(mu).key, 1)).unwrap();
-    // A root keeps its heap's memory, whoever drops it last.
+    // A root keeps its heap's memory, whichever handle is dropped last.
     drop(one);
     std::thread::spawn(move || drop(root)).join().unwrap();
 }

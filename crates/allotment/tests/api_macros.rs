@@ -1,6 +1,6 @@
-//! What the macros do between two spans, while every object moves and freed memory is overwritten:
-//! mutators behind a field, code of the user that runs as late as it can, and the macros behind the
-//! derives, called by hand.
+//! The steps of the macros between two spans, while every object moves and freed memory is
+//! overwritten: mutators behind a field, user code that runs as late as it can, and the macros
+//! behind the derives, called by hand.
 #![forbid(unsafe_code)]
 
 mod api_common;

@@ -1,4 +1,5 @@
-//! The API at work: lists, arrays, roots, threads, and a small Lisp as an interpreter's author would write it.
+//! The API at work: lists, arrays, roots, threads, and a small Lisp as an interpreter's author
+//! would write it.
 #![forbid(unsafe_code)]
 
 mod api_common;

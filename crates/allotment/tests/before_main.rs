@@ -1,5 +1,5 @@
-//! Code that runs before the library's own initialisers, and before those of its types: constructors of each priority and
-//! of the crate `ctor`, and what runs before all of them.
+//! Code that runs before the library's own initialisers, and before those of its types:
+//! constructors of each priority and of the crate `ctor`, and the code before all of them.
 
 use allotment::Mutator;
 use allotment::{
@@ -19,10 +19,11 @@ struct Generic<T: allotment::Word> {
     value: Field<T>,
 }
 
-/// What constructors did, in order.
+/// The results of the constructors, in order.
 static DONE: Mutex<Vec<(&str, Result<(), String>)>> = Mutex::new(Vec::new());
 
-/// Types of the library and of this file, with and without parameters, through collections that move and check.
+/// Types of the library and of this file, with and without parameters, through collections that
+/// move and check.
 fn allocate(mu: &mut Mutator<'_>) {
     root!(mu, text = alloc!(mu, NewStr::from("text")).unwrap());
     root!(mu, bytes = alloc!(mu, NewBytes::from(&b"bytes"[..])).unwrap());
@@ -74,7 +75,7 @@ fn run(when: &'static str) {
     DONE.lock().unwrap().push((when, outcome));
 }
 
-/// What a program can do without `unsafe`.
+/// The operations of a program without `unsafe`.
 #[forbid(unsafe_code)]
 mod safe {
     #[ctor::ctor]

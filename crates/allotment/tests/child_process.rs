@@ -1,4 +1,5 @@
-//! What depends on the process: its environment and its limits. Each test runs itself again in a child.
+//! The facts that depend on the process: its environment and its limits. Each test runs itself
+//! again in a child.
 //!
 //! Setting a variable inside the test would race with all other tests of the process.
 
@@ -15,8 +16,8 @@ fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test of that name in a child with `ALLOTMENT_OPTIONS` and a limit for `ulimit`; what it printed, and
-/// behind that what it printed on the standard error.
+/// Runs the test of that name in a child with `ALLOTMENT_OPTIONS` and a limit for `ulimit`. Returns
+/// the standard output followed by the standard error.
 fn child(test: &str, options: &str, limit: &str) -> String {
     let program = std::env::current_exe().expect("the test's own program");
     let output = Command::new("sh")

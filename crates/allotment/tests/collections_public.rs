@@ -1,5 +1,5 @@
-//! The collections, compiled as a user's code is: outside of the library, where neither `unsafe` nor anything private can be
-//! meant.
+//! The collections, compiled as a user's code is: outside of the library, where neither `unsafe`
+//! nor anything private can be meant.
 #![forbid(unsafe_code)]
 
 #[path = "../src/collections/mod.rs"]

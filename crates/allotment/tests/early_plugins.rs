@@ -1,6 +1,8 @@
-//! Libraries that `dlopen` loads while threads allocate, and whose code runs before their initialisers.
+//! Libraries that `dlopen` loads while threads allocate, and whose code runs before their
+//! initialisers.
 //!
-//! Programs and libraries are compiled as users compile theirs, against the library that cargo built for this test.
+//! Programs and libraries are compiled as users compile theirs, against the library that cargo
+//! built for this test.
 
 #[path = "library/mod.rs"]
 mod library;
@@ -50,7 +52,7 @@ impl Built {
         built
     }
 
-    /// What the program printed, which ended well.
+    /// The output of the program, which ended well.
     fn run(&self, plugin: &str, environment: &[(&str, &str)]) -> String {
         let sysroot = rustc().args(["--print", "target-libdir"]).output().expect("rustc runs");
         let sysroot = String::from_utf8(sysroot.stdout).expect("a path");

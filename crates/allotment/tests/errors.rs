@@ -1,4 +1,4 @@
-//! What a user reads of an error by `Debug` (from `main`, `unwrap`, `expect`) is what `Display` says.
+//! The text of an error by `Debug` (from `main`, `unwrap`, `expect`) is the text of `Display`.
 
 use allotment::ForkError;
 use allotment::heap::GeometryError;
@@ -71,7 +71,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every public type that is an error has its `Debug` from the macro; none has been forgotten above.
+/// Every public error type has its `Debug` from the macro; the list above is complete.
 #[test]
 fn no_public_error_derives_debug() {
     let mut files = Vec::new();

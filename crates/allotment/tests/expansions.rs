@@ -1,9 +1,12 @@
-//! A type among the arguments of a derive's macro expands anew at each use, so it may be another type
-//! each time: programs of `tests/expansions`, with each choice of up to two expansions.
+//! A type among the arguments of a derive's macro expands anew at each use, so it may be another
+//! type each time. The tests are the programs of `tests/expansions`, with each choice of up to two
+//! expansions.
 //!
-//! Each is refused by the compiler, or runs as it should: whatever the choice, safe code does not
-//! break the heap. Refused: one choice for each hole that there was. It would be another after every
-//! change of a macro.
+//! The compiler refuses each, or it runs as it should: whatever the choice, safe code does not
+//! break the heap.
+//!
+//! Refused: one choice for each hole that there was. It would be another after every change of a
+//! macro.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -67,8 +67,8 @@ fn at(instruction: &Instruction, base: Register, offset: usize) -> bool {
         && instruction.memory_displacement64() == offset as u64
 }
 
-/// The fast path of a probe's loop: from the load of `top` to the stores of the header and of the new top, and what is prefetched
-/// then, without stores of the body in between.
+/// The fast path of a probe's loop: from the load of `top` to the stores of the header and of the
+/// new top, and the prefetches behind them, without stores of the body in between.
 fn fast_path(function: &str, limit_offset: usize) -> Vec<Instruction> {
     let code = disassemble(function);
     // The top is the load whose base register is also what the sum is stored through.
@@ -177,7 +177,7 @@ fn memory_zeroed_ahead_compares_with_the_other_limit() {
     assert_path(&fast_path("probe_ahead", Hot::ZEROED_LIMIT_OFFSET), RAW);
 }
 
-/// A function's loop: what a backward branch closes; cold code that jumps back is longer.
+/// A function's loop: the code that a backward branch closes. Cold code that jumps back is longer.
 fn innermost_loop(code: &[Instruction]) -> &[Instruction] {
     let loops = code.iter().enumerate().filter_map(|(end, branch)| {
         let target = branch.near_branch_target();
@@ -205,8 +205,8 @@ fn assert_in_registers(function: &str) {
 /// A load more for each object took 15 % of the time of one of 64 bytes on a Zen 4.
 #[test]
 fn a_loop_reaches_the_buffer_without_a_load_for_each_object() {
-    // Top, limit, header, top; in the safe API also the type's header, and two fields; of arrays the length, read and written, and of
-    // a poll the request.
+    // Top, limit, header, top. In the safe API also the type's header and two fields. For arrays
+    // the length, read and written; for a poll the request.
     let probes = [("probe_by_caller", 4), ("probe_unique", 4), ("probe_alloc_loop", 7), ("probe_poll", 7)];
     for (function, accesses) in probes {
         let code = disassemble(function);
@@ -250,8 +250,8 @@ fn dirties(instruction: &Instruction) -> bool {
     instruction.code() == Code::Mov_rm8_imm8 && instruction.immediate8() == Hot::DIRTY_CARD
 }
 
-/// What follows each store to a slot up to the store to its card, without what computes the slot's address (a loop
-/// counts it up as well).
+/// The instructions from each store to a slot up to the store to its card, without those that
+/// compute the slot's address (a loop also increments it).
 fn barriers(code: &[Instruction]) -> Vec<Vec<&Instruction>> {
     let address = |one: &Instruction| match one.mnemonic() {
         Mnemonic::Lea => true,

@@ -74,7 +74,7 @@ fn a_child_drops_a_heap_that_it_used_or_did_not_use() {
     });
 }
 
-/// The thread that looks for a time at which nobody runs is not in the child.
+/// The thread that waits for a time at which no mutator runs is not in the child.
 #[test]
 fn a_child_has_a_thread_of_its_own_that_collects_when_idle() {
     alone("a_child_has_a_thread_of_its_own_that_collects_when_idle", || {
@@ -291,7 +291,8 @@ extern "C" fn wait_at_the_loader(_: *mut c_void, _: usize, _: *mut c_void) -> i3
     1
 }
 
-/// A profiler or a backtrace walks the loaded files, and a stop of the world asks which types they bring.
+/// A profiler or a backtrace walks the loaded files, and a stop of the world searches them for
+/// types.
 #[test]
 fn a_child_collects_though_a_lost_thread_holds_the_loader_s_lock() {
     alone("a_child_collects_though_a_lost_thread_holds_the_loader_s_lock", || {

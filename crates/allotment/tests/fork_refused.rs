@@ -1,4 +1,5 @@
-//! Heaps that cannot be used in a child of `fork()`: an error or a line says why, and nothing hangs.
+//! Heaps that cannot be used in a child of `fork()`: an error or a line says why, and nothing
+//! hangs.
 
 mod fork_common;
 
@@ -35,7 +36,7 @@ fn a_child_beside_a_thread_that_ran_is_refused_and_ends_in_peace() {
             let (heap, keep) = (heap.clone(), keep.clone());
             let ended = in_child(move || {
                 refused(&heap);
-                // And a child of this one, where nobody has found out yet.
+                // And a child of this child, where no call has found out yet.
                 assert_eq!(in_child(|| refused(&heap)), WELL);
                 drop((heap, keep));
             });
@@ -202,7 +203,7 @@ fn a_thread_of_the_child_waits_for_the_one_that_forked_to_use_the_heap() {
     alone("a_thread_of_the_child_waits_for_the_one_that_forked_to_use_the_heap", || {
         let heap = heap("");
         work(&heap);
-        // Nobody is attached: any thread may.
+        // No thread is attached: any thread may use the heap.
         let ended = in_child(|| {
             let (one, other) = (&heap, &heap);
             thread::scope(|scope| {

@@ -26,8 +26,8 @@ fn heap(collector: &str, workers: usize, options: &str) -> Heap {
     Heap::builder().max_heap_size(HEAP).options(&options).expect("options").build().expect("a heap")
 }
 
-/// Allocates nodes that nobody keeps until there is no memory, or so many; the error, and the
-/// collections it took.
+/// Allocates nodes without keeping them until there is no memory, or `most` of them. Returns the
+/// error and the number of collections.
 fn waste(heap: &Heap, mu: &mut Mutator<'_>, most: usize) -> (Option<OutOfMemory>, u64) {
     let before = heap.collections().count;
     let error = (0..most).find_map(|_| alloc!(mu, node(None)).err());
@@ -78,7 +78,7 @@ fn a_nearly_full_heap_ends_after_a_bounded_number_of_collections() {
                     let before = heap.collections().count;
                     alloc!(mu, node(None)).expect("what little there is, is for who handles the failure");
                     assert_eq!(heap.collections().count, before, "{collector}");
-                    // Whoever goes on is told again, soon.
+                    // A thread that goes on soon gets the error again.
                     let (error, collections) = waste(&heap, mu, 100 * room);
                     assert!(error.is_some() && collections <= PER_STOP, "{collector}: {collections}");
                 });
@@ -129,7 +129,7 @@ fn several_threads_are_told() {
 fn the_embedder_is_asked_before_the_program_is_told() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     let builder = Heap::builder().max_heap_size(HEAP).gc_time_limit(0).on_heap_limit(|error| {
-        // The first time it is the full heap, which nobody wants to be rescued from.
+        // The first question is about the full heap, from which the hook does not rescue.
         error.gc_overhead().is_some() && ASKED.fetch_add(1, Ordering::Relaxed) == 0
     });
     let heap = builder.build().expect("a heap");

@@ -1,6 +1,8 @@
-//! The Lisp of `examples/lisp`: its programs, plain and while the heap does its worst, and what it says of wrong ones.
+//! The Lisp of `examples/lisp`: its programs, plain and under the heap's zeal modes, and its
+//! messages about wrong programs.
 //!
-//! The example's modules are compiled into this test and run in its process, so that nothing need be built before.
+//! The example's modules are compiled into this test and run in its process, so that no other
+//! binary need be built before.
 #![allow(unreachable_pub, dead_code)]
 
 #[path = "../../../examples/lisp/blocks.rs"]
@@ -38,7 +40,7 @@ mod value;
 
 use std::path::PathBuf;
 
-/// What a command printed, what it complained of, and its exit code.
+/// A command's output, its complaint, and its exit code.
 struct Ran {
     out: String,
     err: String,
@@ -57,7 +59,7 @@ fn programs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/lisp/programs")
 }
 
-/// Runs a program that is in the repository, which must print what stands beside it.
+/// Runs a program of the repository, which must print the text of the file beside it.
 fn check(program: &str, arguments: &[&str]) {
     let file = programs().join(program).with_extension("lisp");
     let expected = std::fs::read_to_string(file.with_extension("out")).expect("its output stands beside it");
@@ -67,7 +69,8 @@ fn check(program: &str, arguments: &[&str]) {
     assert_eq!(out, expected, "{program} {arguments:?}");
 }
 
-/// Runs a text as a file of that name in a directory of its own; the file's name is taken out of the complaint.
+/// Runs a text as a file of that name in a directory of its own. The file's name is removed from
+/// the complaint.
 fn run(text: &str, arguments: &[&str]) -> Ran {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("program.lisp");

@@ -1,4 +1,5 @@
-//! A storm of threads: what hundreds of them hold while they do nothing, and heaps that are small for so many.
+//! A storm of threads: the memory that hundreds of idle threads hold, and heaps that are small for
+//! so many.
 
 use allotment::options::CollectorKind;
 use allotment::raw::Shape;
@@ -90,7 +91,8 @@ fn keys<'g>(mu: &'g Mutator<'_>, mut list: Option<Gc<'g, Node>>) -> Vec<u64> {
     keys
 }
 
-/// Runs `body` on so many threads that are attached to `heap`, each with its number; what they returned.
+/// Runs `body` on that many threads that are attached to `heap`, each with its number. Returns
+/// their results.
 fn on_threads<R: Send>(
     heap: &Heap,
     threads: usize,
@@ -107,7 +109,8 @@ fn on_threads<R: Send>(
     })
 }
 
-/// The least buffers of so many threads are more than all of the heap, and more than their objects are.
+/// The least buffers of so many threads are more than all of the heap, and more than their objects
+/// are.
 #[test]
 fn a_heap_that_is_smaller_than_its_threads_buffers_is_not_out_of_memory() {
     const ROUNDS: u64 = 8;
@@ -161,7 +164,7 @@ fn a_heap_that_is_too_small_for_what_its_threads_keep_tells_each_of_them() {
             }
             length += 1;
         };
-        // Nobody lets go of anything before all have been told.
+        // No thread releases its objects before all threads have got the error.
         mu.blocking(|| together.wait());
         assert_eq!((error.bytes(), error.heap_bytes(), error.refused_by_system()), (64, LEAST, false));
         let keys = keys(mu, list.get(mu));

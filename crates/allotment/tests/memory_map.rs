@@ -1,4 +1,4 @@
-//! What the system shows of a heap: its name, its size, and which of its memory is there.
+//! The system's view of a heap: its name, its size, and the parts of its memory that are present.
 
 use allotment::Heap;
 use allotment::options::CollectorKind;

@@ -1,4 +1,5 @@
-//! A system that gives no thread: what a heap would do with several, it does with those it has.
+//! A system that gives no thread: the heap does the work of several threads with the threads it
+//! has.
 
 mod fork_common;
 
@@ -26,7 +27,8 @@ unsafe extern "C" {
 /// From here on this process has a user that may have so many threads in all its processes.
 fn limit_threads(most: u64) {
     let limit = Limit { soft: most, hard: most };
-    // SAFETY: the limit is this function's own. The user is changed for good, in a process of the test's own: root has no limit.
+    // SAFETY: the limit is this function's own. The user is changed permanently, in a process of
+    // the test's own: root has no limit.
     unsafe {
         assert_eq!(setrlimit(RLIMIT_NPROC, &limit), 0);
         assert!(geteuid() != 0 || setuid(NOBODY) == 0);

@@ -1,4 +1,4 @@
-//! What the README shows is what the examples run.
+//! The README shows the code that the examples run.
 
 #[test]
 fn the_example_of_the_readme_is_the_one_that_runs_and_has_twenty_lines() {

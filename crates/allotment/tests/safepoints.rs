@@ -1,5 +1,5 @@
-//! Whatever is called a safepoint is one: who does nothing else, again and again, does not keep a
-//! stop of the world waiting.
+//! Every function that is called a safepoint is one: a thread that only calls it, again and again,
+//! does not keep a stop of the world waiting.
 
 use allotment::Mutator;
 use allotment::raw::{Element, Shape, ShapeRef};
@@ -86,7 +86,7 @@ fn stops_beside(heap: &Heap, what: &str, over: &AtomicBool, body: impl FnOnce(&m
     });
 }
 
-/// The same for who does `turn` again and again.
+/// The same for a thread that does `turn` again and again.
 fn stops_beside_turns(heap: &Heap, what: &str, mut turn: impl FnMut(&mut Mutator<'_>) + Send) {
     let over = AtomicBool::new(false);
     stops_beside(heap, what, &over, |mu| {

@@ -1,7 +1,9 @@
-//! `docs/tutorial` does what it says: whoever types its blocks has a crate that compiles after each chapter, and in the end
-//! the Lisp of `examples/lisp`; and what it calls mistakes are those errors.
+//! `docs/tutorial` keeps its promises. A reader who types its blocks has a crate that compiles
+//! after each chapter, and in the end the Lisp of `examples/lisp`. Each block marked as a mistake
+//! gives the named errors.
 //!
-//! Refused: rustdoc's tests of code blocks, each a program of its own; a tutorial's blocks are parts of one.
+//! Refused: rustdoc's tests of code blocks, each a program of its own. A tutorial's blocks are
+//! parts of one program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -35,11 +37,11 @@ fn chapters() -> Vec<(String, String)> {
     chapters
 }
 
-/// Types what a chapter shows; its mistakes.
+/// Types the blocks of a chapter. Returns its mistakes.
 fn follow(chapter: &str, files: &mut Files) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     let mut lines = chapter.lines();
-    // Whoever reads the page sees no more of the first line of a block than its colours.
+    // The page shows its reader only the colours of a block's first line.
     let mut above = "";
     while let Some(line) = lines.next() {
         let before = above;
@@ -91,7 +93,7 @@ fn library() -> (PathBuf, PathBuf) {
     (newest.expect("cargo has built the library"), deps)
 }
 
-/// What rustc complains of; nothing if the crate compiles.
+/// The errors of rustc; nothing if the crate compiles.
 fn compile(files: &Files) -> Option<String> {
     let (library, deps) = library();
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,8 +1,10 @@
-//! The guarantee, as programs that must not compile: each file of `tests/ui` with the error that its first line names.
+//! The guarantee, as programs that must not compile: each file of `tests/ui` with the error that
+//! its first line names.
 //!
 //! They are compiled as users compile theirs, against the library that cargo built for this test.
-//! `UI=part` compiles only those whose names contain `part`. Refused: a tool that compares whole
-//! messages, which change with every compiler.
+//! `UI=part` compiles only those whose names contain `part`.
+//!
+//! Refused: a tool that compares whole messages, which change with every compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +28,7 @@ fn library() -> (PathBuf, PathBuf) {
     (newest.expect("cargo has built the library"), deps)
 }
 
-/// Whether a program compiles, and what the compiler says.
+/// Whether a program compiles, and the compiler's output.
 fn compile(library: &Path, deps: &Path, file: &Path, text: &str, out: &Path) -> (bool, String) {
     // A library without code is cheap to make. Assertions about generic types come with code, so a
     // program with a `main` is compiled to code.

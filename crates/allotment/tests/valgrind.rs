@@ -1,4 +1,5 @@
-//! A program runs under valgrind: that is how embedders look for their own errors, and what they do not own must not end it.
+//! A program runs under valgrind, with which embedders search for their own errors. Code that is
+//! not their own must not end the program.
 
 use allotment::{Field, Heap, List, Map, NewList, NewMap, NewStr, Object, Str, Unboxed, alloc, pass, root};
 use std::process::Command;
@@ -12,7 +13,7 @@ struct Node {
     key: u64,
 }
 
-/// What an embedder does: threads allocate, hold roots and collect.
+/// The work of an embedder: threads allocate, hold roots and collect.
 fn program(options: &str) {
     let heap = Heap::builder().max_heap_size(16 << 20).options(options).unwrap().build().unwrap();
     std::thread::scope(|scope| {

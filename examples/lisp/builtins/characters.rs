@@ -8,7 +8,7 @@ use allotment::{Mutator, NewStr, alloc, root};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Bytes of a string that is made of a list.
+/// Most bytes of a string that is made of a list.
 const LONGEST: usize = 1 << 30;
 
 pub const ALL: &[Builtin] = &[

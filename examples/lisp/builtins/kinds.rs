@@ -1,10 +1,12 @@
-//! What a builtin is, and how it gets at its arguments.
+//! The builtins: their kinds, and their access to arguments.
 //!
-//! There are three kinds of them, by what they may do. Those that only look take `&Mutator`: no safepoint, so bare values
-//! everywhere. Those that make something take `&mut Mutator`, and find their arguments on the stack
-//! again after each allocation. Arithmetic gives a number of Rust, which the machine puts into a word
-//! or, if it is a float, into an object. Refused: one signature for all (`car` would pay for the live
-//! list of a call that might collect).
+//! There are three kinds, by the effects that a builtin may have. A builtin that only looks takes
+//! `&Mutator`: there is no safepoint, so all its values are bare. A builtin that makes something
+//! takes `&mut Mutator`, and finds its arguments on the stack again after each allocation.
+//! Arithmetic gives a number of Rust; the machine puts it into a word or, if it is a float, into an
+//! object.
+//!
+//! Refused: one signature for all. `car` would pay for the live list of a call that might collect.
 
 use crate::fault::Fault;
 use crate::lisp::Lisp;
@@ -21,14 +23,14 @@ pub enum Body {
     Look(Look),
     Make(Make),
     Number(Compute),
-    /// The machine does it.
+    /// The machine executes it.
     Apply,
 }
 
 #[derive(Clone, Copy)]
 pub struct Builtin {
     pub name: &'static str,
-    /// How many arguments it takes.
+    /// The least number of arguments.
     pub least: usize,
     pub most: usize,
     pub body: Body,
@@ -60,10 +62,10 @@ impl Builtin {
     }
 }
 
-/// `apply`, which the machine does.
+/// `apply`, which the machine executes.
 pub const APPLY: Builtin = Builtin { name: "apply", least: 2, most: ANY, body: Body::Apply };
 
-/// Where the arguments of a call lie on the stack.
+/// The place of a call's arguments on the stack.
 #[derive(Clone, Copy)]
 pub struct Args {
     pub base: usize,
@@ -99,7 +101,7 @@ typed! {
 }
 
 impl Args {
-    /// An argument; those left out are `Unbound`.
+    /// An argument; a missing argument is `Unbound`.
     #[inline]
     pub fn get<'g>(self, mu: &'g Mutator<'_>, lisp: &Lisp<'_, '_>, n: usize) -> Val<'g> {
         if n < self.count { lisp.stack.get(mu, self.base + n).unwrap_or(Val::Unbound) } else { Val::Unbound }
@@ -112,7 +114,7 @@ impl Args {
         }
     }
 
-    /// An argument that counts or indexes.
+    /// An argument that is a count or an index.
     pub fn index(self, mu: &Mutator<'_>, lisp: &Lisp<'_, '_>, n: usize) -> Result<usize, Fault> {
         match self.get(mu, lisp, n) {
             Val::Int(n) if n.get() >= 0 => Ok(n.get() as usize),
@@ -121,7 +123,8 @@ impl Args {
     }
 }
 
-/// Replaces a call of `apply` on the stack by the call it is to make; how many arguments that has.
+/// Replaces a call of `apply` on the stack by the call that it asks for. Returns the number of
+/// arguments of that call.
 pub fn spread(mu: &Mutator<'_>, lisp: &mut Lisp<'_, '_>, args: Args) -> Result<usize, Fault> {
     let list = args.get(mu, lisp, args.count - 1);
     for n in 0..args.count - 1 {

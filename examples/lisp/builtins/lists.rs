@@ -1,4 +1,4 @@
-//! Pairs and lists, and what all values have.
+//! Pairs and lists, and operations on all values.
 
 use super::kinds::{ANY, Args, Builtin, wrong};
 use crate::compiler::length;
@@ -140,7 +140,7 @@ fn associated<'g>(
     }
 }
 
-/// Pushes the elements of all lists but the last, and makes one list of them that ends in that one.
+/// Pushes the elements of all lists but the last, and makes one list of them that ends in the last.
 fn append<'m>(mu: &'m mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, args: Args) -> Result<Val<'m>, Fault> {
     let height = lisp.stack.len();
     let Some(last) = args.count.checked_sub(1) else { return Ok(Val::Nil) };
@@ -152,7 +152,7 @@ fn append<'m>(mu: &'m mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, args: Args) -> R
     list(mu, &mut lisp.stack, height, tail)
 }
 
-/// The cursor and the list so far are bare; the live list carries one over the allocation, the
+/// The cursor and the list so far are bare. The live list carries one over the allocation, the
 /// initialiser the other.
 fn reverse<'m>(mu: &'m mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, args: Args) -> Result<Val<'m>, Fault> {
     let mut rest = args.get(mu, lisp, 0);

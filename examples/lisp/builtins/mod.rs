@@ -1,4 +1,4 @@
-//! The functions written in Rust, by what they work on.
+//! The functions written in Rust, grouped by the values that they work on.
 
 mod characters;
 mod kinds;
@@ -11,7 +11,7 @@ mod vectors;
 pub use kinds::{Args, Body, Builtin, spread};
 use std::sync::LazyLock;
 
-/// All of them; `Val::Builtin` holds the place.
+/// All builtins. `Val::Builtin` holds an index into this list.
 pub static ALL: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
     [&[kinds::APPLY], lists::ALL, numeric::ALL, characters::ALL, vectors::ALL, tables::ALL, ports::ALL]
         .concat()

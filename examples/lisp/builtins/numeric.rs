@@ -1,4 +1,4 @@
-//! Arithmetic: integers while they fit, floats when one of the operands is one.
+//! Arithmetic: integers as long as they fit; a float as soon as one operand is a float.
 
 use super::kinds::{ANY, Args, Builtin, wrong};
 use crate::fault::Fault;
@@ -82,7 +82,7 @@ fn number(mu: &Mutator<'_>, lisp: &Lisp<'_, '_>, args: Args, n: usize) -> Result
     Number::of(value).ok_or_else(|| wrong("numbers", value))
 }
 
-/// Combines all arguments; begins with the first if `from` is 1, else with `first`.
+/// Combines all arguments. Begins with the first argument if `from` is 1, else with `first`.
 #[inline]
 fn fold(
     mu: &Mutator<'_>,
@@ -103,7 +103,7 @@ fn fold(
     Ok(result)
 }
 
-/// Integers that divide without rest give an integer, all others a float.
+/// Integers that divide without remainder give an integer, all others a float.
 fn divide(mu: &Mutator<'_>, lisp: &Lisp<'_, '_>, args: Args) -> Result<Number, Fault> {
     let (mut result, from) =
         if args.count == 1 { (Number::Int(1.into()), 0) } else { (number(mu, lisp, args, 0)?, 1) };

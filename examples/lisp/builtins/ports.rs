@@ -36,7 +36,7 @@ pub const ALL: &[Builtin] = &[
         let text: String = pieces.iter().rev().map(|piece| &**piece).collect();
         Ok(Val::Text(alloc!(mu, NewStr::from(&*text))?))
     }),
-    // What is written without naming a port goes there; the port it went to before.
+    // Sets the port for output without a named port. The value is the former port.
     Builtin::look("set-current-output!", 1, 1, |mu, lisp, args| {
         let before = lisp.output.get(mu);
         match args.get(mu, lisp, 0) {
@@ -76,7 +76,7 @@ fn peek(mu: &Mutator<'_>, port: Gc<'_, Input>) -> Option<char> {
     port.text.load(mu)[port.position.get()..].chars().next()
 }
 
-/// Writes to the port that is that argument, or to the current one.
+/// Writes to the port in that argument, or to the current one.
 fn put<'m>(
     mu: &'m mut Mutator<'_>,
     lisp: &mut Lisp<'_, '_>,

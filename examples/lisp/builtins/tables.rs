@@ -1,8 +1,8 @@
 //! Hash tables whose keys are equal by content.
 //!
-//! A table is an object with an array of buckets; a bucket is a list of entries, and an entry is a pair
-//! that `set-cdr!` would do for. A key's hash is that of its content, so tables need no change when a
-//! collection moves everything.
+//! A table is an object with an array of buckets. A bucket is a list of entries, and an entry is a
+//! pair that `set-cdr!` can change. A key's hash is that of its content, so tables need no change
+//! when a collection moves all objects.
 
 use super::kinds::{Args, Builtin};
 use crate::equality::{equal, hash};
@@ -43,7 +43,7 @@ pub const ALL: &[Builtin] = &[
                 bucket = pair.cdr.load(mu);
             }
         }
-        // The entries belong to the table: the program gets copies.
+        // The entries belong to the table. The program gets copies.
         for at in height..lisp.stack.len() {
             if let Some(Val::Pair(entry)) = lisp.stack.get(mu, at) {
                 let copy = alloc!(mu, NewPair { car: entry.car.load(mu), cdr: entry.cdr.load(mu) })?;
@@ -83,7 +83,8 @@ fn set<'m>(mu: &'m mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, args: Args) -> Resu
         grow(mu, lisp, args)?;
     }
     let entry = alloc!(mu, NewPair { car: args.get(mu, lisp, 1), cdr: args.get(mu, lisp, 2) })?;
-    // The place is not known yet, so the rest is filled in when it is: nothing may be allocated between.
+    // The place is not known yet, so the rest is filled in later. No allocation may happen in
+    // between.
     let pair = alloc!(mu, NewPair { car: Val::Pair(entry), cdr: Val::Nil })?;
     let table = args.table(mu, lisp, 0)?;
     let place = bucket(mu, table, args.get(mu, lisp, 1));
@@ -93,7 +94,7 @@ fn set<'m>(mu: &'m mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, args: Args) -> Resu
     Ok(Val::Unspecified)
 }
 
-/// Twice as many buckets; the pairs are used again.
+/// Doubles the number of buckets, and uses the pairs again.
 fn grow(mu: &mut Mutator<'_>, lisp: &Lisp<'_, '_>, args: Args) -> Result<(), Fault> {
     let len = args.table(mu, lisp, 0)?.buckets.load(mu).len();
     let new = alloc!(mu, NewArray::new(len * 2, Val::Nil))?;

@@ -1,4 +1,5 @@
-//! The allocation sequence in Cranelift's form: the emitter's, but for the prefetch, of which Cranelift knows no instruction.
+//! The allocation sequence in Cranelift's form. It is the emitter's sequence without the prefetch,
+//! for which Cranelift has no instruction.
 //!
 //! ```text
 //! object = load mutator + top
@@ -9,8 +10,11 @@
 //! made(object): header, length
 //! ```
 //!
-//! Cranelift makes of it what the emitter emits, but for an instruction: it loads the limit to compare with a register.
-//! Refused: a load for a prefetch (it faults beyond the heap's end, and waits where a prefetch does not).
+//! Cranelift generates the emitter's code with one more instruction: it loads the limit into a
+//! register before the compare.
+//!
+//! Refused: a load in place of a prefetch. It faults beyond the heap's end, and waits where a
+//! prefetch does not.
 
 use super::lowering::{Callee, Lowering, cold, enter, leave_above, offset_by, trusted};
 use super::zeroes;
@@ -22,7 +26,7 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 
-/// What one bump allocates.
+/// The contents of one bump.
 struct Bump<'a> {
     first: Allocation<Value>,
     all: &'a [Allocation<Value>],
@@ -31,14 +35,15 @@ struct Bump<'a> {
 }
 
 impl Lowering {
-    /// Allocates objects of constant sizes: their addresses. Several are one bump and one compare, and lie one behind
-    /// the other.
+    /// Allocates objects of constant sizes and returns their addresses. Several objects are one
+    /// bump and one compare, and lie one behind the other.
     ///
-    /// Where there is no room the function goes on in `out_of_memory`, a block without parameters. The call of the slow
-    /// path is a safepoint; the objects are declared to need a stack map.
+    /// If there is no room, the function continues in `out_of_memory`, a block without parameters.
+    /// The call of the slow path is a safepoint. The objects are declared to need a stack map.
     ///
     /// # Errors
-    /// [`EmitError`], and then nothing was built; [`EmitError::InRegister`] for an allocation whose size is in a register.
+    /// [`EmitError`], and then nothing was built; [`EmitError::InRegister`] for an allocation whose
+    /// size is in a register.
     pub fn allocate(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -56,7 +61,8 @@ impl Lowering {
         Ok(self.bump(builder, &Bump { first, all: &all, total, offsets }, out_of_memory))
     }
 
-    /// Allocates an array of `length` elements, an `i64`: its address. As [`allocate`](Self::allocate).
+    /// Allocates an array of `length` elements, an `i64`, and returns its address. As
+    /// [`allocate`](Self::allocate).
     ///
     /// # Errors
     /// [`EmitError`], and then nothing was built.
@@ -70,8 +76,9 @@ impl Lowering {
         Ok(self.one(builder, Allocation::with_length_in(shape, length)?, out_of_memory))
     }
 
-    /// Allocates an object of that header and of `bytes`, an `i64` that is a multiple of 8 of at least 16: its address. With a
-    /// shape that has a tail the caller writes the length. As [`allocate`](Self::allocate).
+    /// Allocates an object with that header and of `bytes`, an `i64` that is a multiple of 8 and at
+    /// least 16. Returns its address. If the shape has a tail, the caller writes the length. As
+    /// [`allocate`](Self::allocate).
     pub fn allocate_sized(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -82,10 +89,11 @@ impl Lowering {
         self.one(builder, Allocation::with_bytes_in(header, bytes), out_of_memory)
     }
 
-    /// Allocates by calling a [`stub`](crate::Emitter::stub), which prefetches as the heap's options say, and initialises as the
-    /// stub does; `size` is its size or length, an `i64`, where it takes one. As [`allocate`](Self::allocate).
+    /// Allocates by calling a [`stub`](crate::Emitter::stub). The stub prefetches by the heap's
+    /// options and initialises the object in its own way. `size` is the stub's size or length, an
+    /// `i64`, if it takes one. As [`allocate`](Self::allocate).
     ///
-    /// [`FunctionMaps::of_stub`](super::FunctionMaps::of_stub) is to be added to the stack maps.
+    /// Add [`FunctionMaps::of_stub`](super::FunctionMaps::of_stub) to the stack maps.
     pub fn allocate_by_stub(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -124,9 +132,9 @@ impl Lowering {
         objects
     }
 
-    /// From the top to the store of the new one.
+    /// The part from the load of the top to the store of the new top.
     fn fast(&self, builder: &mut FunctionBuilder<'_>, bump: &Bump<'_>, slow: Block, made: Block) {
-        // Beyond what is in line the sum could wrap: the heap does the arithmetic.
+        // Above the inline limit the sum could wrap: the heap does the arithmetic.
         match bump.first.size {
             Size::Constant { .. } => {}
             Size::Bytes { place } => {
@@ -186,10 +194,10 @@ impl Lowering {
         }
     }
 
-    /// What a call of a function that allocates returns.
+    /// The result of a call to an allocating function.
     fn called(&mut self, builder: &mut FunctionBuilder<'_>, callee: Callee, arguments: &[Value]) -> Value {
         let result = self.call(builder, callee, arguments, true);
-        // A function of the embedder's without a result is an allocator without memory.
+        // An embedder's function without a result counts as an allocator without memory.
         result.unwrap_or_else(|| builder.ins().iconst(I64, 0))
     }
 

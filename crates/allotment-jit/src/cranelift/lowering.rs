@@ -1,12 +1,14 @@
-//! A function's way to its heap: calls, stores, loads and polls in Cranelift's form.
+//! The accesses of a function to its heap: calls, stores, loads and polls in Cranelift's form.
 //!
-//! Each of them reads and writes the mutator's hot part as the emitted code does, at the same offsets. A poll reads what
-//! another thread writes, as an atomic: Cranelift may join plain loads of the same place, and a loop whose poll was joined
-//! with one in front of it would never see a stop. An allocation's limit is a plain load: behind each lies a store of the
-//! top, or a call.
+//! Each of them uses the mutator's hot part as the emitted code does, at the same offsets. A poll
+//! reads a word that another thread writes, as an atomic: Cranelift may join plain loads of the
+//! same place. If the poll of a loop were joined with a load in front of it, the loop would never
+//! see a stop. An allocation's limit is a plain load, because a store of the top, or a call,
+//! follows each one.
 //!
-//! A slow path is called by its address, a constant of this process, or as a function that the embedder declared: Cranelift's
-//! own linking of symbols wants a module, which a form for any embedder cannot ask for.
+//! A slow path is called by its address, a constant of this process, or as a function that the
+//! embedder declared. Cranelift's own linking of symbols needs a module, and a form for any
+//! embedder cannot demand one.
 
 use crate::Initialise;
 use allotment::raw::{GeneratedCalls, Hot};
@@ -18,17 +20,18 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 
-/// What a call calls.
+/// The target of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
     /// The address of a C function of this process, built into the code.
     Address(usize),
-    /// A function that the embedder declared in the function being built, with [`CallConv::SystemV`], an `i64` for each
-    /// argument, and an `i64` for a result: a symbol, for code that is linked later.
+    /// A function that the embedder declared in the function being built, with
+    /// [`CallConv::SystemV`], an `i64` for each argument, and an `i64` for a result. It is a
+    /// symbol, for code that is linked later.
     Function(FuncRef),
 }
 
-/// What the slow paths call: as [`GeneratedCalls`], which is where the arguments are told.
+/// The targets of the slow paths. [`GeneratedCalls`] describes their arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Calls {
     /// Memory that need not be zero.
@@ -41,7 +44,7 @@ pub struct Calls {
     pub allocate_array_zeroed: Callee,
     /// A safepoint.
     pub safepoint: Callee,
-    /// The embedder's own [`LoadHook`](crate::LoadHook); without one loads are loads alone.
+    /// The embedder's own [`LoadHook`](crate::LoadHook). Without a hook, loads are plain loads.
     pub load_hook: Option<Callee>,
 }
 
@@ -60,46 +63,48 @@ impl Default for Calls {
     }
 }
 
-/// Builds what a function asks of its heap into a [`FunctionBuilder`]; of one function only.
+/// Builds a function's heap operations into a [`FunctionBuilder`]. A value serves one function
+/// only.
 ///
-/// Each method appends to the current block, and leaves a new one current where it needs a slow path. The embedder seals
-/// the blocks that it made itself.
+/// Each method appends to the current block. If it needs a slow path, it leaves a new block
+/// current. The embedder seals the blocks that it made itself.
 #[derive(Debug)]
 pub struct Lowering {
     pub(super) mutator: Value,
     pub(super) initialise: Initialise,
     pub(super) calls: Calls,
-    /// Of each number of arguments, with or without a result.
+    /// The signature for each number of arguments, with or without a result.
     signatures: Vec<(usize, bool, SigRef)>,
 }
 
 impl Lowering {
-    /// Everything through `mutator`, an `i64`: [`Mutator::hot`](allotment::Mutator::hot). Memory is zeroed ahead
-    /// ([`Initialise::Ahead`]), which brings it to the cache as a prefetch would.
+    /// Builds all operations on `mutator`, an `i64`: [`Mutator::hot`](allotment::Mutator::hot).
+    /// Memory is zeroed ahead ([`Initialise::Ahead`]), which brings it into the cache as a prefetch
+    /// would.
     pub fn new(mutator: Value) -> Lowering {
         Lowering { mutator, initialise: Initialise::Ahead, calls: Calls::default(), signatures: Vec::new() }
     }
 
-    /// Who writes what is behind the headers, from here on.
+    /// Sets the writer of the memory behind the headers, from here on.
     pub fn initialise(&mut self, initialise: Initialise) -> &mut Lowering {
         self.initialise = initialise;
         self
     }
 
-    /// What the slow paths call, from here on.
+    /// Sets the targets of the slow paths, from here on.
     pub fn calls(&mut self, calls: Calls) -> &mut Lowering {
         self.calls = calls;
         self
     }
 
     /// Stores a reference at `base + offset` and dirties the slot's card, as
-    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until the thread's next safepoint: a
-    /// plain store does.
+    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until
+    /// the thread's next safepoint: a plain store is enough.
     pub fn store(&self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
         builder.ins().store(trusted(), value, base, offset);
         let slot = offset_by(builder, base, offset.into());
         let card = builder.ins().ushr_imm_u(slot, i64::from(Hot::CARD_SHIFT));
-        // It never changes, and is there wherever the mutator is.
+        // The field never changes, and exists wherever the mutator does.
         let constant = trusted().with_readonly().with_can_move();
         let cards = builder.ins().load(I64, constant, self.mutator, Hot::CARDS_OFFSET as i32);
         let card = builder.ins().iadd(card, cards);
@@ -107,8 +112,8 @@ impl Lowering {
         builder.ins().store(trusted(), dirty, card, 0);
     }
 
-    /// Loads a reference from `base + offset`, hands it to [`Calls::load_hook`] while that is on, and declares it to need a
-    /// stack map.
+    /// Loads a reference from `base + offset`, passes it to [`Calls::load_hook`] while that hook is
+    /// on, and declares it to need a stack map.
     pub fn load(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
         let loaded = builder.ins().load(I64, trusted(), base, offset);
         let value = match self.calls.load_hook {
@@ -139,7 +144,7 @@ impl Lowering {
         value
     }
 
-    /// Asks whether a stop is requested, and comes to a safepoint then.
+    /// Checks whether a stop is requested, and then comes to a safepoint.
     pub fn poll(&mut self, builder: &mut FunctionBuilder<'_>) {
         let (stop, go_on) = (cold(builder), builder.create_block());
         let requested = offset_by(builder, self.mutator, Hot::REQUESTED_OFFSET as i64);
@@ -151,7 +156,7 @@ impl Lowering {
         enter(builder, go_on);
     }
 
-    /// Calls a C function of numbers; its result, if it has one.
+    /// Calls a C function with numbers as arguments. Returns its result, if it has one.
     pub(super) fn call(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -194,20 +199,20 @@ pub(super) fn offset_by(builder: &mut FunctionBuilder<'_>, base: Value, offset: 
     if offset == 0 { base } else { builder.ins().iadd_imm_s(base, offset) }
 }
 
-/// A block out of line.
+/// A new cold block.
 pub(super) fn cold(builder: &mut FunctionBuilder<'_>) -> Block {
     let block = builder.create_block();
     builder.set_cold_block(block);
     block
 }
 
-/// Goes on in a block that nothing else will jump to.
+/// Continues in a block that no other code will jump to.
 pub(super) fn enter(builder: &mut FunctionBuilder<'_>, block: Block) {
     builder.seal_block(block);
     builder.switch_to_block(block);
 }
 
-/// Leaves for `slow` where `left > right`, as unsigned numbers, and goes on otherwise.
+/// Branches to `slow` if `left > right`, as unsigned numbers, and continues otherwise.
 pub(super) fn leave_above(builder: &mut FunctionBuilder<'_>, left: Value, right: Value, slow: Block) {
     let above = builder.ins().icmp(IntCC::UnsignedGreaterThan, left, right);
     let below = builder.create_block();

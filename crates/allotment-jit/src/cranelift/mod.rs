@@ -1,4 +1,5 @@
-//! The same allocations in Cranelift's intermediate form, for embedders whose compiler is Cranelift. Feature `cranelift`.
+//! The same allocations in Cranelift's intermediate form, for embedders whose compiler is
+//! Cranelift. Feature `cranelift`.
 //!
 //! | to | use |
 //! |---|---|
@@ -6,30 +7,36 @@
 //! | let a collection find the function's references | [`FunctionMaps`], [`StackMaps`] |
 //! | have both in one step, with `cranelift-jit` | [`Program`] |
 //!
-//! What is allocated is said as it is to the [`Emitter`](crate::Emitter): an [`Allocation`](crate::Allocation) with a header and
-//! a size. Registers are Cranelift's own business here; a size that is not a constant is a value.
+//! An allocation is described as for the [`Emitter`](crate::Emitter): an
+//! [`Allocation`](crate::Allocation) with a header and a size. Cranelift assigns the registers
+//! itself; a size that is not a constant is a value.
 //!
 //! # No prefetch
 //!
-//! Cranelift has no instruction that prefetches, so `AllocatePrefetch` options say nothing here. In its place memory is
-//! zeroed a window ahead, which brings it to the first-level cache before it is used: [`Initialise::Ahead`](crate::Initialise) is
-//! the default of this form. Who wants HotSpot's prefetches calls a [`stub`](crate::Emitter::stub):
+//! Cranelift has no prefetch instruction, so `AllocatePrefetch` options have no effect here.
+//! Instead, memory is zeroed a window ahead, which brings it into the first-level cache before its
+//! use: [`Initialise::Ahead`](crate::Initialise) is the default of this form. An embedder that
+//! wants HotSpot's prefetches calls a [`stub`](crate::Emitter::stub):
 //! [`Lowering::allocate_by_stub`].
 //!
 //! # References
 //!
-//! Objects move in the call of a slow path. Cranelift spills values that were declared to need a stack map around every
-//! call, and loads them again behind it; what [`Lowering`] allocates and loads is declared. The embedder declares the
-//! others: a function's parameters, results of its own calls
-//! ([`declare_value_needs_stack_map`](cranelift_frontend::FunctionBuilder::declare_value_needs_stack_map)), and variables
-//! ([`declare_var_needs_stack_map`](cranelift_frontend::FunctionBuilder::declare_var_needs_stack_map)). What is computed from a
-//! reference, such as a slot's address, must not live across a call.
+//! Objects move in the call of a slow path. Around every call, Cranelift spills the values that
+//! were declared to need a stack map, and loads them again behind it. Values that [`Lowering`]
+//! allocates and loads are declared. The embedder declares the others: a function's parameters,
+//! results of its own calls ([`declare_value_needs_stack_map`][values]), and variables
+//! ([`declare_var_needs_stack_map`][variables]). A value computed from a reference, such as a
+//! slot's address, must not live across a call.
 //!
-//! While a thread is in a slow path, its hot part says which frame it called from. [`StackMaps`] looks the frame's return address
-//! up, visits the slots, and goes on with its callers through their frame pointers until one is no function that it knows.
-//! Generated code may call functions of the embedder's in Rust, but must not be on the stack below one that reaches a
-//! safepoint by itself: the walk ends at the Rust frame, and what lies beyond it is not visited. [`StackMaps::add`] has this
-//! as predicates.
+//! While a thread is in a slow path, its hot part names the frame that made the call. [`StackMaps`]
+//! looks up the frame's return address and visits the slots. It goes on with the callers through
+//! their frame pointers until it meets an unknown function. Generated code may call functions of
+//! the embedder's in Rust. But it must not be on the stack below a Rust function that reaches a
+//! safepoint by itself: the walk ends at the Rust frame, and the frames beyond it are not visited.
+//! [`StackMaps::add`] states this as predicates.
+//!
+//! [values]: cranelift_frontend::FunctionBuilder::declare_value_needs_stack_map
+//! [variables]: cranelift_frontend::FunctionBuilder::declare_var_needs_stack_map
 //!
 //! ```
 //! use allotment::{Heap, raw::{Hot, Shape, SlotKind}};
@@ -39,7 +46,8 @@
 //! use cranelift_module::{Linkage, Module};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Everything moves at each allocation.
-//! let heap = Heap::builder().max_heap_size(16 << 20).options("ZealInterval=1,+ZealMove")?.build()?;
+//! let heap =
+//!     Heap::builder().max_heap_size(16 << 20).options("ZealInterval=1,+ZealMove")?.build()?;
 //! let cell = heap.register(Shape::fixed("Cell", 16).slot("next", 8, SlotKind::Strong))?;
 //! let mut program = Program::new(&[])?;
 //! heap.add_root_provider(Box::new(program.stack_maps().clone()));
@@ -76,8 +84,10 @@
 //! let code = program.module().get_finalized_function(two);
 //! heap.attach(|mutator| {
 //!     // SAFETY: a function of a mutator that returns an address.
-//!     let two: unsafe extern "C" fn(*const Hot) -> *const [u64; 2] = unsafe { std::mem::transmute(code) };
-//!     // SAFETY: this thread's hot part. Every reference was declared, and calls are those of the lowering.
+//!     let two: unsafe extern "C" fn(*const Hot) -> *const [u64; 2] =
+//!         unsafe { std::mem::transmute(code) };
+//!     // SAFETY: this thread's hot part. Every reference was declared, and calls are those of the
+//!     // lowering.
 //!     let second = unsafe { two(mutator.hot()) };
 //!     // SAFETY: a new object of two words.
 //!     let [header, first] = unsafe { *second };

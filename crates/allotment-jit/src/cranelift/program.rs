@@ -1,8 +1,9 @@
 //! Functions compiled with `cranelift-jit`, and their stack maps in the same step.
 //!
-//! Code and maps belong together: a function that runs before its maps are known loses its references in the first
-//! collection. So whoever defines a function here has it run only from [`Program::finish`] on. An embedder with a module of
-//! its own does the same with [`FunctionMaps`] and [`StackMaps::add`].
+//! Code and maps belong together: a function that runs before its maps are known loses its
+//! references in the first collection. So a function that is defined here can run only from
+//! [`Program::finish`] on. An embedder with a module of its own does the same with [`FunctionMaps`]
+//! and [`StackMaps::add`].
 
 use super::{FunctionMaps, StackMapError, StackMaps};
 use cranelift_codegen::settings::{self, Configurable, Flags, SetError};
@@ -10,7 +11,7 @@ use cranelift_codegen::{CodegenError, Context};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
 
-/// Why there is no program.
+/// The reason why there is no program.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
@@ -26,7 +27,7 @@ pub enum ProgramError {
     /// A function cannot be declared, defined or linked.
     #[error(transparent)]
     Module(#[from] Box<ModuleError>),
-    /// A function's stack maps are of no use.
+    /// A function's stack maps are unusable.
     #[error(transparent)]
     StackMap(#[from] StackMapError),
 }
@@ -42,23 +43,23 @@ impl From<ModuleError> for ProgramError {
 pub struct Program {
     module: JITModule,
     maps: StackMaps,
-    /// Defined, and not linked yet.
+    /// Functions that are defined and not linked yet.
     defined: Vec<(FuncId, FunctionMaps)>,
-    /// The addresses of those that are linked.
+    /// The addresses of the linked functions.
     linked: Vec<usize>,
 }
 
 impl Program {
-    /// No functions yet. Those that are declared as imports are found among `symbols`.
+    /// A program without functions. Functions declared as imports are looked up in `symbols`.
     ///
     /// # Errors
     /// [`ProgramError`].
     pub fn new(symbols: &[(&str, *const u8)]) -> Result<Program, ProgramError> {
         let mut flags = settings::builder();
         flags.set("opt_level", "speed")?;
-        // What a walk over frames follows.
+        // A walk over frames follows the frame pointers.
         flags.set("preserve_frame_pointers", "true")?;
-        // Code may lie more than 2 GiB from what it calls.
+        // Code may lie more than 2 GiB from its callees.
         flags.set("use_colocated_libcalls", "false")?;
         flags.set("is_pic", "false")?;
         let machine = cranelift_native::builder().map_err(ProgramError::Machine)?;
@@ -72,12 +73,13 @@ impl Program {
         })
     }
 
-    /// The module, to declare functions in, and whatever else a module is for.
+    /// The module, to declare functions in, and for any other use.
     pub fn module(&mut self) -> &mut JITModule {
         &mut self.module
     }
 
-    /// Compiles a function that was declared. Defined here, and not in the module itself, it has its stack maps.
+    /// Compiles a declared function. A function defined here, and not in the module itself, has its
+    /// stack maps.
     ///
     /// # Errors
     /// [`ProgramError`].
@@ -88,10 +90,11 @@ impl Program {
         Ok(())
     }
 
-    /// Links what was defined: from here on it can run, through [`JITModule::get_finalized_function`].
+    /// Links the defined functions. From here on they can run, through
+    /// [`JITModule::get_finalized_function`].
     ///
-    /// Who runs a function keeps what [`StackMaps::add`] says of it. The code stays until [`free`](Self::free), also where the
-    /// program is dropped.
+    /// Code that runs a function must satisfy the predicates of [`StackMaps::add`]. The machine
+    /// code stays until [`free`](Self::free), even if the program is dropped.
     ///
     /// # Errors
     /// [`ProgramError`].
@@ -99,16 +102,17 @@ impl Program {
         self.module.finalize_definitions()?;
         for (function, maps) in self.defined.drain(..) {
             let address = self.module.get_finalized_function(function).addr();
-            // SAFETY: the module put the code there that the maps were made of, for good, and compiles with frame pointers. How
-            // its references are declared, and what it calls, is a predicate of whoever runs it.
+            // SAFETY: the module put the code there that the maps were made of, permanently, and
+            // compiles with frame pointers. How the function declares its references, and which
+            // functions it calls, are predicates of the code that runs it.
             unsafe { self.maps.add(address, maps) };
             self.linked.push(address);
         }
         Ok(())
     }
 
-    /// Where the references of its functions lie: what a heap that they allocate from is given as a
-    /// [`RootProvider`](allotment::raw::RootProvider).
+    /// The places of the references of its functions. Give them as a
+    /// [`RootProvider`](allotment::raw::RootProvider) to a heap from which the functions allocate.
     pub fn stack_maps(&self) -> &StackMaps {
         &self.maps
     }

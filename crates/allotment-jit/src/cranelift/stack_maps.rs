@@ -1,14 +1,16 @@
-//! Where the references of a thread lie that is in generated code: stack maps, and the walk over its frames.
+//! The places of the references of a thread in generated code: stack maps, and the walk over its
+//! frames.
 //!
-//! Cranelift spills what was declared to need a stack map around each call, and says for the address behind the call how
-//! far above the stack pointer the spilled values lie. Here that becomes how far below the frame pointer, since that is
-//! what a walk has: the frame that called the heap is told by its [`GeneratedFrame`], its caller's frame pointer and
-//! return address are the two words that its frame pointer leads to, and so on for as long as return addresses lie in known
-//! functions. A call without references has no map of Cranelift's, but a frame to be passed over all the same, so
-//! functions are known by their range.
+//! Around each call, Cranelift spills the values that were declared to need a stack map. For the
+//! address behind the call it gives the distance of each spilled value above the stack pointer.
+//! This module turns that into a distance below the frame pointer, because a walk has frame
+//! pointers. A [`GeneratedFrame`] names the frame that called the heap. The two words at a frame
+//! pointer are the caller's frame pointer and the return address. The walk goes on as long as
+//! return addresses lie in known functions. A call without references has no map of Cranelift's,
+//! but the walk must still pass over its frame. So functions are known by their range.
 //!
-//! Refused: walking with unwind tables (an interpreter of DWARF within the pause, to save two instructions a function that
-//! Cranelift for x86-64 emits in any case).
+//! Refused: a walk with unwind tables. It would run an interpreter of DWARF within the pause, to
+//! save two instructions per function that Cranelift for x86-64 emits in any case.
 
 use crate::Sequence;
 use allotment::raw::{GeneratedFrame, RootProvider, RootVisitor};
@@ -20,7 +22,7 @@ use std::ops::Bound;
 use std::ptr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Why there is no stack map.
+/// The reason why there is no stack map.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StackMapError {
@@ -30,9 +32,9 @@ pub enum StackMapError {
     /// A value outside of its function's frame.
     #[error("{offset} bytes above the stack pointer is outside of a frame of {frame_bytes} bytes")]
     OutsideFrame {
-        /// Where the value is said to be.
+        /// The stated place of the value.
         offset: u32,
-        /// From the stack pointer to the frame pointer.
+        /// The distance from the stack pointer to the frame pointer.
         frame_bytes: u32,
     },
 }
@@ -42,16 +44,16 @@ crate::debug::debug_is_display!(StackMapError);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionMaps {
     bytes: usize,
-    /// Of each call with references, in order: bytes from the function's start to behind the call, and of each slot
-    /// how far below the frame pointer it lies.
+    /// For each call with references, in order: bytes from the function's start to behind the call,
+    /// and the distance of each slot below the frame pointer.
     calls: Vec<(usize, Vec<usize>)>,
-    /// Of each call in a stub, which has no frame of its own: bytes from the part's start to behind the call, and how
-    /// many bytes above the stack pointer the stub's own return address lies.
+    /// For each call in a stub, which has no frame of its own: bytes from the part's start to
+    /// behind the call, and the distance of the stub's own return address above the stack pointer.
     stub_calls: Vec<(usize, usize)>,
 }
 
 impl FunctionMaps {
-    /// Those of a function that Cranelift compiled.
+    /// The stack maps of a function that Cranelift compiled.
     ///
     /// # Errors
     /// [`StackMapError`].
@@ -72,8 +74,8 @@ impl FunctionMaps {
         Ok(FunctionMaps { bytes: code.code_buffer().len(), calls, stub_calls: Vec::new() })
     }
 
-    /// Those of a [`stub`](crate::Emitter::stub) that compiled functions call, for the address of its cold part. It holds no
-    /// reference; what it calls from is found behind it.
+    /// The stack maps of a [`stub`](crate::Emitter::stub) that compiled functions call, for the
+    /// address of its cold part. The stub holds no reference; the walk finds its caller behind it.
     pub fn of_stub(stub: &Sequence) -> FunctionMaps {
         let stub_calls = stub.safepoints().iter().map(|call| (call.return_offset, call.pushed_bytes));
         FunctionMaps { bytes: stub.cold().len(), calls: Vec::new(), stub_calls: stub_calls.collect() }
@@ -84,48 +86,55 @@ impl FunctionMaps {
         self.bytes
     }
 
-    /// The calls with references alive across them, in order: bytes from the function's start to where the call
-    /// returns, and of each reference how many bytes below the frame pointer its slot is.
+    /// The calls with references alive across them, in order: bytes from the function's start to
+    /// the call's return address, and the distance of each reference's slot below the frame
+    /// pointer.
     pub fn calls(&self) -> impl Iterator<Item = (usize, &[usize])> {
         self.calls.iter().map(|(offset, slots)| (*offset, slots.as_slice()))
     }
 
-    /// The slots of the call that returns there.
+    /// The slots of the call with that return address.
     fn slots(&self, return_offset: usize) -> &[usize] {
         let call = self.calls.binary_search_by_key(&return_offset, |call| call.0);
         call.map_or(&[], |call| &self.calls[call].1)
     }
 
-    /// Where a stub's return address lies above the stack pointer.
+    /// The distance of a stub's return address above the stack pointer.
     fn above_stack_pointer(&self, return_offset: usize) -> Option<usize> {
         self.stub_calls.iter().find(|call| call.0 == return_offset).map(|call| call.1)
     }
 }
 
-/// The stack maps of all functions that threads of a heap may run: a [`RootProvider`]. A clone is the same.
+/// The stack maps of all functions that threads of a heap may run: a [`RootProvider`]. A clone
+/// shares them.
 #[derive(Clone, Debug, Default)]
 pub struct StackMaps {
-    /// By the address of the function. Locked for a look-up only, in which no thread stops.
+    /// By the address of the function. The lock is held for a look-up only, in which no thread
+    /// stops.
     functions: Arc<RwLock<BTreeMap<usize, FunctionMaps>>>,
 }
 
 impl StackMaps {
-    /// Adds the function, or the cold part of a stub, at `address`, before it runs for the first time.
+    /// Adds the function, or the cold part of a stub, at `address`, before it runs for the first
+    /// time.
     ///
     /// # Safety
-    /// - The code at `address` is what `maps` was made of, until it is removed here.
-    /// - It keeps its frame pointer: it was compiled for x86-64 with `preserve_frame_pointers`. A stub does not; it is called by
-    ///   functions that are added here.
-    /// - Each reference that is alive across a call of it was declared to need a stack map, and what was declared is a
-    ///   reference as a slot of an object holds it, or 0.
-    /// - It comes to a safepoint only in calls of [`GeneratedCalls`](allotment::raw::GeneratedCalls) and of functions that
-    ///   are added here as well. A function of another kind that it calls reaches none, or runs generated code only from within a
-    ///   call of those, as a hook of the heap does.
+    /// - `maps` was made of the code at `address`, which stays until it is removed here.
+    /// - The function keeps its frame pointer: it was compiled for x86-64 with
+    ///   `preserve_frame_pointers`. A stub does not keep it; functions that are added here call the
+    ///   stub.
+    /// - Each reference that is alive across a call in the function was declared to need a stack
+    ///   map. Each declared value is a reference as a slot of an object holds it, or 0.
+    /// - The function comes to a safepoint only in calls of
+    ///   [`GeneratedCalls`](allotment::raw::GeneratedCalls) and of functions that are added here as
+    ///   well. A function of another kind that it calls reaches no safepoint, or runs generated
+    ///   code only from within a call of those, as a hook of the heap does.
     pub unsafe fn add(&self, address: usize, maps: FunctionMaps) {
         self.functions.write().unwrap_or_else(PoisonError::into_inner).insert(address, maps);
     }
 
-    /// Removes the function at `address`, before its memory becomes something else; whether there was one.
+    /// Removes the function at `address`, before its memory gets another use. Returns whether there
+    /// was one.
     ///
     /// # Safety
     /// - No thread is in the function, nor will be.
@@ -133,9 +142,9 @@ impl StackMaps {
         self.functions.write().unwrap_or_else(PoisonError::into_inner).remove(&address).is_some()
     }
 
-    /// Visits the references of the frame that called, of its callers for as long as they are known functions, and of
-    /// all that the thread was in before. For a provider of the embedder's that has more to visit;
-    /// `StackMaps` itself as one does this for all frames.
+    /// Visits the references of the frame that called, of its callers as long as they are known
+    /// functions, and of all earlier frames of the thread. This is for an embedder's provider that
+    /// has more to visit; `StackMaps` itself, as a provider, does this for all frames.
     pub fn visit(&self, frame: &GeneratedFrame, roots: &mut RootVisitor<'_, '_>) {
         let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
         let mut next = Some(frame);
@@ -145,7 +154,8 @@ impl StackMaps {
                 && let Some(above) = stub.above_stack_pointer(return_address - start)
             {
                 let caller: *const usize = ptr::with_exposed_provenance(frame.stack_pointer() + above);
-                // SAFETY: behind what a stub has pushed at the call lies where it returns to. The frame pointer is its caller's.
+                // SAFETY: the stub's return address lies behind the bytes that the stub has pushed
+                // at the call. The frame pointer is that of the stub's caller.
                 return_address = unsafe { caller.read() };
             }
             while let Some((start, function)) = calling(&functions, return_address) {
@@ -153,8 +163,8 @@ impl StackMaps {
                     roots.slot(ptr::with_exposed_provenance_mut(frame_pointer - below));
                 }
                 let caller: *const [usize; 2] = ptr::with_exposed_provenance(frame_pointer);
-                // SAFETY: a known function keeps its frame pointer, and is in a call: its frame begins with its caller's
-                // frame pointer and with where it returns to.
+                // SAFETY: a known function keeps its frame pointer, and is in a call: its frame
+                // begins with its caller's frame pointer and its return address.
                 [frame_pointer, return_address] = unsafe { caller.read() };
             }
             next = frame.previous();
@@ -162,8 +172,8 @@ impl StackMaps {
     }
 }
 
-/// The function that a call in it returns to: its address, and its maps. The call may be its last instruction, and the address
-/// behind it another function's.
+/// The function that a call in it returns to: its address and its maps. The call may be its last
+/// instruction, and the address behind the call may belong to another function.
 fn calling(
     functions: &BTreeMap<usize, FunctionMaps>,
     return_address: usize,
@@ -173,9 +183,9 @@ fn calling(
     (return_address - start <= function.bytes).then_some((*start, function))
 }
 
-// SAFETY: `add` wants of each function that its maps name every slot with a reference; slots of frames hold references as
-// slots of objects do. Between two safepoints neither frames nor functions in them change. The lock is held for look-ups
-// only, in which no thread stops.
+// SAFETY: `add` demands of each function that its maps name every slot with a reference; slots of
+// frames hold references as slots of objects do. Between two safepoints neither frames nor the
+// functions in them change. The lock is held for look-ups only, in which no thread stops.
 unsafe impl RootProvider for StackMaps {
     fn visit_roots(&self, roots: &mut RootVisitor<'_, '_>) {
         for frame in roots.generated_frames() {

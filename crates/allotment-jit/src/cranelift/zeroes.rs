@@ -1,4 +1,5 @@
-//! Bodies that the allocation zeroes: stores of 16 bytes, the widest that every processor has, and a loop for large ones.
+//! Bodies that the allocation zeroes: stores of 16 bytes, the widest that every processor has, and
+//! a loop for large bodies.
 
 use super::lowering::{enter, offset_by, trusted};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -6,10 +7,10 @@ use cranelift_codegen::ir::types::{I8X16, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::FunctionBuilder;
 
-/// Bodies up to so many bytes are stores in a row, as in the emitted code.
+/// Bodies of at most this size are zeroed by stores in a row, as in the emitted code.
 const STRAIGHT_BYTES: i32 = 512;
 
-/// What a loop's turn zeroes.
+/// Bytes that one iteration of a loop zeroes.
 const TURN_BYTES: i32 = 128;
 
 const VECTOR_BYTES: i32 = 16;
@@ -54,7 +55,7 @@ fn straight(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, to: i32) 
     if to - at >= VECTOR_BYTES {
         let zeroes = builder.func.dfg.constants.insert([0; VECTOR_BYTES as usize].as_slice().into());
         let zeroes = builder.ins().vconst(I8X16, zeroes);
-        // A word's alignment is no vector's.
+        // A vector is not aligned by the alignment of a word.
         let unaligned = MemFlagsData::new().with_notrap();
         while to - at >= VECTOR_BYTES {
             builder.ins().store(unaligned, zeroes, base, at);

@@ -9,12 +9,14 @@
 //! header, length, zeroes
 //! ```
 //!
-//! The compare is the library's own, `top > limit`, where HotSpot's compiled code goes slow at equality already: a buffer is
-//! filled to its last byte, and the emitted code leaves the heap that the library would.
+//! The compare is the library's own, `top > limit`. HotSpot's compiled code takes the slow path at
+//! equality already. Here a buffer is filled to its last byte, and the emitted code leaves the same
+//! heap as the library would.
 //!
-//! The slow path returns memory, not an object, and the cold part goes back in line to the store of the header: what an
-//! object is made of is emitted once. An array whose length is in a register is checked against a limit first, so that no
-//! sum wraps; beyond it the heap does the arithmetic.
+//! The slow path returns memory, not an object. The cold part then jumps back in line to the store
+//! of the header, so the initialisation of an object is emitted once. An array whose length is in a
+//! register is first checked against a limit, so that no sum wraps. Above the limit the heap does
+//! the arithmetic.
 
 use super::initialise::Plan;
 use super::slow::{Call, back_to};
@@ -28,9 +30,10 @@ use allotment::raw::PrefetchStyle;
 use iced_x86::Register;
 use iced_x86::code_asm::{AsmRegister64, CodeAssembler, qword_ptr};
 
-/// The sequence of a site; with `stub` a function that ends behind it, also where there is no room.
+/// The sequence of a site. With `stub` it is a function that returns at its end, even if there is
+/// no room.
 pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result<Sequence, EmitError> {
-    // What is emitted stores 32 bits of it.
+    // The emitted code stores 32 bits of the header.
     if let Some(wide) = site.allocations.iter().find(|one| one.header > u32::MAX.into()) {
         return Err(EmitError::Header { bits: wide.header });
     }
@@ -43,7 +46,7 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     site.slow.check(&parts)?;
     let mut assembly = Assembly::new()?;
     let (slow, made) = (assembly.mark(), assembly.mark());
-    // Where there is no buffer, and where memory from past it goes on.
+    // The place for a missing buffer, and the place where memory from past the buffer goes on.
     let (past, taken) = (assembly.mark(), assembly.mark());
     bump(&mut assembly, site, &first, total, slow, past)?;
     prefetch::emit(emitter, &mut assembly, site, total)?;
@@ -52,7 +55,8 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     assembly.hot("the new top").mov(qword_ptr(mutator + Hot::TOP_OFFSET), top)?;
     let plan = Plan { site, avx2: emitter.processor.avx2 };
     assembly.set(Part::Hot, taken);
-    // Memory from a slow path is zero already where the size is not known here: it is not zeroed again.
+    // If the size is not known here, memory from a slow path is already zero: it is not zeroed
+    // again.
     initialise::run_time_body(&mut assembly, &plan, &first)?;
     assembly.set(Part::Hot, made);
     for (allocation, offset) in site.allocations.iter().zip(&offsets) {
@@ -74,7 +78,8 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     cold.je(no_room)?;
     back_to(&mut assembly, made)?;
     let mut sequence = assembly.finish(Some(registers.object), offsets)?;
-    // Written out of line, where the watermark goes on or there is no buffer: that is no slow path.
+    // The object is written out of line where the watermark goes on or there is no buffer. That is
+    // no slow path.
     let out_of_line = emitter.prefetch.style == PrefetchStyle::Watermark || bumps_past;
     if out_of_line && !sequence.clobbers.contains(&registers.scratch) {
         sequence.clobbers.push(registers.scratch);
@@ -82,7 +87,8 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     Ok(sequence)
 }
 
-/// Loads the top, adds, compares; to `slow` with what is too large, to `past` with what the limit forbids.
+/// Loads the top, adds, compares. Jumps to `slow` if the object is too large, and to `past` if the
+/// limit forbids it.
 fn bump(
     assembly: &mut Assembly,
     site: &Site<'_>,

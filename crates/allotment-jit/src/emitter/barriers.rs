@@ -13,53 +13,56 @@ use iced_x86::code_asm::{AsmRegister64, byte_ptr, dword_ptr, qword_ptr};
 /// A store of a reference to a slot, at `base + displacement`.
 #[derive(Clone, Copy, Debug)]
 pub struct Store {
-    /// The mutator. Kept.
+    /// The mutator. The sequence keeps it.
     pub mutator: Register,
-    /// The object's address, say. Kept.
+    /// The object's address, for example. The sequence keeps it.
     pub base: Register,
-    /// Bytes from there to the slot.
+    /// Bytes from `base` to the slot.
     pub displacement: i32,
-    /// The reference. Kept.
+    /// The reference. The sequence keeps it.
     pub value: Register,
-    /// For the time of the sequence.
+    /// A scratch register of the sequence.
     pub scratch: Register,
 }
 
 /// A load of a reference from a slot, at `base + displacement`.
 #[derive(Clone, Copy, Debug)]
 pub struct Load<'a> {
-    /// The mutator. Kept.
+    /// The mutator. The sequence keeps it.
     pub mutator: Register,
-    /// The object's address, say. Kept, but it may be the value's register where there is no hook.
+    /// The object's address, for example. The sequence keeps it, but without a hook it may be the
+    /// value's register.
     pub base: Register,
-    /// Bytes from there to the slot.
+    /// Bytes from `base` to the slot.
     pub displacement: i32,
-    /// Where the reference goes.
+    /// The register that receives the reference.
     pub value: Register,
-    /// What the call of [`Target::LoadHook`] looks after; `None`: no hook, the load alone.
+    /// The obligations of the call of [`Target::LoadHook`]. `None` means no hook and a plain load.
     pub hook: Option<SlowCall<'a>>,
 }
 
-/// What [`Target::LoadHook`] is the address of: it is given the mutator's hot part, the slot's address and what was loaded, and
-/// returns what the program gets. No safepoint. Called while [`World::set_load_hook`](allotment::raw::World::set_load_hook)
-/// has it on.
+/// The function behind [`Target::LoadHook`]. It gets the mutator's hot part, the slot's address and
+/// the loaded value, and returns the value for the program. The call is no safepoint. It is made
+/// while [`World::set_load_hook`](allotment::raw::World::set_load_hook) has the hook on.
 pub type LoadHook = unsafe extern "C" fn(*const Hot, *const u64, u64) -> u64;
 
-/// A question whether the thread should come to a safepoint, in a loop that allocates nothing, say.
+/// A check whether the thread should come to a safepoint, for example in a loop that allocates
+/// nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Poll<'a> {
-    /// The mutator. Kept.
+    /// The mutator. The sequence keeps it.
     pub mutator: Register,
-    /// What the slow path must look after.
+    /// The obligations of the slow path.
     pub slow: SlowCall<'a>,
 }
 
 impl Emitter {
-    /// Stores a reference and dirties the slot's card, as [`Mutator::store`](allotment::Mutator::store). A new object's slots need
-    /// no barrier until the thread's next safepoint: a plain store does.
+    /// Stores a reference and dirties the slot's card, as
+    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until
+    /// the thread's next safepoint: a plain store is enough.
     ///
     /// # Errors
-    /// [`EmitError`] where a register has two parts to play.
+    /// [`EmitError`] if a register has two parts to play.
     pub fn store(&self, store: &Store) -> Result<Sequence, EmitError> {
         let mut parts =
             vec![("the mutator", store.mutator), ("the base", store.base), ("scratch", store.scratch)];
@@ -83,10 +86,10 @@ impl Emitter {
         assembly.finish(None, Vec::new())
     }
 
-    /// Loads a reference, and hands it to the hook while that is on.
+    /// Loads a reference, and passes it to the hook while the hook is on.
     ///
     /// # Errors
-    /// [`EmitError`] where a register has two parts to play.
+    /// [`EmitError`] if a register has two parts to play.
     pub fn load(&self, load: &Load<'_>) -> Result<Sequence, EmitError> {
         let mut parts = vec![("the mutator", load.mutator), ("the value", load.value)];
         if load.hook.is_some() || load.base != load.value {
@@ -112,10 +115,10 @@ impl Emitter {
         assembly.finish(Some(load.value), Vec::new())
     }
 
-    /// Asks whether a stop is requested, and comes to a safepoint then.
+    /// Checks whether a stop is requested, and then comes to a safepoint.
     ///
     /// # Errors
-    /// [`EmitError`] where a register has two parts to play.
+    /// [`EmitError`] if a register has two parts to play.
     pub fn poll(&self, poll: &Poll<'_>) -> Result<Sequence, EmitError> {
         check_general(&[("the mutator", poll.mutator)])?;
         poll.slow.check(&[])?;
@@ -136,7 +139,7 @@ impl Emitter {
     }
 }
 
-/// Asks whether the 4 bytes at `offset` of the hot part are not 0, and calls out of line then.
+/// Checks whether the 4 bytes at `offset` of the hot part are not 0, and then calls out of line.
 fn call_if_set(
     assembly: &mut Assembly,
     mutator: AsmRegister64,

@@ -1,9 +1,11 @@
 //! Header, length and body of a new object.
 //!
-//! The header of an object that is zeroed here travels in its first vector store, as in the library's own path: a core
-//! commits one vector store a cycle, and small objects are bound by that. The rest is as few stores as the processor's
-//! vectors allow, the last of them overlapping the one before where the rest is no multiple; from 512 bytes up a loop of
-//! four stores. Refused: `rep stosb`, which takes 30 cycles to begin.
+//! The header of a zeroed object is part of its first vector store, as in the library's own path: a
+//! core commits one vector store a cycle, and small objects are bound by that. The rest is as few
+//! stores as the processor's vectors allow. If the rest is no multiple of a vector, the last store
+//! overlaps the one before. From 512 bytes up there is a loop of four stores.
+//!
+//! Refused: `rep stosb`, which takes 30 cycles to begin.
 
 use super::{Site, general, lower, vector};
 use crate::EmitError;
@@ -14,13 +16,13 @@ use iced_x86::code_asm::{
     AsmMemoryOperand, AsmRegister64, CodeAssembler, get_ymm, ptr, qword_ptr, xmmword_ptr, ymmword_ptr,
 };
 
-/// Bodies up to so many bytes are stores in a row.
+/// Bodies of at most this size are zeroed by stores in a row.
 const STRAIGHT_BYTES: usize = 512;
 
-/// What a loop's turn zeroes with four stores of 32 bytes, or eight of 16.
+/// Bytes that one iteration of a loop zeroes, with four stores of 32 bytes or eight of 16.
 const TURN_BYTES: usize = 128;
 
-/// How objects of a site are initialised.
+/// The plan by which objects of a site are initialised.
 pub(super) struct Plan<'a, 's> {
     pub(super) site: &'a Site<'s>,
     pub(super) avx2: bool,
@@ -34,7 +36,7 @@ impl Plan<'_, '_> {
     /// Makes the second vector zero.
     fn clear(&self, hot: &mut CodeAssembler) -> Result<(), EmitError> {
         let zero = vector(self.site.registers.vectors[1])?;
-        // Of the wide register too: an instruction of AVX clears what is above its own width.
+        // The wide register, too: an instruction of AVX clears the bits above its own width.
         if self.avx2 {
             hot.vpxor(zero, zero, zero)?
         } else {
@@ -66,7 +68,7 @@ impl Plan<'_, '_> {
         Ok(())
     }
 
-    /// Zeroes `[base + from, base + to)`; the 8 bytes in front are zero too, if `overlaps`.
+    /// Zeroes `[base + from, base + to)`. If `overlaps`, the 8 bytes in front are zero, too.
     fn zeroes(
         &self,
         hot: &mut CodeAssembler,
@@ -80,7 +82,7 @@ impl Plan<'_, '_> {
         while at < to {
             let left = to - at;
             let bytes = [self.width(), 16, 8].into_iter().find(|bytes| *bytes <= left).unwrap_or(8);
-            // One store that begins in what is zero already saves the two that a rest would take.
+            // One store that begins in zeroed bytes saves the two stores that a rest would take.
             let over = [self.width(), 16].into_iter().filter(|over| *over > left && overlaps).min();
             match over {
                 Some(over) if bytes < left && over - left <= at - from + 8 => {
@@ -98,8 +100,8 @@ impl Plan<'_, '_> {
     }
 }
 
-/// Makes an object `offset` bytes behind the address in the object's register: all of it, or, where its size is not known,
-/// the words that say what it is.
+/// Makes an object `offset` bytes behind the address in the object's register: all of it, or, if
+/// its size is not known, the words that describe it.
 pub(super) fn object(
     assembly: &mut Assembly,
     plan: &Plan<'_, '_>,
@@ -118,7 +120,7 @@ pub(super) fn object(
     words(assembly, plan, allocation, offset)
 }
 
-/// The words that say what an object is.
+/// The words that describe an object: header and length.
 fn words(
     assembly: &mut Assembly,
     plan: &Plan<'_, '_>,
@@ -138,7 +140,7 @@ fn words(
     }
     let second = qword_ptr(object + (offset + 8));
     match allocation.size {
-        // No array in line is as long as 2^31.
+        // No inline array is as long as 2^31.
         Size::Constant { length: Some(length), .. } => assembly.hot("length").mov(second, length as i32)?,
         Size::Length { place: register, .. } => assembly.hot("length").mov(second, general(register)?)?,
         Size::Constant { length: None, .. } | Size::Bytes { .. } => {}
@@ -146,7 +148,7 @@ fn words(
     Ok(())
 }
 
-/// An object without a length, its header in the first vector.
+/// An object without a length, with its header in the first vector.
 fn zeroed(
     assembly: &mut Assembly,
     plan: &Plan<'_, '_>,
@@ -177,7 +179,7 @@ fn body(assembly: &mut Assembly, plan: &Plan<'_, '_>, from: usize, to: usize) ->
     body_behind(assembly, plan, from, to, false)
 }
 
-/// The same; the 8 bytes in front are zero too, if `overlaps`.
+/// As `body`. If `overlaps`, the 8 bytes in front are zero, too.
 fn body_behind(
     assembly: &mut Assembly,
     plan: &Plan<'_, '_>,
@@ -222,7 +224,7 @@ pub(super) fn run_time_body(
     let width = plan.width();
     let hot = assembly.hot("zeroes, a vector at a time");
     plan.clear(hot)?;
-    // The length, where there is one, is written over its zero.
+    // The length, if there is one, is written over its zero.
     hot.lea(at, qword_ptr(object + 8))?;
     let (mut vectors, mut more) = (hot.create_label(), hot.create_label());
     hot.sub(top, width as i32)?;

@@ -1,8 +1,10 @@
 //! The emitter: settings and a processor, from which sequences are made.
 //!
-//! What HotSpot's C2 builds in its graph is here a list of instructions, and in the same order: load the top, add, compare,
-//! jump out of line, prefetch, store the top, header, body. Refused: building it in a compiler's own intermediate form
-//! alone. Each has another one, and none of the embeddable ones has all the prefetch instructions.
+//! HotSpot's C2 builds this sequence in its graph. Here it is a list of instructions, in the same
+//! order: load the top, add, compare, jump out of line, prefetch, store the top, header, body.
+//!
+//! Refused: only a compiler's own intermediate form. Each compiler has another one, and none of the
+//! embeddable ones has all the prefetch instructions.
 
 mod allocate;
 mod barriers;
@@ -30,16 +32,17 @@ pub struct Emitter {
     past_buffers: bool,
 }
 
-/// A place that allocates: what, how, and where the compiler keeps things.
+/// A place that allocates: the objects, their initialisation, and the compiler's registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// What is allocated; several objects of constant sizes are one bump, one compare and one prefetch.
+    /// The objects to allocate. Several objects of constant sizes are one bump, one compare and one
+    /// prefetch.
     pub allocations: &'a [Allocation],
-    /// Who writes what is behind the headers.
+    /// The writer of the memory behind the headers.
     pub initialise: Initialise,
-    /// Where the compiler keeps things.
+    /// The compiler's assignment of registers.
     pub registers: Registers,
-    /// What the slow path must look after.
+    /// The obligations of the slow path.
     pub slow: SlowCall<'a>,
 }
 
@@ -47,21 +50,23 @@ impl Emitter {
     /// An emitter for that processor.
     ///
     /// # Errors
-    /// [`EmitError::Prefetch`]: settings outside HotSpot's ranges, or that the processor cannot follow.
+    /// [`EmitError::Prefetch`]: settings outside HotSpot's ranges, or that the processor cannot
+    /// execute.
     pub fn new(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
         prefetch.check(&processor)?;
         Ok(Emitter { processor, prefetch: prefetch.normalized(), past_buffers: false })
     }
 
-    /// The same emitter, whose allocations go past buffers without a call, or not: for a heap without them (`UseTLAB=false`).
-    /// Where a thread has no buffer they take memory by compare-and-swap from a region that all threads share. The code is right
-    /// for any heap, and some 60 bytes longer out of line.
+    /// The same emitter, with or without allocation past buffers without a call, for a heap without
+    /// buffers (`UseTLAB=false`). If a thread has no buffer, the code takes memory by
+    /// compare-and-swap from a region that all threads share. The code is right for any heap, and
+    /// some 60 bytes longer out of line.
     #[must_use]
     pub fn past_buffers(self, past_buffers: bool) -> Emitter {
         Emitter { past_buffers, ..self }
     }
 
-    /// An emitter for this machine, and for what the heap's options `AllocatePrefetch` and `UseTLAB` say.
+    /// An emitter for this machine, and for the heap's options `AllocatePrefetch` and `UseTLAB`.
     ///
     /// ```
     /// use allotment::{Heap, raw::{Hot, Shape}};
@@ -71,23 +76,26 @@ impl Emitter {
     /// let point = heap.register(Shape::fixed("Point", 32))?;
     /// let emitter = Emitter::for_heap(&heap);
     /// let mut buffer = CodeBuffer::default();
-    /// let stub = buffer.add("new_point", emitter.stub(Allocation::object(point)?, Initialise::PerObject)?);
+    /// let stub = emitter.stub(Allocation::object(point)?, Initialise::PerObject)?;
+    /// let stub = buffer.add("new_point", stub);
     /// let code = buffer.finish(|_| None)?;
     /// heap.attach(|mutator| {
     ///     // SAFETY: the code was made of a stub for objects of a constant size.
-    ///     let new_point: unsafe extern "C" fn(*const Hot) -> *mut u8 = unsafe { std::mem::transmute(code.entry(stub)) };
+    ///     let new_point: unsafe extern "C" fn(*const Hot) -> *mut u8 =
+    ///         unsafe { std::mem::transmute(code.entry(stub)) };
     ///     for _ in 0..1000 {
     ///         // SAFETY: this thread's hot part, and no reference is held over the call.
     ///         let object = unsafe { new_point(mutator.hot()) };
     ///         // SAFETY: a new object of 32 bytes.
-    ///         assert_eq!(unsafe { object.cast::<[u64; 4]>().read() }, [point.header().bits(), 0, 0, 0]);
+    ///         let words = unsafe { object.cast::<[u64; 4]>().read() };
+    ///         assert_eq!(words, [point.header().bits(), 0, 0, 0]);
     ///     }
     /// })?;
     /// # Ok(())
     /// # }
     /// ```
     pub fn for_heap(heap: &Heap) -> Emitter {
-        // The heap's own settings were checked when it was made.
+        // The heap's own settings were checked when the heap was made.
         Emitter {
             processor: Processor::detect(),
             prefetch: heap.prefetch_settings(),
@@ -95,15 +103,15 @@ impl Emitter {
         }
     }
 
-    /// An emitter for settings that need not be within HotSpot's ranges, to measure what is beyond them: any distance and
-    /// step up to a megabyte.
+    /// An emitter for settings that need not be within HotSpot's ranges, to measure values beyond
+    /// them: any distance and step up to a megabyte.
     ///
     /// # Errors
     /// As [`new`](Self::new), but for the ranges of distance and step.
     pub fn beyond_hotspot(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
         const MOST: usize = 1 << 20;
         let PrefetchSettings { style, distance, step, .. } = prefetch;
-        // What is checked as in HotSpot: lines, the instruction, and that there is a step.
+        // These checks are as in HotSpot: lines, the instruction, and that there is a step.
         let within = PrefetchSettings { distance: 0, step: step.min(PrefetchSettings::MAX_STEP), ..prefetch };
         let range = |name, value, min| match (min..=MOST).contains(&value) {
             true => Ok(()),
@@ -120,7 +128,7 @@ impl Emitter {
         Ok(Emitter { processor, prefetch: prefetch.normalized(), past_buffers: false })
     }
 
-    /// The settings it prefetches by.
+    /// The settings by which it prefetches.
     pub fn prefetch(&self) -> PrefetchSettings {
         self.prefetch
     }
@@ -128,17 +136,19 @@ impl Emitter {
     /// Code that allocates.
     ///
     /// # Errors
-    /// [`EmitError`]: what does not work, with the nearest that does.
+    /// [`EmitError`]: the setting that does not work, with the nearest that does.
     pub fn allocate(&self, site: &Site<'_>) -> Result<Sequence, EmitError> {
         allocate::sequence(self, site, false)
     }
 
-    /// A function to call, which allocates one object and returns its address, or null where the heap has no room: as
-    /// `extern "C" fn(*const Hot) -> *mut u8`, or, with a size or length in a register (`rsi`), `extern "C" fn(*const Hot, usize)
-    /// -> *mut u8`. The call is a safepoint.
+    /// A function to call, which allocates one object and returns its address, or null if the heap
+    /// has no room. Its signature is `extern "C" fn(*const Hot) -> *mut u8`. With a size or length
+    /// in a register (`rsi`) it is `extern "C" fn(*const Hot, usize) -> *mut u8`. The call is a
+    /// safepoint.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate); [`EmitError::NoGeneral`] where the size is in another register than `rsi`.
+    /// As [`allocate`](Self::allocate); [`EmitError::NoGeneral`] if the size is in another register
+    /// than `rsi`.
     pub fn stub(&self, allocation: Allocation, initialise: Initialise) -> Result<Sequence, EmitError> {
         if let Some((part, register)) = allocation.input()
             && register != Register::RSI
@@ -155,7 +165,7 @@ impl Emitter {
     }
 }
 
-/// A general register as the assembler takes it.
+/// A general register in the assembler's type.
 fn general(register: Register) -> Result<AsmRegister64, EmitError> {
     get_gpr64(register).ok_or(EmitError::NoGeneral { register, part: "an operand", free: Register::RAX })
 }

@@ -13,13 +13,15 @@
 //!        jmp   back in line
 //! ```
 //!
-//! What HotSpot's compiled code had in line for `-UseTLAB` up to JDK 19. Here it stands out of line, between the compare that
-//! fails where there is no buffer and the call: so the sequence in line is the same for all heaps, and a heap with buffers, whose
-//! threads have no such region, goes on to the call. The region may have been replaced since the thread was told of it. It
-//! is a shared one then still, until the thread comes to a safepoint, and nothing here is kept over a call.
+//! HotSpot's compiled code had this in line for `-UseTLAB` up to JDK 19. Here it stands out of
+//! line, between the compare, which fails if there is no buffer, and the call. So the sequence in
+//! line is the same for all heaps. The threads of a heap with buffers have no such region and go on
+//! to the call. The region may have been replaced since the thread learnt of it. It is still a
+//! shared one then, until the thread comes to a safepoint, and nothing here is kept over a call.
 //!
-//! The instruction wants the old top in `rax`. Where that is none of the sequence's registers its value waits in the object's.
-//! Where it is the mutator or the size there is no such code, nor where the memory has to be zeroed ahead: the call does it.
+//! The instruction wants the old top in `rax`. If `rax` is none of the sequence's registers, its
+//! value waits in the object's register. If `rax` is the mutator or the size, there is no such
+//! code. There is none, either, if the memory has to be zeroed ahead: the call does that.
 
 use super::allocate::new_top;
 use super::slow::back_to;
@@ -33,11 +35,11 @@ use iced_x86::Register;
 use iced_x86::code_asm::registers::gpr64::rax;
 use iced_x86::code_asm::{dword_ptr, qword_ptr};
 
-/// Which register plays which part beside `rax`, the old top.
+/// The registers beside `rax`, which holds the old top.
 struct Parts {
     region: Register,
     new_top: Register,
-    /// Whether the value of `rax` is the program's, and waits in the object's register.
+    /// Whether the value of `rax` belongs to the program, and waits in the object's register.
     keeps_rax: bool,
 }
 
@@ -55,7 +57,8 @@ fn parts(registers: &Registers, input: Option<Register>) -> Option<Parts> {
     Some(Parts { region, new_top, keeps_rax })
 }
 
-/// Emits it to the cold part, in front of the call; `made` is where the sequence goes on in line. Whether there is such code.
+/// Emits the code to the cold part, in front of the call. `made` is the place in line where the
+/// sequence continues. Returns whether there is such code.
 pub(super) fn emit(
     assembly: &mut Assembly,
     site: &Site<'_>,

@@ -1,6 +1,7 @@
 //! The prefetches of an allocation, exactly as HotSpot's styles define them.
 //!
-//! With `T` the old top, `N` the new one, `D` the distance, `S` the step, `L` the lines, for `i` in `0..L`:
+//! With `T` the old top, `N` the new one, `D` the distance, `S` the step, `L` the lines, for `i` in
+//! `0..L`:
 //!
 //! | style | when | addresses |
 //! |---|---|---|
@@ -18,7 +19,7 @@ use allotment::raw::Hot;
 use allotment::raw::{PrefetchInstruction, PrefetchStyle};
 use iced_x86::code_asm::{AsmMemoryOperand, CodeAssembler, byte_ptr, qword_ptr};
 
-/// Emits the prefetches of a site that allocates `bytes`, where that is known.
+/// Emits the prefetches of a site that allocates `bytes`, if that is known.
 pub(super) fn emit(
     emitter: &Emitter,
     assembly: &mut Assembly,

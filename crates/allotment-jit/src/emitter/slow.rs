@@ -1,11 +1,13 @@
-//! Calls of slow paths: out of line, with what must survive them on the stack.
+//! Calls of slow paths: out of line, with all values that must survive them on the stack.
 //!
-//! A slow path may be a safepoint, at which objects move. So what it preserves are numbers only: a reference in a register
-//! would be stale. A compiler keeps references in slots of its frame, tells a stack map of them, and loads them
-//! again behind the call.
+//! A slow path may be a safepoint, at which objects move. So it preserves numbers only: a reference
+//! in a register would be stale. A compiler keeps references in slots of its frame, describes these
+//! slots in a stack map, and loads the references again behind the call.
 //!
-//! Arguments are moved through the stack: whichever registers they are in, none is overwritten before it is read. It is
-//! cold code; a sorter of moves would be longer than all of it.
+//! Arguments are moved through the stack. So no argument register is overwritten before it is read,
+//! whatever the assignment.
+//!
+//! Refused: a sorter of moves. The code is cold, and the sorter would be longer than all of it.
 
 use super::general;
 use crate::EmitError;
@@ -15,38 +17,38 @@ use crate::sequence::{Part, Target};
 use iced_x86::Register;
 use iced_x86::code_asm::registers::gpr64::{rax, rsi, rsp};
 
-/// What the call of a slow path must look after. The sequence pushes and calls below the stack pointer: a function it is
-/// pasted into is no leaf, and keeps nothing in its red zone.
+/// The obligations of the call of a slow path. The sequence pushes and calls below the stack
+/// pointer. So a function that contains it is no leaf, and keeps nothing in its red zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowCall<'a> {
-    /// General registers whose values the program needs afterwards, and that are no references. The inputs of a sequence
-    /// are preserved anyway.
+    /// General registers whose values the program needs afterwards, and that hold no references.
+    /// The inputs of a sequence are preserved anyway.
     pub preserve: &'a [Register],
-    /// Whether the stack pointer is 8 bytes off a multiple of 16 where the sequence is pasted.
+    /// Whether the stack pointer is 8 bytes off a multiple of 16 at the place of the sequence.
     pub misaligned: bool,
 }
 
 /// A call to emit.
 pub(super) struct Call<'a> {
     pub(super) target: Target,
-    /// Registers and where they go as arguments, in order: at most 3.
+    /// Registers that are passed as arguments, in order: at most 3.
     pub(super) arguments: &'a [Register],
     /// Added to the second argument.
     pub(super) displacement: i32,
-    /// Constants and the arguments they are.
+    /// Argument registers and the constants passed in them.
     pub(super) constants: &'a [(Register, usize)],
     /// The inputs that the code behind the call needs again.
     pub(super) inputs: &'a [Register],
-    /// Where the result goes, if there is one.
+    /// The register that receives the result, if there is one.
     pub(super) result: Option<Register>,
     pub(super) is_safepoint: bool,
 }
 
-/// The first arguments of a C function.
+/// The first argument registers of a C function.
 const ARGUMENTS: [Register; 3] = [Register::RDI, Register::RSI, Register::RDX];
 
 impl SlowCall<'_> {
-    /// Whether nothing of what it preserves is something that the sequence writes.
+    /// Checks that the sequence writes no register that it preserves.
     pub(super) fn check(&self, written: &[(&'static str, Register)]) -> Result<(), EmitError> {
         let preserved = self.preserve.iter().map(|register| ("preserved", *register));
         check_general(&written.iter().copied().chain(preserved).collect::<Vec<_>>())
@@ -105,7 +107,7 @@ impl SlowCall<'_> {
     }
 }
 
-/// Leaves for `mark` at the end of the cold part.
+/// Jumps to `mark` at the end of the cold part.
 pub(super) fn back_to(assembly: &mut Assembly, mark: crate::assembly::Mark) -> Result<(), EmitError> {
     let to = assembly.refer_to(mark);
     assembly.noted(Part::Cold, "back in line").jmp(to)?;

@@ -15,7 +15,8 @@ fn what_only_an_old_object_refers_to_survives_young_collections() {
     let shape = node(&heap);
     let mut kit = Kit::new(&heap);
     let list = define_list(&mut kit, shape);
-    // `survivors(mutator, rounds, left)`: the sum of the numbers that an old object's only referent had.
+    // `survivors(mutator, rounds, left)`: the sum of the numbers in nodes to which only an old
+    // object referred.
     let survivors = kit.function("survivors", 3, |kit, builder, heap, arguments| {
         let &[mutator, rounds, left] = arguments else { panic!("{arguments:?}") };
         let no_room = builder.create_block();
@@ -70,7 +71,8 @@ fn loads_are_handed_to_the_hook_while_it_is_on() {
         let shape = node(&heap);
         let mut kit = Kit::new(&heap);
         let list = define_list(&mut kit, shape);
-        // `walk(mutator, count, left)`: makes a list, and goes along it to its end: the sum of its numbers.
+        // `walk(mutator, count, left)`: makes a list and follows it to its end. Returns the sum of
+        // its numbers.
         let walk = kit.function("walk", 3, |kit, builder, heap, arguments| {
             heap.calls(Calls {
                 load_hook: Some(Callee::Address(hook as *const () as usize)),

@@ -1,4 +1,4 @@
-//! What the tests share: heaps, functions that are built and run, and the shape of a node.
+//! The common parts of the tests: heaps, functions that are built and run, and the shape of a node.
 
 use allotment::Heap;
 use allotment::raw::Hot;
@@ -136,7 +136,8 @@ impl Ready {
         function: FuncId,
     ) -> unsafe extern "C" fn(*const Hot, usize, usize) -> usize {
         let address = self.program.module().get_finalized_function(function);
-        // SAFETY: all functions take numbers in registers, of which a callee may leave some unread, and return one.
+        // SAFETY: all functions take numbers in registers, of which a callee may leave some unread,
+        // and return one.
         unsafe { transmute(address) }
     }
 }
@@ -182,13 +183,14 @@ pub(crate) fn new_node(
     object
 }
 
-/// `list(mutator, count, left)`: a list of nodes with the numbers 1 to `count` from its head on; where the heap has no room, as
-/// much of it as there is, and at `left` how many are missing.
+/// `list(mutator, count, left)`: a list of nodes with the numbers 1 to `count`, from its head on.
+/// If the heap has no room, the list is as long as possible, and `left` receives the number of
+/// missing nodes.
 pub(crate) fn define_list(kit: &mut Kit, shape: ShapeRef) -> FuncId {
     kit.function("list", 3, |_, builder, heap, arguments| build_list(builder, heap, arguments, shape))
 }
 
-/// What `list` does.
+/// The body of `list`.
 pub(crate) fn build_list(
     builder: &mut FunctionBuilder<'_>,
     heap: &mut Lowering,

@@ -70,7 +70,8 @@ fn used_heap() -> (Heap, Shapes) {
 /// Allocates with the library; the objects and their sizes.
 fn by_library(mutator: &Mutator<'_>, shapes: &Shapes, plans: &[(What, Initialise)]) -> Vec<(usize, usize)> {
     fn one<Z: Zeroing>(mutator: &Mutator<'_>, shape: ShapeRef, bytes: usize) -> (usize, usize) {
-        // SAFETY: this heap's shape without references, and a size that one of its objects has; a length is written below.
+        // SAFETY: this heap's shape without references, and a size that one of its objects has; a
+        // length is written below.
         let object = unsafe { mutator.try_alloc_with_header::<Z, NoPrefetch>(shape.header(), bytes) };
         (object.expect("a buffer of a megabyte").addr().get(), bytes)
     }
@@ -160,7 +161,8 @@ fn generated(
     heap.attach(|mutator| {
         let mut objects = vec![0_usize; count as usize];
         let (from, to) = (numbers.as_ptr().expose_provenance(), objects.as_mut_ptr().expose_provenance());
-        // SAFETY: this thread's hot part, numbers to read, and as much memory to write to as there are objects.
+        // SAFETY: this thread's hot part, numbers to read, and as much memory to write to as there
+        // are objects.
         assert_eq!(unsafe { ready.get(all)(mutator.hot(), from, to) }, 1);
         check(&objects, top(mutator));
     })

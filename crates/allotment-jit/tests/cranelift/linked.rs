@@ -1,4 +1,5 @@
-//! Lists and trees that are built while everything moves: their references are found in one frame, and in many.
+//! Lists and trees that are built while all objects move: their references are found in one frame,
+//! and in many.
 
 use crate::kit::{
     COLLECTORS, Kit, LEFT, NUMBER, RIGHT, ZEAL, build_list, heap, new_node, node, number, numbers, repeat,
@@ -48,7 +49,7 @@ fn a_reference_that_lives_across_an_allocation_is_updated() {
     }
 }
 
-/// The policies that leave zeroes in what is not written.
+/// The policies that leave zeroes in unwritten words.
 const ZEROES: [Initialise; 2] = [Initialise::PerObject, Initialise::Ahead];
 
 #[test]
@@ -85,7 +86,8 @@ fn arrays_of_references_are_intact_while_they_are_filled() {
         let references =
             heap.register(Shape::array("References", 16, Element::Reference(SlotKind::Strong))).unwrap();
         let mut kit = Kit::new(&heap);
-        // `filled(mutator, count)`: an array of nodes with the numbers from 0 on, filled from its end on.
+        // `filled(mutator, count)`: an array of nodes with the numbers from 0 on, filled from its
+        // end on.
         let filled = kit.function("filled", 2, |_, builder, heap, arguments| {
             let no_room = builder.create_block();
             heap.initialise(initialise);
@@ -118,9 +120,11 @@ fn arrays_of_references_are_intact_while_they_are_filled() {
     }
 }
 
-/// `tree(mutator, depth, number)`: a tree in which the nodes below `number` are `2 * number` and the one behind that.
+/// `tree(mutator, depth, number)`: a tree in which the nodes below `number` are `2 * number` and
+/// the one behind that.
 fn define_tree(kit: &mut Kit, shape: ShapeRef) -> FuncId {
-    // With so many numbers that some are passed on the stack, between a frame's slots and its stack pointer.
+    // So many numbers that some are passed on the stack, between a frame's slots and its stack
+    // pointer.
     let inner = kit.declare("inner", 9);
     kit.define(inner, |kit, builder, heap, arguments| {
         let (mutator, depth, path) = (arguments[0], arguments[1], arguments[8]);
@@ -195,7 +199,8 @@ fn folded_allocations_lie_one_behind_the_other_and_move_apart() {
             let heap = heap(&format!("{collector},{ZEAL}"));
             let shape = node(&heap);
             let mut kit = Kit::new(&heap);
-            // `three(mutator, at)`: a node with two others, and at `at` where the three were at first.
+            // `three(mutator, at)`: a node with two others; `at` receives the first addresses of
+            // the three.
             let three = kit.function("three", 2, |_, builder, heap, arguments| {
                 let no_room = builder.create_block();
                 let one = Allocation::object(shape).unwrap();

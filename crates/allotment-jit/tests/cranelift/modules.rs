@@ -1,4 +1,5 @@
-//! Modules of the embedder's own: slow paths that are symbols, stack maps that are added and removed by hand.
+//! Modules of the embedder's own: slow paths that are symbols, and stack maps that are added and
+//! removed by hand.
 
 use crate::kit::{
     COLLECTORS, Kit, LEFT, NUMBER, RIGHT, ZEAL, define_list, get, heap, new_node, node, number, numbers, set,
@@ -188,7 +189,7 @@ fn references_may_be_passed_in_and_loaded() {
         let shape = node(&heap);
         let mut kit = Kit::new(&heap);
         let list = define_list(&mut kit, shape);
-        // `tail(mutator, list)`: what is behind its head, after an allocation.
+        // `tail(mutator, list)`: the rest of the list behind its head, after an allocation.
         let tail = kit.function("tail", 2, |_, builder, heap, arguments| {
             let no_room = builder.create_block();
             builder.declare_value_needs_stack_map(arguments[1]);

@@ -35,7 +35,7 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
     let heap = heap("");
     let words = heap.register(Shape::array("Words", 16, Element::Plain { bytes: 8 })).unwrap();
     let mut kit = Kit::new(&heap);
-    // Both: 1 where there is no room, and where there is, what the second word of the object is.
+    // Both return 1 if there is no room, and otherwise the second word of the object.
     let array = kit.function("array", 2, |_, builder, heap, arguments| {
         let no_room = builder.create_block();
         let object = heap.allocate_array(builder, words, arguments[1], no_room).unwrap();
@@ -67,7 +67,8 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(array)(mutator.hot(), length, 0) }, 1, "{length}");
         }
-        // Zeroes: a length of none, whatever the size; so only 16 bytes make an array to leave behind.
+        // Zeroes mean a length of none, whatever the size. So only 16 bytes make an array that may
+        // stay behind.
         for bytes in [1 << 30, 1 << 62, usize::MAX - 7] {
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(sized)(mutator.hot(), 16, 0) }, 0);
@@ -80,7 +81,7 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
 }
 
 thread_local! {
-    /// What the hook below runs, once: a list, with its function's address.
+    /// The address of the list function, which the hook below runs once.
     static INNER: AtomicUsize = const { AtomicUsize::new(0) };
     static HOT: AtomicUsize = const { AtomicUsize::new(0) };
 }

@@ -38,7 +38,8 @@ fn a_poll_comes_to_every_stop_with_its_references() {
         let heap = heap(&format!("{collector},{ZEAL}"));
         let shape = node(&heap);
         let mut kit = Kit::new(&heap);
-        // `spin(mutator, end)`: polls until there is something at `end`; the number of a node that lived meanwhile.
+        // `spin(mutator, end)`: polls until the word at `end` is set. Returns the number of a node
+        // that lived meanwhile.
         let spin = kit.function("spin", 2, |_, builder, heap, arguments| {
             let no_room = builder.create_block();
             let value = number(builder, 99);

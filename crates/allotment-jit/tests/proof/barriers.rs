@@ -1,4 +1,5 @@
-//! Barriers and polls on the processor: cards, the hook of loads, and stops that another thread asks for.
+//! Barriers and polls on the processor: cards, the load hook, and stops that another thread
+//! requests.
 
 use super::kit::{ANY, Assignment, assignment, heap, word};
 use super::machine::{Machine, framed, targets};
@@ -22,11 +23,11 @@ fn code(sequence: &Sequence, assignment: &Assignment) -> (Code, FunctionId) {
 }
 
 thread_local! {
-    /// What the hook was given last.
+    /// The last arguments of the hook.
     static HOOKED: Cell<Option<(usize, usize, u64)>> = const { Cell::new(None) };
 }
 
-/// Says what it was given, and returns another value.
+/// Records its arguments, and returns another value.
 extern "C" fn hook(hot: *const Hot, slot: *const u64, value: u64) -> u64 {
     HOOKED.set(Some((hot.addr(), slot.addr(), value)));
     value + 8
@@ -47,7 +48,8 @@ fn with_array(body: impl FnOnce(&mut Mutator<'_>, usize)) {
     .unwrap();
 }
 
-/// The cards of the array that are dirty, as distances of the slots' numbers from the array's own card.
+/// The cards of the array that are dirty, as distances of the slots' numbers from the array's own
+/// card.
 fn dirty_cards(hot: *const Hot, array: usize) -> Vec<usize> {
     let card = |number: usize| {
         let address = word(hot, Hot::CARDS_OFFSET).wrapping_add((array >> Hot::CARD_SHIFT) + number);
@@ -61,7 +63,7 @@ fn dirty_cards(hot: *const Hot, array: usize) -> Vec<usize> {
 fn clean_cards(hot: *const Hot, array: usize) {
     for number in 0..8 {
         let address = word(hot, Hot::CARDS_OFFSET).wrapping_add((array >> Hot::CARD_SHIFT) + number);
-        // SAFETY: the card of a slot of the array; what it says matters to a collection only.
+        // SAFETY: the card of a slot of the array; its value matters to a collection only.
         unsafe { std::ptr::with_exposed_provenance_mut::<u8>(address).write(!Hot::DIRTY_CARD) };
     }
 }
@@ -86,7 +88,8 @@ proptest! {
             machine.set(registers.object, (array + 16 + 8 * base) as u64);
             machine.set(value, array as u64);
             let before = machine.clone();
-            // SAFETY: the base and the displacement lead to a slot of the array, the value is a reference to it.
+            // SAFETY: the base and the displacement lead to a slot of the array, the value is a
+            // reference to it.
             unsafe { machine.run(&code, function) };
             let address = array + 16 + 8 * slot;
             // SAFETY: a slot of the array.
@@ -163,7 +166,7 @@ fn a_poll_comes_to_the_stop_that_another_thread_asks_for() {
             let stopped = heap.stop_the_world(|world| {
                 let before = polls.load(Ordering::Relaxed);
                 std::thread::yield_now();
-                // Nobody goes on while the world is stopped.
+                // No thread goes on while the world is stopped.
                 assert_eq!(before, polls.load(Ordering::Relaxed));
                 world.threads()
             });

@@ -1,4 +1,5 @@
-//! A program's allocations by emitted code: stubs that are called, and sequences in a frame that looks at every register.
+//! A program's allocations by emitted code: stubs that are called, and sequences in a frame that
+//! checks every register.
 
 use super::kit::{CALLEE_SAVED, GENERAL, word};
 use super::machine::{Machine, framed, targets};
@@ -20,7 +21,8 @@ pub(crate) struct Emitted<'p> {
     code: Code,
     functions: Vec<(FunctionId, Sequence)>,
     runs: u64,
-    /// How often the fast path was taken, how often that past buffers, and how often there was no room.
+    /// The number of allocations on the fast path; below, those past buffers, and those without
+    /// room.
     pub(crate) fast: usize,
     pub(crate) past: usize,
     pub(crate) no_room: usize,
@@ -100,7 +102,7 @@ impl<'p> Emitted<'p> {
         Emitted { program, kit, code, functions, runs: 0, fast: 0, past: 0, no_room: 0 }
     }
 
-    /// What the function is given in its register.
+    /// The function's argument in its register.
     fn argument(&self, what: &What, length: usize) -> usize {
         match what {
             What::Constant(_) => 0,
@@ -134,7 +136,8 @@ impl<'p> Emitted<'p> {
             before.set(input, argument as u64);
         }
         let mut after = before.clone();
-        // SAFETY: the function is framed; its inputs are this thread's hot part and the argument; no reference is held.
+        // SAFETY: the function is framed. Its inputs are this thread's hot part and the argument,
+        // and no reference is held.
         unsafe { after.run(&self.code, *id) };
         let object = after.get(registers.object);
         assert_eq!(after.no_room(), object == 0);
@@ -189,7 +192,8 @@ impl Way for Emitted<'_> {
 }
 
 impl Emitted<'_> {
-    /// On the fast path the watermark is as style 2 says; on the slow one it is where a new buffer begins, or as it was.
+    /// On the fast path the watermark follows style 2. On the slow path it is at the start of a new
+    /// buffer, or unchanged.
     fn check_watermark(
         &self,
         function: &Function,

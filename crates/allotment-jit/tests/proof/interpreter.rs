@@ -1,14 +1,15 @@
-//! A processor of the few instructions that sequences are made of, which writes down what cannot be seen of a real one:
-//! prefetches, the stack pointer at calls, which registers were written.
+//! An interpreter for the few instructions of sequences. It records events that a real processor
+//! does not show: prefetches, the stack pointer at calls, and written registers.
 //!
-//! It is told the bytes of a linked sequence and knows nothing of how they came about. An instruction that it does not know is a
-//! failure. Memory is words of 8 bytes; what was never written is [`Interpreter::GARBAGE`].
+//! The interpreter gets the bytes of a linked sequence and knows nothing of their origin. An
+//! unknown instruction is a failure. Memory is words of 8 bytes; an unwritten word is
+//! [`Interpreter::GARBAGE`].
 
 use allotment_jit::{Register, Sequence, Target};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use std::collections::{BTreeSet, HashMap};
 
-/// What was done, in order.
+/// The events, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Prefetch(Mnemonic, u64),
@@ -55,7 +56,7 @@ const OUTSIDE: [Target; 7] = [
 ];
 
 impl Interpreter {
-    /// What is in memory that nobody wrote to.
+    /// The content of memory that was never written.
     pub(crate) const GARBAGE: u64 = 0xBAD0_BAD0_BAD0_BAD0;
     /// The stack pointer at first, a multiple of 16.
     pub(crate) const STACK_AT: u64 = 0x7FFF_0000;
@@ -90,7 +91,7 @@ impl Interpreter {
         self.general[register.number()] = value;
     }
 
-    /// What a C function may change, it does.
+    /// Changes all registers that a C function may change.
     pub(crate) fn trash(&mut self) {
         for register in super::kit::GENERAL {
             if !super::kit::CALLEE_SAVED.contains(&register) {
@@ -214,7 +215,7 @@ impl Interpreter {
         }
     }
 
-    /// An instruction of AVX clears what is above its own width.
+    /// An instruction of AVX clears the bits above its own width.
     fn set_vector(&mut self, register: Register, bytes: &[u8; 16], avx: bool) {
         let vector = &mut self.vectors[register.number()];
         vector[..16].copy_from_slice(bytes);

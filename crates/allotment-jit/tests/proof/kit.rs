@@ -37,7 +37,7 @@ pub(crate) const GENERAL: [Register; 15] = [
     Register::R15,
 ];
 
-/// What a C function leaves as it was, from the System V ABI.
+/// The registers that a C function preserves, by the System V ABI.
 pub(crate) const CALLEE_SAVED: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
@@ -74,7 +74,8 @@ impl Assignment {
         self.general[4]
     }
 
-    /// What the slow path is to preserve: any of the other registers, or of the inputs.
+    /// The registers that the slow path must preserve: any of the other registers, or of the
+    /// inputs.
     pub(crate) fn preserve(&self) -> Vec<Register> {
         let mut preserve = self.general[5..5 + self.preserved].to_vec();
         if self.keeps_inputs {

@@ -1,4 +1,5 @@
-//! A program's allocations by the library's own path: what `try_` says no to, in a reservation.
+//! A program's allocations by the library's own path. An allocation that `try_` refuses goes into a
+//! reservation.
 
 use super::kit::word;
 use super::program::{BEYOND, Program, ShapeKit, Way, What};
@@ -19,7 +20,8 @@ impl Way for Library<'_> {
     fn allocate(&mut self, mutator: &mut Mutator<'_>, function: usize, length: usize) -> Option<NonNull<u8>> {
         let function = &self.program.functions[function];
         let Some(bytes) = self.kit.bytes(&function.what, length) else {
-            // No array is as long, and nobody looks for memory; of a size nobody knows that.
+            // No array is as long, and no code searches for memory. A plain size does not show
+            // that.
             let What::SizeIn(index) = function.what else { return None };
             // SAFETY: there is no such object.
             return unsafe { with_header::<Ahead>(mutator, self.kit.arrays[index].header(), BEYOND) };
@@ -29,7 +31,8 @@ impl Way for Library<'_> {
             && word(mutator.hot(), Hot::TOP_OFFSET) + bytes <= word(mutator.hot(), Hot::LIMIT_OFFSET);
         match function.initialise {
             Initialise::ByCaller => self.block::<ByCaller>(mutator, &function.what, length, bytes),
-            // Emitted code is given zeroes by the slow path for a size in a register, and zeroes all else itself.
+            // For a size in a register, the slow path gives zeroes to emitted code, which zeroes
+            // all other memory itself.
             Initialise::PerObject if by_register && !fits => {
                 self.block::<Ahead>(mutator, &function.what, length, bytes)
             }
@@ -49,7 +52,8 @@ impl Library<'_> {
     ) -> Option<NonNull<u8>> {
         let objects = self.kit.objects(what, length)?;
         let (_, shape, _) = objects[0];
-        // SAFETY: the shapes are the heap's, and `use_block` writes every word before the next safepoint.
+        // SAFETY: the shapes are the heap's, and `use_block` writes every word before the next
+        // safepoint.
         unsafe {
             match what {
                 What::SizeIn(_) => with_header::<Z>(mutator, shape.header(), bytes),

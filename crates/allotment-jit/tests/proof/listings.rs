@@ -1,7 +1,9 @@
-//! The canonical sequences as text, in `snapshots/`: whoever changes what is emitted sees what, and says so in the same commit.
+//! The canonical sequences as text, in `snapshots/`. A change of the emitted code shows as a change
+//! of these files in the same commit.
 //!
-//! `UPDATE_SNAPSHOTS=1 cargo test -p allotment-jit listings` writes the files anew. A crate that keeps snapshots was refused: what is
-//! needed of it is a comparison of two texts.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p allotment-jit listings` writes the files anew.
+//!
+//! Refused: a crate for snapshots. The only need is a comparison of two texts.
 
 use super::kit::ANY;
 use allotment::raw::{Element, Header, Shape};

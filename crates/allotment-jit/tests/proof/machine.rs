@@ -1,8 +1,9 @@
-//! A frame around a pasted sequence: it loads every register from memory before and stores every one behind.
+//! A frame around a pasted sequence: it loads every register from memory before the sequence and
+//! stores every register behind it.
 //!
-//! Its only own word on the stack is the address of that memory, so it sees whether a sequence takes away what it pushed. A
-//! sequence that leaves for the code of a heap without room ends in the same epilogue, which finds the frame as the other does:
-//! at the stack pointer.
+//! Its only own word on the stack is the address of that memory. So the frame notices if a sequence
+//! does not pop all that it pushed. A sequence that leaves for the code of a heap without room ends
+//! in the same epilogue, which finds the frame in the same way: at the stack pointer.
 
 use allotment_jit::{Code, CodeBuffer, FunctionId, Register, Sequence, Target};
 use iced_x86::IcedError;
@@ -11,7 +12,7 @@ use iced_x86::code_asm::{CodeAssembler, get_gpr64, get_xmm, qword_ptr, xmmword_p
 use std::mem::{offset_of, transmute};
 use std::sync::LazyLock;
 
-/// What is in the registers.
+/// The contents of the registers.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
 pub(crate) struct Machine {
@@ -88,7 +89,8 @@ const CALLEE_SAVED: [iced_x86::code_asm::AsmRegister64; 6] = [rbx, rbp, r12, r13
 
 /// With `misaligned` the sequence runs with the stack 8 bytes off a multiple of 16.
 fn prologue(a: &mut CodeAssembler, misaligned: bool) -> Result<(), IcedError> {
-    // Behind a call the stack is 8 bytes off a multiple of 16, behind six words more it is so still.
+    // Behind a call the stack is 8 bytes off a multiple of 16, and behind six more words it still
+    // is.
     CALLEE_SAVED.into_iter().try_for_each(|register| a.push(register))?;
     a.mov(qword_ptr(rdi + offset_of!(Machine, saved_rsp)), rsp)?;
     for _ in 0..1 + u32::from(misaligned) {

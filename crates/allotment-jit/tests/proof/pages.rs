@@ -1,4 +1,5 @@
-//! Where code lies: pages that are executed and never written, names for profilers, and functions that find each other.
+//! The memory of code: pages that are executed and never written, names for profilers, and
+//! functions that find each other.
 
 use super::kit::ANY;
 use allotment::raw::Header;
@@ -7,7 +8,8 @@ use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, Initialise, PerfMap, 
 use iced_x86::code_asm::registers::gpr64::{rax, rdi};
 use std::mem::transmute;
 
-/// The permissions of each mapping that holds an address of `range`, and of all mappings that are both written and executed.
+/// The permissions of each mapping that holds an address of `range`, and of all mappings that are
+/// both written and executed.
 fn permissions(range: std::ops::Range<usize>) -> (Vec<String>, usize) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let (mut held, mut both) = (Vec::new(), 0);
@@ -34,8 +36,9 @@ fn stubs(count: usize) -> Code {
     buffer.finish(|_| None).unwrap()
 }
 
-/// Regression: who looked on waited for a word that whoever makes the code does not give once it has failed, and the list of mappings
-/// is no moment's: while others map and unmap, one may be in it twice.
+/// Regression: the observing thread waited for a word that the code-making thread never gave after
+/// a failure. The list of mappings is also no snapshot: while other threads map and unmap, a
+/// mapping may be in it twice.
 #[test]
 fn pages_are_executed_and_not_written() {
     let make = || {

@@ -1,8 +1,8 @@
 //! Prefetches against HotSpot's definition of the styles, written down here a second time.
 //!
-//! `T` is the old top, `N` the new one, `W` the watermark, `D` the distance, `S` the step: style 1 prefetches `N + D + i*S`; style
-//! 2, where `N >= W`, makes `W + D` the watermark and prefetches from the new one on, `W + i*S`; style 3 prefetches
-//! `((T + S + D) & -S) + i*S`.
+//! `T` is the old top, `N` the new one, `W` the watermark, `D` the distance, `S` the step. Style 1
+//! prefetches `N + D + i*S`. Style 2, if `N >= W`, makes `W + D` the watermark and prefetches from
+//! the new watermark on, `W + i*S`. Style 3 prefetches `((T + S + D) & -S) + i*S`.
 
 use super::interpreter::{Event, Exit, Interpreter};
 use super::kit::{ANY, Assignment, assignment, initialise, settings};
@@ -17,17 +17,18 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// Shapes of [`ARRAYS`], of a heap that nobody allocates from.
+/// Shapes of [`ARRAYS`], of a heap from which no thread allocates.
 static SHAPES: LazyLock<(Heap, [ShapeRef; ARRAYS.len()])> = LazyLock::new(|| {
     let heap = super::kit::heap("");
     let shapes = ARRAYS.map(|(bytes, element)| heap.register(Shape::array("Array", bytes, element)).unwrap());
     (heap, shapes)
 });
 
-/// What is allocated.
+/// The objects to allocate.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// Objects in one bump: the bits of the shape's id, and words; or one of [`ARRAYS`] with a length.
+    /// Objects in one bump: the bits of the shape's id, and words; or one of [`ARRAYS`] with a
+    /// length.
     Constant(Vec<Piece>),
     Length(usize, usize),
     Size(usize),
@@ -39,7 +40,7 @@ pub(crate) enum Piece {
     Array(usize, usize),
 }
 
-/// A site, and what it is run with.
+/// A site, and the inputs of its run.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) what: What,
@@ -96,7 +97,7 @@ impl Case {
         self.pieces().into_iter().map(|piece| piece.words() * 8).sum()
     }
 
-    /// What is in the register for a size or length.
+    /// The value of the register for a size or length.
     pub(crate) fn argument(&self) -> Option<u64> {
         match self.what {
             What::Constant(_) => None,
@@ -233,12 +234,12 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// What stands in for functions that must not be called.
+/// Replaces functions that must not be called.
 pub(crate) fn not_called(_: &mut Interpreter, target: Target) {
     panic!("{target:?} was called");
 }
 
-/// Runs the fast path: what is prefetched, and what becomes of the watermark, the top and the objects.
+/// Runs the fast path. Checks the prefetches, the watermark, the top and the objects.
 fn check(case: &Case) {
     let sequence = case.sequence();
     let mut machine = case.machine(&sequence, case.bytes() as u64);
@@ -286,7 +287,8 @@ proptest! {
     }
 }
 
-/// A thread's allocations through one sequence, buffer after buffer; the calls do what the heap does.
+/// A thread's allocations through one sequence, buffer after buffer; the calls act as the heap
+/// would.
 fn over_buffers(case: &Case, buffer: u64, allocations: usize) {
     let sequence = case.sequence();
     let bytes = case.bytes() as u64;

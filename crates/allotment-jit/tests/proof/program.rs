@@ -1,7 +1,8 @@
-//! Programs that allocate. There are two ways to run one: [`emitted`](super::emitted) code, and the [`library`](super::library).
+//! Programs that allocate. There are two ways to run one: [`emitted`](super::emitted) code, and the
+//! [`library`](super::library).
 //!
-//! Both go through [`Program::run`], which does everything but the allocation and notes what it sees of heap and buffer after
-//! each step. Two runs of one program must see the same.
+//! Both go through [`Program::run`], which does everything but the allocation and notes what it
+//! sees of heap and buffer after each step. Two runs of one program must see the same.
 
 use super::kit::{Assignment, word};
 use allotment::Heap;
@@ -39,7 +40,7 @@ pub(crate) enum Piece {
     Array(usize, usize),
 }
 
-/// What a function allocates.
+/// The objects that a function allocates.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     /// These, in one bump where there are several.
@@ -92,7 +93,7 @@ pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What is seen after a step. Addresses are bytes from the heap's base, 0 stays 0.
+/// The observations after a step. Addresses are bytes from the heap's base; 0 stays 0.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Seen {
     block: Option<usize>,
@@ -104,7 +105,7 @@ pub(crate) struct Seen {
     hash: u64,
 }
 
-/// What is left at the end.
+/// The state at the end.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) seen: Vec<Seen>,
@@ -174,7 +175,8 @@ impl Program {
     /// The heap that it runs on. One thread allocates and collects, by a clock of the heap's own.
     pub(crate) fn heap(&self) -> (Heap, ShapeKit) {
         let builder = Heap::builder().max_heap_size(10 << 18).use_transparent_huge_pages(false);
-        // Decisions look at the time: it passes with each look, so that both ways have the same if they look as often.
+        // Decisions read the time, which advances with each reading. So both ways see the same
+        // times if they read equally often.
         let reads = AtomicU64::new(0);
         let clock = move || Duration::from_micros(700 * reads.fetch_add(1, Ordering::Relaxed));
         let builder = builder.allocation_regions(1).clock(clock);
@@ -220,7 +222,7 @@ impl Program {
                     let bytes = kit.bytes(what, *length).unwrap_or(0);
                     seen.push(see(mutator, heap, block, bytes));
                     if let Some(block) = block {
-                        // SAFETY: what was allocated, of that many bytes.
+                        // SAFETY: the allocated block, of that many bytes.
                         unsafe { use_block(block, kit, what, *length, block.addr().get() - heap.base()) };
                     }
                 }
@@ -257,7 +259,8 @@ fn see(mutator: &Mutator<'_>, heap: &Heap, block: Option<NonNull<u8>>, bytes: us
     }
 }
 
-/// Writes what a program writes: lengths, null references, and in all other words what is never zero.
+/// Writes the contents that a program writes: lengths, null references, and in all other words a
+/// value that is never zero.
 ///
 /// # Safety
 /// - The block was just allocated for these objects.

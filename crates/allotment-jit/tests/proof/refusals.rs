@@ -1,4 +1,4 @@
-//! What is refused, and what the message says would work.
+//! The requests that are refused, and the values that the message suggests.
 
 use super::kit::{ANY, GENERAL, heap, settings};
 use super::machine::targets;

@@ -1,7 +1,8 @@
-//! What sequences do to registers and to the stack, instruction by instruction.
+//! The effects of sequences on registers and on the stack, instruction by instruction.
 //!
-//! That registers survive on the processor is seen in `same_heap`; here every write is counted, and the calls are looked at
-//! from inside: arguments, the stack's alignment (the interpreter's check), and what is promised of the place they return to.
+//! `same_heap` shows that registers survive on the processor. Here every write is counted, and the
+//! calls are checked from inside: arguments, the stack's alignment (the interpreter's check), and
+//! the promises about the return address.
 
 use super::interpreter::{Event, Exit, Interpreter};
 use super::kit::{ANY, Assignment, CALLEE_SAVED, GENERAL, assignment};
@@ -13,7 +14,7 @@ use allotment_jit::{Emitter, Initialise, Load, Poll, Register, Sequence, SlowCal
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// What the heap answers to a call.
+/// The heap's answer to a call.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Memory,
@@ -23,7 +24,8 @@ enum Answer {
 /// Where the heap's answer lies.
 const ELSEWHERE: u64 = 0x4000_0000;
 
-/// Runs it and sees each call to be as it must: the target, the arguments, what is said of the place it returns to.
+/// Runs the sequence and checks each call: the target, the arguments, and the statements about its
+/// return address.
 fn slow_path(case: &Case, sequence: &Sequence, answer: Answer) -> (Interpreter, Interpreter) {
     let mut machine = case.machine(sequence, case.bytes() as u64 - 8);
     let before = machine.clone();

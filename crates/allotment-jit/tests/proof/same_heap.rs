@@ -10,10 +10,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Options under which what is rare is common. Regions have 256 KiB, but for the last.
+/// Options under which rare events are common. Regions have 256 KiB, but for the last.
 const BUFFERS: &[&str] = &[
     "TLABDecayTime=1",
-    // More than once: what is emitted for it has more ways to go.
+    // Listed more than once, because its emitted code has more paths.
     "-UseTLAB",
     "-UseTLAB",
     "-UseTLAB",
@@ -32,7 +32,8 @@ const BUFFERS: &[&str] = &[
     "MaxHeapSize=40m,RegionSize=4m,TLABSize=4m,MinTLABSize=4m,-ResizeTLAB",
 ];
 
-/// One thread collects; `-CollectWhenIdle`, for another one would look whether this one idles, by the system's time.
+/// One thread collects. `-CollectWhenIdle`, because another thread would check by the system's time
+/// whether this one idles.
 const COLLECTORS: &[&str] = &[
     "Collector=epsilon",
     "Collector=epsilon,ZealOutOfMemory=7",
@@ -95,7 +96,7 @@ fn length() -> impl Strategy<Value = usize> {
         20 => 0..150_usize,
         6 => 0..4_000_usize,
         2 => 10_000..300_000_usize,
-        // What is in line by a little, or is not; for elements of 1 and of 8 bytes.
+        // Sizes just below and just above the inline limit, for elements of 1 and of 8 bytes.
         1 => MAX_INLINE_BYTES - 48..MAX_INLINE_BYTES + 16,
         1 => MAX_INLINE_BYTES / 8 - 6..MAX_INLINE_BYTES / 8 + 2,
         1 => prop::sample::select(vec![1 << 32, 1 << 45, 1 << 60, usize::MAX / 8, usize::MAX - 7, usize::MAX]),
@@ -149,10 +150,11 @@ impl Program {
     }
 }
 
-/// Of all programs: allocations, those on the fast path, those past buffers in line, those that failed.
+/// Of all programs: allocations, those on the fast path, those past buffers in line, those that
+/// failed.
 static TAKEN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
-/// Runs the program in both ways; what each saw.
+/// Runs the program in both ways. Returns the observations of each.
 fn both(program: &Program) -> [Outcome; 2] {
     let (heap, kit) = program.heap();
     let mut way = Emitted::new(program, kit.clone());

@@ -1,5 +1,6 @@
-//! What a compiler builds its stack maps from: of sequences one behind the other, where their calls return to and what they have
-//! on the stack, against what a collection is told of the frame; and sequences in a loop.
+//! The data for a compiler's stack maps. For sequences one behind the other, the test compares the
+//! calls' return addresses and stack use with the frame that a collection sees. It also covers
+//! sequences in a loop.
 
 use super::kit::{ANY, Assignment, CALLEE_SAVED, assignment, heap, initialise, settings};
 use super::machine::{Machine, framed, targets};

@@ -1,7 +1,9 @@
-//! Many threads on one heap run the same code, while the parallel collector moves what they made and checks the heap each time.
+//! Many threads on one heap run the same code, while the parallel collector moves their objects and
+//! checks the heap each time.
 //!
-//! Each thread has a table, which soon is old, of chains of nodes: a new node is put in front of a chain by emitted code with its
-//! barrier. A list of what each chain holds, outside of the heap, says whether anything was lost, mixed up or written over.
+//! Each thread has a table, which is soon old, of chains of nodes. Emitted code with its barrier
+//! puts a new node in front of a chain. A list outside of the heap records the contents of each
+//! chain, and shows whether anything was lost, mixed up or overwritten.
 
 use super::kit::{ANY, Assignment, heap};
 use super::machine::{Machine, framed, targets};
@@ -118,7 +120,8 @@ impl Work<'_> {
 
     /// Whether the chain has the nodes that it should.
     fn check(&self, mutator: &Mutator<'_>, chain: usize) {
-        // SAFETY: slots of live objects: the table's, and the first word of a node behind its header.
+        // SAFETY: slots of live objects: the table's, and the first word of a node behind its
+        // header.
         let mut at = unsafe { mutator.load(self.slot(chain)) };
         for value in self.chains[chain].iter().rev() {
             assert_ne!(at, 0, "a node is missing");
@@ -137,7 +140,8 @@ impl Work<'_> {
         self.check(mutator, chain);
         let stub = self.functions.nodes[self.next(self.functions.nodes.len())];
         let keeps = self.chains[chain].len() < NODES;
-        // SAFETY: the table alone is used again, and it is in a root. The node's words are all written.
+        // SAFETY: the table alone is used again, and it is in a root. The node's words are all
+        // written.
         unsafe {
             let node = self.functions.call(stub, mutator, 0);
             let next = if keeps { mutator.load(self.slot(chain)) } else { 0 };
@@ -168,7 +172,8 @@ fn threads_and_collections() {
     work_and_collect(HEAP, false);
 }
 
-/// Without buffers: all threads bump the same regions, which collections take away and give to others.
+/// Without buffers: all threads bump the same regions, which collections take away and give to
+/// others.
 #[test]
 fn threads_without_buffers_and_collections() {
     work_and_collect(&format!("{HEAP},-UseTLAB"), true);

@@ -1,8 +1,8 @@
 //! Allocation of typed objects.
 //!
-//! An initialiser is a value that knows the object it becomes. It is written in one go between the bump
-//! and anything else that could run, and it never runs code of a user while it writes: a half-written
-//! object is seen by nobody.
+//! An initialiser is a value that knows the object it becomes. Between the bump and any other code,
+//! the initialiser writes the whole object, and it runs no user code while it writes. So no code
+//! ever sees a half-written object.
 
 use super::carry::{Carry, erase};
 use super::gc::{Gc, Object};
@@ -14,16 +14,16 @@ use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
 use std::ptr::NonNull;
 
-/// No object has more bytes; a sum of an address and this does not overflow.
+/// No object has more bytes. The sum of an address and this number does not overflow.
 const MAX_OBJECT_BYTES: usize = 1 << 46;
 
-/// An initialiser: what [`alloc!`](crate::alloc) turns into an object. [`#[derive(Object)]`](macro@crate::Object) makes one
-/// for each type.
+/// An initialiser: a value that [`alloc!`](crate::alloc) turns into an object.
+/// [`#[derive(Object)]`](macro@crate::Object) makes one for each type.
 ///
 /// # Safety
-/// - `bytes` is the size of the object that `write` writes, by the shape of `type_shape`: a multiple of 8, at
-///   least 16, or `usize::MAX` if there is no such object. It does not change.
-/// - `write` initialises every slot and every field, and runs no code of a user.
+/// - `bytes` is the size of the object that `write` writes, by the shape of `type_shape`: a
+///   multiple of 8, at least 16, or `usize::MAX` if there is no such object. It does not change.
+/// - `write` initialises every slot and every field, and runs no user code.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an initialiser, so it cannot be allocated",
     label = "not an initialiser",
@@ -31,7 +31,7 @@ const MAX_OBJECT_BYTES: usize = 1 << 46;
     note = "arrays are allocated with `NewArray`, `NewSlots`, `NewBytes` and `NewStr`"
 )]
 pub unsafe trait New: Carry {
-    /// What it becomes.
+    /// The type of the object.
     type Object: Object;
 
     /// The type's shape.
@@ -43,11 +43,11 @@ pub unsafe trait New: Carry {
     /// Writes the object behind its header.
     ///
     /// # Safety
-    /// - `object` heads `bytes()` bytes of the caller's alone.
+    /// - `object` heads `bytes()` bytes that belong to the caller alone.
     unsafe fn write(self, object: NonNull<u8>);
 
-    /// Where the derive compares the fields of the object with those of the initialiser. Nobody
-    /// calls it.
+    /// The place where the derive compares the fields of the object with those of the initialiser.
+    /// It is never called.
     #[doc(hidden)]
     #[inline]
     fn __al_object_fields(_: Self::Object, _: Self) {}
@@ -60,10 +60,10 @@ pub const fn object_bytes(body: usize) -> usize {
 }
 
 impl<'t> Mutator<'t> {
-    /// Allocates without a safepoint: never collects. Most programs say [`alloc!`](crate::alloc).
+    /// Allocates without a safepoint: never collects. Most programs use [`alloc!`](crate::alloc).
     ///
     /// # Errors
-    /// The initialiser comes back where there is no memory without a safepoint;
+    /// Returns the initialiser if there is no memory without a safepoint;
     /// [`make_room`](Self::make_room) may find some.
     #[inline(always)]
     pub fn try_alloc<N: New>(&self, new: N) -> Result<Gc<'_, N::Object>, N> {
@@ -86,8 +86,8 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// Allocates in memory that [`make_room`](Self::make_room) reserved, without a safepoint. Several objects
-    /// may share a reservation.
+    /// Allocates in memory that [`make_room`](Self::make_room) reserved, without a safepoint.
+    /// Several objects may share a reservation.
     ///
     /// ```
     /// use allotment::{Heap, New, NewStr, OutOfMemory};
@@ -106,7 +106,7 @@ impl<'t> Mutator<'t> {
     /// ```
     ///
     /// # Errors
-    /// The initialiser comes back where the reservation is used up, or has lapsed at a safepoint.
+    /// Returns the initialiser if the reservation is used up, or has lapsed at a safepoint.
     pub fn try_alloc_in<N: New>(&self, room: &mut Reservation<'t>, new: N) -> Result<Gc<'_, N::Object>, N> {
         // SAFETY: as in `try_alloc`.
         let object =
@@ -123,33 +123,35 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    /// A number that the object keeps for life, wherever it moves. Different objects may share one.
+    /// A number that the object keeps for life, even when it moves. Different objects may share
+    /// one.
     pub fn identity_hash<T: Object>(&self, object: Gc<'_, T>) -> NonZeroU32 {
         // SAFETY: a live object, of the heap this thread is attached to.
         unsafe { self.identity_hash_raw(object.header()) }
     }
 
-    /// The same for a word of any kind: what refers to an object has the object's, and what does not has a number of its
-    /// bits.
+    /// The identity hash of a word of any kind. A word that refers to an object has that object's
+    /// hash; any other word has a hash of its bits.
     pub fn identity_hash_of_word<'g, V: Bare<'g>>(&self, value: V) -> u32 {
         let bits = value.encode();
         match reference(bits).and_then(|address| NonNull::new(std::ptr::with_exposed_provenance_mut(address)))
         {
             // SAFETY: as above.
             Some(object) => unsafe { self.identity_hash_raw(object) }.get(),
-            // Multiplicative hashing (Knuth, TAOCP 6.4), whose upper half is good.
+            // Multiplicative hashing (Knuth, TAOCP 6.4), whose upper half is well distributed.
             None => (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32,
         }
     }
 }
 
-/// Compiles for an initialiser, so that the error for anything else says so.
+/// Compiles for an initialiser only, so that the error for any other type names the trait.
 #[inline(always)]
 pub fn initialiser<N: New>(new: N) -> N {
     new
 }
 
-/// What `alloc!` does in line: the buffer's next bytes, if there are enough. The initialiser comes back otherwise.
+/// The inline part of `alloc!`: takes the buffer's next bytes, if there are enough, else returns
+/// the initialiser.
 #[inline(always)]
 pub fn alloc_fast<'g, N: New>(mutator: &'g Mutator<'_>, new: N) -> Result<Gc<'g, N::Object>, N> {
     let bytes = new.bytes();
@@ -169,12 +171,12 @@ pub fn alloc_fast<'g, N: New>(mutator: &'g Mutator<'_>, new: N) -> Result<Gc<'g,
     }
 }
 
-/// What `alloc!` does otherwise: one call, and nothing of it in line, since functions that allocate are small and many.
-/// `kept` becomes the live variables, in any case.
+/// The slow part of `alloc!`: one call, with no further inline code, since allocating functions are
+/// small and many. `kept` receives the live variables, in any case.
 ///
 /// # Safety
 /// - `new` and `live` were erased, and no safepoint was reached since.
-/// - What comes back is restored before anything else happens.
+/// - The caller restores the results before anything else happens.
 #[inline(always)]
 pub unsafe fn alloc_slow<N: New, L: Carry>(
     mutator: &mut Mutator<'_>,
@@ -206,13 +208,14 @@ unsafe fn alloc_out_of_line<N: New, L: Carry>(
         Err(new) => new,
     };
     let bytes = new.bytes();
-    // SAFETY: erased by the caller, and linked at the safepoint that comes.
+    // SAFETY: the caller erased the values, and the frame is linked at the coming safepoint.
     let mut frame = unsafe { Frame::of_erased((new, live)) };
     // SAFETY: the frame stays here and is unlinked before it is taken.
     let linked = unsafe { Frame::link(&raw mut frame, mutator) };
     let room = mutator.make_room(bytes);
     drop(linked);
-    // SAFETY: it was linked at the safepoint; the caller restores the live variables, and what is below the object.
+    // SAFETY: the frame was linked at the safepoint. The caller restores the live variables, and
+    // the code below restores the object.
     let (new, live) = unsafe { frame.take() };
     kept.write(live);
     let Ok(object) = mutator.try_alloc_in(&mut room?, new) else {

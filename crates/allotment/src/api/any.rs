@@ -1,14 +1,15 @@
-//! Objects of any type, and the way back to their own.
+//! Objects of any type, and the way back to their own types.
 //!
-//! A header names its object's shape, and a shape of a Rust type is one type's for the life of the process;
-//! but one shape serves all instances of a generic type, so only types without parameters can be asked for.
+//! A header names its object's shape, and the shape of a Rust type belongs to that type for the
+//! life of the process. But one shape serves all instances of a generic type. So only types without
+//! parameters can be tested for.
 
 use super::gc::{Gc, Object};
 use crate::object::{Header, TypeShape};
 use std::fmt;
 use std::ptr::NonNull;
 
-/// An object of whatever type: `Gc<Any>`, `Field<Any>`, `Local<Any>`.
+/// An object of any type: `Gc<Any>`, `Field<Any>`, `Local<Any>`.
 ///
 /// ```
 /// use allotment::{Bytes, Heap, NewStr, OutOfMemory, Str, alloc};
@@ -24,7 +25,7 @@ use std::ptr::NonNull;
 /// # }
 /// ```
 pub struct Any {
-    /// Made by nobody.
+    /// No code makes one.
     _private: (),
 }
 
@@ -43,7 +44,7 @@ unsafe impl Object for Any {
     }
 }
 
-/// An object type that a [`Gc<Any>`](Gc) can be asked for: one without type parameters.
+/// An object type that a [`Gc<Any>`](Gc) can be tested for: one without type parameters.
 ///
 /// # Safety
 /// - Objects whose header names that shape, and no others, are of this type.
@@ -58,7 +59,7 @@ pub unsafe trait Downcast: Object {
 }
 
 impl<'g, T: Object> Gc<'g, T> {
-    /// The same pointer, its type forgotten.
+    /// The same pointer without its type.
     #[inline(always)]
     pub fn as_any(self) -> Gc<'g, Any> {
         // SAFETY: the same live object.
@@ -70,7 +71,8 @@ impl<'g> Gc<'g, Any> {
     /// Whether it is a `T`.
     #[inline]
     pub fn is<T: Downcast>(self) -> bool {
-        // SAFETY: the header of a live object; others may set its hash meanwhile, which is not looked at.
+        // SAFETY: the header of a live object. Other threads may set its hash meanwhile, and the
+        // hash is not read.
         let header = unsafe { std::sync::atomic::AtomicU64::from_ptr(self.header().as_ptr().cast()) };
         let header = Header::from_bits(header.load(std::sync::atomic::Ordering::Relaxed));
         T::type_shape().is_type_of(header)
@@ -85,7 +87,7 @@ impl<'g> Gc<'g, Any> {
 }
 
 impl<'g, T: Object> Gc<'g, T> {
-    /// Whether both point to the same object, whatever type each thinks it is.
+    /// Whether both point to the same object, whatever their static types.
     #[inline(always)]
     pub fn is_same<U: Object>(self, other: Gc<'_, U>) -> bool {
         self.header() == other.header()

@@ -1,7 +1,7 @@
 //! Arrays of words.
 //!
-//! A pointer to one dereferences to a slice of fields, so indexing, lengths, iteration and sub-slices are
-//! the slice's own.
+//! A pointer to an array dereferences to a slice of fields. So indexing, lengths, iteration and
+//! sub-slices are those of the slice.
 
 use super::alloc::New;
 use super::carry::Carry;
@@ -25,7 +25,8 @@ pub(super) const ELEMENTS: usize = LENGTH_OFFSET + WORD;
 /// - `object` heads a live object with a length and a tail of `T`, for all of `'g`.
 #[inline(always)]
 pub(super) unsafe fn elements<'g, T>(object: NonNull<u8>) -> &'g [T] {
-    // SAFETY: the length lies behind the header, the elements behind the length; neither leaves the object.
+    // SAFETY: the length lies behind the header, the elements behind the length; neither leaves the
+    // object.
     unsafe {
         let length = object.byte_add(LENGTH_OFFSET).cast::<usize>().read();
         slice::from_raw_parts(object.byte_add(ELEMENTS).cast::<T>().as_ptr(), length)
@@ -55,7 +56,7 @@ pub(super) unsafe fn elements<'g, T>(object: NonNull<u8>) -> &'g [T] {
 /// # }
 /// ```
 pub struct Array<W> {
-    /// Made by nobody.
+    /// No code makes one.
     _private: PhantomData<fn(W) -> W>,
 }
 
@@ -80,10 +81,10 @@ fn array_shape() -> &'static TypeShape {
 }
 
 impl<'g, W: Word> Gc<'g, Array<W>> {
-    /// A slot of it, for the whole span.
+    /// A slot of the array, for the whole span.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If `index` is beyond the end.
     #[inline]
     pub fn at(self, index: usize) -> &'g Field<W> {
         &self.as_ref()[index]
@@ -100,17 +101,18 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     /// Stores `value` in each slot of `range`.
     ///
     /// # Panics
-    /// Where the range leaves the array.
+    /// If the range leaves the array.
     pub fn fill(self, mutator: &Mutator<'_>, range: Range<usize>, value: W::Of<'_>) {
         for field in &self.as_ref()[range] {
             field.store(mutator, value);
         }
     }
 
-    /// Copies `from[range]` to the slots from `at` on, as if through a copy: the two may overlap.
+    /// Copies `from[range]` to the slots from `at` on, as if through a temporary copy: the two may
+    /// overlap.
     ///
     /// # Panics
-    /// Where either leaves its array.
+    /// If either leaves its array.
     pub fn copy_from(self, mutator: &Mutator<'_>, at: usize, from: Gc<'_, Array<W>>, range: Range<usize>) {
         let source = &from.as_ref()[range.clone()];
         let target = &self.as_ref()[at..][..source.len()];
@@ -128,7 +130,7 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     /// Copies `range` to the slots from `at` on; the two may overlap.
     ///
     /// # Panics
-    /// Where either leaves the array.
+    /// If either leaves the array.
     pub fn copy_within(self, mutator: &Mutator<'_>, range: Range<usize>, at: usize) {
         self.copy_from(mutator, at, self, range);
     }
@@ -141,7 +143,7 @@ pub struct NewArray<'g, W: Word> {
 }
 
 impl<'g, W: Word> NewArray<'g, W> {
-    /// An array of `len` words, each `fill`. A length that no heap holds is out of memory.
+    /// An array of `len` words, each `fill`. A length beyond any heap fails as out of memory.
     pub fn new<V: Bare<'g, Word = W>>(len: usize, fill: V) -> Self
     where
         W: Word<Of<'g> = V>,
@@ -159,7 +161,7 @@ unsafe impl<W: Word> Carry for NewArray<'_, W> {
     }
 }
 
-// SAFETY: writes the length and that many elements, and `encode` is the library's or a derive's.
+// SAFETY: writes the length and that many elements; `encode` is code of the library or of a derive.
 unsafe impl<W: Word> New for NewArray<'_, W> {
     type Object = Array<W>;
 
@@ -187,7 +189,7 @@ unsafe impl<W: Word> New for NewArray<'_, W> {
     }
 }
 
-/// Bytes of an object with a tail of `length` elements; `usize::MAX` where there is no such object.
+/// Bytes of an object with a tail of `length` elements; `usize::MAX` if there is no such object.
 #[inline(always)]
 pub(super) const fn tail_bytes(length: usize, element: usize) -> usize {
     if length > 1 << 43 { usize::MAX } else { (ELEMENTS + length * element + 7) & !7 }

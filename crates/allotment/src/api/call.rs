@@ -1,7 +1,8 @@
-//! Bare arguments to a function that may collect, for experts: `pass!` is the way for everybody.
+//! Bare arguments to a function that may collect. This is for experts; `pass!` is the general way.
 //!
-//! The arguments travel with the exclusive borrow that keeps them good, in one value; nobody can reach a
-//! safepoint while it exists, because it holds the mutator. No root is made: the callee decides.
+//! One value holds the arguments together with the exclusive borrow that keeps them valid. While
+//! that value exists, no code can reach a safepoint, because the value holds the mutator. No root
+//! is made: the callee decides.
 
 use super::carry::Carry;
 use crate::mutator::Mutator;
@@ -11,8 +12,9 @@ use std::mem::{ManuallyDrop, transmute, transmute_copy};
 /// Arguments whose span is forgotten. [`call!`](crate::call) makes them.
 pub struct Arguments<A: Carry>(A::At<'static>);
 
-/// Forgets the span of the arguments of a call. `A` is what the function wants. The compiler finds
-/// it later, in the call, so a literal among the arguments has the type that the function says.
+/// Forgets the span of the arguments of a call. `A` is the argument type of the function. The
+/// compiler infers it later, from the call, so a literal among the arguments gets the type of the
+/// function's parameter.
 ///
 /// # Safety
 /// - The result goes into a [`Call`] before the next safepoint.
@@ -23,7 +25,7 @@ pub unsafe fn arguments<'s, A: Carry>(arguments: A::At<'s>) -> Arguments<A> {
     Arguments(unsafe { transmute_copy(&*arguments) })
 }
 
-/// A call under way: made by [`call!`](crate::call), opened by [`enter!`](crate::enter).
+/// A call in progress: [`call!`](crate::call) makes it, [`enter!`](crate::enter) opens it.
 pub struct Call<'m, A: Carry> {
     mutator: &'m mut Mutator<'m>,
     arguments: A::At<'static>,
@@ -36,8 +38,8 @@ impl<'m, A: Carry> Call<'m, A> {
     /// - `arguments` were erased, with no safepoint since.
     #[inline(always)]
     pub unsafe fn new(mutator: &'m mut Mutator<'_>, Arguments(arguments): Arguments<A>) -> Self {
-        // SAFETY: shortens the attachment to the call. Nobody can put a mutator of a shorter one there: a thread
-        // has one.
+        // SAFETY: shortens the attachment to the call. No code can put a mutator of a shorter
+        // attachment there: a thread has one mutator.
         let mutator = unsafe { transmute::<&'m mut Mutator<'_>, &'m mut Mutator<'m>>(mutator) };
         Call { mutator, arguments }
     }

@@ -1,23 +1,25 @@
-//! Values whose span can be replaced: what macros carry over a safepoint.
+//! Values whose span can be replaced: the values that macros carry over a safepoint.
 //!
-//! The only way over a safepoint is to forget a value's span, have its references visited by whatever
-//! collection takes place, and give it the span that is current afterwards. Both steps are unsafe and
-//! are taken by the macros; this trait says for which values they make sense.
+//! There is one way over a safepoint. A macro forgets the span of a value. Any collection then
+//! visits the value's references. Afterwards the macro gives the value the current span. The first
+//! and the last step are unsafe, and the macros take them. This trait tells for which values these
+//! steps are sound.
 //!
-//! A lifetime that is no span stays in the type: an error that borrows source text keeps borrowing it.
+//! A lifetime that is no span stays in the type: an error that borrows source text keeps its
+//! borrow.
 
 use crate::mutator::Mutator;
 use crate::object::SlotVisitor;
 use std::mem::{ManuallyDrop, transmute_copy};
 
-/// A value that live lists (of [`alloc!`](crate::alloc) and [`keep!`](crate::keep)), [`rebind!`](crate::rebind) and
-/// [`call!`](crate::call) can carry: bare values, and tuples, arrays, `Option`,
-/// `Result`, `Vec` and `#[derive(Carry)]` structs of them.
+/// A value that live lists (of [`alloc!`](crate::alloc) and [`keep!`](crate::keep)),
+/// [`rebind!`](crate::rebind) and [`call!`](crate::call) can carry: bare values, and tuples,
+/// arrays, `Option`, `Result`, `Vec` and `#[derive(Carry)]` structs of them.
 ///
 /// # Safety
 /// - `At<'g>` is `Self` with the span, and nothing else, replaced by `'g`.
 /// - `trace` visits every reference that the value holds for its span, and updates it.
-/// - Dropping it runs no code of a user that sees the span.
+/// - Dropping it runs no user code that sees the span.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be carried over a safepoint",
     label = "neither a bare value nor made of them",
@@ -25,20 +27,20 @@ use std::mem::{ManuallyDrop, transmute_copy};
     note = "a struct of bare values can be carried with `#[derive(Carry)]`"
 )]
 pub unsafe trait Carry: Sized {
-    /// The same for another span.
+    /// The same type for another span.
     type At<'g>: Carry;
 
-    /// Visits the references. A slot is good during the call only.
+    /// Visits the references. A slot is valid during the call only.
     fn trace(&mut self, slots: &mut SlotVisitor<'_>);
 
-    /// Where the derives check the fields of a type at two spans: in the implementation itself, under
-    /// its own predicates. Nobody calls it.
+    /// The place where the derives check the fields of a type at two spans: in the implementation
+    /// itself, under its own predicates. It is never called.
     #[doc(hidden)]
     #[inline]
     fn __al_fields<'h>(_: Self, _: Self::At<'h>) {}
 }
 
-/// Compiles for a value that can be carried, so that the error for anything else says so.
+/// Compiles for a value that can be carried, so that the error for any other value names the trait.
 #[inline(always)]
 pub fn carried<C: Carry>(value: C) -> C {
     value
@@ -106,7 +108,7 @@ unsafe impl<C: Carry> Carry for Vec<C> {
     }
 }
 
-// SAFETY: keeps its lifetime, so whatever it borrows stays borrowed.
+// SAFETY: the type keeps its lifetime, so its referent stays borrowed.
 unsafe impl<'a, T: ?Sized> Carry for &'a T {
     type At<'g> = &'a T;
 

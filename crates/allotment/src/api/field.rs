@@ -1,8 +1,8 @@
 //! Slots of objects.
 //!
-//! A field exists inside the heap only: nothing makes one by itself, and objects hand out shared
-//! references. It is neither `Send` nor `Sync`, so that a reference into the heap does not reach a thread
-//! that is attached to another one.
+//! A field exists only inside the heap: no code makes a field by itself, and objects hand out
+//! shared references. It is neither `Send` nor `Sync`, so that a reference into one heap does not
+//! reach a thread that is attached to another heap.
 
 use super::carry::Carry;
 use super::gc::{Gc, Object};
@@ -13,14 +13,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
 
-/// A slot that holds a word of kind `W` and keeps what it refers to alive.
+/// A slot that holds a word of kind `W` and keeps its referent alive.
 ///
-/// It stands in a struct with [`#[derive(Object)]`](macro@crate::Object), whose initialiser has the bare value in its place.
-/// All threads may load and store: a load gives a value that was stored, and the object it points to as it was then or
-/// later.
+/// The slot stands in a struct with [`#[derive(Object)]`](macro@crate::Object); the initialiser has
+/// the bare value in its place. All threads may load and store. A load gives a stored value, and
+/// the object that the value points to as it was at the store or later.
 ///
-/// The derive asks that `W` is a [`Word`], so that a wrong `W` is one error. Nobody makes a field
-/// of anything else.
+/// The derive requires that `W` is a [`Word`], so that a wrong `W` is one error. No code makes a
+/// field of another type.
 #[repr(transparent)]
 pub struct Field<W> {
     bits: AtomicU64,
@@ -30,18 +30,18 @@ pub struct Field<W> {
 }
 
 impl<W: Word> Field<W> {
-    /// Reads the slot, acquiring what was published with it.
+    /// Reads the slot, and acquires all that was published with its value.
     #[inline(always)]
     pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> W::Of<'g> {
-        // SAFETY: a slot of a live object: fields are nowhere else. A thread is attached to one heap, and
-        // fields do not travel between threads, so the heap is the mutator's.
+        // SAFETY: a slot of a live object: fields exist nowhere else. A thread is attached to one
+        // heap, and fields do not travel between threads, so the heap is the mutator's.
         let bits = unsafe { mutator.load(self.bits.as_ptr()) };
-        // SAFETY: bits of `W`; what a live object refers to is alive until the next safepoint, which the borrow
-        // of the mutator excludes.
+        // SAFETY: bits of `W`. The referents of a live object are alive until the next safepoint,
+        // which the borrow of the mutator excludes.
         unsafe { W::decode(bits) }
     }
 
-    /// Writes the slot, publishing what the value points to.
+    /// Writes the slot, and publishes the value's referent.
     #[inline(always)]
     pub fn store(&self, mutator: &Mutator<'_>, value: W::Of<'_>) {
         // SAFETY: as in `load`; the value's span makes its referent alive.
@@ -62,7 +62,7 @@ impl<W: Word> fmt::Debug for Field<W> {
     }
 }
 
-/// A slot that does not keep its referent alive: null once that died.
+/// A slot that does not keep its referent alive. It is null once the referent died.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, Object, OutOfMemory, Str, WeakField, alloc, root};
@@ -108,7 +108,7 @@ impl<T: Object> fmt::Debug for WeakField<T> {
     }
 }
 
-/// A type of field that is a slot: what `#[derive(Object)]` needs to know of it.
+/// A field type that is a slot, with the facts that `#[derive(Object)]` needs.
 ///
 /// # Safety
 /// - Implementors are one word, which is a slot of kind `KIND`.
@@ -118,9 +118,9 @@ impl<T: Object> fmt::Debug for WeakField<T> {
     note = "`derive(Object)` takes a field whose type is called `Field` or `WeakField` for one of `allotment`"
 )]
 pub unsafe trait SlotField: Sized {
-    /// What an initialiser holds for it.
+    /// The initialiser's value for the slot.
     type Init<'g>: Carry;
-    /// How it keeps its referent.
+    /// How the slot keeps its referent.
     const KIND: SlotKind;
 
     /// The slot of a new object.

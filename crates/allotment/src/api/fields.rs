@@ -1,9 +1,11 @@
-//! What `#[derive(Object)]` and `#[derive(Carry)]` ask of the fields of a type: of the types
-//! themselves, not of the tokens that name them.
+//! The checks that `#[derive(Object)]` and `#[derive(Carry)]` make on the fields of a type. They
+//! check the types themselves, not the tokens that name them.
 //!
 //! A wrong field is one error, at the field. So a bound stands in one place. Elsewhere the derive
 //! assumes it, by a predicate that the compiler proves only where the type is used: `where for<'x>
-//! Field<W>: SlotAt<'x>`. Refused: the bound on every item, which is an error for each.
+//! Field<W>: SlotAt<'x>`.
+//!
+//! Refused: the bound on every item, which gives an error for each.
 
 use super::alloc::object_bytes;
 use super::any::Any;
@@ -13,7 +15,7 @@ use crate::object::{HEADER_BYTES, Slot, SlotKind, SlotVisitor};
 use std::marker::PhantomData;
 use std::mem::{align_of, needs_drop, size_of};
 
-/// Equal to another of its kind only if `T` is, lifetimes included.
+/// Equals another such type only if `T` does, lifetimes included.
 pub struct Invariant<T>(PhantomData<fn(T) -> T>);
 
 impl<T> Clone for Invariant<T> {
@@ -24,25 +26,25 @@ impl<T> Clone for Invariant<T> {
 impl<T> Copy for Invariant<T> {}
 
 impl<T> Invariant<T> {
-    /// Compiles for the type itself.
+    /// Compiles if the argument has exactly the type `T`.
     pub const fn same(_: Invariant<T>) {}
 }
 
-/// The type of a place, lifetimes included: behind `*mut` no lifetime is shortened, and nothing is
+/// The type of a place, lifetimes included. Behind `*mut` no lifetime is shortened, and nothing is
 /// dereferenced.
 pub const fn invariant<T>(_: *mut T) -> Invariant<T> {
     Invariant(PhantomData)
 }
 
-/// A [`SlotField`] at one span. Every slot implements it for all spans; a predicate about all of
-/// them can be assumed.
+/// A [`SlotField`] at one span. Every slot implements it for all spans, and code can assume a
+/// predicate about all of them.
 ///
 /// # Safety
-/// - As for [`SlotField`]. Nobody else implements it.
+/// - As for [`SlotField`]. It has no other implementations.
 pub unsafe trait SlotAt<'g>: Sized {
-    /// What an initialiser holds for it.
+    /// The initialiser's value for the slot.
     type Init: Carry;
-    /// How it keeps its referent.
+    /// How the slot keeps its referent.
     const KIND: SlotKind;
 
     /// The slot of a new object.
@@ -52,7 +54,7 @@ pub unsafe trait SlotAt<'g>: Sized {
     unsafe fn init(value: Self::Init) -> Self;
 }
 
-// SAFETY: as the slot says itself.
+// SAFETY: the promise of the slot's own implementation.
 unsafe impl<'g, F: SlotField> SlotAt<'g> for F {
     type Init = <F as SlotField>::Init<'g>;
     const KIND: SlotKind = <F as SlotField>::KIND;
@@ -64,7 +66,7 @@ unsafe impl<'g, F: SlotField> SlotAt<'g> for F {
     }
 }
 
-/// Compiles for a slot, and for what initialisers of two spans hold for it.
+/// Compiles for a slot, and for the values of two spans in its initialiser.
 pub fn slot_field<'g: 'g, 'h: 'h, F: SlotField>(
     _: SlotKind,
     _: Invariant<F>,
@@ -73,7 +75,7 @@ pub fn slot_field<'g: 'g, 'h: 'h, F: SlotField>(
 ) {
 }
 
-/// The slot of a new object. Nothing depends on the kind, which is what the derive thinks.
+/// The slot of a new object. Nothing depends on the kind, which is only the derive's assumption.
 ///
 /// # Safety
 /// - The result goes straight into a new object.
@@ -83,19 +85,19 @@ pub unsafe fn init_slot<'g, F: SlotAt<'g>>(_: SlotKind, value: F::Init) -> F {
     unsafe { F::init(value) }
 }
 
-/// Compiles for a slot, and for what the initialiser of the object holds for it.
+/// Compiles for a slot, and for its value in the object's initialiser.
 pub fn init_field<'g, F: SlotAt<'g>>(_: SlotKind, _: Invariant<F>, _: Invariant<F::Init>) {}
 
 /// Compiles for two fields of one type.
 pub fn same_field<T>(_: &str, _: Invariant<T>, _: Invariant<T>) {}
 
-/// How a slot of the object keeps its referent. The field itself says so: what the derive thinks
-/// does not count.
+/// How a slot of the object keeps its referent. The field's own type decides; the derive's
+/// assumption does not count.
 pub const fn kind_of<O, F: SlotAt<'static>>(_: SlotKind, _: fn(&mut O) -> Invariant<F>) -> SlotKind {
     F::KIND
 }
 
-/// Visits what an initialiser holds for a slot.
+/// Visits the initialiser's value for a slot.
 #[inline]
 pub fn trace_slot<C: Carry>(_: SlotKind, value: &mut C, slots: &mut SlotVisitor<'_>) {
     value.trace(slots);
@@ -107,10 +109,10 @@ pub fn trace_carried<C: Carry>(value: &mut C, slots: &mut SlotVisitor<'_>) {
     value.trace(slots);
 }
 
-/// Compiles for a field that is carried, and is itself at the span `'h`.
+/// Compiles for a field that is carried and whose type at the span `'h` is its own type.
 pub fn carried_field<'h: 'h, C: Carry>(_: Invariant<C>, _: Invariant<C::At<'h>>) {}
 
-/// What may lie in an object beside its slots.
+/// A type that may lie in an object beside its slots.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a plain field of an object",
     label = "not `Send + Sync + 'static`",
@@ -134,12 +136,12 @@ impl<P: PlainData> PlainField<P> {
 }
 
 impl<P> PlainField<P> {
-    /// Compiles for the type itself: in the object, and in its initialiser at two spans.
+    /// Compiles if the object has the type `P` here, and so has its initialiser at two spans.
     pub fn same(self, _: Invariant<P>, _: Invariant<P>, _: Invariant<P>) {}
 }
 
 /// The bytes of an object with this struct. Panics, at compile time, unless the struct can be an
-/// object. A field with drop glue has a message of its own.
+/// object. A field with drop glue has its own message.
 pub const fn layout<L>(a_field_is_dropped: bool) -> usize {
     assert!(
         a_field_is_dropped || !needs_drop::<L>(),
@@ -153,7 +155,7 @@ pub const fn layout<L>(a_field_is_dropped: bool) -> usize {
 }
 
 /// Panics, at compile time, unless the object has that many bytes and exactly these slots. `found`
-/// are the slots of the struct, by their offsets in it.
+/// has the slots of the struct, by their offsets in it.
 pub const fn assert_layout<O>(bytes: usize, slots: &[Slot], found: &[(usize, SlotKind)]) {
     assert!(!needs_drop::<O>(), "an object of the heap is never dropped");
     assert!(
@@ -173,7 +175,7 @@ pub const fn assert_layout<O>(bytes: usize, slots: &[Slot], found: &[(usize, Slo
     }
 }
 
-/// Fields of generic types as far as their layout goes.
+/// Substitutes for fields of generic types, with the same layout.
 pub mod stand_in {
     /// A `Field`.
     pub type Strong = super::Field<super::Any>;

@@ -5,8 +5,10 @@ use std::fmt;
 
 /// A signed integer of 56 bits, the largest that fits in a word beside its variant's number.
 ///
-/// Arithmetic says where a result has more, which is where a language goes on with a larger kind of number, in an object.
-/// Refused: `Add` and its kin, which would have to panic or wrap there.
+/// Arithmetic reports a result of more bits. A language can then go on with a larger kind of
+/// number, in an object.
+///
+/// Refused: `Add` and the other operator traits, which would have to panic or wrap there.
 ///
 /// ```
 /// use allotment::Fixnum;
@@ -20,9 +22,9 @@ use std::fmt;
 pub struct Fixnum(i64);
 
 impl Fixnum {
-    /// The least.
+    /// The smallest value.
     pub const MIN: Fixnum = Fixnum(-(1 << 55));
-    /// The greatest.
+    /// The largest value.
     pub const MAX: Fixnum = Fixnum((1 << 55) - 1);
 
     /// The integer, if it has at most 56 bits.
@@ -31,26 +33,26 @@ impl Fixnum {
         if value >= Self::MIN.0 && value <= Self::MAX.0 { Some(Fixnum(value)) } else { None }
     }
 
-    /// Its value.
+    /// The value as an `i64`.
     #[inline]
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// The sum; `None` where it has more than 56 bits.
+    /// The sum; `None` if it has more than 56 bits.
     #[inline]
     pub const fn checked_add(self, other: Fixnum) -> Option<Fixnum> {
-        // Two numbers of 56 bits: the sum has 57, as the difference.
+        // Both numbers have 56 bits, so the sum and the difference have 57.
         Fixnum::new(self.0 + other.0)
     }
 
-    /// The difference; `None` where it has more than 56 bits.
+    /// The difference; `None` if it has more than 56 bits.
     #[inline]
     pub const fn checked_sub(self, other: Fixnum) -> Option<Fixnum> {
         Fixnum::new(self.0 - other.0)
     }
 
-    /// The product; `None` where it has more than 56 bits.
+    /// The product; `None` if it has more than 56 bits.
     #[inline]
     pub const fn checked_mul(self, other: Fixnum) -> Option<Fixnum> {
         match self.0.checked_mul(other.0) {
@@ -59,7 +61,7 @@ impl Fixnum {
         }
     }
 
-    /// The negative; `None` of [`MIN`](Self::MIN), which has none of 56 bits.
+    /// The negative; `None` for [`MIN`](Self::MIN), whose negative has more than 56 bits.
     #[inline]
     pub const fn checked_neg(self) -> Option<Fixnum> {
         Fixnum::new(-self.0)

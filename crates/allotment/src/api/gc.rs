@@ -1,8 +1,12 @@
-//! Bare pointers, and what they point to.
+//! Bare pointers and their referents.
 //!
-//! A [`Gc`] is one machine word, copied like an integer, and used like a reference. It is good for one
-//! span: a shared borrow of the mutator. Refused: an index into a table of handles (an indirection for
-//! every use), a pinned handle scope (a slot in memory for every local).
+//! A [`Gc`] is one machine word, copied like an integer and used like a reference. It is valid for
+//! one span: a shared borrow of the mutator.
+//!
+//! Refused:
+//!
+//! - An index into a table of handles: it costs an indirection for every use.
+//! - A pinned handle scope: it costs a slot in memory for every local.
 
 use super::carry::Carry;
 use super::immediate::NO_VARIANT;
@@ -13,12 +17,14 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
-/// A type whose values lie in the heap: made by `#[derive(Object)]`, or one of the library's arrays.
+/// A type whose values lie in the heap. `#[derive(Object)]` makes one, and the library's arrays are
+/// others.
 ///
 /// # Safety
-/// - `view` is sound for every object of the type, as long as that lives.
+/// - `view` is sound for every object of the type, as long as that object lives.
 /// - No object of the type has drop glue, or asks for more than 8 bytes of alignment.
-/// - What a view gives access to is `Sync`, unless it is neither `Send` nor `Sync` as a whole.
+/// - The data that a view gives access to is `Sync`, unless the view is neither `Send` nor `Sync`
+///   as a whole.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object of the heap",
     label = "not an object type",
@@ -28,7 +34,8 @@ use std::ptr::{self, NonNull};
     note = "arrays of references are `Array<W>`; of numbers `Slots<u8>`, `Slots<f64>`; text is `Str`, bytes are `Bytes`"
 )]
 pub unsafe trait Object: 'static {
-    /// What a pointer to an object dereferences to: the struct itself, or a slice of its elements.
+    /// The type that a pointer to an object dereferences to: the struct itself, or a slice of its
+    /// elements.
     type View: ?Sized + 'static;
 
     /// The view of an object.
@@ -37,7 +44,8 @@ pub unsafe trait Object: 'static {
     /// - `object` is the header of a live object of this type, for all of `'g`.
     unsafe fn view<'g>(object: NonNull<u8>) -> &'g Self::View;
 
-    /// How `{:?}` shows a pointer to an object: its type, unless the type has something better.
+    /// The `{:?}` output for a pointer to an object: its type, unless the type has a better
+    /// description.
     fn describe(_view: &Self::View, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = std::any::type_name::<Self>();
         let plain = name.split('<').next().unwrap_or(name);
@@ -45,13 +53,15 @@ pub unsafe trait Object: 'static {
     }
 }
 
-/// A bare pointer to an object: good for the span `'g`, which is a shared borrow of the mutator.
+/// A bare pointer to an object. It is valid for the span `'g`, which is a shared borrow of the
+/// mutator.
 ///
-/// No pointer outlives a safepoint, because a safepoint needs the mutator exclusively. What to do when
-/// the compiler says so is in `docs/E0502.md` in the repository.
+/// No pointer outlives a safepoint, because a safepoint needs the mutator exclusively.
+/// `docs/E0502.md` in the repository says what to do about the compiler's error.
 ///
-/// It dereferences to the object: to the struct, of an array to the slice of its elements, of a [`Str`](super::Str) to a
-/// `str`. Two pointers are equal when they point to the same object; contents are compared by `*one == *other`.
+/// The pointer dereferences to the object: to the struct, for an array to the slice of its
+/// elements, for a [`Str`](super::Str) to a `str`. Two pointers are equal when they point to the
+/// same object; `*one == *other` compares contents.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -68,7 +78,8 @@ pub unsafe trait Object: 'static {
 /// # }
 /// ```
 pub struct Gc<'g, T> {
-    /// The object's header. Makes the type neither `Send` nor `Sync`: a span belongs to its thread.
+    /// The object's header. The field makes the type neither `Send` nor `Sync`: a span belongs to
+    /// its thread.
     object: NonNull<u8>,
     span: PhantomData<&'g ()>,
     to: PhantomData<fn() -> T>,
@@ -117,7 +128,7 @@ impl<'g, T: Object> Gc<'g, T> {
     )]
     #[inline(always)]
     pub fn as_ref(self) -> &'g T::View {
-        // SAFETY: live for `'g`, as whoever made the pointer promised.
+        // SAFETY: live for `'g`, as the code that made the pointer promised.
         unsafe { T::view(self.object) }
     }
 }

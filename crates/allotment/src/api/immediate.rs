@@ -11,19 +11,19 @@
 /// Plain data that a variant of a `#[derive(Word)]` enum may hold.
 ///
 /// # Safety
-/// - `payload` leaves bits 0-7 clear, and `from_payload` inverts it whatever they are.
+/// - `payload` leaves bits 0-7 clear, and `from_payload` inverts it whatever these bits are.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit in a word beside its variant's number",
     note = "integers up to 32 bits, `f32`, `char`, `bool` and `Fixnum` (56 bits) do; larger data goes into an object"
 )]
 pub unsafe trait Immediate: Copy + 'static {
-    /// Its bits, in place.
+    /// The value's bits, in place.
     fn payload(self) -> u64;
 
     /// The value of these bits.
     ///
     /// # Safety
-    /// - `bits` are what `payload` gave, but for bits 0-7.
+    /// - `bits` are a result of `payload`, except for bits 0-7.
     unsafe fn from_payload(bits: u64) -> Self;
 }
 
@@ -85,7 +85,8 @@ unsafe impl Immediate for bool {
     }
 }
 
-/// The immediate whose number no variant has: the word of `None`, where null may be a value.
+/// The immediate with a number that no variant has. It is the word of `None` where null may be a
+/// value.
 pub const NO_VARIANT: u64 = 0x7F << 1 | 1;
 
 /// The word of an immediate variant.

@@ -1,4 +1,4 @@
-//! Roots in the frames of a thread: what `root!`, `keep!` and the slow path of `alloc!` link.
+//! Roots in the frames of a thread. `root!`, `keep!` and the slow path of `alloc!` link them.
 
 use super::carry::{Carry, erase};
 use super::word::{Bare, Word};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::marker::{PhantomData, PhantomPinned};
 use std::ptr::NonNull;
 
-/// Values carried over a safepoint by `keep!` and the slow path of `alloc!`.
+/// Values that `keep!` and the slow path of `alloc!` carry over a safepoint.
 #[repr(C)]
 pub struct Frame<C: Carry> {
     link: RootLink,
@@ -18,14 +18,16 @@ pub struct Frame<C: Carry> {
 }
 
 impl<C: Carry> Frame<C> {
-    /// A frame of these values. The span is looked after by `link` and `take`, which are unsafe.
+    /// A frame of these values. The unsafe functions `link` and `take` are responsible for the
+    /// span.
     #[inline(always)]
     pub fn save<V: Carry<At<'static> = C>>(value: V) -> Self {
-        // SAFETY: traced as long as the frame is linked, and `take` wants no safepoint otherwise.
+        // SAFETY: the value is traced as long as the frame is linked, and `take` permits no
+        // safepoint otherwise.
         unsafe { Self::of_erased(erase(value)) }
     }
 
-    /// A frame of values that were erased.
+    /// A frame of erased values.
     ///
     /// # Safety
     /// - They are good now.
@@ -41,7 +43,7 @@ impl<C: Carry> Frame<C> {
     /// Puts the frame on the thread's list.
     ///
     /// # Safety
-    /// - The frame stays where it is until the result is dropped, and that is dropped.
+    /// - The frame stays where it is until the result is dropped, and the result is dropped.
     #[inline(always)]
     pub unsafe fn link<'f>(frame: *mut Self, mutator: &Mutator<'_>) -> LinkedRoot<'f> {
         // SAFETY: the link is the frame's first field; the rest are the caller's predicates.
@@ -51,8 +53,8 @@ impl<C: Carry> Frame<C> {
     /// The values.
     ///
     /// # Safety
-    /// - The frame is linked no more, and was at every safepoint since it was made.
-    /// - The result goes to `restore` before the next one.
+    /// - The frame is no longer linked, and was linked at every safepoint since it was made.
+    /// - The result goes to `restore` before the next safepoint.
     #[inline(always)]
     pub unsafe fn take(self) -> C {
         self.value.into_inner()
@@ -80,11 +82,11 @@ impl<W: Word> RootCell<W> {
     /// - No safepoint was reached since the cell was made.
     #[inline(always)]
     pub unsafe fn link<'f>(&'f self, mutator: &Mutator<'_>) -> LinkedRoot<'f> {
-        // SAFETY: the caller's predicates; a cell's value was good when it was made.
+        // SAFETY: the caller's predicates; a cell's value was good when the cell was made.
         unsafe { mutator.link_word(NonNull::from(&self.root)) }
     }
 
-    /// The handle to it.
+    /// The handle to the cell.
     ///
     /// # Safety
     /// - The cell is linked as long as the result lives.
@@ -93,7 +95,7 @@ impl<W: Word> RootCell<W> {
         Local(self)
     }
 
-    /// The only handle to it.
+    /// The only handle to the cell.
     ///
     /// # Safety
     /// - As for [`local`](Self::local), and no other handle is made.
@@ -103,10 +105,10 @@ impl<W: Word> RootCell<W> {
     }
 }
 
-/// A root in this Rust frame or one above it, made by [`root!`](crate::root), or for a call by [`pass!`](crate::pass).
-/// Survives every safepoint.
+/// A root in this Rust frame or one above it. [`root!`](crate::root) makes it, or
+/// [`pass!`](crate::pass) for a call. It survives every safepoint.
 ///
-/// It is what functions that may collect take as arguments: `get` gives the bare value for a span.
+/// Functions that may collect take it as an argument: `get` gives the bare value for a span.
 pub struct Local<'r, W: Word>(&'r RootCell<W>);
 
 impl<W: Word> Clone for Local<'_, W> {
@@ -131,9 +133,10 @@ impl<W: Word> fmt::Debug for Local<'_, W> {
     }
 }
 
-/// A root that can be given another value, made by [`root!(mu, mut name = value)`](crate::root).
+/// A root whose value can be replaced, made by [`root!(mu, mut name = value)`](crate::root).
 ///
-/// Not `Copy`: who gets a [`Local`] of it, or the value, does not change it.
+/// The type is not `Copy`: a function that gets a [`Local`] of the root, or its value, cannot
+/// change the root.
 pub struct LocalMut<'r, W: Word>(&'r RootCell<W>);
 
 impl<'r, W: Word> LocalMut<'r, W> {
@@ -144,14 +147,14 @@ impl<'r, W: Word> LocalMut<'r, W> {
         unsafe { W::decode(self.0.root.get()) }
     }
 
-    /// Gives it another value.
+    /// Replaces the value.
     #[inline(always)]
     pub fn set(&mut self, _mutator: &Mutator<'_>, value: W::Of<'_>) {
         // SAFETY: the value's span makes its referent a live object of this thread's heap.
         unsafe { self.0.root.set(value.encode()) };
     }
 
-    /// The same root to read from, for a function that takes a [`Local`].
+    /// The same root, read-only, for a function that takes a [`Local`].
     #[inline(always)]
     pub fn local(&self) -> Local<'_, W> {
         Local(self.0)

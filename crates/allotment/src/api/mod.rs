@@ -1,12 +1,13 @@
-//! The safe API: the borrow checker guards a heap that moves everything.
+//! The safe API: the borrow checker guards a heap that moves every object.
 //!
-//! **The rule: a bare pointer is a shared borrow of the mutator; a safepoint is an exclusive one.** So no
-//! bare pointer is alive at a safepoint, nothing is paid for that, and a program that breaks the rule does not
-//! compile (`docs/E0502.md` in the repository says what its errors mean).
+//! **The rule: a bare pointer is a shared borrow of the mutator; a safepoint is an exclusive one.**
+//! So no bare pointer is alive at a safepoint, at no cost. A program that breaks the rule does not
+//! compile; `docs/E0502.md` in the repository explains the errors.
 //!
-//! A safepoint is where objects may move: in an allocation, [`safepoint`](crate::Mutator::safepoint),
-//! [`collect`](crate::Mutator::collect), [`blocking`](crate::Mutator::blocking); to a caller, in whatever takes
-//! `&mut Mutator`. The lifetime of a shared borrow of the mutator is called a span.
+//! A safepoint is a point where objects may move: in an allocation,
+//! [`safepoint`](crate::Mutator::safepoint), [`collect`](crate::Mutator::collect),
+//! [`blocking`](crate::Mutator::blocking). To a caller, every function that takes `&mut Mutator` is
+//! a safepoint. The lifetime of a shared borrow of the mutator is called a span.
 //!
 //! ```
 //! use allotment::{Field, Heap, Object, OutOfMemory, alloc, root};
@@ -34,23 +35,28 @@
 //! # }
 //! ```
 //!
-//! `T` is an object type, made by [`#[derive(Object)]`](macro@crate::Object) or one of the library's: [`Array`], [`Slots`],
-//! [`Bytes`], [`Str`], [`Any`]. `W` is a kind of [`Word`]: an object type, an `Option` of one, an immediate
-//! ([`Unboxed`]), or what [`#[derive(Word)]`](macro@crate::Word) makes of an enum of these.
+//! `T` is an object type, made by [`#[derive(Object)]`](macro@crate::Object) or one of the
+//! library's: [`Array`], [`Slots`], [`Bytes`], [`Str`], [`Any`]. `W` is a kind of [`Word`]: an
+//! object type, an `Option` of one, an immediate ([`Unboxed`]), or an enum of these with
+//! [`#[derive(Word)]`](macro@crate::Word).
 //!
-//! | type | what it is | survives a safepoint | costs |
+//! | type | meaning | survives a safepoint | costs |
 //! |---|---|---|---|
 //! | [`Gc<'g, T>`](Gc) | bare pointer; `'g` borrows the mutator | no | nothing |
-//! | [`Local<'r, W>`](Local) | root in this Rust frame (`root!`) | yes | a link, and a load for each use |
+//! | [`Local<'r, W>`](Local) | root in this Rust frame (`root!`) | yes | a link; a load per use |
 //! | [`Stack<'t, W>`](Stack) | any number of roots of this thread | yes | as a `Vec` |
 //! | [`Root<W>`](Root) | owned root, `Send`, lives anywhere | yes | an entry in a table |
 //! | [`Field<W>`](Field) | slot in an object | it is the heap | the barriers |
 //!
-//! The macros carry bare values over a safepoint: [`alloc!`](crate::alloc) its live list, [`keep!`](crate::keep) any
-//! expression's, [`pass!`](crate::pass) arguments, [`rebind!`](crate::rebind) and [`ret!`](crate::ret) results.
+//! The macros carry bare values over a safepoint: [`alloc!`](crate::alloc) its live list,
+//! [`keep!`](crate::keep) the list of any expression, [`pass!`](crate::pass) arguments,
+//! [`rebind!`](crate::rebind) and [`ret!`](crate::ret) results.
 //!
-//! Refused: a brand on every type (`'gc` everywhere, no safepoint in running code), handle scopes (an indirection for every
-//! local), checks at run time.
+//! Refused:
+//!
+//! - A brand on every type: `'gc` everywhere, and no safepoint in running code.
+//! - Handle scopes: an indirection for every local.
+//! - Checks at run time.
 
 mod alloc;
 mod any;

@@ -1,8 +1,13 @@
 //! Arrays of numbers, and number fields that can change.
 //!
-//! Objects are shared, so what can change is accessed as an atomic of its size; relaxed, which costs
-//! nothing: two threads that do not synchronise see some value that was stored. Refused: `Cell`s (objects
-//! are seen by all threads), a tail of plain `&[T]` that cannot change (it is what [`Bytes`](super::Bytes) is for).
+//! Threads share objects. So mutable data is accessed as an atomic of its size, with relaxed
+//! ordering, which costs nothing. Two threads that do not synchronise see some value that was
+//! stored.
+//!
+//! Refused:
+//!
+//! - `Cell`s: all threads see objects.
+//! - A tail of plain `&[T]` that cannot change: [`Bytes`](super::Bytes) serves that purpose.
 
 use super::alloc::New;
 use super::any::Downcast;
@@ -89,10 +94,10 @@ scalars! {
     f64, AtomicU64, f64::to_bits, f64::from_bits;
 }
 
-/// A number in an object that can be changed: a plain field, or an element of [`Slots`].
+/// A mutable number in an object: a plain field, or an element of [`Slots`].
 ///
-/// Each access is atomic and relaxed, which orders nothing else; `set` after `get` is two accesses, between which another
-/// thread may have set it too.
+/// Each access is atomic and relaxed, and orders no other access. `set` after `get` is two
+/// accesses; another thread may set the number in between.
 ///
 /// ```
 /// use allotment::{Heap, Object, OutOfMemory, Plain, alloc};
@@ -117,19 +122,19 @@ scalars! {
 pub struct Plain<S: Scalar>(S::Cell);
 
 impl<S: Scalar> Plain<S> {
-    /// A number.
+    /// A number with this value.
     #[inline(always)]
     pub fn new(value: S) -> Self {
         Plain(value.cell())
     }
 
-    /// Its value.
+    /// The value.
     #[inline(always)]
     pub fn get(&self) -> S {
         S::load(&self.0)
     }
 
-    /// Changes it.
+    /// Replaces the value.
     #[inline(always)]
     pub fn set(&self, value: S) {
         value.store(&self.0);
@@ -154,9 +159,10 @@ impl<S: Scalar> From<S> for Plain<S> {
     }
 }
 
-/// An array of numbers, in the heap. A pointer to one dereferences to a slice of [`Plain`]; [`NewSlots`] makes one.
+/// An array of numbers, in the heap. A pointer to one dereferences to a slice of [`Plain`];
+/// [`NewSlots`] makes one.
 pub struct Slots<S> {
-    /// Made by nobody.
+    /// No code makes one.
     _private: PhantomData<S>,
 }
 
@@ -186,7 +192,7 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     /// An element, for the whole span.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If `index` is beyond the end.
     #[inline]
     pub fn at(self, index: usize) -> &'g Plain<S> {
         &self.as_ref()[index]
@@ -200,7 +206,7 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     /// Sets each element of `range`.
     ///
     /// # Panics
-    /// Where the range leaves the array.
+    /// If the range leaves the array.
     pub fn fill(self, range: Range<usize>, value: S) {
         self.as_ref()[range].iter().for_each(|element| element.set(value));
     }
@@ -208,7 +214,7 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     /// Sets the elements from `at` on to `values`.
     ///
     /// # Panics
-    /// Where they do not fit.
+    /// If they do not fit.
     pub fn copy_from_slice(self, at: usize, values: &[S]) {
         for (to, value) in self.as_ref()[at..][..values.len()].iter().zip(values) {
             to.set(*value);
@@ -218,7 +224,7 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     /// Copies `range` to the elements from `at` on; the two may overlap.
     ///
     /// # Panics
-    /// Where either leaves the array.
+    /// If either leaves the array.
     pub fn copy_within(self, range: Range<usize>, at: usize) {
         let all = self.as_ref();
         let backward = range.start < at;
@@ -232,9 +238,11 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 }
 
-/// Makes an array of numbers: copies, or the same number throughout. What a function computes is set when the array is made.
+/// Makes an array of numbers: copies, or the same number throughout. A program sets computed values
+/// after the array is made.
 ///
-/// Refused: to call it while the array is made. If it panics there, half an object is left in the heap.
+/// Refused: a function called while the array is made. A panic of that function would leave half an
+/// object in the heap.
 ///
 /// ```
 /// use allotment::{Heap, NewSlots, OutOfMemory, alloc};
@@ -260,7 +268,7 @@ enum Source<'s, S> {
 }
 
 impl<'s, S: Scalar> NewSlots<'s, S> {
-    /// `len` times `value`. A length that no heap holds is out of memory.
+    /// `len` times `value`. A length beyond any heap fails as out of memory.
     pub fn new(len: usize, value: S) -> Self {
         NewSlots(Source::Fill(len, value))
     }
@@ -279,7 +287,7 @@ impl<'s, S: Scalar> From<&'s [S]> for NewSlots<'s, S> {
     }
 }
 
-// SAFETY: holds no reference into the heap but one that keeps its span.
+// SAFETY: it holds no reference into the heap, except one that keeps its span.
 unsafe impl<'s, S: Scalar> Carry for NewSlots<'s, S> {
     type At<'h> = NewSlots<'s, S>;
 
@@ -302,7 +310,8 @@ unsafe impl<S: Scalar> New for NewSlots<'_, S> {
 
     #[inline(always)]
     unsafe fn write(self, object: NonNull<u8>) {
-        // SAFETY: the caller gave memory for the length and the elements; nobody else sees them yet.
+        // SAFETY: the caller gave memory for the length and the elements; no other code sees them
+        // yet.
         unsafe {
             object.byte_add(LENGTH_OFFSET).cast::<usize>().write(self.len());
             let first = object.byte_add(ELEMENTS).cast::<S>();

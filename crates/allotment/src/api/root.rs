@@ -1,11 +1,12 @@
-//! Owned roots: they live anywhere, travel between threads, and are dropped by whoever has them.
+//! Owned roots: they can be stored anywhere, travel between threads, and are dropped by their
+//! owner.
 
 use super::word::{Bare, Word};
 use crate::mutator::{Mutator, RootHandle};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A root was used under the mutator of another heap than its own.
+/// A root was used under the mutator of a heap that is not its own.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this root belongs to another heap than the one this thread is attached to: attach to the root's heap to use it"
@@ -20,10 +21,11 @@ fn wrong_heap() -> ! {
     panic!("{WrongHeap}")
 }
 
-/// An owned root: keeps what it holds alive until it is dropped.
+/// An owned root: it keeps its referent alive until it is dropped.
 ///
-/// A clone is a root of its own: setting one leaves the other. It is cloned and dropped by whatever thread, attached or
-/// not, and keeps the memory of its heap as a [`Heap`](crate::Heap) does.
+/// A clone is an independent root: setting one leaves the other unchanged. Any thread may clone and
+/// drop a root, attached or not. A root keeps the memory of its heap, as a [`Heap`](crate::Heap)
+/// does.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, Root, Str, alloc};
@@ -66,27 +68,28 @@ impl<W: Word> Root<W> {
     /// The value, for a span.
     ///
     /// # Panics
-    /// Under the mutator of another heap; [`try_get`](Self::try_get) does not.
+    /// Under the mutator of another heap; [`try_get`](Self::try_get) does not panic.
     #[inline]
     #[track_caller]
     pub fn get<'g>(&self, mutator: &'g Mutator<'_>) -> W::Of<'g> {
         self.try_get(mutator).unwrap_or_else(|WrongHeap| wrong_heap())
     }
 
-    /// Gives it another value.
+    /// Replaces the value.
     ///
     /// # Errors
-    /// [`WrongHeap`] under the mutator of another heap. Nothing has changed then.
+    /// [`WrongHeap`] under the mutator of another heap. The root is then unchanged.
     #[inline]
     pub fn try_set(&self, mutator: &Mutator<'_>, value: W::Of<'_>) -> Result<(), WrongHeap> {
-        // SAFETY: the value's span makes its referent a live object of this thread's heap, which `set` compares.
+        // SAFETY: the value's span makes its referent a live object of this thread's heap, which
+        // `set` compares.
         if unsafe { self.handle.set(mutator, value.encode()) } { Ok(()) } else { Err(WrongHeap) }
     }
 
-    /// Gives it another value.
+    /// Replaces the value.
     ///
     /// # Panics
-    /// Under the mutator of another heap; [`try_set`](Self::try_set) does not.
+    /// Under the mutator of another heap; [`try_set`](Self::try_set) does not panic.
     #[inline]
     #[track_caller]
     pub fn set(&self, mutator: &Mutator<'_>, value: W::Of<'_>) {
@@ -106,7 +109,7 @@ impl<W: Word> fmt::Debug for Root<W> {
     }
 }
 
-/// A root that does not keep what it holds alive.
+/// A root that does not keep its referent alive.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, alloc};
@@ -133,21 +136,21 @@ impl<W: Word> WeakRoot<W> {
         WeakRoot { handle: unsafe { mutator.new_weak_root(value.encode()) }, word: PhantomData }
     }
 
-    /// The value, for a span; `None` once what it pointed to died (or if it was null).
+    /// The value, for a span; `None` once its referent died (or if it was null).
     ///
     /// # Errors
     /// [`WrongHeap`] under the mutator of another heap.
     #[inline]
     pub fn try_get<'g>(&self, mutator: &'g Mutator<'_>) -> Result<Option<W::Of<'g>>, WrongHeap> {
         let bits = self.handle.get(mutator).ok_or(WrongHeap)?;
-        // SAFETY: as in `Root::try_get`; null is what a collector clears it to.
+        // SAFETY: as in `Root::try_get`; a collector clears the word to null.
         Ok((bits != 0).then(|| unsafe { W::decode(bits) }))
     }
 
-    /// The value, for a span; `None` once what it pointed to died (or if it was null).
+    /// The value, for a span; `None` once its referent died (or if it was null).
     ///
     /// # Panics
-    /// Under the mutator of another heap; [`try_get`](Self::try_get) does not.
+    /// Under the mutator of another heap; [`try_get`](Self::try_get) does not panic.
     #[inline]
     #[track_caller]
     pub fn get<'g>(&self, mutator: &'g Mutator<'_>) -> Option<W::Of<'g>> {

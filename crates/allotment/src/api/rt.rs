@@ -1,7 +1,8 @@
-//! What the macros and derives expand to. Not for use by hand, and safe if it is.
+//! Items for the expansions of the macros and derives. They are not for use by hand, but safe if
+//! used so.
 //!
-//! Every path in an expansion begins here, `core` included: a module of the user named `std` or `core`, or a
-//! function named `drop`, is then not met.
+//! Every path in an expansion begins here, even those to `core`. So a user's module named `std` or
+//! `core`, or a user's function named `drop`, is never picked.
 
 pub use super::alloc::{alloc_fast, alloc_slow, initialiser, object_bytes};
 pub use super::call::{Arguments, Call, arguments};
@@ -23,10 +24,10 @@ pub use core::result::Result::{self, Err, Ok};
 use crate::mutator::Mutator;
 use std::ptr::NonNull;
 
-/// A reference to a mutator, and nothing that merely dereferences to one.
+/// A reference to a mutator, and no type that merely dereferences to one.
 ///
 /// # Safety
-/// Nobody else implements it.
+/// It has no other implementations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a reference to a mutator",
     label = "not a `&mut Mutator`",
@@ -42,15 +43,16 @@ mod unnamed {
     use std::marker::PhantomData;
     use std::ops::Deref;
 
-    /// `self.mu` with a `self` that implements `Deref` might run that, and reach a safepoint between two steps
-    /// of a macro. For such a type both implementations apply, and inference fails. A bound in a `where` clause would
-    /// choose one of them: so nobody can name the trait.
+    /// If `self` implements `Deref`, `self.mu` might run that code, which could reach a safepoint
+    /// between two steps of a macro. For such a type both implementations apply, and inference
+    /// fails. A bound in a `where` clause would select one of them, so the trait cannot be named
+    /// outside.
     #[diagnostic::on_unimplemented(message = "`{Self}` cannot hold the mutator of a macro")]
     pub trait HasNoDeref<Route> {}
     impl<T: ?Sized> HasNoDeref<()> for T {}
     impl<T: ?Sized + Deref> HasNoDeref<PhantomData<()>> for T {}
 
-    /// What a span can be replaced in does not implement `Drop`. For a type that does, both
+    /// A type whose span can be replaced does not implement `Drop`. For a type that does, both
     /// implementations apply, as above.
     #[diagnostic::on_unimplemented(message = "`{Self}` must not implement `Drop`")]
     pub trait HasNoDrop<Route> {}
@@ -58,8 +60,8 @@ mod unnamed {
     #[allow(drop_bounds)]
     impl<T: ?Sized + Drop> HasNoDrop<PhantomData<()>> for T {}
 
-    /// A `&mut` to a struct without `Deref`: the way to a field of it runs no code of the user.
-    /// Nobody can name this trait either.
+    /// A `&mut` to a struct without `Deref`: access to a field of it runs no user code. This trait
+    /// cannot be named outside, either.
     #[diagnostic::on_unimplemented(
         message = "a macro does not take a mutator out of a `{Self}`",
         label = "not a `&mut` to a struct",
@@ -73,15 +75,16 @@ mod unnamed {
 #[inline(always)]
 pub fn exact<M: Exact>(_: &M) {}
 
-/// Compiles for a `&mut` to a struct whose fields are reached without code of a user.
+/// Compiles for a `&mut` to a struct whose fields are reached without user code.
 ///
-/// The parameter is the holder's own type. Refused: `&&mut S`, which takes by coercion whatever
-/// dereferences to a `&mut S`.
+/// The parameter is the holder's own type.
+///
+/// Refused: `&&mut S`. By coercion it accepts anything that dereferences to a `&mut S`.
 #[inline(always)]
 pub fn holder<H: unnamed::Holder<Route>, Route>(_: &H) {}
 
-/// Panics, at compile time, unless that is the name or number of a field. One token may be `0.1`,
-/// and a group of tokens that a procedural macro hides may be anything.
+/// Panics, at compile time, unless `field` is the name or number of one field. One token may be
+/// `0.1`, and a group of tokens that a procedural macro hides may be anything.
 pub const fn one_field(field: &str) {
     let bytes = field.as_bytes();
     let mut index = 0;
@@ -94,7 +97,7 @@ pub const fn one_field(field: &str) {
     }
 }
 
-/// Drops.
+/// Drops the value.
 #[inline(always)]
 pub fn drop<T>(value: T) {
     core::mem::drop(value);
@@ -103,20 +106,20 @@ pub fn drop<T>(value: T) {
 /// Compiles for a type that does not implement `Drop` itself.
 pub fn no_drop<T: unnamed::HasNoDrop<Route>, Route>() {}
 
-/// Implemented for what implements `Drop`, so that an implementation beside it forbids that. Its
-/// error says more than that of [`no_drop`], which is what the derives rest on.
+/// Implemented for all types with `Drop`, so that a second implementation for a type forbids `Drop`
+/// there. The error says more than that of [`no_drop`], on which the derives rely.
 pub trait MustNotImplDrop {}
 #[allow(drop_bounds)]
 impl<T: Drop> MustNotImplDrop for T {}
 
-/// Panics, at compile time, unless a word tells its variants by these numbers: pointers are counted from 0, and no two of
-/// the others have the same of the 7 bits.
+/// Panics, at compile time, unless these numbers distinguish the variants of a word: pointers are
+/// counted from 0, and no two of the others have the same number of 7 bits.
 pub const fn numbered(immediates: &[u64], pointers: &[u64], count: u64) {
     let mut seen = 0u128;
     let mut index = 0;
     while index < immediates.len() {
         let number = immediates[index];
-        // The last of the 7 bits is nobody's: `NO_VARIANT`.
+        // No variant has the last of the 7-bit numbers: `NO_VARIANT`.
         assert!(number < 127, "a word has at most 127 variants that are no pointers, numbered from 0");
         assert!(seen >> number & 1 == 0, "two variants of a word have the same number");
         seen |= 1 << number;
@@ -150,7 +153,8 @@ pub unsafe fn write_body<T>(object: NonNull<u8>, body: T) {
     unsafe { object.byte_add(HEADER_BYTES).cast::<T>().write(body) }
 }
 
-/// What `keep!` shows of a kept variable to its body: a copy that cannot be assigned to, or nothing.
+/// The form in which the body of `keep!` sees a kept variable: a copy that cannot be assigned to,
+/// or nothing.
 pub struct Shadow<'a, T>(pub &'a T);
 impl<T: Copy> Shadow<'_, T> {
     /// The copy.
@@ -160,11 +164,11 @@ impl<T: Copy> Shadow<'_, T> {
     }
 }
 
-/// Stands for a kept variable that is no copy.
+/// Stands for a kept variable whose type is not `Copy`.
 #[derive(Debug)]
 pub struct KeptAway;
 
-/// See [`Shadow`]: the fallback for what is not `Copy`.
+/// See [`Shadow`]: the fallback for types that are not `Copy`.
 pub trait ShadowMoved {
     /// The variable is in the frame.
     fn __al_shadow(&self) -> KeptAway;

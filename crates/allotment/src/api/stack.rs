@@ -1,9 +1,14 @@
-//! A growable area of roots: an interpreter's operand stack, or any number of roots that is not known
-//! when the program is written.
+//! A growable area of roots: an interpreter's operand stack, or any set of roots whose number is
+//! not known at compile time.
 //!
-//! It is one link on the thread's list, wherever the stack itself is moved to. Whatever changes it takes
-//! the mutator, so it does not change in a blocking region, when a collector may be reading it. Refused: a
-//! heap array (a write barrier for every push), a `Vec<Root>` (a lock for every push).
+//! The area is one link on the thread's list, even if the stack value itself moves. All changes
+//! take the mutator. So the area does not change in a blocking region, when a collector may be
+//! reading it.
+//!
+//! Refused:
+//!
+//! - A heap array: it costs a write barrier for every push.
+//! - A `Vec<Root>`: it costs a lock for every push.
 
 use super::word::{Bare, Word};
 use crate::mutator::{LinkedRoot, Mutator, RootLink};
@@ -14,7 +19,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-/// What the link heads; stays where it is.
+/// The area behind the link; it does not move.
 #[repr(C)]
 struct Area {
     link: RootLink,
@@ -58,15 +63,16 @@ impl<'t, W: Word> Stack<'t, W> {
         }
         let area = Box::new(Area { link: RootLink::new(visit), words: UnsafeCell::new(Vec::new()) });
         let area = NonNull::from(Box::leak(area));
-        // SAFETY: the area stays where it is until the drop below, or for ever; the attachment outlives `'t`,
-        // which the stack does not.
+        // SAFETY: the area stays where it is until the drop below, or forever; the attachment
+        // outlives `'t`, and the stack does not outlive `'t`.
         let linked = ManuallyDrop::new(unsafe { mutator.link_root(area.cast()) });
         Stack { area, linked, word: PhantomData }
     }
 
     fn words(&self) -> &Vec<Cell<u64>> {
-        // SAFETY: this thread is the only one that changes it; a collector, which updates elements, runs while this
-        // thread holds no span, and what is looked at without one is the length.
+        // SAFETY: this thread is the only one that changes the words. A collector updates elements
+        // only while this thread holds no span, and without a span this thread reads only the
+        // length.
         unsafe { &*self.area.as_ref().words.get() }
     }
 
@@ -75,23 +81,23 @@ impl<'t, W: Word> Stack<'t, W> {
         unsafe { &mut *self.area.as_ref().words.get() }
     }
 
-    /// How many words are on it.
+    /// The number of words on the stack.
     pub fn len(&self) -> usize {
         self.words().len()
     }
 
-    /// Whether there is none.
+    /// Whether the stack is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Puts a word on top.
+    /// Pushes a word.
     #[inline]
     pub fn push(&mut self, mutator: &Mutator<'_>, value: W::Of<'_>) {
         self.words_mut(mutator).push(Cell::new(value.encode()));
     }
 
-    /// Takes the top off.
+    /// Pops the top word.
     #[inline]
     pub fn pop<'g>(&mut self, mutator: &'g Mutator<'_>) -> Option<W::Of<'g>> {
         let bits = self.words_mut(mutator).pop()?;
@@ -115,14 +121,14 @@ impl<'t, W: Word> Stack<'t, W> {
     /// Replaces the word `index` places above the bottom.
     ///
     /// # Panics
-    /// Above the top.
+    /// If `index` is above the top.
     #[inline]
     #[track_caller]
     pub fn set(&mut self, mutator: &Mutator<'_>, index: usize, value: W::Of<'_>) {
         self.words_mut(mutator)[index].set(value.encode());
     }
 
-    /// Takes words off until `len` are left; nothing where there are no more.
+    /// Pops words until `len` are left. Does nothing if there are no more than that.
     pub fn truncate(&mut self, mutator: &Mutator<'_>, len: usize) {
         self.words_mut(mutator).truncate(len);
     }
@@ -135,7 +141,8 @@ impl<'t, W: Word> Stack<'t, W> {
         self.iter_from(span, 0)
     }
 
-    /// The words from the one `start` places above the bottom upwards, without a walk over those below; none above the top.
+    /// The words from the one `start` places above the bottom upwards; none if `start` is above the
+    /// top. The iterator does not walk over the words below.
     pub fn iter_from<'g>(
         &'g self,
         _span: &'g Mutator<'_>,
@@ -149,7 +156,8 @@ impl<'t, W: Word> Stack<'t, W> {
 
 impl<W: Word> Drop for Stack<'_, W> {
     fn drop(&mut self) {
-        // SAFETY: dropped here and nowhere else, and the area after it, which the link no longer leads to.
+        // SAFETY: the link is dropped here and nowhere else. The area is dropped after it, when the
+        // link no longer leads to the area.
         unsafe {
             ManuallyDrop::drop(&mut self.linked);
             drop(Box::from_raw(self.area.as_ptr()));

@@ -1,5 +1,5 @@
-//! Pointers with the number of a variant: the other half of what `#[derive(Word)]` puts into one word. `immediate.rs` has the
-//! first.
+//! Pointers with the number of a variant: the second kind of word that `#[derive(Word)]` makes.
+//! `immediate.rs` has the first.
 //!
 //! ```text
 //!   63       48   47      3   2         1   0
@@ -24,7 +24,8 @@ pub unsafe trait Pointer<'g>: Copy {
     /// The pointer with that address.
     ///
     /// # Safety
-    /// - `address` is what [`address`](Self::address) gave, and its referent lives for all of `'g`.
+    /// - `address` is a result of [`address`](Self::address), and its referent lives for all of
+    ///   `'g`.
     unsafe fn from_address(address: u64) -> Self;
 }
 
@@ -62,7 +63,7 @@ pub fn encode_pointer<'g, P: Pointer<'g>>(variant: u64, pointer: P) -> u64 {
     pointer.address() | (variant & 3) << 1 | (variant >> 2) << 48
 }
 
-/// The number of the pointer variant, of as many as `variants`.
+/// The number of a word's pointer variant; the word has `variants` such variants.
 #[inline(always)]
 pub const fn pointer_variant(bits: u64, variants: u64) -> u64 {
     let low = bits >> 1 & 3;
@@ -79,7 +80,7 @@ pub unsafe fn decode_pointer<'g, P: Pointer<'g>>(bits: u64) -> P {
     unsafe { P::from_address(bits & ADDRESS_MASK) }
 }
 
-/// No variant has such a word.
+/// The arm for a word of no variant.
 ///
 /// # Safety
 /// - Never called.

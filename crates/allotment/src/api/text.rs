@@ -1,7 +1,7 @@
 //! Bytes and text.
 //!
-//! Neither changes once made, so a pointer dereferences to a plain `&[u8]` or `&str`, which is what the
-//! rest of Rust takes. What changes is [`Slots<u8>`](super::Slots).
+//! Neither changes once made. So a pointer dereferences to a plain `&[u8]` or `&str`, which the
+//! rest of Rust accepts. Mutable bytes are a [`Slots<u8>`](super::Slots).
 
 use super::alloc::New;
 use super::any::Downcast;
@@ -13,14 +13,14 @@ use std::fmt;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// Bytes in the heap that do not change. `Gc<Bytes>` dereferences to `[u8]`; what changes is
+/// Immutable bytes in the heap. `Gc<Bytes>` dereferences to `[u8]`. Mutable bytes are a
 /// [`Slots<u8>`](super::Slots).
 pub struct Bytes {
-    /// Made by nobody.
+    /// No code makes one.
     _private: (),
 }
 
-/// Text in the heap that does not change. `Gc<Str>` dereferences to `str`.
+/// Immutable text in the heap. `Gc<Str>` dereferences to `str`.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -37,7 +37,7 @@ pub struct Bytes {
 /// # }
 /// ```
 pub struct Str {
-    /// Made by nobody.
+    /// No code makes one.
     _private: (),
 }
 
@@ -93,7 +93,7 @@ impl fmt::Display for Gc<'_, Str> {
     }
 }
 
-/// What bytes are copied from.
+/// The source of copied bytes.
 enum Source<'s, T> {
     Rust(&'s [u8]),
     Heap(T, Range<usize>),
@@ -121,7 +121,7 @@ impl<'g> NewBytes<'g, 'static> {
     /// A copy of a part of other bytes, which may move meanwhile.
     ///
     /// # Panics
-    /// Where the range leaves them.
+    /// If the range leaves those bytes.
     pub fn part(of: Gc<'g, Bytes>, range: Range<usize>) -> Self {
         let _in_bounds = &of[range.clone()];
         NewBytes(Source::Heap(of, range))
@@ -132,7 +132,7 @@ impl<'g> NewStr<'g, 'static> {
     /// A copy of a part of another text, which may move meanwhile.
     ///
     /// # Panics
-    /// Where the range leaves it, or cuts a character.
+    /// If the range leaves that text, or cuts a character.
     pub fn part(of: Gc<'g, Str>, range: Range<usize>) -> Self {
         let _in_bounds = &of[range.clone()];
         NewStr(Source::Heap(of, range))
@@ -155,7 +155,7 @@ impl<T> Source<'_, T> {
 /// - `object` heads memory of the caller's alone for an object with that tail.
 #[inline(always)]
 unsafe fn write(bytes: &[u8], object: NonNull<u8>) {
-    // SAFETY: the caller's memory; new, so it does not overlap.
+    // SAFETY: the caller's memory; it is new, so it does not overlap.
     unsafe {
         object.byte_add(LENGTH_OFFSET).cast::<usize>().write(bytes.len());
         object.byte_add(ELEMENTS).as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
@@ -164,7 +164,7 @@ unsafe fn write(bytes: &[u8], object: NonNull<u8>) {
 
 macro_rules! initialiser {
     ($new:ident, $object:ident, $bytes:path) => {
-        // SAFETY: the first lifetime is the span; what is borrowed from Rust stays borrowed.
+        // SAFETY: the first lifetime is the span. Data borrowed from Rust stays borrowed.
         unsafe impl<'s> Carry for $new<'_, 's> {
             type At<'h> = $new<'h, 's>;
 

@@ -1,7 +1,7 @@
-//! Words: what a slot may hold, and the bare value it decodes to.
+//! Words: the possible contents of a slot, and the bare values that they decode to.
 //!
-//! The heap knows one rule for all words (`object/reference.rs`), so a kind of word says only how a
-//! value becomes bits and back. A dynamic language derives its own with `#[derive(Word)]`.
+//! The heap has one rule for all words (`object/reference.rs`). So a kind of word only defines how
+//! a value becomes bits and back. A dynamic language derives its own kind with `#[derive(Word)]`.
 
 use super::carry::Carry;
 use super::immediate::{Immediate, NO_VARIANT, decode_immediate, encode_immediate};
@@ -9,13 +9,14 @@ use crate::object::SlotVisitor;
 
 /// A kind of word that a [`Field`](super::Field) or a root may hold.
 ///
-/// An object type `T` is one (a reference to a `T`), `Option<T>` is one (or null), and
+/// An object type `T` is one (a reference to a `T`). `Option<T>` is one (a reference or null).
 /// [`#[derive(Word)]`](macro@crate::Word) makes an enum of immediates and pointers one.
 ///
 /// # Safety
 /// - `decode` inverts [`Bare::encode`].
-/// - By the heap's rule for words, the bits of a value refer to what the value points to, or to nothing.
-/// - `Of<'g>` holds no reference but for the span `'g`.
+/// - By the heap's rule for words, the bits of a value refer to the value's referent, or to
+///   nothing.
+/// - `Of<'g>` holds references for the span `'g` only.
 /// - [`NONE`](Self::NONE) are the bits of no value, and refer to nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no word that a slot can hold",
@@ -25,58 +26,60 @@ use crate::object::SlotVisitor;
     note = "plain data needs no `Field`: write `key: u64`; arrays of it are `Slots<u64>`"
 )]
 pub unsafe trait Word: 'static {
-    /// The bare value, good for a span.
+    /// The bare value, valid for a span.
     type Of<'g>: Bare<'g, Word = Self>;
 
-    /// What stands for none in [`Maybe<Self>`](Maybe): null for an object type, else an immediate that is no
-    /// value.
+    /// The bits of no value in [`Maybe<Self>`](Maybe): null for an object type, else an immediate
+    /// that is no value.
     const NONE: u64;
 
     /// The value of these bits.
     ///
     /// # Safety
     /// - `bits` were encoded by this kind of word, or updated by a collector since.
-    /// - What they refer to is alive for all of `'g`.
+    /// - Their referent is alive for all of `'g`.
     unsafe fn decode<'g>(bits: u64) -> Self::Of<'g>;
 }
 
-/// A bare value: it may hold a reference, which is good for the span `'g` only.
+/// A bare value: it may hold a reference, which is valid for the span `'g` only.
 ///
 /// # Safety
-/// - [`encode`](Self::encode) gives bits of the kind of word [`Word`](Self::Word), as that trait says.
+/// - [`encode`](Self::encode) gives bits of the kind of word [`Word`](Self::Word), by the rules of
+///   that trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a bare value of the heap",
     label = "neither a pointer into the heap nor a word",
     note = "roots and slots hold `Gc<T>`, `Option<Gc<T>>` or an enum with `#[derive(Word)]`"
 )]
 pub unsafe trait Bare<'g>: Copy + Carry {
-    /// What a slot calls it.
+    /// The kind of word of a slot that holds this value.
     type Word: Word<Of<'g> = Self>;
 
-    /// Its bits.
+    /// The value's bits.
     fn encode(self) -> u64;
 }
 
 /// Compiles for the bare value of that kind of word, at that span.
 pub fn bare_of<'g: 'g, W: Word, V: Bare<'g, Word = W>>() {}
 
-/// Visits the reference of a word that lies anywhere.
+/// Visits the reference of a word that lies at any place.
 pub fn trace_word<'g, V: Bare<'g>>(value: &mut V, slots: &mut SlotVisitor<'_>) {
     let mut bits = value.encode();
     slots.strong(&raw mut bits);
-    // SAFETY: bits of that kind of word, which the visitor keeps to what is alive.
+    // SAFETY: bits of that kind of word; the visitor leaves only references to live objects.
     *value = unsafe { <V::Word as Word>::decode(bits) };
 }
 
-/// A word of any kind, or none: what a slot of a generic object holds before it has a value.
+/// A word of any kind, or none: the content of a slot of a generic object before it has a value.
 ///
-/// `Maybe<W>` is the kind of word, `Maybe<W::Of<'g>>` its bare value. Where the kind is known to be a pointer,
-/// `Option<T>` does it.
+/// `Maybe<W>` is the kind of word, `Maybe<W::Of<'g>>` its bare value. If the kind is known to be a
+/// pointer, `Option<T>` serves as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maybe<V>(pub Option<V>);
 
-// SAFETY: `NONE` of `W` tells the two apart, and refers to nothing. Only words like this one have the immediates from
-// `NO_VARIANT` on: what may be none, and may be none itself, has the next.
+// SAFETY: `NONE` of `W` distinguishes the two cases, and refers to nothing. Only words like this
+// one have the immediates from `NO_VARIANT` on: a word that may be none, and whose value may itself
+// be none, uses the next.
 unsafe impl<W: Word> Word for Maybe<W> {
     type Of<'g> = Maybe<W::Of<'g>>;
     const NONE: u64 = if W::NONE == 0 { NO_VARIANT } else { W::NONE + (1 << 8) };
@@ -88,7 +91,7 @@ unsafe impl<W: Word> Word for Maybe<W> {
     }
 }
 
-// SAFETY: `NONE` is no value's.
+// SAFETY: no value has the bits of `NONE`.
 unsafe impl<'g, V: Bare<'g>> Bare<'g> for Maybe<V> {
     type Word = Maybe<V::Word>;
 
@@ -107,10 +110,11 @@ unsafe impl<C: Carry> Carry for Maybe<C> {
     }
 }
 
-/// An immediate as a word of its own: a slot, root or array element that holds a number and never a pointer.
+/// An immediate as a word of its own: a slot, root or array element that holds a number and never a
+/// pointer.
 ///
-/// It is both the kind of word and the bare value: `Field<Unboxed<u32>>` holds an `Unboxed(7)`. Where a field need not be a
-/// slot, a number is a plain field, or a [`Plain`](super::Plain) that can change.
+/// It is both the kind of word and the bare value: `Field<Unboxed<u32>>` holds an `Unboxed(7)`. If
+/// a field need not be a slot, a number can be a plain field, or a mutable [`Plain`](super::Plain).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Unboxed<I>(pub I);
 

@@ -1,32 +1,37 @@
-//! What both maps are made of: entries in the order of insertion, and buckets with their numbers.
+//! The common part of both maps: entries in the order of insertion, and buckets with the numbers of
+//! entries.
 //!
 //! ```text
-//! buckets  | - | 2 | - | 0 | x | - | - | 3 |    numbers of entries; a power of two, at most 3/4 used
-//! hashes   | 81 | 14 | 22 | 97 | ..             with them, growing calls no code of a user
-//! keys     |  a |    |  c |  d | ..             1 was removed: x in the buckets, and holds nothing
+//! buckets  | - | 2 | - | 0 | x | - | - | 3 |  numbers of entries; a power of two, at most 3/4 used
+//! hashes   | 81 | 14 | 22 | 97 | ..           with them, growing calls no code of a user
+//! keys     |  a |    |  c |  d | ..           1 was removed: x in the buckets, and holds nothing
 //! values   |  A |    |  C |  D | ..
 //! ```
 //!
-//! As the dictionaries of PyPy and CPython (Hettinger 2012, "More compact dictionaries with faster iteration"): an iteration
-//! does not depend on hashes, and empty buckets are nothing that a collector looks at. Triangular probing, which meets every
-//! bucket. Removed entries are squeezed out in place where that makes room, else when the map grows. Nothing here allocates:
-//! `table.rs` does.
+//! The design is that of the dictionaries of PyPy and CPython (Hettinger 2012, "More compact
+//! dictionaries with faster iteration"). The order of iteration does not depend on hashes, and a
+//! collector does not scan empty buckets. Triangular probing meets every bucket. Removed entries
+//! are squeezed out in place if that makes enough room, else when the map grows. Nothing here
+//! allocates: `table.rs` does.
 //!
-//! Refused: an object for each entry (a header and a hop each); keys and values in the buckets themselves (an iteration in the
-//! order of hashes, over empty ones).
+//! Refused:
+//!
+//! - An object for each entry: it costs a header and an indirection per entry.
+//! - Keys and values in the buckets themselves: an iteration would follow the order of hashes and
+//!   walk over empty buckets.
 
 use allotment::{Array, Field, Gc, Maybe, Mutator, Plain, Slots, Word};
 
-/// A bucket that no entry was put in: a search ends.
+/// A bucket that never had an entry: a search ends there.
 pub(super) const EMPTY: u32 = u32::MAX;
 
-/// A bucket whose entry was removed: a search goes on.
+/// A bucket whose entry was removed: a search continues behind it.
 const REMOVED: u32 = u32::MAX - 1;
 
 /// Fewest buckets.
 const FEWEST: usize = 8;
 
-/// Most entries: their buckets are 2^32, and their numbers lie below [`REMOVED`].
+/// Most entries. Their buckets are 2^32, and their numbers lie below [`REMOVED`].
 const MOST: usize = 3 << 30;
 
 /// The fields of a map.
@@ -35,12 +40,12 @@ pub(super) struct Entries<'a, K: Word, V: Word> {
     pub(super) hashes: &'a Field<Option<Slots<u32>>>,
     pub(super) keys: &'a Field<Option<Array<Maybe<K>>>>,
     pub(super) values: &'a Field<Option<Array<Maybe<V>>>>,
-    /// Entries made, with those that were removed.
+    /// Number of entries made, removed ones included.
     pub(super) made: &'a Plain<usize>,
     pub(super) len: &'a Plain<usize>,
 }
 
-/// What the fields hold, for a span.
+/// The contents of the fields, for a span without a safepoint.
 struct Arrays<'g, K: Word, V: Word> {
     buckets: &'g [Plain<u32>],
     hashes: &'g [Plain<u32>],
@@ -48,14 +53,14 @@ struct Arrays<'g, K: Word, V: Word> {
     values: &'g [Field<Maybe<V>>],
 }
 
-/// Where an entry was found.
+/// The place where a search found an entry.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     bucket: usize,
     entry: usize,
 }
 
-/// The buckets that a hash is looked for in, each once.
+/// The buckets that a search for a hash visits, each once.
 fn probe(hash: u32, buckets: usize) -> impl Iterator<Item = usize> {
     let mask = buckets.wrapping_sub(1);
     let mut at = hash as usize & mask;
@@ -66,9 +71,9 @@ fn probe(hash: u32, buckets: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Buckets for as many entries, and for how many they are enough.
+/// The number of buckets for `entries` entries, and the number of entries that these buckets allow.
 pub(super) fn geometry(entries: usize) -> (usize, usize) {
-    // No heap has room for what is longer than that.
+    // No heap has room for a longer array.
     if entries > MOST {
         return (usize::MAX, 0);
     }
@@ -77,12 +82,13 @@ pub(super) fn geometry(entries: usize) -> (usize, usize) {
 }
 
 impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
-    /// Entries there is room for. The arrays are as long as each other unless another thread changes the map.
+    /// The number of entries that the arrays have room for. The arrays have equal lengths unless
+    /// another thread changes the map.
     fn capacity(&self) -> usize {
         self.hashes.len().min(self.keys.len()).min(self.values.len())
     }
 
-    /// Whether they belong together. Threads that take no turns may leave such as do not.
+    /// Whether the arrays belong together. Unsynchronised threads may leave arrays that do not.
     fn fit(&self) -> bool {
         let lengths = [self.hashes.len(), self.keys.len(), self.values.len()];
         lengths.iter().all(|length| *length == self.buckets.len() / 4 * 3)
@@ -90,7 +96,7 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
 
     /// The key of an entry that was not removed.
     fn key(&self, mu: &'g Mutator<'_>, entry: usize) -> Option<K::Of<'g>> {
-        // One without a place for its value is none: it could not be replaced.
+        // A key without a place for its value counts as absent: its value could not be replaced.
         self.keys.get(entry).filter(|_| entry < self.values.len())?.load(mu).0
     }
 
@@ -99,7 +105,7 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
         self.buckets.iter().any(|bucket| bucket.get() >= REMOVED)
     }
 
-    /// Puts an entry's number into a bucket; whether there was one.
+    /// Puts an entry's number into a free bucket. Returns whether there was one.
     fn place(&self, hash: u32, entry: usize) -> bool {
         let free = |at: &usize| self.buckets[*at].get() >= REMOVED;
         let bucket = probe(hash, self.buckets.len()).find(free);
@@ -109,7 +115,8 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
         bucket.is_some()
     }
 
-    /// Makes an entry; whether there was a bucket for it. There is an element of that number in each array.
+    /// Makes an entry. Returns whether there was a bucket for it. Each array must have an element
+    /// with the entry's number.
     fn put(&self, mu: &Mutator<'_>, entry: usize, hash: u32, key: K::Of<'_>, value: V::Of<'_>) -> bool {
         let placed = self.place(hash, entry);
         if placed {
@@ -120,8 +127,9 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
         placed
     }
 
-    /// Moves the entries of `from` that were not removed, at most `room`, to the front of these arrays, which may be the same;
-    /// how many there are. The buckets must be empty.
+    /// Moves the entries of `from` that were not removed, at most `room`, to the front of these
+    /// arrays, which may be the same arrays. Returns the number of entries moved. The buckets must
+    /// be empty.
     fn adopt(&self, mu: &Mutator<'_>, from: &Arrays<'_, K, V>, made: usize, room: usize) -> usize {
         let mut to = 0;
         for entry in 0..made.min(from.capacity()) {
@@ -150,12 +158,13 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         }
     }
 
-    /// How many entries there can be without other arrays.
+    /// The number of entries that fit into the present arrays.
     pub(super) fn capacity(&self, mu: &Mutator<'_>) -> usize {
         self.arrays(mu).capacity()
     }
 
-    /// The entry with that hash whose key is the one. `equal` may be code of a user, which may change the map.
+    /// The entry with that hash whose key is `equal` to the given one. `equal` may be user code,
+    /// which may change the map.
     pub(super) fn find<'g>(
         &self,
         mu: &'g Mutator<'_>,
@@ -183,10 +192,11 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         self.arrays(mu).values.get(at.entry)?.load(mu).0
     }
 
-    /// Replaces an entry's value; whether it is still there.
+    /// Replaces an entry's value. Returns whether the entry is still there.
     pub(super) fn set_value(&self, mu: &Mutator<'_>, at: Found, value: V::Of<'_>) -> bool {
         let arrays = self.arrays(mu);
-        // Its key says so: the value alone may be gone where threads take no turns.
+        // The key decides whether the entry is there: unsynchronised threads may remove the value
+        // alone.
         let there = arrays.key(mu, at.entry).is_some();
         if there {
             arrays.values[at.entry].store(mu, Maybe(Some(value)));
@@ -194,7 +204,7 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         there
     }
 
-    /// Adds an entry; whether there was room.
+    /// Adds an entry. Returns whether there was room.
     pub(super) fn append<'g>(
         &self,
         mu: &'g Mutator<'_>,
@@ -212,7 +222,7 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         true
     }
 
-    /// Removes an entry; its value, if it was still there.
+    /// Removes an entry. Returns its value if the entry was still there.
     pub(super) fn remove<'g>(&self, mu: &'g Mutator<'_>, at: Found) -> Option<V::Of<'g>> {
         let arrays = self.arrays(mu);
         let value = self.value(mu, at)?;
@@ -223,15 +233,18 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         Some(value)
     }
 
-    /// Makes room for `additional` more entries in the arrays that are there. `Some`: for how many new ones should have room.
+    /// Makes room for `additional` more entries in the present arrays. If that fails, returns
+    /// `Some` with the number of entries that new arrays should have room for.
     pub(super) fn make_room(&self, mu: &Mutator<'_>, additional: usize) -> Option<usize> {
         let (arrays, made, len) = (self.arrays(mu), self.made.get(), self.len.get());
         let fit = arrays.fit();
-        // Threads that take no turns can fill the buckets and count fewer entries: then all are put into them anew.
+        // Unsynchronised threads can fill the buckets and count fewer entries. All entries are then
+        // put into the buckets anew.
         if fit && made.saturating_add(additional) <= arrays.capacity() && arrays.has_place() {
             return None;
         }
-        // Squeezing costs as much as there is; a quarter of it must be won for that to be little for each.
+        // Squeezing costs as much as there are entries. It must gain a quarter of the room, so that
+        // its cost per entry stays small.
         if fit && len.saturating_add(additional) <= arrays.capacity() / 4 * 3 {
             arrays.buckets.iter().for_each(|bucket| bucket.set(EMPTY));
             let left = arrays.adopt(mu, &arrays, made, arrays.capacity());
@@ -244,15 +257,16 @@ impl<'a, K: Word, V: Word> Entries<'a, K, V> {
         Some(self.wanted(additional))
     }
 
-    /// For how many entries new arrays should have room, if there must be room for `additional` more.
+    /// The number of entries that new arrays should have room for, if `additional` more entries
+    /// must fit.
     pub(super) fn wanted(&self, additional: usize) -> usize {
-        // Threads that take no turns may have counted entries that were never made.
+        // Unsynchronised threads may have counted entries that were never made.
         let len = self.len.get().min(self.made.get());
         len.saturating_add(additional).max(len.saturating_mul(2))
     }
 
-    /// Moves the entries to other arrays, and adds `last`, which has a place there. The buckets must be [`EMPTY`], and nobody
-    /// else may know the arrays.
+    /// Moves the entries to other arrays, and adds `last`, which has a place there. The buckets
+    /// must be [`EMPTY`], and no other thread may know the arrays.
     pub(super) fn move_to<'g>(
         &self,
         mu: &'g Mutator<'_>,

@@ -1,6 +1,7 @@
 //! A map by identity.
 //!
-//! Objects move, so an address is no key: objects have identity hashes, which they get when they are first asked for and keep.
+//! Objects move, so an address is no key. Objects have identity hashes: an object gets its hash at
+//! the first request and keeps it.
 
 use super::entries::Entries;
 use super::maps::define_map;
@@ -8,14 +9,17 @@ use super::table::{self, Lookup, Table};
 use allotment::{Array, Bare, Field, Gc, Local, Maybe, Mutator, OutOfMemory, Plain, Slots, Word};
 
 define_map! {
-    /// A map whose keys are compared by identity, in the heap: pointers to the same object are equal, and so are immediates
-    /// with the same bits.
+    /// A map in the heap whose keys are compared by identity. Pointers to the same object are
+    /// equal, and so are immediates with the same bits.
     ///
-    /// `Gc<IdMap<K, V>>` has `get`, `remove`, `iter` and the others that allocate nothing; [`insert`](Self::insert) and
-    /// [`reserve`](Self::reserve) are functions on a [`Local`]. Iteration is in the order of insertion.
+    /// `Gc<IdMap<K, V>>` has `get`, `remove`, `iter` and the other functions that allocate nothing.
+    /// [`insert`](Self::insert) and [`reserve`](Self::reserve) are functions on a [`Local`].
+    /// Iteration is in the order of insertion.
     ///
     /// ```
-    /// use allotment::{Heap, IdMap, NewIdMap, NewStr, OutOfMemory, Str, Unboxed, alloc, pass, root};
+    /// use allotment::{
+    ///     Heap, IdMap, NewIdMap, NewStr, OutOfMemory, Str, Unboxed, alloc, pass, root,
+    /// };
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;

@@ -1,8 +1,10 @@
 //! Interned strings: one object for each text, so that equal texts are the same object.
 //!
-//! Weak: the table does not keep a text alive. An entry is an object with a weak slot, and entries are chained; those
-//! whose text died are dropped when the table is full. Refused: an array of weak slots, which would be open addressing that
-//! the collector empties under the table's feet.
+//! The table is weak: it does not keep a text alive. An entry is an object with a weak slot, and
+//! entries are chained. When the table is full, it drops the entries whose text died.
+//!
+//! Refused: an array of weak slots. The collector would empty the slots of an open-addressing table
+//! during a search.
 
 use allotment::{
     Array, Field, Gc, Local, Mutator, NewArray, NewStr, Object, OutOfMemory, Plain, Str, WeakField, alloc,
@@ -20,7 +22,8 @@ struct Entry {
     hash: u64,
 }
 
-/// A table of texts in the heap, each there once, as long as anybody else refers to it.
+/// A table of texts in the heap. It holds each text once, as long as another reference to the text
+/// exists.
 ///
 /// ```
 /// use allotment::{Heap, Interner, NewInterner, NewStr, OutOfMemory, alloc, pass, rebind, root};
@@ -43,13 +46,13 @@ struct Entry {
 #[derive(Object)]
 pub struct Interner {
     buckets: Field<Option<Array<Option<Entry>>>>,
-    /// With those whose text died and who have not been dropped.
+    /// Entries, including those whose text died and that were not dropped yet.
     entries: Plain<usize>,
     hasher: RandomState,
 }
 
 impl NewInterner<'_> {
-    /// An empty table, without room yet.
+    /// An empty table, without any room yet.
     pub fn new() -> Self {
         NewInterner { buckets: None, entries: Plain::new(0), hasher: RandomState::new() }
     }
@@ -62,10 +65,10 @@ impl Default for NewInterner<'_> {
 }
 
 impl Interner {
-    /// The one object with this text; made, if there is none. A safepoint.
+    /// The one object with this text. If there is none, the call makes one. A safepoint.
     ///
     /// # Errors
-    /// [`OutOfMemory`] where there is none for a new one. No text was added then.
+    /// [`OutOfMemory`] if there is no memory for a new object. The table is then unchanged.
     pub fn intern<'m>(
         mu: &'m mut Mutator<'_>,
         interner: Local<'_, Self>,
@@ -79,10 +82,11 @@ impl Interner {
         Self::add(mu, interner, new)
     }
 
-    /// The one object with the text of `text`; that very object, if there was none. A safepoint.
+    /// The one object with the text of `text`. If there is none, the table adopts `text` itself. A
+    /// safepoint.
     ///
     /// # Errors
-    /// [`OutOfMemory`] where there is none for a new entry. No text was added then.
+    /// [`OutOfMemory`] if there is no memory for a new entry. The table is then unchanged.
     pub fn unify<'m>(
         mu: &'m mut Mutator<'_>,
         interner: Local<'_, Self>,
@@ -104,7 +108,7 @@ impl Interner {
         texts.find(|known| **known == *text)
     }
 
-    /// How many texts it has. Walks the table.
+    /// The number of texts in the table. Walks the table.
     pub fn count(&self, mu: &Mutator<'_>) -> usize {
         let live = |entry: &Gc<'_, Entry>| entry.text.load(mu).is_some();
         self.buckets.load(mu).map_or(0, |buckets| {
@@ -113,9 +117,11 @@ impl Interner {
         })
     }
 
-    /// The entries from `first` on, which end. Of a ring that stays as it is all are met: [`chain`] sees it. Threads that
-    /// take no turns can also lead a walk from chain to chain for ever: more than four times as many as the table may have is
-    /// the end, whatever they do. Their count may be a little too low then, so the buckets count too.
+    /// The entries from `first` on, as an iterator that ends. It meets all entries of a ring that
+    /// does not change, see [`chain`]. Unsynchronised threads can also lead a walk from chain to
+    /// chain without end. So the walk ends after four times as many entries as the table may have,
+    /// whatever these threads do. Their count of entries may then be a little too low, so the
+    /// buckets count too.
     fn chain<'g>(
         &self,
         mu: &'g Mutator<'_>,
@@ -126,7 +132,7 @@ impl Interner {
         chain(mu, first).take(most)
     }
 
-    /// Adds a text that was not there.
+    /// Adds a text that was not in the table.
     fn add<'m>(
         mu: &'m mut Mutator<'_>,
         interner: Local<'_, Self>,
@@ -136,7 +142,7 @@ impl Interner {
         let hash = interner.get(mu).hasher.hash_one(text.get(mu).as_ref());
         let entry = alloc!(mu, NewEntry { text: Some(text.get(mu)), next: None, hash })?;
         let this = interner.get(mu);
-        // Only a table that another thread changes meanwhile is without.
+        // Only a table that another thread changes meanwhile has no buckets here.
         if let Some(buckets) = this.buckets.load(mu) {
             link(mu, buckets, entry);
             this.entries.set(this.entries.get() + 1);
@@ -144,7 +150,7 @@ impl Interner {
         Ok(text.get(mu))
     }
 
-    /// Sees to it that there are no more entries than buckets.
+    /// Ensures that there are no more entries than buckets.
     fn make_room(mu: &mut Mutator<'_>, interner: Local<'_, Self>) -> Result<(), OutOfMemory> {
         let this = interner.get(mu);
         let length = this.buckets.load(mu).map_or(0, |buckets| buckets.len());
@@ -152,7 +158,7 @@ impl Interner {
             return Ok(());
         }
         this.drop_dead(mu);
-        // A quarter must be won for the walk to be little for each.
+        // The walk must gain a quarter of the entries, so that its cost per entry stays small.
         if this.entries.get() < length / 4 * 3 {
             return Ok(());
         }
@@ -192,9 +198,9 @@ fn bucket(hash: u64, length: usize) -> usize {
     hash as usize & (length - 1)
 }
 
-/// The entries from `first` on. Each may be linked elsewhere when it has been met. Threads that take no turns can tie a
-/// ring: all of it is met, some of it twice, and the walk ends (Brent, An Improved Monte Carlo Factorization Algorithm,
-/// 1980, section 2).
+/// The entries from `first` on. The caller may link each elsewhere after meeting it. Unsynchronised
+/// threads can tie a ring: the walk then meets all of it, some entries twice, and ends (Brent, An
+/// Improved Monte Carlo Factorization Algorithm, 1980, section 2).
 fn chain<'g>(
     mu: &'g Mutator<'_>,
     first: Option<Gc<'g, Entry>>,
@@ -237,7 +243,8 @@ mod tests {
                     root!(mu, text = Interner::intern(mu, table, name).unwrap());
                     List::push(mu, texts, text).unwrap();
                 }
-                // All in one chain, the last tied to the one `back` from the first; every bucket leads there.
+                // All entries in one chain. The last entry is tied to the one `back` from the
+                // first, and every bucket leads there.
                 let buckets = table.get(mu).buckets.load(mu).unwrap();
                 let all: Vec<_> = buckets.iter(mu).flat_map(|first| chain(mu, first)).collect();
                 for (entry, next) in all.iter().zip(all.iter().skip(1).chain([&all[back]])) {
@@ -247,7 +254,7 @@ mod tests {
                 assert!((length..=4 * length).contains(&chain(mu, Some(all[0])).count()), "{length}, {back}");
                 assert!(names.iter().all(|name| table.get(mu).get(mu, name).is_some()));
                 assert!(table.get(mu).get(mu, "none").is_none());
-                // What adds, grows and drops is done with it too.
+                // The operations that add, grow and drop must end on it, too.
                 for number in 100..140 {
                     Interner::intern(mu, table, &number.to_string()).unwrap();
                 }
@@ -258,7 +265,8 @@ mod tests {
         heap.verify().unwrap();
     }
 
-    /// Threads that take no turns count too few, and a walk has no more steps than the count allows.
+    /// Unsynchronised threads count too few entries, and a walk has no more steps than the count
+    /// allows.
     #[test]
     fn a_count_that_is_too_low_hides_no_text() {
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();

@@ -1,16 +1,20 @@
 //! Keys of a map by content.
 //!
-//! The map hashes, so that a program cannot be fed keys that all collide (SipHash with keys of each map's own, as in the
-//! standard library); a key says only what is hashed. Refused: `std::hash::Hash` itself, which does not see the mutator, and
-//! what lies in a slot cannot be read without one.
+//! The map does the hashing, so that an attacker cannot feed a program keys that all collide: it
+//! uses SipHash with random keys per map, as in the standard library. A key only supplies the data
+//! to hash.
+//!
+//! Refused: `std::hash::Hash` itself. It does not get the mutator, and a slot cannot be read
+//! without one.
 
 use allotment::{Bytes, Gc, Immediate, Maybe, Mutator, Str, Unboxed, Word};
 use std::hash::{Hash, Hasher};
 
-/// A kind of word whose values are compared by what they hold.
+/// A kind of word whose values are compared by their contents.
 ///
-/// The functions see `&Mutator`, so there is no safepoint in them. Equal values must have equal hashes, also later: what is
-/// hashed of an object must not change while it is a key. Where that is broken, a map gives wrong answers and nothing worse.
+/// The functions take `&Mutator`, so there is no safepoint in them. Equal values must have equal
+/// hashes at all times: the hashed contents of an object must not change while it is a key. If a
+/// program breaks this rule, a map gives wrong answers and nothing worse.
 ///
 /// ```
 /// use allotment::{Field, Gc, Key, Mutator, Object, Str, Word};
@@ -60,14 +64,14 @@ use std::hash::{Hash, Hasher};
     note = "numbers are keys as `Unboxed<u32>`, text as `Str`; a map by identity is an `IdMap`"
 )]
 pub trait Key: Word {
-    /// Gives to `state` what equal values have in common.
+    /// Feeds `state` with data that is the same for equal values.
     fn hash<'g, H: Hasher>(key: Self::Of<'g>, mutator: &'g Mutator<'_>, state: &mut H);
 
     /// Whether two values are the same key.
     fn equal<'g>(one: Self::Of<'g>, other: Self::Of<'g>, mutator: &'g Mutator<'_>) -> bool;
 }
 
-/// By text: what [`Map::get_str`](super::Map::get_str) looks for.
+/// Compares by text; [`Map::get_str`](super::Map::get_str) searches in the same way.
 impl Key for Str {
     fn hash<'g, H: Hasher>(key: Gc<'g, Str>, _: &'g Mutator<'_>, state: &mut H) {
         key.as_ref().hash(state);

@@ -1,7 +1,8 @@
 //! A growable array.
 //!
-//! An object that holds an array, which is replaced by a larger one; so the list keeps its identity. What it does not use of
-//! the array holds nothing, and what is taken out of it is forgotten.
+//! A list is an object that holds an array. A larger array replaces a full one, so the list keeps
+//! its identity. The unused elements of the array hold nothing, and a removed element is cleared in
+//! the array.
 
 use allotment::{Array, Field, Gc, Local, Maybe, Mutator, NewArray, Object, OutOfMemory, Plain, Word, alloc};
 
@@ -10,8 +11,9 @@ const FIRST: usize = 4;
 
 /// A growable array of words of kind `W`, in the heap.
 ///
-/// `Gc<List<W>>` has `get`, `set`, `pop` and the others that allocate nothing; [`push`](Self::push),
-/// [`insert`](Self::insert) and [`reserve`](Self::reserve) are functions on a [`Local`].
+/// `Gc<List<W>>` has `get`, `set`, `pop` and the other functions that allocate nothing.
+/// [`push`](Self::push), [`insert`](Self::insert) and [`reserve`](Self::reserve) are functions on a
+/// [`Local`].
 ///
 /// ```
 /// use allotment::{Heap, List, NewList, NewStr, OutOfMemory, Str, alloc, pass, root};
@@ -58,7 +60,7 @@ impl<W: Word> List<W> {
     /// A list with room for `capacity` elements. A safepoint.
     ///
     /// # Errors
-    /// [`OutOfMemory`] where there is none for it.
+    /// [`OutOfMemory`] if there is no memory for the list.
     pub fn with_capacity<'m>(
         mu: &'m mut Mutator<'_>,
         capacity: usize,
@@ -70,19 +72,19 @@ impl<W: Word> List<W> {
         alloc!(mu, NewList { items, len: Plain::new(0) })
     }
 
-    /// Adds `value` at the end. A safepoint where the list is full.
+    /// Adds `value` at the end. A safepoint if the list is full.
     ///
     /// # Errors
-    /// [`OutOfMemory`] where the list cannot grow. It has not changed then.
+    /// [`OutOfMemory`] if the list cannot grow. The list is then unchanged.
     pub fn push(mu: &mut Mutator<'_>, list: Local<'_, Self>, value: Local<'_, W>) -> Result<(), OutOfMemory> {
         Self::insert_or_grow(mu, list, None, value).map(|_| ())
     }
 
-    /// Inserts `value` before the element at `index`, or at the end; `false` where the list is shorter than `index`. A safepoint
-    /// where the list is full.
+    /// Inserts `value` before the element at `index`, or at the end. Returns `false` if the list is
+    /// shorter than `index`. A safepoint if the list is full.
     ///
     /// # Errors
-    /// [`OutOfMemory`] where the list cannot grow. It has not changed then.
+    /// [`OutOfMemory`] if the list cannot grow. The list is then unchanged.
     pub fn insert(
         mu: &mut Mutator<'_>,
         list: Local<'_, Self>,
@@ -92,10 +94,11 @@ impl<W: Word> List<W> {
         Self::insert_or_grow(mu, list, Some(index), value)
     }
 
-    /// Makes room for `additional` more elements, and at least doubles the room if it has to make any. A safepoint.
+    /// Makes room for `additional` more elements. If there is not enough room yet, the room at
+    /// least doubles. A safepoint.
     ///
     /// # Errors
-    /// [`OutOfMemory`] where there is none for them. The list has not changed then.
+    /// [`OutOfMemory`] if there is no memory for the elements. The list is then unchanged.
     pub fn reserve(
         mu: &mut Mutator<'_>,
         list: Local<'_, Self>,
@@ -109,7 +112,7 @@ impl<W: Word> List<W> {
         Self::grow(mu, list, additional, None).map(|_| ())
     }
 
-    /// Inserts before `index`, or at the end; whether it did.
+    /// Inserts before `index`, or at the end. Returns whether it did.
     fn insert_or_grow(
         mu: &mut Mutator<'_>,
         list: Local<'_, Self>,
@@ -127,9 +130,10 @@ impl<W: Word> List<W> {
         }
     }
 
-    /// Replaces the array by one with room for `additional` more elements. `new` is inserted there, before an index or at the end,
-    /// while nobody else knows of the array: a list that other threads fill as fast as it grows takes it too. Whether it was
-    /// inserted.
+    /// Replaces the array by one with room for `additional` more elements. `new` is inserted into
+    /// the new array, before an index or at the end, before another thread knows of that array. So
+    /// the insertion succeeds even if other threads fill the list as fast as it grows. Returns
+    /// whether `new` was inserted.
     fn grow(
         mu: &mut Mutator<'_>,
         list: Local<'_, Self>,
@@ -139,7 +143,8 @@ impl<W: Word> List<W> {
         let (items, len) = list.get(mu).slots(mu);
         let larger = len.saturating_add(additional).max(items.len().saturating_mul(2)).max(FIRST);
         let items = alloc!(mu, NewArray::<Maybe<W>>::new(larger, Maybe(None)))?;
-        // As the list is now, behind a safepoint: longer only if another thread has changed it.
+        // The list as it is after the safepoint. It is longer only if another thread has changed
+        // it.
         let this = list.get(mu);
         let old = this.items.load(mu);
         let len = this.len.get().min(old.map_or(0, |old| old.len())).min(larger - usize::from(new.is_some()));
@@ -154,17 +159,17 @@ impl<W: Word> List<W> {
         Ok(inserted)
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len.get()
     }
 
-    /// Whether it has none.
+    /// Whether the list has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many elements it can have without another array.
+    /// The number of elements that fit into the present array.
     pub fn capacity(&self, mu: &Mutator<'_>) -> usize {
         self.slots(mu).0.len()
     }
@@ -179,7 +184,7 @@ impl<W: Word> List<W> {
         self.used(mu).last()?.load(mu).0
     }
 
-    /// Replaces the element at `index`; `false` where there is none.
+    /// Replaces the element at `index`; `false` if there is none.
     #[must_use = "false: there is no such element, and nothing has changed"]
     pub fn set(&self, mu: &Mutator<'_>, index: usize, value: W::Of<'_>) -> bool {
         let slot = self.used(mu).get(index);
@@ -189,12 +194,12 @@ impl<W: Word> List<W> {
         slot.is_some()
     }
 
-    /// Takes the last element off.
+    /// Removes the last element and returns it.
     pub fn pop<'g>(&self, mu: &'g Mutator<'_>) -> Option<W::Of<'g>> {
         self.remove(mu, self.len().checked_sub(1)?)
     }
 
-    /// Takes the element at `index` out; those behind it move up.
+    /// Removes the element at `index` and returns it. The elements behind it move up.
     pub fn remove<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
         let used = self.used(mu);
         let value = used.get(index)?.load(mu).0;
@@ -205,7 +210,7 @@ impl<W: Word> List<W> {
         value
     }
 
-    /// Takes the element at `index` out; the last one takes its place.
+    /// Removes the element at `index` and returns it. The last element takes its place.
     pub fn swap_remove<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
         let used = self.used(mu);
         let value = used.get(index)?.load(mu).0;
@@ -214,7 +219,8 @@ impl<W: Word> List<W> {
         value
     }
 
-    /// Takes elements off the end until `len` are left; nothing where there are no more.
+    /// Removes elements from the end until `len` are left. Does nothing if there are no more than
+    /// that.
     pub fn truncate(&self, mu: &Mutator<'_>, len: usize) {
         let used = self.used(mu);
         if len < used.len() {
@@ -223,13 +229,13 @@ impl<W: Word> List<W> {
         }
     }
 
-    /// Takes all elements out, and gives up the room.
+    /// Removes all elements and releases the array.
     pub fn clear(&self, mu: &Mutator<'_>) {
         self.len.set(0);
         self.items.store(mu, None);
     }
 
-    /// The elements, as many as there are now. What is taken out meanwhile is not met.
+    /// The elements, as many as there are now. Elements removed meanwhile are skipped.
     pub fn iter<'g, 't>(
         &self,
         mu: &'g Mutator<'t>,
@@ -237,7 +243,7 @@ impl<W: Word> List<W> {
         self.used(mu).iter().filter_map(move |slot| slot.load(mu).0)
     }
 
-    /// The array, and how much of it is used.
+    /// The array, and the number of its elements in use.
     fn slots<'g>(&self, mu: &'g Mutator<'_>) -> (&'g [Field<Maybe<W>>], usize) {
         let items = self.items.load(mu).map_or(&[][..], Gc::as_ref);
         // The two may differ if another thread changes the list.
@@ -250,8 +256,9 @@ impl<W: Word> List<W> {
     }
 }
 
-/// Inserts before `index`, or behind the first `len` of these, which are the elements; `None` if there is no room for one more,
-/// and `Some(false)` if there are fewer than `index`.
+/// Inserts before `index`, or behind the first `len` of these slots, which are the elements. `None`
+/// means that there is no room for one more, and `Some(false)` that there are fewer than `index`
+/// elements.
 fn insert_at<W: Word>(
     mu: &Mutator<'_>,
     items: &[Field<Maybe<W>>],
@@ -278,7 +285,7 @@ mod tests {
     use super::*;
     use allotment::{Heap, Unboxed, root};
 
-    /// What threads that take no turns can leave: a length that the array does not have.
+    /// A state that unsynchronised threads can leave: a length beyond that of the array.
     #[test]
     fn a_list_takes_elements_whatever_other_threads_left() {
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();

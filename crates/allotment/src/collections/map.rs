@@ -8,10 +8,12 @@ use allotment::{Array, Field, Gc, Local, Maybe, Mutator, OutOfMemory, Plain, Slo
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 define_map! {
-    /// A map whose keys are compared by content, in the heap. What that means for a kind of word, its [`Key`] says.
+    /// A map in the heap whose keys are compared by content. The [`Key`] of a kind of word defines
+    /// its content.
     ///
-    /// `Gc<Map<K, V>>` has `get`, `remove`, `iter` and the others that allocate nothing; [`insert`](Self::insert) and
-    /// [`reserve`](Self::reserve) are functions on a [`Local`]. Iteration is in the order of insertion.
+    /// `Gc<Map<K, V>>` has `get`, `remove`, `iter` and the other functions that allocate nothing.
+    /// [`insert`](Self::insert) and [`reserve`](Self::reserve) are functions on a [`Local`].
+    /// Iteration is in the order of insertion.
     ///
     /// ```
     /// use allotment::{Heap, Map, NewMap, NewStr, OutOfMemory, Str, Unboxed, alloc, pass, root};
@@ -26,7 +28,8 @@ define_map! {
     ///         pass!(Map::insert(mu, counts, =word, =Unboxed(count + 1))?);
     ///     }
     ///     let counts = counts.get(mu);
-    ///     let all: Vec<_> = counts.iter(mu).map(|(word, count)| format!("{word} {}", count.0)).collect();
+    ///     let all = counts.iter(mu).map(|(word, count)| format!("{word} {}", count.0));
+    ///     let all: Vec<_> = all.collect();
     ///     assert_eq!(all, ["row 3", "your 1", "boat 1"]);
     ///     let (word, _) = counts.iter(mu).next().expect("three");
     ///     assert_eq!(counts.remove(mu, word), Some(Unboxed(3)));
@@ -53,13 +56,13 @@ impl<K: Key, V: Word> Lookup for Map<K, V> {
     }
 }
 
-/// What the hasher found, for a table whose hashes have half as many bits.
+/// Folds the hasher's result to half as many bits, the size of the table's hashes.
 fn fold(hash: u64) -> u32 {
     (hash ^ hash >> 32) as u32
 }
 
 impl<V: Word> Map<Str, V> {
-    /// What the map holds for a text that need not lie in the heap.
+    /// The value for a text, which need not lie in the heap.
     pub fn get_str<'g>(&self, mu: &'g Mutator<'_>, key: &str) -> Option<V::Of<'g>> {
         let hash = fold(self.hasher.hash_one(key));
         self.entries().value(mu, self.entries().find(mu, hash, |other| *other == *key)?)

@@ -1,11 +1,15 @@
-//! What both maps are: a type, its initialiser and its operations, over a rule that says under which hash a key is looked
-//! for, and when two keys are one.
+//! The common definition of both maps: a type, its initialiser and its operations. A rule supplies
+//! the hash under which a key is searched, and decides when two keys are equal.
 //!
-//! Written once, as a macro. Refused: one generic type with the rule as a parameter. All instances of a generic object have one
-//! layout, so a map by identity would carry a hasher that it never asks; both would have one name in a histogram; and of
-//! `Map` and `IdMap`, then aliases, the compiler's messages would speak by another name.
+//! The definition is a macro, so that it is written once.
+//!
+//! Refused: one generic type with the rule as a parameter. All instances of a generic object have
+//! one layout, so a map by identity would carry a hasher that it never uses. Both maps would have
+//! one name in a histogram. `Map` and `IdMap` would be aliases, and the compiler's messages would
+//! use another name.
 
-/// The map `$map`, made by `$new`, whose keys are `$key`, and what its [`Lookup`] keeps beside the entries.
+/// Defines the map `$map`, made by `$new`, with keys `$key`, and the data that its [`Lookup`] keeps
+/// beside the entries.
 macro_rules! define_map {
     (
         $(#[$about:meta])*
@@ -24,7 +28,7 @@ macro_rules! define_map {
         }
 
         impl<K: $key, V: Word> $new<'_, K, V> {
-            /// An empty map, without room yet.
+            /// An empty map, without any room yet.
             pub fn new() -> Self {
                 $new {
                     buckets: None,
@@ -57,7 +61,7 @@ macro_rules! define_map {
             /// A map with room for `capacity` entries. A safepoint.
             ///
             /// # Errors
-            /// [`OutOfMemory`] where there is none for it.
+            /// [`OutOfMemory`] if there is no memory for the map.
             pub fn with_capacity<'m>(
                 mu: &'m mut Mutator<'_>,
                 capacity: usize,
@@ -67,12 +71,12 @@ macro_rules! define_map {
                 Ok(map.get(mu))
             }
 
-            /// Makes `value` what the map holds for `key`. A safepoint where the map is full and has no equal key.
+            /// Sets the value for `key`. A safepoint if the map is full and has no equal key.
             ///
-            /// An equal key that is there stays, and its place in the order with it.
+            /// If the map has an equal key, that key stays, and so does its place in the order.
             ///
             /// # Errors
-            /// [`OutOfMemory`] where the map cannot grow. It has not changed then.
+            /// [`OutOfMemory`] if the map cannot grow. The map is then unchanged.
             pub fn insert(
                 mu: &mut Mutator<'_>,
                 map: Local<'_, Self>,
@@ -82,10 +86,11 @@ macro_rules! define_map {
                 table::insert(mu, map, key, value)
             }
 
-            /// Makes room for `additional` more entries, and for twice as many as there are if it has to make any. A safepoint.
+            /// Makes room for `additional` more entries. If there is not enough room yet, the map
+            /// gets room for at least twice its entries. A safepoint.
             ///
             /// # Errors
-            /// [`OutOfMemory`] where there is none for them. The map has not changed then.
+            /// [`OutOfMemory`] if there is no memory for the entries. The map is then unchanged.
             pub fn reserve(
                 mu: &mut Mutator<'_>,
                 map: Local<'_, Self>,
@@ -94,42 +99,43 @@ macro_rules! define_map {
                 table::reserve(mu, map, additional)
             }
 
-            /// What the map holds for `key`.
+            /// The value for `key`.
             pub fn get<'g>(&self, mu: &'g Mutator<'_>, key: K::Of<'g>) -> Option<V::Of<'g>> {
                 self.entries().value(mu, self.find(mu, key).1?)
             }
 
-            /// Whether the map holds anything for `key`.
+            /// Whether the map has a value for `key`.
             pub fn contains<'g>(&self, mu: &'g Mutator<'_>, key: K::Of<'g>) -> bool {
                 self.find(mu, key).1.is_some()
             }
 
-            /// Takes an entry out; its value.
+            /// Removes an entry and returns its value.
             pub fn remove<'g>(&self, mu: &'g Mutator<'_>, key: K::Of<'g>) -> Option<V::Of<'g>> {
                 self.entries().remove(mu, self.find(mu, key).1?)
             }
 
-            /// How many entries it has.
+            /// The number of entries.
             pub fn len(&self) -> usize {
                 self.len.get()
             }
 
-            /// Whether it has none.
+            /// Whether the map has no entries.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// How many entries it can have without growing, if none is removed.
+            /// The number of entries that fit without growth, if none is removed.
             pub fn capacity(&self, mu: &Mutator<'_>) -> usize {
                 self.entries().capacity(mu)
             }
 
-            /// Takes all entries out, and gives up the room.
+            /// Removes all entries and releases the arrays.
             pub fn clear(&self, mu: &Mutator<'_>) {
                 self.entries().clear(mu);
             }
 
-            /// Keys and values in the order of insertion, as many as there are now. What is removed meanwhile is not met.
+            /// Keys and values in the order of insertion, as many as there are now. Entries removed
+            /// meanwhile are skipped.
             pub fn iter<'g, 't>(
                 &self,
                 mu: &'g Mutator<'t>,

@@ -1,16 +1,17 @@
-//! Maps as objects of the heap: the rule by which one looks for a key, and the operations that may allocate.
+//! Maps as objects of the heap: the rule by which a map searches for a key, and the operations that
+//! may allocate.
 //!
-//! A safepoint moves the map and its arrays, so what allocates holds the map as a [`Local`] and asks it for its entries again
-//! afterwards.
+//! A safepoint moves the map and its arrays. So an allocating operation holds the map as a
+//! [`Local`] and loads its entries again after the safepoint.
 
 use super::entries::{EMPTY, Entries, Found, geometry};
 use allotment::{Local, Maybe, Mutator, NewArray, NewSlots, Object, OutOfMemory, Word, alloc};
 
-/// How a map looks for a key.
+/// The rule by which a map searches for a key.
 pub(super) trait Lookup {
     type Key: Word;
 
-    /// What equal keys have in common.
+    /// The hash of a key; equal keys have the same hash.
     fn hash<'g>(&self, mu: &'g Mutator<'_>, key: <Self::Key as Word>::Of<'g>) -> u32;
 
     /// Whether two keys with that hash are the same.
@@ -27,7 +28,7 @@ pub(super) trait Table: Lookup + Object<View = Self> + Sized {
 
     fn entries(&self) -> Entries<'_, Self::Key, Self::Value>;
 
-    /// The hash of a key, and the entry that has it.
+    /// The hash of a key, and the entry with that key.
     fn find<'g>(&self, mu: &'g Mutator<'_>, key: <Self::Key as Word>::Of<'g>) -> (u32, Option<Found>) {
         let hash = self.hash(mu, key);
         (hash, self.entries().find(mu, hash, |other| Self::equal(mu, key, other)))
@@ -50,8 +51,8 @@ pub(super) fn reserve<T: Table>(
     }
 }
 
-/// Gives the map arrays for `wanted` entries, at least 1, and moves the entries there; `last` is added while nobody else knows of
-/// the arrays, so it always finds a place.
+/// Gives the map arrays for `wanted` entries, at least 1, and moves the entries there. `last` is
+/// added before another thread knows of the arrays, so it always finds a place.
 fn grow<T: Table>(
     mu: &mut Mutator<'_>,
     map: Local<'_, T>,
@@ -71,9 +72,10 @@ fn grow<T: Table>(
 
 /// Adds an entry or replaces its value.
 ///
-/// It ends whatever a key's hash and equality and other threads do to the map: the key is hashed once, and looked for at most
-/// twice, the second time since the map may have got the key at the safepoint at which it grew. Behind that no code of a user
-/// runs, and what other threads do meanwhile does not matter to arrays that they do not know.
+/// The operation ends, whatever a key's hash and equality and other threads do to the map. The key
+/// is hashed once and searched for at most twice. The second search is needed because the map may
+/// have got the key at the safepoint at which it grew. After that no user code runs, and other
+/// threads do not know the new arrays, so they cannot affect them.
 pub(super) fn insert<T: Table>(
     mu: &mut Mutator<'_>,
     map: Local<'_, T>,
@@ -92,7 +94,8 @@ pub(super) fn insert<T: Table>(
     grow(mu, map, wanted, Some((hash, key, value)))
 }
 
-/// Whether the map has the entry now: there was one with an equal key, or room for another.
+/// Replaces the value of an equal key, or appends an entry. Returns whether the map has the entry
+/// now.
 fn replace_or_append<T: Table>(
     mu: &Mutator<'_>,
     map: Local<'_, T>,
@@ -103,7 +106,7 @@ fn replace_or_append<T: Table>(
     let this = map.get(mu);
     let (entries, key) = (this.as_ref().entries(), key.get(mu));
     match entries.find(mu, hash, |other| T::equal(mu, key, other)) {
-        // Equality may have taken it out.
+        // User code for equality may have removed the entry.
         Some(found) if entries.set_value(mu, found, value.get(mu)) => true,
         _ => entries.append(mu, hash, key, value.get(mu)),
     }
@@ -117,7 +120,7 @@ mod tests {
 
     type Numbers<'a> = Entries<'a, Unboxed<u32>, Unboxed<u32>>;
 
-    /// Regressions: into what threads that took no turns had left, an insertion went on for ever.
+    /// Regression: an insertion into a map that unsynchronised threads had damaged never ended.
     #[test]
     fn insertions_end_whatever_other_threads_left() {
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();

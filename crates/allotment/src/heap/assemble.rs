@@ -1,7 +1,7 @@
-//! Puts the parts of a heap together, from options that are chosen.
+//! Puts the parts of a heap together, from chosen options.
 //!
-//! The one place that knows all layers: what each is to know of the options is told here, in its own words, so that none looks at
-//! the table for itself.
+//! This is the only module that knows all layers. It translates the options into the terms of each
+//! layer, so that no layer reads the option table itself.
 
 use super::choose::Chosen;
 use super::hooks::Hooks;
@@ -22,7 +22,7 @@ use crate::tlab::budget::Budget;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// The heap of these options, whose memory bears that name.
+/// Makes the heap of these options; its memory bears that name.
 pub(super) fn assemble(
     chosen: Chosen,
     topology: Topology,
@@ -33,7 +33,7 @@ pub(super) fn assemble(
     let options = set.values();
     let reservation = reserve(options, geometry, name)?;
     if options.always_pre_touch && options.initial_heap_size > 0 {
-        // By all cores at once; region by region it is then found touched.
+        // All cores touch the memory at once. Each region counts as touched afterwards.
         let bytes = options.initial_heap_size.next_multiple_of(geometry.region_bytes());
         reservation.pretouch(0, bytes.min(geometry.heap_bytes()), topology.available_parallelism())?;
     }
@@ -51,7 +51,7 @@ pub(super) fn assemble(
     let overhead = Overhead::new(sizing::OverheadSettings::from_options(options), clock.age());
     let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
     let gang = Gang::new("allotment-gc", machine.workers).on_cpus(&cpus);
-    // What threads share between two collections.
+    // The memory that threads share between two collections.
     let mut between = geometry.heap_bytes();
     let collector: Box<dyn Collector> = match options.collector {
         CollectorKind::Epsilon => Box::new(Epsilon(history.clone())),
@@ -89,7 +89,7 @@ pub(super) fn assemble(
         early_types: EarlyTypes::new(),
         budget: Budget::new(&sizing, between, options.tlab_idle_percent),
         roots: Roots::default(),
-        // Under test two CPUs count as four, so that several threads of a stop can be called to help.
+        // In tests two CPUs count as four, so that several threads of a stop can be called to help.
         registry: Registry::new(&sizing, topology.available_parallelism() << u32::from(cfg!(test)), late),
         sizing,
         collector,
@@ -126,7 +126,7 @@ fn reserve(options: &Options, geometry: Geometry, name: &str) -> Result<Reservat
 
 /// Bytes of address space that become writable together.
 fn granule(options: &Options, geometry: Geometry) -> usize {
-    // A protected region must not become accessible with its neighbour.
+    // A protected region must not become accessible together with its neighbour.
     let by_huge_page = options.use_transparent_huge_pages && !options.zeal_protect;
     let huge = if by_huge_page { huge_page_size() } else { 0 };
     geometry.region_bytes().max(huge)

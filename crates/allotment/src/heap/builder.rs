@@ -1,8 +1,8 @@
-//! Collects what is chosen about a heap: options, hooks, a name.
+//! Collects the choices about a heap: options, hooks, a name.
 //!
-//! The program's choice is the weakest: `ALLOTMENT_OPTIONS` in the environment comes after it, so that
-//! a user can tune a program without building it again. What follows from the options is `choose.rs`, the parts of a
-//! heap are put together in `assemble.rs`.
+//! The program's choice is the weakest: `ALLOTMENT_OPTIONS` in the environment overrides it, so
+//! that a user can tune a program without building it again. `choose.rs` derives the open values
+//! from the options; `assemble.rs` puts the parts of a heap together.
 
 use super::assemble::assemble;
 use super::choose::{Chosen, Platform, choose};
@@ -18,10 +18,11 @@ use crate::region::Geometry;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Collects options, then [`build`](Self::build)s.
+/// Collects options, then [`build`](Self::build)s the heap.
 ///
-/// The methods named like options are the weakest say: `ALLOTMENT_OPTIONS` in the environment wins over them, so that a user
-/// can tune a program without building it again, and [`options`](Self::options) wins over both.
+/// The methods named like options are the weakest source. `ALLOTMENT_OPTIONS` in the environment
+/// overrides them, so that a user can tune a program without building it again.
+/// [`options`](Self::options) overrides both.
 ///
 /// ```
 /// let heap = allotment::Heap::builder().max_heap_size(32 << 20).zero_tlab(true).build()?;
@@ -33,7 +34,7 @@ pub struct HeapBuilder {
     options: OptionSet,
     name: Option<String>,
     hooks: Hooks,
-    /// Regions smaller than a user may have, of tests, which reach the rare paths with them.
+    /// Regions of tests. They are smaller than a user may choose, and so reach the rare paths.
     geometry: Option<Geometry>,
 }
 
@@ -68,20 +69,21 @@ impl HeapBuilder {
         self
     }
 
-    /// Tells `hook` of a thread that keeps a stop of the world waiting for longer than `SafepointTimeoutDelay`, once
-    /// for each stop; by default a line on standard error does. The stopping thread calls it, which other
-    /// threads may be waiting for: it must neither attach nor stop the world.
+    /// Calls `hook` for a thread that keeps a stop of the world waiting longer than
+    /// `SafepointTimeoutDelay`, once for each stop. By default the heap writes a line to standard
+    /// error instead. The stopping thread calls the hook, and other threads may be waiting for that
+    /// thread: the hook must neither attach nor stop the world.
     #[must_use]
     pub fn on_late_thread(mut self, hook: impl Fn(&LateThread) + Send + Sync + 'static) -> HeapBuilder {
         self.hooks.late_thread = Some(Arc::new(hook));
         self
     }
 
-    /// Asks `hook` to release what it can (caches, say) when a collection did not make room for an
-    /// allocation, or when collections take nearly all of the time and free nearly nothing
-    /// (`UseGCOverheadLimit`). Where it answers `true` another collection follows, else the
-    /// allocation fails with that error. Called on the thread that allocates, which is attached but
-    /// not stopped. A hook that always says `true` is asked for ever.
+    /// Asks `hook` to release memory (caches, say). The heap asks when a collection did not make
+    /// room for an allocation, or when collections take nearly all of the time and free nearly
+    /// nothing (`UseGCOverheadLimit`). If the hook answers `true`, another collection follows;
+    /// otherwise the allocation fails with that error. The hook runs on the allocating thread,
+    /// which is attached but not stopped. A hook that always answers `true` is asked without end.
     #[must_use]
     pub fn on_heap_limit(
         mut self,
@@ -91,23 +93,29 @@ impl HeapBuilder {
         self
     }
 
-    /// Tells `hook` of each collection when it is over, on the thread that collected: one that is attached and not
-    /// stopped, or, for those of [`Cause::Idle`](crate::mutator::Cause::Idle), one of the heap's own, which is not attached. If the hook panics on that
-    /// one, there are no more such collections.
+    /// Calls `hook` after each collection, on the thread that collected. That thread is attached
+    /// and not stopped. A collection of [`Cause::Idle`](crate::mutator::Cause::Idle) is the
+    /// exception: it runs on a thread of the heap's own, which is not attached. If the hook panics
+    /// on that thread, there are no more such collections.
     #[must_use]
     pub fn on_collection(mut self, hook: impl Fn(&CollectionRecord) + Send + Sync + 'static) -> HeapBuilder {
         self.hooks.collection = Some(Arc::new(hook));
         self
     }
 
-    /// Has the heap decide by the time that `clock` shows, instead of the system's: since a moment of its choice, never running
-    /// backwards. Sizes follow from how long mutators ran and collections took; for simulations that are replayed, and tests
-    /// that compare two runs. A program of one thread then has the same collections in each run if the rest is the same, too:
-    /// `ParallelGCThreads=1`, `AllocationRegions=1` (otherwise the CPU has a say) and `-CollectWhenIdle`. Phases of a collection and
-    /// times to safepoints, which count as part of pauses, are the system's, and so is what waits for a thread.
+    /// Makes the heap decide by `clock` instead of the system's clock. `clock` shows the time since
+    /// a moment of its choice and never runs backwards. Sizes follow from the run times of mutators
+    /// and of collections, so this serves simulations that are replayed and tests that compare two
+    /// runs.
     ///
-    /// Called when the heap is made and reset, at refills of buffers, and several times in a collection, by whatever thread does
-    /// that, also in the stopped world, where a panic ends the process. It must be quick, and neither panic nor use this heap.
+    /// A single-threaded program has the same collections in each run if the rest is the same, too:
+    /// `ParallelGCThreads=1`, `AllocationRegions=1` (otherwise the CPU has a say) and
+    /// `-CollectWhenIdle`. Phases of a collection and times to safepoints, which count as part of
+    /// pauses, follow the system's clock; so does every wait for a thread.
+    ///
+    /// The heap calls `clock` when the heap is made and reset, at refills of buffers, and several
+    /// times in a collection. Any thread may make the call, even in the stopped world, where a
+    /// panic ends the process. `clock` must be quick, and must neither panic nor use this heap.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -127,7 +135,8 @@ impl HeapBuilder {
         self
     }
 
-    /// Sets options as a user writes them: `"TLABSize=64k,-ResizeTLAB"`. They win over the environment.
+    /// Sets options in a user's notation: `"TLABSize=64k,-ResizeTLAB"`. They override the
+    /// environment.
     ///
     /// # Errors
     /// [`OptionError`] for an unknown name or a value out of range.
@@ -136,17 +145,17 @@ impl HeapBuilder {
         Ok(self)
     }
 
-    /// Every option with the value that [`build`](Self::build) would use and where it came from; makes no
+    /// Every option with its origin and the value that [`build`](Self::build) would use. Makes no
     /// heap.
     ///
     /// # Errors
-    /// [`BuildError`] as `build`, but for what the system refuses when it is asked for memory.
+    /// [`BuildError`] as `build`, except for refusals of memory by the system.
     pub fn resolve(self) -> Result<OptionSet, BuildError> {
         self.resolve_on(&Topology::detect())
     }
 
-    /// [`resolve`](Self::resolve) on a machine that was looked at before: for whoever resolves many times, since
-    /// `Topology::detect` reads dozens of files.
+    /// [`resolve`](Self::resolve) on a machine that was examined before. This is for a caller that
+    /// resolves many times, since `Topology::detect` reads dozens of files.
     ///
     /// # Errors
     /// As `resolve`.
@@ -158,8 +167,8 @@ impl HeapBuilder {
     /// Makes the heap.
     ///
     /// # Errors
-    /// [`BuildError`]: an option of the program or of `ALLOTMENT_OPTIONS` is wrong, options contradict
-    /// each other, or the system does not give the memory.
+    /// [`BuildError`]: an option of the program or of `ALLOTMENT_OPTIONS` is wrong, options
+    /// contradict each other, or the system does not give the memory.
     pub fn build(mut self) -> Result<Heap, BuildError> {
         let topology = Topology::detect();
         let chosen = self.choose(&topology)?;

@@ -1,10 +1,12 @@
-//! What follows from the options on this machine: a number wherever they leave the choice to the heap.
+//! The values that follow from the options on this machine: a number wherever the options leave the
+//! choice to the heap.
 //!
-//! What is chosen is written back to a copy of the options, with the origin `ergonomic`, so that what is shown is what is in
-//! force. Where a value was given, either that is in force or it is refused: after the choice the rules are asked again, which then
-//! see sizes that nobody gave. (HotSpot moves such a value to the nearest that works, and goes on showing the one that was given.)
+//! The chosen values are written back to a copy of the options, with the origin `ergonomic`. So the
+//! options on display are the options in force. A given value is either in force or refused: after
+//! the choice the rules are checked again, now against the sizes that the heap chose. (HotSpot
+//! moves such a value to the nearest that works, and still shows the given one.)
 //!
-//! Nothing of it asks the system: the machine comes as [`Platform`], which a test can make up.
+//! No code here asks the system: the machine comes as a [`Platform`], which a test can make up.
 
 use super::{BuildError, prefetch};
 use crate::collector::work::default_workers;
@@ -14,19 +16,19 @@ use crate::platform::{Processor, can_advise_huge_pages, limit};
 use crate::region::Geometry;
 use crate::tlab::sizing::{Config, Settings};
 
-/// What of the machine options depend on, beside the size of its memory.
+/// The facts about the machine that options depend on, beside the size of its memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Platform {
     /// CPUs that threads of the process run on.
     pub(super) cpus: usize,
-    /// Workers of a collection where nobody says how many.
+    /// Workers of a collection when no option gives their number.
     pub(super) workers: usize,
     pub(super) processor: Processor,
     /// Whether the kernel has transparent huge pages.
     pub(super) huge_pages: bool,
 }
 
-/// Options with which a heap can be made.
+/// Options from which a heap can be made.
 #[derive(Debug)]
 pub(super) struct Chosen {
     /// The values in force.
@@ -46,14 +48,15 @@ impl Platform {
     }
 }
 
-/// Checks the options, and chooses what they leave open; `geometry` instead of what they say of regions, if there is one.
+/// Checks the options and chooses the open values. `geometry`, if there is one, replaces the
+/// options about regions.
 pub(super) fn choose(
     given: &OptionSet,
     geometry: Option<Geometry>,
     platform: &Platform,
 ) -> Result<Chosen, BuildError> {
     let mut values = given.finish()?;
-    // Regions that tests make up are such as the rules refuse.
+    // The rules would refuse the regions that tests make up.
     let bound_by_rules = geometry.is_none();
     if values.max_heap_size == 0 {
         values.max_heap_size = limit::default_max_heap_size(values.max_ram_percentage);
@@ -80,7 +83,8 @@ pub(super) fn choose(
     Ok(Chosen { set, geometry, sizing })
 }
 
-/// Memory of ordinary pages is slower, not wrong: only who asked for others is told that there are none.
+/// Memory of ordinary pages is slower, not wrong: only a user who asked for huge pages gets an
+/// error when there are none.
 fn choose_pages(given: &OptionSet, platform: &Platform, values: &mut Options) -> Result<(), OptionError> {
     let id = OptionId::UseTransparentHugePages;
     if values.use_transparent_huge_pages && !platform.huge_pages {
@@ -101,7 +105,7 @@ fn choose_regions(given: &OptionSet, platform: &Platform, values: &mut Options) 
             let one = !values.use_tlab || values.refill_strategy == RefillStrategy::Lock;
             values.allocation_regions = if one { 1 } else { platform.cpus };
         }
-        // Threads take from the region of their CPU: nobody would take from the others.
+        // Threads take from the region of their CPU. No thread would take from the further regions.
         more if more > platform.cpus => {
             let reason = format!("there is one for each CPU, and this process has {}", platform.cpus);
             return not_here(given, id, &reason, &format!("0..{}", platform.cpus));
@@ -113,7 +117,7 @@ fn choose_regions(given: &OptionSet, platform: &Platform, values: &mut Options) 
 
 /// Workers, their buffers, and the age at which an object is old.
 fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options) {
-    // Who never collects has none.
+    // A heap that never collects has no workers.
     if values.collector != CollectorKind::Epsilon
         && asked(given, OptionId::ParallelGCThreads, values.parallel_gc_threads) == 0
     {
@@ -128,7 +132,8 @@ fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options
     values.initial_tenuring_threshold = values.initial_tenuring_threshold.min(values.max_tenuring_threshold);
 }
 
-/// Sizes of buffers that nobody gave, as the policy has them; 0 remains where that computes a size for each thread.
+/// Sizes of buffers that no option gave, as the policy chooses them. 0 remains where the policy
+/// computes a size for each thread.
 fn choose_buffers(given: &OptionSet, sizing: &Config, values: &mut Options) {
     if asked(given, OptionId::TLABSize, values.tlab_size) == 0 {
         values.tlab_size = sizing.tlab_size();
@@ -163,12 +168,12 @@ fn sizing_settings(given: &OptionSet, geometry: Geometry, values: &Options) -> S
     }
 }
 
-/// `value` if somebody gave it, or 0: what the heap chose itself once is for it to choose.
+/// `value` if an option gave it, or 0: a value that the heap once chose itself may be chosen again.
 fn asked(given: &OptionSet, id: OptionId, value: usize) -> usize {
     if given.is_given(id) { value } else { 0 }
 }
 
-/// A value that would work elsewhere.
+/// The error for a value that would work on another machine.
 fn not_here(set: &OptionSet, id: OptionId, reason: &str, range: &str) -> Result<(), OptionError> {
     Err(OptionError::Value {
         name: id.info().name,

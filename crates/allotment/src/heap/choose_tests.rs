@@ -1,4 +1,5 @@
-//! What is shown of options is what is in force: by table, by every combination of sizes, by random lists.
+//! The options on display are the options in force: by table, by every combination of sizes, by
+//! random lists.
 
 use super::choose::{Chosen, Platform, choose};
 use super::{BuildError, Heap};
@@ -172,7 +173,7 @@ fn texts(set: &OptionSet) -> Vec<(&'static str, String)> {
     set.rows().map(|row| (row.info.name, row.value)).collect()
 }
 
-/// Whether a list is accepted; if so, what holds then.
+/// Whether a list is accepted; if so, checks the values in force.
 fn is_in_force(list: &str) -> bool {
     let given = given(list);
     let Ok(chosen) = choose(&given, None, &platform()) else { return false };
@@ -185,7 +186,8 @@ fn is_in_force(list: &str) -> bool {
         assert_eq!(shown, (sizing.tlab_size(), sizing.min_tlab_size(), sizing.max_tlab_size()), "{list}");
     }
     for (before, after) in given.rows().zip(chosen.set.rows()) {
-        // Nobody's value is replaced, but for one that leaves the choice to the heap, and whole regions.
+        // No given value is replaced, except for values that leave the choice to the heap, and
+        // whole regions.
         let kept = before.value == "0" || before.info.id == OptionId::MaxHeapSize;
         assert!(kept || before.origin == Origin::Default || before.value == after.value, "{list}: {after:?}");
     }

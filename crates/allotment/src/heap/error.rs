@@ -1,13 +1,14 @@
-//! Why there is no heap: each layer's reasons, in its own words.
+//! The reasons why a heap could not be made, each layer's in its own words.
 
 use crate::options::OptionError;
 use crate::platform::{MemoryError, PrefetchError};
 use crate::region::GeometryError;
 
-/// Why there is no heap.
+/// The reason why a heap could not be made.
 #[derive(thiserror::Error)]
 pub enum BuildError {
-    /// An option is wrong, two contradict each other, or one asks for what this machine does not have.
+    /// An option is wrong, two contradict each other, or one asks for a feature that this machine
+    /// lacks.
     #[error(transparent)]
     Option(#[from] OptionError),
     /// The heap cannot be divided into regions.
@@ -19,7 +20,7 @@ pub enum BuildError {
     /// `AllocatePrefetch` options that do not work together, or not on this processor.
     #[error(transparent)]
     Prefetch(#[from] PrefetchError),
-    /// The system gives less memory than the heap is to begin with.
+    /// The system gives less memory than the heap needs at its start.
     #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller one may work")]
     InitialHeap {
         /// InitialHeapSize in bytes.

@@ -5,7 +5,7 @@ use crate::mutator::{HeapLimitHook, LateThreadHook};
 use crate::platform::ClockHook;
 use std::fmt;
 
-/// What the heap tells its embedder, and asks of it; each may be missing.
+/// The embedder's hooks: notifications and requests. Each may be missing.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
     pub(super) late_thread: Option<LateThreadHook>,

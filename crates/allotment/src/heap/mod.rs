@@ -1,8 +1,8 @@
 //! The heap as its embedder sees it: [`Heap`], and the [`HeapBuilder`] that makes one.
 //!
-//! A process may have several, which share nothing. What lies in one is reached through the [`Mutator`] that
-//! [`Heap::attach`] gives a thread: by the safe API ([`api`](mod@crate::api)), or by shapes and raw pointers
-//! ([`Heap::register`]).
+//! A process may have several heaps, which share nothing. A thread reaches the objects of a heap
+//! through the [`Mutator`] that [`Heap::attach`] gives it: by the safe API
+//! ([`api`](mod@crate::api)), or by shapes and raw pointers ([`Heap::register`]).
 
 mod assemble;
 mod builder;
@@ -34,9 +34,9 @@ use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::sync::Arc;
 
-/// A heap. Cloning shares it; the memory goes back to the system with the last clone and the last
-/// [`Root`](crate::Root), or, if a thread of the heap's own was looking just then whether to
-/// collect (`CollectWhenIdle`), when that is done, on that thread.
+/// A heap. A clone shares it. The memory goes back to the system with the last clone and the last
+/// [`Root`](crate::Root). If a thread of the heap's own is just then checking whether to collect
+/// (`CollectWhenIdle`), the memory goes back at the end of that check, on that thread.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -53,15 +53,15 @@ use std::sync::Arc;
 ///
 /// # In a child of `fork()`
 ///
-/// A child has a copy of the heap, and of all threads only the one that forked. The heap works
-/// there if at the fork no other thread of it ran: each was detached or in [`Mutator::blocking`],
-/// or the forking thread had stopped the world. The other threads are forgotten with the roots in
-/// their frames, and collections start threads of the child's own. The mutator of the thread that
-/// forked goes on in both processes.
+/// A child has a copy of the heap, but only one thread: the thread that forked. The heap works
+/// there if no other thread of the heap ran at the fork: each was detached or in
+/// [`Mutator::blocking`], or the forking thread had stopped the world. The other threads are
+/// forgotten, with the roots in their frames, and collections start new threads in the child. The
+/// mutator of the thread that forked goes on in both processes.
 ///
-/// Otherwise the heap cannot be used in the child. Functions that return a `Result` say so
-/// ([`ForkError`]), others end the child with a line on standard error. Dropping a heap or a root
-/// does neither, and never waits. `docs/fork.md` has the details, and how to fork while other
+/// Otherwise the heap cannot be used in the child. Functions that return a `Result` return a
+/// [`ForkError`]; others end the child with a line on standard error. Dropping a heap or a root
+/// does neither, and never waits. `docs/fork.md` has the details, and tells how to fork while other
 /// threads run.
 #[derive(Clone)]
 pub struct Heap {
@@ -72,7 +72,7 @@ pub struct Heap {
 
 impl Heap {
     /// Registers a shape, so that objects of it can be allocated through raw pointers. Types with
-    /// [`#[derive(Object)]`](macro@crate::Object) need none.
+    /// [`#[derive(Object)]`](macro@crate::Object) need no registration.
     ///
     /// ```
     /// use allotment::{Heap, raw::{Element, Shape}};
@@ -91,7 +91,7 @@ impl Heap {
     /// ```
     ///
     /// # Errors
-    /// [`ShapeError`] where it describes no object, or all ids are taken.
+    /// [`ShapeError`] if the shape describes no object, or all ids are taken.
     pub fn register(&self, shape: Shape) -> Result<ShapeRef, ShapeError> {
         self.shared.shapes.register(shape)
     }
@@ -101,26 +101,28 @@ impl Heap {
         &self.shared.shapes
     }
 
-    /// Runs `body` as a thread of this heap. However it ends, the thread detaches and gives its buffer
-    /// back. Waits while the world is stopped.
+    /// Runs `body` as a thread of this heap. However `body` ends, the thread detaches and gives its
+    /// buffer back. The call waits while the world is stopped.
     ///
-    /// No bare pointer leaves `body`; a [`Root`](crate::Root) does. A thread that is attached and waits for something else
-    /// does so in [`Mutator::blocking`], since a collection waits for it.
+    /// No bare pointer leaves `body`; a [`Root`](crate::Root) does. An attached thread that waits
+    /// for something else must wait in [`Mutator::blocking`], since a collection waits for the
+    /// thread.
     ///
     /// # Errors
-    /// [`AttachError::AlreadyAttached`] inside another `attach`, of whichever heap: one heap per thread at
-    /// a time is what keeps the objects of two heaps apart. [`AttachError::WorldStopped`] inside
-    /// [`stop_the_world`](Self::stop_the_world). [`AttachError::Forked`] in a child of `fork()` in which the
-    /// heap cannot be used.
+    /// [`AttachError::AlreadyAttached`] inside another `attach`, of any heap: a thread has one heap
+    /// at a time, which keeps the objects of two heaps apart. [`AttachError::WorldStopped`] inside
+    /// [`stop_the_world`](Self::stop_the_world). [`AttachError::Forked`] in a child of `fork()` in
+    /// which the heap cannot be used.
     pub fn attach<R>(&self, body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R) -> Result<R, AttachError> {
         attach(&self.shared, body)
     }
 
-    /// Kills every object at once; the memory is used again, by the cores that wrote it last. Weak roots are cleared.
+    /// Kills every object at once. The heap uses the memory again, and gives it to the cores that
+    /// wrote it last. Weak roots are cleared.
     ///
     /// # Errors
-    /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive, or in a child of
-    /// `fork()` in which the heap cannot be used. Nothing has changed then.
+    /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive, or in a
+    /// child of `fork()` in which the heap cannot be used. The heap is then unchanged.
     pub fn reset(&self) -> Result<(), ResetError> {
         let shared = &self.shared;
         shared.after_fork()?;
@@ -146,16 +148,17 @@ impl Heap {
         Ok(())
     }
 
-    /// Gives the memory of empty regions back to the system; the bytes it took. Such regions are
-    /// committed again when they are needed. Mutators may run meanwhile; a collection waits for the end of it.
+    /// Gives the memory of empty regions back to the system; returns the number of bytes. The heap
+    /// commits such regions again when it needs them. Mutators may run meanwhile. A collection
+    /// waits for the end of the call.
     pub fn uncommit(&self) -> usize {
         self.shared.after_fork_or_abort();
         let _regions = self.shared.keep_regions();
         self.shared.free.uncommit_free()
     }
 
-    /// Asks every attached thread to give its buffer up at its next safepoint, which a thread that
-    /// allocates reaches with its next allocation that may have one. Does not wait.
+    /// Asks every attached thread to give up its buffer at its next safepoint. An allocating thread
+    /// reaches one at its next allocation that may be a safepoint. Does not wait.
     pub fn request_safepoint(&self) {
         self.shared.after_fork_or_abort();
         self.shared.registry.request_safepoint();
@@ -167,17 +170,18 @@ impl Heap {
         self.shared.roots.add_provider(provider)
     }
 
-    /// Asks it no more; `None` if it is not there.
+    /// Removes a provider, which is then asked no more; `None` if it is not there.
     pub fn remove_root_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
         self.shared.after_fork_or_abort();
         self.shared.roots.remove_provider(id)
     }
 
-    /// Stops all threads of the heap, runs `f`, and lets them go on; for threads that are not attached, or are in
-    /// [`Mutator::blocking`]. `None`: another thread stopped the world first; `f` did not run, and that stop is over.
+    /// Stops all threads of the heap, runs `f`, and lets the threads go on. The caller is a thread
+    /// that is not attached, or is in [`Mutator::blocking`]. `None` means that another thread
+    /// stopped the world first: `f` did not run, and that stop is over.
     ///
-    /// What `f` must not do is said at [`Mutator::stop_the_world`]: it must not panic, and if it waits for a thread of
-    /// this heap, for a lock that one holds too, both wait for ever.
+    /// [`Mutator::stop_the_world`] lists the restrictions on `f`. It must not panic. If it waits
+    /// for a thread of this heap, or for a lock that such a thread holds, both wait forever.
     ///
     /// ```
     /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
@@ -186,8 +190,9 @@ impl Heap {
     /// ```
     ///
     /// # Errors
-    /// [`StopError`] where the thread would wait for itself: it is attached and not in `blocking`, or stops
-    /// the world already; or the process is a child of `fork()` in which the heap cannot be used.
+    /// [`StopError`] if the thread would wait for itself: it is attached and not in `blocking`, or
+    /// stops the world already. Also if the process is a child of `fork()` in which the heap cannot
+    /// be used.
     ///
     /// # Panics
     /// As [`Mutator::stop_the_world`].
@@ -195,30 +200,31 @@ impl Heap {
         self.shared.stop_the_world(f)
     }
 
-    /// How long stopping the world took so far.
+    /// The times that stopping the world took so far.
     pub fn safepoints(&self) -> SafepointStatistics {
         self.shared.after_fork_or_abort();
         self.shared.registry.safepoints()
     }
 
-    /// How many threads are attached, and were.
+    /// The number of threads that are attached, and that were.
     pub fn attachments(&self) -> Attachments {
         self.shared.after_fork_or_abort();
         self.shared.registry.attachments()
     }
 
-    /// What the buffers of all threads did since the heap began; prints as HotSpot's "TLAB totals" line.
+    /// The totals of all threads' buffers since the heap began; prints as HotSpot's "TLAB totals"
+    /// line.
     pub fn tlab_totals(&self) -> Totals {
         self.shared.after_fork_or_abort();
         self.shared.registry.totals()
     }
 
-    /// How the heap is divided into regions.
+    /// The division of the heap into regions.
     pub fn geometry(&self) -> Geometry {
         self.shared.free.table().geometry()
     }
 
-    /// How much memory is where, at about this moment.
+    /// The use of the heap's memory, at about this moment.
     pub fn memory(&self) -> MemoryUse {
         let (free, geometry) = (&self.shared.free, self.geometry());
         MemoryUse {
@@ -250,14 +256,14 @@ impl Heap {
         &self.options
     }
 
-    /// What generated code that allocates here should prefetch: the `AllocatePrefetch` options, and where they are not
-    /// given what suits this processor.
+    /// The prefetch that generated code should do when it allocates here: the `AllocatePrefetch`
+    /// options, or this processor's defaults where they are not given.
     pub fn prefetch_settings(&self) -> PrefetchSettings {
         prefetch::settings(self.options.values())
     }
 
-    /// Whether threads have buffers (`UseTLAB`). Generated code asks: without, it takes memory from a region that all threads
-    /// share.
+    /// Whether threads have buffers (`UseTLAB`). Generated code asks: without buffers, it takes
+    /// memory from a region that all threads share.
     pub fn has_buffers(&self) -> bool {
         self.options.values().use_tlab
     }
@@ -273,20 +279,21 @@ impl fmt::Debug for Heap {
     }
 }
 
-/// Where the memory of a heap is.
+/// The use of a heap's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     /// Bytes of address space: MaxHeapSize, rounded up to regions.
     pub reserved_bytes: usize,
-    /// Bytes with memory behind them, or promised by the system.
+    /// Bytes backed by memory, or promised by the system.
     pub committed_bytes: usize,
     /// Bytes handed out as buffers and objects.
     pub used_bytes: usize,
-    /// Bytes that the sizes of all threads' buffers exceed their minimum by (`TLABPolicy=adaptive`).
+    /// Bytes by which the sizes of all threads' buffers exceed their minimum
+    /// (`TLABPolicy=adaptive`).
     pub tlab_bytes_above_floor: usize,
 }
 
-/// What was asked for needs every thread to be detached.
+/// The operation needs every thread to be detached.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{threads} threads are attached to the heap: it can be done when all have detached")]
 pub struct StillAttached {
@@ -295,7 +302,7 @@ pub struct StillAttached {
 }
 crate::debug::debug_is_display!(StillAttached);
 
-/// Why a heap was not reset.
+/// The reason why a heap was not reset.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResetError {
@@ -305,7 +312,7 @@ pub enum ResetError {
     /// The process is a child of `fork()` in which the heap cannot be used.
     #[error(transparent)]
     Forked(#[from] ForkError),
-    /// Somebody could still reach an object.
+    /// A root or a pin could still reach an object.
     #[error("{roots} roots and pins keep objects of the heap alive: drop them before it is reset")]
     Rooted {
         /// Roots that hold a reference, and pinned objects.

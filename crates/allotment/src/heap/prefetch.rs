@@ -1,12 +1,13 @@
 //! The prefetch of generated code: from options to settings.
 //!
-//! Settings know neither defaults nor origins, and options know no processor; here they meet.
+//! Settings know neither defaults nor origins, and options know no processor. This module knows
+//! both.
 
 use crate::options::{OptionId, OptionSet, Options, rules::OF_PREFETCH};
 use crate::platform::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 
-/// What was not given of the prefetch of generated code is as it suits this processor. Who gives some of it, but no
-/// style, wants a style.
+/// Fills the prefetch options that were not given with values for this processor. A user who gives
+/// some of them, but no style, wants a style.
 pub(super) fn choose(
     set: &OptionSet,
     processor: &Processor,
@@ -33,7 +34,7 @@ pub(super) fn settings(options: &Options) -> PrefetchSettings {
     let style = PrefetchStyle::from_number(options.allocate_prefetch_style);
     let instruction = PrefetchInstruction::from_number(options.allocate_prefetch_instr);
     PrefetchSettings {
-        // Within their ranges, these have a name.
+        // Numbers within the ranges have a name.
         style: style.unwrap_or(PrefetchStyle::None),
         distance: options.allocate_prefetch_distance,
         lines: options.allocate_prefetch_lines,

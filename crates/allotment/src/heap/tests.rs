@@ -70,7 +70,7 @@ fn the_initial_size_is_committed_in_whole_regions() {
     }
 }
 
-/// Regression: an initial size above the size that the heap chose for itself was cut down in silence.
+/// Regression: an initial size above the size that the heap chose for itself was cut down silently.
 #[test]
 fn an_initial_size_above_the_chosen_maximum_is_refused() {
     let error = Heap::builder().initial_heap_size(30 << 40).max_ram_percentage(0.1).build().unwrap_err();
@@ -183,7 +183,7 @@ fn prefetch_is_as_given_or_as_suits_the_processor() {
     assert_eq!(heap.prefetch_settings(), ours);
     assert_eq!(settings("AllocatePrefetchStyle=0").style, PrefetchStyle::None);
     assert_eq!(settings("AllocatePrefetchDistance=0").style, PrefetchStyle::None, "nothing ahead is nothing");
-    // Who says how wants it done.
+    // A user who says how to prefetch wants a prefetch.
     let some = settings("AllocatePrefetchDistance=192,AllocatePrefetchInstr=1,AllocatePrefetchLines=4");
     assert_eq!((some.style, some.distance, some.lines), (PrefetchStyle::Always, 192, 4));
     let three = "AllocatePrefetchStyle=3,AllocatePrefetchInstr=0,AllocatePrefetchStepSize";
@@ -198,7 +198,8 @@ fn prefetch_is_as_given_or_as_suits_the_processor() {
     assert_eq!(origin, if changed { Origin::Ergonomic } else { Origin::Default });
 }
 
-/// Regression: a heap that was made by a thread bound to one CPU had one region for all of them to take buffers from.
+/// Regression: a heap made by a thread bound to one CPU had a single region for all threads to take
+/// buffers from.
 #[test]
 fn a_heap_that_a_bound_thread_makes_is_for_all_cpus_of_the_process() {
     let homes = || small("").unwrap().shared.free.homes();
@@ -209,8 +210,8 @@ fn a_heap_that_a_bound_thread_makes_is_for_all_cpus_of_the_process() {
     assert_eq!(bound.join().unwrap(), homes());
 }
 
-/// What is decided at each collection of a program that keeps some of what it allocates, with a clock on which `step` passes
-/// from one look to the next.
+/// The decisions at each collection of a program that keeps some of its objects, with a clock that
+/// advances by `step` at each reading.
 fn decisions(step: Duration) -> Vec<String> {
     let reads = AtomicU32::new(0);
     let heap = Heap::builder()

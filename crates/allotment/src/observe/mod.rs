@@ -1,4 +1,4 @@
-//! Looks at everything and changes nothing: the checker.
+//! Observation of the whole heap without changes: the checker.
 
 #[cfg(all(test, not(loom)))]
 mod tests;

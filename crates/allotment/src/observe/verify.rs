@@ -1,7 +1,8 @@
-//! The checker as an embedder calls it, between whatever its threads do.
+//! The checker that an embedder calls between the operations of its threads.
 //!
-//! It runs with no thread attached, so that no buffer has an uncovered tail, and no frame holds a root. What it
-//! finds is counted, because a test that knows what it allocated can then check that nothing was lost.
+//! The checker runs with no thread attached, so that no buffer has an uncovered tail and no frame
+//! holds a root. It counts the objects that it finds. So a test that knows its allocations can
+//! check that nothing was lost.
 
 use crate::Heap;
 use crate::collector::verify::{Fault, HeapCensus, Level, verify};
@@ -9,17 +10,17 @@ use crate::heap::StillAttached;
 use crate::mutator::ForkError;
 use crate::object::SlotVisitor;
 
-/// Why a heap was not found to be in order.
+/// The reason why a heap failed the check.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// It cannot be checked now.
+    /// The heap cannot be checked now.
     #[error(transparent)]
     Attached(#[from] StillAttached),
     /// The process is a child of `fork()` in which the heap cannot be used.
     #[error(transparent)]
     Forked(#[from] ForkError),
-    /// It is broken.
+    /// The heap is broken.
     #[error(transparent)]
     Broken(#[from] Fault),
     /// The buffers' budget contradicts itself.
@@ -29,13 +30,13 @@ pub enum VerifyError {
 crate::debug::debug_is_display!(VerifyError);
 
 impl Heap {
-    /// Walks every region from bottom to top; checks the equations of the free set and the budget, and, as
-    /// `VerifyGCLevel` says, references, roots and memory that nobody uses. Not while another thread calls
-    /// [`uncommit`](Heap::uncommit): a region on its way is in no set.
+    /// Walks every region from bottom to top. It checks the equations of the free set and the
+    /// budget. `VerifyGCLevel` adds references, roots and unused memory. Must not run while another
+    /// thread calls [`uncommit`](Heap::uncommit): a region in transition is in no set.
     ///
     /// # Errors
-    /// [`VerifyError::Attached`] while a thread is attached, [`VerifyError::Forked`] in a child of `fork()` in
-    /// which the heap cannot be used; else the first thing found wrong.
+    /// [`VerifyError::Attached`] while a thread is attached, [`VerifyError::Forked`] in a child of
+    /// `fork()` in which the heap cannot be used; else the first fault found.
     pub fn verify(&self) -> Result<HeapCensus, VerifyError> {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
@@ -52,7 +53,8 @@ impl Heap {
         let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.roots.visit(slots, &[]) };
         // SAFETY: as above.
         let mut pins = |pinned: &mut dyn FnMut(usize)| unsafe { shared.roots.visit_pinned(pinned, &[]) };
-        // SAFETY: no thread is attached; handles are readable, and so is what providers visit.
+        // SAFETY: no thread is attached. Handles are readable, and so are the slots that providers
+        // visit.
         Ok(unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level) }?)
     }
 }

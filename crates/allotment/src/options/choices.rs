@@ -1,19 +1,22 @@
 //! The options that choose among named behaviours, as enums.
 //!
-//! The name a user writes, the variant and its line in the manual come from one list each, so that
-//! parsing, printing and the manual cannot disagree. One switch per behaviour, HotSpot's way of choosing
-//! a collector, was refused: switches can contradict each other, a choice cannot.
+//! One list per option gives the user's name, the variant and the line in the manual. So parsing,
+//! printing and the manual cannot disagree.
+//!
+//! Refused: one switch per behaviour, HotSpot's way of choosing a collector. Switches can
+//! contradict each other; a choice cannot.
 
 /// A set of named behaviours.
 pub(super) trait Named: Copy + 'static {
     /// Every variant, in the order the manual lists them.
     const ALL: &'static [Self];
 
-    /// The name a user writes for this variant.
+    /// The user's name for this variant.
     fn name(self) -> &'static str;
 }
 
-/// Declares an enum whose variants each have a name and one line of text, which is also their documentation.
+/// Declares an enum whose variants each have a name and one line of text. The text is also their
+/// documentation.
 macro_rules! choice {
     ($(#[$outer:meta])* pub enum $enum:ident {
         $(#[doc = $text:literal] $(#[$inner:meta])* $variant:ident = $name:literal,)+
@@ -27,11 +30,11 @@ macro_rules! choice {
             /// Every variant, in the order the manual lists them.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The names of the variants, each with what it means in one line, in the order of
+            /// The names of the variants, each with its meaning in one line, in the order of
             /// [`ALL`](Self::ALL).
             pub const NAMES: &'static [(&'static str, &'static str)] = &[$(($name, $text.trim_ascii()),)+];
 
-            /// The name a user writes for this variant.
+            /// The user's name for this variant.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
@@ -83,7 +86,7 @@ choice! {
 }
 
 choice! {
-    /// What is done when the heap is full (option `Collector`).
+    /// The action when the heap is full (option `Collector`).
     pub enum CollectorKind {
         /// Copies young objects that live, often; slides everything, seldom.
         #[default]

@@ -1,11 +1,12 @@
-//! What can be wrong with options.
+//! The errors of options.
 //!
-//! Every message says what was wrong, who gave it and what would be right: options often reach a
-//! program through three hands, and the one who reads the message is rarely the one who wrote the value.
+//! Every message says what was wrong, who gave the value and what would be right. Options often
+//! reach a program through three hands, and the reader of a message is rarely the author of the
+//! value.
 
 use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 
-/// Why options were refused. Nothing of a refused call has been applied.
+/// The reason why options were refused. No part of a refused call has been applied.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionError {
@@ -14,7 +15,7 @@ pub enum OptionError {
     Unknown {
         /// The name as it was written.
         name: String,
-        /// Who wrote it.
+        /// The source that gave it.
         given_by: Source,
         /// The option that was probably meant.
         suggestion: Option<&'static str>,
@@ -24,9 +25,9 @@ pub enum OptionError {
     Form {
         /// The item as it was written.
         item: String,
-        /// Who wrote it.
+        /// The source that gave it.
         given_by: Source,
-        /// What is wrong and what would be right.
+        /// The fault in the item, and the right form.
         reason: String,
     },
     /// A value is not one that its option takes.
@@ -36,14 +37,14 @@ pub enum OptionError {
         name: &'static str,
         /// The value as it was written.
         value: String,
-        /// Where the value came from.
+        /// The origin of the value.
         origin: Origin,
-        /// What is wrong with it.
+        /// The fault in the value.
         reason: String,
-        /// What the option takes.
+        /// The values that the option takes.
         range: String,
     },
-    /// Values that are right each for itself cannot work together.
+    /// Values that are each right alone cannot work together.
     #[error("{message}")]
     Conflict {
         /// The options in conflict; the first is the one to change first.
@@ -54,13 +55,13 @@ pub enum OptionError {
     /// The environment variable is not text.
     #[error("{ENVIRONMENT_VARIABLE} is not valid UTF-8: {value}")]
     NotText {
-        /// The value, with what is not text replaced.
+        /// The value, with invalid parts replaced.
         value: String,
     },
 }
 crate::debug::debug_is_display!(OptionError);
 
-/// What to add to the message about an unknown `name`.
+/// The addition to the message about an unknown `name`.
 fn suggest(name: &str, suggestion: Option<&'static str>) -> String {
     match suggestion {
         Some(known) if name.eq_ignore_ascii_case(known) => format!(": names heed case, write {known}"),

@@ -1,10 +1,10 @@
 //! The types of options: how a value is read, checked, printed and described.
 //!
-//! A kind is data (its limits) and has a field type; the trait [`Kind`] ties the two, so that a row of the
-//! table whose kind does not fit its field does not compile. A dynamic value type, converted at each use,
-//! was refused for the mismatch it leaves to run time.
+//! A kind is data (its limits) and has a field type. The trait [`Kind`] ties the two, so that a
+//! table row whose kind does not fit its field does not compile. Reading and printing are inverse:
+//! `parse(format(value)) == value` for every value of every kind.
 //!
-//! Reading and printing are inverse: `parse(format(value)) == value` for every value of every kind.
+//! Refused: a dynamic value type, converted at each use. It would leave a mismatch to run time.
 
 use std::fmt::Debug;
 
@@ -23,15 +23,16 @@ pub(super) const TIB: usize = 1 << 40;
 /// The suffixes of sizes, largest first.
 const UNITS: [(char, usize); 4] = [('t', TIB), ('g', GIB), ('m', MIB), ('k', KIB)];
 
-/// How values of type `Value` are read, checked and printed within the limits that `self` holds.
+/// Defines how values of type `Value` are read, checked and printed within the limits in `self`.
 pub(super) trait Kind<Value> {
-    /// The value that `text` writes, whether or not it is within the limits; or what is wrong with `text`.
+    /// Parses `text` as a value, whether or not the value is within the limits; or returns the
+    /// fault in `text`.
     fn parse(&self, text: &str) -> Result<Value, String>;
 
-    /// What is wrong with `value`, if it is outside the limits.
+    /// Returns the fault in `value` if it is outside the limits.
     fn check(&self, value: Value) -> Result<(), String>;
 
-    /// `value` as a user writes it.
+    /// `value` in the user's notation.
     fn format(&self, value: Value) -> String;
 }
 
@@ -39,7 +40,8 @@ pub(super) trait Kind<Value> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch;
 
-/// A number of bytes, written as a whole number with `k`, `m`, `g` or `t` (powers of 1024, either case).
+/// A number of bytes, written as a whole number with `k`, `m`, `g` or `t` (powers of 1024, either
+/// case).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Whether 0, "chosen by the heap", is allowed beside the range.
@@ -87,14 +89,14 @@ pub struct Milliseconds {
 pub struct Real {
     /// The smallest number.
     pub min: f64,
-    /// The largest number; [`f64::MAX`] where there is no largest.
+    /// The largest number; [`f64::MAX`] if there is no largest.
     pub max: f64,
 }
 
 /// One of several names, written in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The names, each with what it means.
+    /// The names, each with its meaning.
     pub names: &'static [(&'static str, &'static str)],
 }
 
@@ -109,17 +111,17 @@ impl Size {
         Self { or_zero: true, ..Self::between(min, max) }
     }
 
-    /// Those of the sizes that are multiples of `bytes`.
+    /// Restricts the sizes to multiples of `bytes`.
     pub(super) const fn multiple_of(self, bytes: usize) -> Self {
         Self { granule: Granule::Multiple(bytes), ..self }
     }
 
-    /// Those of the sizes that are powers of two.
+    /// Restricts the sizes to powers of two.
     pub(super) const fn power_of_two(self) -> Self {
         Self { granule: Granule::PowerOfTwo, ..self }
     }
 
-    /// What may be given, for example `0 or 256k..32m, a power of two`.
+    /// The permitted values, for example `0 or 256k..32m, a power of two`.
     pub(super) fn range(&self) -> String {
         let zero = if self.or_zero { "0 or " } else { "" };
         let granule = match self.granule {
@@ -132,7 +134,7 @@ impl Size {
 }
 
 impl Real {
-    /// What may be given, for example `0.1..50.0`.
+    /// The permitted values, for example `0.1..50.0`.
     pub(super) fn range(&self) -> String {
         if self.max == f64::MAX {
             format!("{:?} or more", self.min)
@@ -150,7 +152,7 @@ pub(super) fn format_size(bytes: usize) -> String {
     }
 }
 
-/// A whole number in decimal digits alone: `str::parse` would also take a sign.
+/// Parses a whole number in decimal digits alone: `str::parse` would also take a sign.
 fn parse_digits(text: &str) -> Result<u64, String> {
     if text.is_empty() {
         return Err("the value is missing".to_owned());
@@ -161,9 +163,9 @@ fn parse_digits(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "too large to be represented".to_owned())
 }
 
-/// What a size with a fraction should have been, where that is a whole number of bytes.
+/// The right notation for a size with a fraction, if it is a whole number of bytes.
 fn suggest_size(number: &str, unit: usize) -> Option<String> {
-    /// From here on not every whole number is an `f64`.
+    /// From here on, not every whole number is an `f64`.
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     let bytes = number.parse::<f64>().ok()? * unit as f64;
     (bytes.fract() == 0.0 && (1.0..EXACT).contains(&bytes)).then(|| format_size(bytes as usize))

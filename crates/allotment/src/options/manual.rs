@@ -1,7 +1,7 @@
 //! The printed manual: every option with its value, origin, range, text and relation to HotSpot.
 //!
-//! It is HotSpot's `-XX:+PrintFlagsFinal` for people: the same `name = value {origin}`, followed by what
-//! PrintFlagsFinal leaves to a search engine. No line is longer than 100 columns.
+//! It is HotSpot's `-XX:+PrintFlagsFinal` for people: the same `name = value {origin}`, followed by
+//! the facts that PrintFlagsFinal omits. No line is longer than 100 columns.
 
 use std::fmt::{self, Write};
 
@@ -9,7 +9,7 @@ use super::origin::ENVIRONMENT_VARIABLE;
 use super::set::{OptionRow, OptionSet};
 use super::table::OptionKind;
 
-/// What stands before the options.
+/// The text before the options.
 const PREFACE: &str = "
   +Name           switches an option on, -Name off
   Name=value      gives it a value; a size is a whole number of bytes, or of k, m, g or t (64k)

@@ -1,20 +1,24 @@
-//! The known name that a misspelt one was probably meant to be.
+//! The search for the known name that a misspelt one probably means.
 //!
-//! Similarity is the normalised Damerau-Levenshtein distance, in which swapped neighbours are one
-//! mistake, over lower-case letters. The Jaro-Winkler measure was refused: it favours a common
-//! beginning, and half of the options begin with the same four letters.
+//! Similarity is the normalised Damerau-Levenshtein distance over lower-case letters, in which
+//! swapped neighbours are one mistake.
+//!
+//! Refused: the Jaro-Winkler measure. It favours a common beginning, and half of the options begin
+//! with the same four letters.
 
 /// Least similarity at which a name is suggested, between 0 (nothing in common) and 1 (equal).
 const SIMILAR: f64 = 0.6;
 
-/// The one of `known` most like `name`, the first where two are equally like; `None` where none is like it.
+/// The name in `known` that is most similar to `name`, the first of equally similar ones; `None` if
+/// none is similar.
 pub(super) fn nearest(name: &str, known: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let mut best = None;
     let mut best_similarity = SIMILAR;
     let length = name.chars().count();
     for candidate in known {
-        // So much is the same at most, and a name of any length is compared in no time.
+        // The ratio of the lengths bounds the similarity. The test also makes the comparison with a
+        // very long name cheap.
         let (shorter, longer) = (length.min(candidate.len()), length.max(candidate.len()));
         if (shorter as f64) < SIMILAR * longer as f64 {
             continue;

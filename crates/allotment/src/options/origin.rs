@@ -1,16 +1,18 @@
-//! Where an option's value came from.
+//! The origin of an option's value.
 //!
-//! [`Source`] is what somebody may give a value through, [`Origin`] is that and the two cases in which
-//! nobody gave one. They are two types so that a value cannot be given "by default".
+//! [`Source`] is a channel through which a value can be given. [`Origin`] adds the two cases in
+//! which no source gave one. They are two types so that a value cannot be given "by default".
 
 use std::fmt;
 
-/// The environment variable that [`OptionSet::apply_environment`](super::OptionSet::apply_environment) reads.
+/// The environment variable that
+/// [`OptionSet::apply_environment`](super::OptionSet::apply_environment) reads.
 pub const ENVIRONMENT_VARIABLE: &str = "ALLOTMENT_OPTIONS";
 
-/// Who gives a value. A later variant outranks an earlier one, whatever the order of the calls: the
-/// environment outranks the program that embeds the heap, so that a user can tune the program without
-/// building it again, and a command line outranks the environment, being the narrower of the two.
+/// The source of a value. A later variant outranks an earlier one, whatever the order of the calls.
+/// The environment outranks the program that embeds the heap, so that a user can tune the program
+/// without building it again. A command line outranks the environment, because it is the narrower
+/// of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// The program that embeds the heap.
@@ -21,12 +23,12 @@ pub enum Source {
     CommandLine,
 }
 
-/// Where an option's value came from, in the words of HotSpot's `-XX:+PrintFlagsFinal`.
+/// The origin of an option's value, in the words of HotSpot's `-XX:+PrintFlagsFinal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// Nobody gave one: the default of the table.
+    /// No source gave a value: the default of the table.
     Default,
-    /// Somebody gave it.
+    /// This source gave the value.
     Given(Source),
     /// The heap chose it from the machine and from the other options.
     Ergonomic,

@@ -1,8 +1,10 @@
-//! The values of options while they are collected: from the program, the environment, a command line.
+//! The values of options during their collection: from the program, the environment, a command
+//! line.
 //!
-//! Every value remembers who gave it. A stronger [`Source`] wins whatever the order of the calls; within
-//! one source the later call wins. Checks of single values happen where text is read, checks of all
-//! values together in [`OptionSet::finish`] (`rules/`), because only the effective values can be in conflict.
+//! Every value records its source. A stronger [`Source`] wins whatever the order of the calls;
+//! within one source the later call wins. Single values are checked where text is read. All values
+//! are checked together in [`OptionSet::finish`] (`rules/`), because only effective values can be
+//! in conflict.
 
 use std::ffi::OsString;
 
@@ -13,7 +15,7 @@ use super::nearest::nearest;
 use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 use super::table::{OPTIONS, OptionId, OptionInfo, OptionKind, Options, for_each_option};
 
-/// The word that takes a value back: `TLABSize=default`.
+/// The word that withdraws a value: `TLABSize=default`.
 const TAKE_BACK: &str = "default";
 
 /// Options with the origin of each value.
@@ -38,12 +40,12 @@ pub struct OptionSet {
     settings: [Setting; OPTIONS.len()],
 }
 
-/// How an option came to its value.
+/// The history of an option's value.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
-    /// Where the value came from.
+    /// The origin of the value.
     origin: Origin,
-    /// The strongest source so far; it keeps its say when it took a value back.
+    /// The strongest source so far. It stays the strongest after it withdrew a value.
     decided_by: Option<Source>,
 }
 
@@ -51,11 +53,11 @@ struct Setting {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OptionRow {
-    /// What there is to know of the option.
+    /// The description of the option.
     pub info: &'static OptionInfo,
-    /// Its value, as a user would write it.
+    /// The value, in the user's notation.
     pub value: String,
-    /// Where the value came from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
@@ -75,13 +77,13 @@ impl OptionSet {
         Self::default()
     }
 
-    /// Gives an option, by the name in the manual, the value that `value` writes. `default` takes back
-    /// what this source and weaker ones gave.
+    /// Sets an option, by its name in the manual, to the value in `value`. `default` withdraws the
+    /// values of this source and of weaker ones.
     ///
     /// # Errors
     ///
-    /// [`OptionError::Unknown`] without such an option, [`OptionError::Value`] if it does not take this
-    /// value; nothing has changed then.
+    /// [`OptionError::Unknown`] if there is no such option, [`OptionError::Value`] if it does not
+    /// take this value. The set is then unchanged.
     pub fn set(&mut self, name: &str, value: &str, source: Source) -> Result<(), OptionError> {
         let info = find(name, source)?;
         let mut given = Options::default();
@@ -106,13 +108,13 @@ impl OptionSet {
     }
 
     /// Applies a list of options, separated by commas or blanks: `+Name` and `-Name` for switches,
-    /// `Name=value` for all, each with or without HotSpot's `-XX:` before it. Of two items for one option the
-    /// later wins. A list without items changes nothing.
+    /// `Name=value` for all, each with or without HotSpot's `-XX:` before it. Of two items for one
+    /// option the later wins. A list without items changes nothing.
     ///
     /// # Errors
     ///
-    /// Those of [`set`](Self::set), and [`OptionError::Form`] for an item of none of these forms; no
-    /// item has been applied then.
+    /// Those of [`set`](Self::set), and [`OptionError::Form`] for an item of none of these forms.
+    /// No item has been applied then.
     pub fn apply_str(&mut self, list: &str, source: Source) -> Result<(), OptionError> {
         let mut applied = self.clone();
         for item in list.split(|c: char| c == ',' || c.is_whitespace()).filter(|item| !item.is_empty()) {
@@ -126,13 +128,14 @@ impl OptionSet {
     ///
     /// # Errors
     ///
-    /// Those of [`apply_str`](Self::apply_str), and [`OptionError::NotText`] if the variable is not UTF-8.
+    /// Those of [`apply_str`](Self::apply_str), and [`OptionError::NotText`] if the variable is not
+    /// UTF-8.
     pub fn apply_environment(&mut self) -> Result<(), OptionError> {
         self.apply_variable(std::env::var_os(ENVIRONMENT_VARIABLE))
     }
 
-    /// Records what the heap made of the options: every value that differs in `chosen` is taken over, with
-    /// the origin [`Origin::Ergonomic`].
+    /// Records the heap's choices: copies every value that differs in `chosen`, with the origin
+    /// [`Origin::Ergonomic`].
     pub fn resolve(&mut self, chosen: &Options) {
         for info in OPTIONS {
             if self.options.text(info.id) != chosen.text(info.id) {
@@ -142,13 +145,13 @@ impl OptionSet {
         }
     }
 
-    /// Where the value of an option came from.
+    /// The origin of an option's value.
     #[must_use]
     pub fn origin(&self, id: OptionId) -> Origin {
         self.settings[id as usize].origin
     }
 
-    /// Whether somebody gave the option the value it has.
+    /// Whether a source gave the option its value.
     pub(crate) fn is_given(&self, id: OptionId) -> bool {
         matches!(self.origin(id), Origin::Given(_))
     }
@@ -162,12 +165,12 @@ impl OptionSet {
         })
     }
 
-    /// The values, not checked yet.
+    /// The values, not yet checked.
     pub(crate) fn values(&self) -> &Options {
         &self.options
     }
 
-    /// Takes the value of an option over from `given`, unless a stronger source has decided on it.
+    /// Copies the value of an option from `given`, unless a stronger source has decided on it.
     fn give(&mut self, id: OptionId, given: &Options, origin: Origin, source: Source) {
         let setting = &mut self.settings[id as usize];
         if setting.decided_by.is_none_or(|stronger| stronger <= source) {
@@ -209,17 +212,17 @@ impl OptionSet {
     }
 }
 
-/// The option that `source` calls `name`.
+/// The option called `name`. An error blames `source`.
 fn find(name: &str, source: Source) -> Result<&'static OptionInfo, OptionError> {
     OptionInfo::find(name).ok_or_else(|| {
-        // HotSpot's name for an option with another name here is as good as a misspelt one.
+        // HotSpot's name for an option with another name here counts as a misspelt name.
         let renamed = OPTIONS.iter().find(|info| info.hotspot.contains(&name)).map(|info| info.name);
         let suggestion = renamed.or_else(|| nearest(name, OPTIONS.iter().map(|info| info.name)));
         OptionError::Unknown { name: name.to_owned(), given_by: source, suggestion }
     })
 }
 
-/// A value to show in a message about how to write one.
+/// An example value for a message about the notation.
 fn example(info: &OptionInfo) -> String {
     format!("{} (it takes {})", info.default_text(), info.range())
 }
@@ -229,8 +232,9 @@ macro_rules! setters {
     ($($(#[doc = $text:literal])+
         $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
         [$($hotspot:literal),*] $difference:literal;)+) => {
-        /// What the program that embeds the heap chooses, [`Source::Builder`]. A value outside its limits is
-        /// refused by [`finish`](OptionSet::finish), unless a stronger source replaces it.
+        /// The choices of the program that embeds the heap, [`Source::Builder`].
+        /// [`finish`](OptionSet::finish) refuses a value outside its limits, unless a stronger
+        /// source replaces it.
         impl OptionSet {
             $($(#[doc = $text])+
             #[doc = concat!("\n\nOption `", stringify!($name), "`.")]

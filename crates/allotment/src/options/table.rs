@@ -1,10 +1,12 @@
-//! The table of options, and what it becomes.
+//! The table of options, and the items that it generates.
 //!
-//! One row says everything about an option: its name, field, type, default, limits, one line of text and
-//! what HotSpot has in its place. From the rows come [`Options`], [`OptionId`], [`OPTIONS`], the setters
-//! of [`OptionSet`](super::OptionSet) and of the heap's builder, the readers and the manual, so that an
-//! option cannot exist in one of them and lack in another. A derive macro on `Options` was refused: it
-//! would need a crate of its own to say the same in attributes.
+//! One row describes an option completely: its name, field, type, default, limits, one line of text
+//! and HotSpot's counterpart. The rows generate [`Options`], [`OptionId`], [`OPTIONS`], the setters
+//! of [`OptionSet`](super::OptionSet) and of the heap's builder, the readers and the manual. So an
+//! option cannot exist in one of them and be missing in another.
+//!
+//! Refused: a derive macro on `Options`. It would need a crate of its own to say the same in
+//! attributes.
 
 use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Real, Size, Switch, TIB};
@@ -19,12 +21,13 @@ pub(crate) const MAX_PREFETCH_LINES: usize = 64;
 /// The largest `AllocatePrefetchStepSize`, in bytes.
 pub(crate) const MAX_PREFETCH_STEP: usize = 512;
 
-/// Bytes that may be in use before a heap first collects everything, and always, where InitialHeapSize is 0.
+/// Bytes that a heap may use before its first full collection, and its least capacity later, if
+/// InitialHeapSize is 0.
 pub(crate) const CAPACITY_FLOOR: usize = 64 * MIB;
 
 /// Invokes the macro `$callback` with the rows of the option table.
 ///
-/// A row matches the pattern below, where `$type` must be in scope. A builder makes its methods of it:
+/// A row matches the pattern below; `$type` must be in scope. A builder makes its methods with it:
 ///
 /// ```ignore
 /// macro_rules! methods {
@@ -51,7 +54,8 @@ macro_rules! for_each_option {
             /// Bytes committed when the heap is made; 0: none before they are used.
             InitialHeapSize, initial_heap_size: usize = 0, Size => Size::between(0, 32 * TIB),
                 ["InitialHeapSize"] "0 is 1/64 of the memory there; also written -Xms.";
-            /// Percentage of the memory, or of the cgroup's limit on it, that MaxHeapSize=0 stands for.
+            /// Percentage of the memory, or of the cgroup's limit on it, that MaxHeapSize=0 stands
+            /// for.
             MaxRAMPercentage, max_ram_percentage: f64 = 25.0, Real => Real { min: 0.01, max: 100.0 },
                 ["MaxRAMPercentage"] "";
             /// Bytes of a region of the heap; 0: MaxHeapSize/2048 as a power of two.
@@ -63,7 +67,8 @@ macro_rules! for_each_option {
             /// Asks the kernel for huge pages by madvise.
             UseTransparentHugePages, use_transparent_huge_pages: bool = true, Switch => Switch,
                 ["UseTransparentHugePages"] "off by default there.";
-            /// Milliseconds a region is free before a collection gives its memory back to the system.
+            /// Milliseconds a region is free before a collection gives its memory back to the
+            /// system.
             UncommitDelay, uncommit_delay: u64 = 300_000,
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
                 ["ShenandoahUncommitDelay"] "a thread of the collector looks at the delay there.";
@@ -76,7 +81,8 @@ macro_rules! for_each_option {
             /// Zeroes a buffer when a thread takes it, not ZeroWindowSize bytes at a time.
             ZeroTLAB, zero_tlab: bool = false, Switch => Switch,
                 ["ZeroTLAB"] "the alternative there is to zero each object.";
-            /// Bytes of a thread's first buffer (adaptive: 16k, and of its smallest); 0: TLABPolicy chooses.
+            /// Bytes of a thread's first buffer (adaptive: 16k, and of its smallest); 0: TLABPolicy
+            /// chooses.
             TLABSize, tlab_size: usize = 0, Size => Size::zero_or(64, GIB).multiple_of(8),
                 ["TLABSize"] "";
             /// Fewest bytes of a buffer, where a region has no more.
@@ -89,14 +95,17 @@ macro_rules! for_each_option {
             TLABPolicy, tlab_policy: TlabPolicy = TlabPolicy::Adaptive,
                 Choice => Choice { names: TlabPolicy::NAMES },
                 [] "the policy comes with the release and the collector there.";
-            /// Percentage of the memory to allocate from that half-full buffers may waste in a cycle.
+            /// Percentage of the memory to allocate from that half-full buffers may waste in a
+            /// cycle.
             TLABWasteTargetPercent, tlab_waste_target_percent: usize = 1, Count => Count { min: 1, max: 100 },
                 ["TLABWasteTargetPercent"] "";
-            /// A buffer that cannot be lengthened in place is kept if more than 1/this of it is free.
+            /// A buffer that cannot be lengthened in place is kept if more than 1/this of it is
+            /// free.
             TLABRefillWasteFraction, tlab_refill_waste_fraction: usize = 64,
                 Count => Count { min: 1, max: MAX_COUNT },
                 ["TLABRefillWasteFraction"] "asked at every refill: no buffer grows in place.";
-            /// Words (8 bytes) that each allocation outside a kept buffer adds to what may be dropped.
+            /// Words (8 bytes) that each allocation outside a kept buffer adds to what may be
+            /// dropped.
             TLABWasteIncrement, tlab_waste_increment: usize = 4, Count => Count { min: 0, max: MAX_COUNT },
                 ["TLABWasteIncrement"] "";
             /// Percentage that the newest cycle weighs in the averages that size buffers.
@@ -105,17 +114,20 @@ macro_rules! for_each_option {
             /// Factor by which a thread's buffer may grow at a refill (TLABPolicy=epsilon).
             TLABElasticity, tlab_elasticity: f64 = 1.1, Real => Real { min: 1.0, max: f64::MAX },
                 ["EpsilonTLABElasticity"] "";
-            /// Milliseconds without a refill after which a thread's buffers shrink (adaptive, epsilon).
+            /// Milliseconds without a refill after which a thread's buffers shrink (adaptive,
+            /// epsilon).
             TLABDecayTime, tlab_decay_time: u64 = 1000,
                 Milliseconds => Milliseconds { min: 1, max: MAX_COUNT as u64 },
                 ["EpsilonTLABDecayTime"] "buffers fall to their minimum at once there.";
-            /// Percentage of eden, or of the heap, that buffers may hold above their least size (adaptive).
+            /// Percentage of eden, or of the heap, that buffers may hold above their least size
+            /// (adaptive).
             TLABIdlePercent, tlab_idle_percent: f64 = 5.0, Real => Real { min: 0.1, max: 50.0 },
                 [] "what idle buffers hold has no bound there.";
             /// Bytes of a buffer that are zeroed at a time, ahead of allocation.
             ZeroWindowSize, zero_window_size: usize = 8 * KIB, Size => Size::between(64, MIB).multiple_of(8),
                 [] "each object is zeroed by itself there, or the buffer by ZeroTLAB.";
-            /// When allocations in generated code prefetch: 0 never, 1 always, 2 by a watermark, 3 whole lines.
+            /// When allocations in generated code prefetch: 0 never, 1 always, 2 by a watermark, 3
+            /// whole lines.
             AllocatePrefetchStyle, allocate_prefetch_style: usize = 1, Count => Count { min: 0, max: 3 },
                 ["AllocatePrefetchStyle"] "the default is 0 on AMD's Zen here, 1 there.";
             /// Bytes ahead of the new top that allocations in generated code prefetch.
@@ -126,7 +138,8 @@ macro_rules! for_each_option {
             AllocatePrefetchLines, allocate_prefetch_lines: usize = 0,
                 Count => Count { min: 0, max: MAX_PREFETCH_LINES },
                 ["AllocatePrefetchLines"] "3 or 4 by default there, and no 0.";
-            /// Lines that other objects' allocations prefetch; 0: as many as the object has, at most 3.
+            /// Lines that other objects' allocations prefetch; 0: as many as the object has, at
+            /// most 3.
             AllocateInstancePrefetchLines, allocate_instance_prefetch_lines: usize = 0,
                 Count => Count { min: 0, max: MAX_PREFETCH_LINES },
                 ["AllocateInstancePrefetchLines"] "1 by default there, and no 0.";
@@ -141,10 +154,12 @@ macro_rules! for_each_option {
             RefillStrategy, refill_strategy: RefillStrategy = RefillStrategy::Cas,
                 Choice => Choice { names: RefillStrategy::NAMES },
                 [] "the strategy comes with the collector there.";
-            /// Regions that threads take memory from at the same time, at most one per CPU; 0: so many.
+            /// Regions that threads take memory from at the same time, at most one per CPU; 0: so
+            /// many.
             AllocationRegions, allocation_regions: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ShenandoahMutatorAllocRegionCount"] "";
-            /// Milliseconds after which a thread that keeps a stop of the world waiting is named; 0: never.
+            /// Milliseconds after which a thread that keeps a stop of the world waiting is named;
+            /// 0: never.
             SafepointTimeoutDelay, safepoint_timeout_delay: u64 = 10_000,
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
                 ["SafepointTimeoutDelay"] "without effect there unless SafepointTimeout is on.";
@@ -152,13 +167,16 @@ macro_rules! for_each_option {
             Collector, collector: CollectorKind = CollectorKind::Parallel,
                 Choice => Choice { names: CollectorKind::NAMES },
                 [] "a switch for each collector there: UseSerialGC, UseEpsilonGC.";
-            /// Threads that collect at the same time, where there is enough to do; 0: as many as suit the CPUs.
+            /// Threads that collect at the same time, where there is enough to do; 0: as many as
+            /// suit the CPUs.
             ParallelGCThreads, parallel_gc_threads: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ParallelGCThreads"] "";
-            /// Percentage of the heap that is free after a collection, before it may grow to MaxHeapSize.
+            /// Percentage of the heap that is free after a collection, before it may grow to
+            /// MaxHeapSize.
             MinHeapFreeRatio, min_heap_free_ratio: usize = 50, Count => Count { min: 0, max: 95 },
                 ["MinHeapFreeRatio"] "40 there.";
-            /// Bytes of the young generation at least, where they are free; 0: as few as are worth while.
+            /// Bytes of the young generation at least, where they are free; 0: as few as are worth
+            /// while.
             NewSize, new_size: usize = 0, Size => Size::zero_or(256 * KIB, 32 * TIB),
                 ["NewSize"] "0 is a third of InitialHeapSize there, by NewRatio.";
             /// Bytes of the young generation at most; 0: as many as are worth while.
@@ -177,13 +195,16 @@ macro_rules! for_each_option {
             /// Time of the program for each time in young collections: N is a share of 1/(1+N).
             GCTimeRatio, gc_time_ratio: usize = 24, Count => Count { min: 0, max: MAX_COUNT },
                 ["GCTimeRatio"] "99 there, of the parallel collector; 12 of G1.";
-            /// Lets allocations fail when collections take nearly all of the time and free nearly nothing.
+            /// Lets allocations fail when collections take nearly all of the time and free nearly
+            /// nothing.
             UseGCOverheadLimit, use_gc_overhead_limit: bool = true, Switch => Switch,
                 ["UseGCOverheadLimit"] "";
-            /// Percentage of the time that collections take, above which UseGCOverheadLimit counts them.
+            /// Percentage of the time that collections take, above which UseGCOverheadLimit counts
+            /// them.
             GCTimeLimit, gc_time_limit: usize = 98, Count => Count { min: 0, max: 100 },
                 ["GCTimeLimit"] "an average there.";
-            /// Percentage of MaxHeapSize that is free, below which UseGCOverheadLimit counts full collections.
+            /// Percentage of MaxHeapSize that is free, below which UseGCOverheadLimit counts full
+            /// collections.
             GCHeapFreeLimit, gc_heap_free_limit: usize = 2, Count => Count { min: 0, max: 100 },
                 ["GCHeapFreeLimit"] "of each generation's space there.";
             /// Collects young objects when eden is nearly full and all threads are in `blocking`.
@@ -207,16 +228,20 @@ macro_rules! for_each_option {
             /// Checks the whole heap after each collection; ends the process if it is broken.
             VerifyAfterGC, verify_after_gc: bool = false, Switch => Switch,
                 ["VerifyAfterGC"] "";
-            /// What checks look at: 1 regions and objects, 2 also strong references, 3 also weak, freed memory.
+            /// What checks look at: 1 regions and objects, 2 also strong references, 3 also weak,
+            /// freed memory.
             VerifyGCLevel, verify_gc_level: usize = 3, Count => Count { min: 1, max: 3 },
                 ["VerifyGCLevel"] "the number of the generation there.";
-            /// Collects at every Nth allocation of a thread, to test programs; 0: only when it is needed.
+            /// Collects at every Nth allocation of a thread, to test programs; 0: only when it is
+            /// needed.
             ZealInterval, zeal_interval: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
                 ["ScavengeALotInterval", "FullGCALotInterval"] "for builds with assertions there.";
-            /// Makes ZealInterval a mean, and the distances random from this seed; 0: each is the same.
+            /// Makes ZealInterval a mean, and the distances random from this seed; 0: each is the
+            /// same.
             ZealSeed, zeal_seed: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
                 [] "nothing like it there.";
-            /// The allocation of each thread for which there is no memory, to test programs; 0: none.
+            /// The allocation of each thread for which there is no memory, to test programs; 0:
+            /// none.
             ZealOutOfMemory, zeal_out_of_memory: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
                 [] "nothing like it there.";
             /// Moves all that is not pinned at each collection; humongous objects at full ones.
@@ -254,34 +279,34 @@ pub enum OptionKind {
     Choice(Choice),
 }
 
-/// What there is to know of an option, apart from its value.
+/// The description of an option, apart from its value.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OptionInfo {
-    /// Which option.
+    /// The option's identifier.
     pub id: OptionId,
-    /// The name a user writes; HotSpot's where HotSpot has an option of the same meaning.
+    /// The user's name for it; HotSpot's name where HotSpot has an option of the same meaning.
     pub name: &'static str,
     /// The name of its field in [`Options`] and of its setter.
     pub field: &'static str,
     /// Its type and limits.
     pub kind: OptionKind,
-    /// What it does, in one line.
+    /// Its effect, in one line.
     pub text: &'static str,
-    /// HotSpot's options in its place, best known first; empty where there is none.
+    /// HotSpot's counterparts, best known first; empty if there is none.
     pub hotspot: &'static [&'static str],
-    /// How HotSpot differs, in one line; empty where the meaning and the default are the same.
+    /// HotSpot's difference, in one line; empty if the meaning and the default are the same.
     pub difference: &'static str,
 }
 
 impl OptionInfo {
-    /// The option that a user calls `name`, which heeds case.
+    /// The option with the user's name `name`, which is case-sensitive.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|info| info.name == name)
     }
 
-    /// The default, as a user would write it.
+    /// The default, in the user's notation.
     #[must_use]
     pub fn default_text(&self) -> String {
         Options::default().text(self.id)
@@ -323,8 +348,9 @@ macro_rules! declare {
         [$($hotspot:literal),*] $difference:literal;)+) => {
         /// The values of all options.
         ///
-        /// [`OptionSet::finish`](super::OptionSet::finish) makes one whose values are within their limits
-        /// and can work together. Where a limit says "0 or", 0 leaves the choice to the heap.
+        /// [`OptionSet::finish`](super::OptionSet::finish) makes one whose values are within their
+        /// limits and can work together. Where a limit says "0 or", 0 leaves the choice to the
+        /// heap.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub struct Options {
@@ -359,7 +385,7 @@ macro_rules! declare {
         },)+];
 
         impl Options {
-            /// The value of an option, as a user would write it.
+            /// The value of an option, in the user's notation.
             #[must_use]
             pub fn text(&self, id: OptionId) -> String {
                 match id {
@@ -367,7 +393,8 @@ macro_rules! declare {
                 }
             }
 
-            /// Reads `text` as the value of an option; says what is wrong, and changes nothing, else.
+            /// Reads `text` as the value of an option. On an error, returns the fault and changes
+            /// nothing.
             pub(super) fn read(&mut self, id: OptionId, text: &str) -> Result<(), String> {
                 match id {
                     $(OptionId::$name => {
@@ -379,7 +406,7 @@ macro_rules! declare {
                 Ok(())
             }
 
-            /// What is wrong with the value of an option, if it is outside its limits.
+            /// Returns the fault in the value of an option if it is outside its limits.
             pub(super) fn check(&self, id: OptionId) -> Result<(), String> {
                 match id {
                     $(OptionId::$name => ($limits).check(self.$field),)+
@@ -398,7 +425,7 @@ macro_rules! declare {
 for_each_option!(declare);
 
 impl OptionId {
-    /// What there is to know of the option.
+    /// The description of the option.
     #[must_use]
     pub fn info(self) -> &'static OptionInfo {
         &OPTIONS[self as usize]

@@ -1,17 +1,25 @@
-//! The time that a heap decides by.
+//! The clock that a heap decides by.
 //!
-//! How long mutators ran and the world stood still sets eden's size and what is collected next; how long a thread did not
-//! refill, the size of its buffer; how long a region was free, whether the system gets it back. A program whose heap reads a clock
-//! that the program moves has the same times in each run: what a test compares with another run, and what a
-//! simulation replays. So all of it is read here. What waits (for a thread that is late, for one that idles) waits for real.
+//! A heap decides three things by time:
 //!
-//! Refused: a build for tests in which decisions do not look at times, for then nobody tests those that do.
+//! - The run times of mutators and the lengths of pauses set the size of eden and the next
+//!   collection.
+//! - The time since a thread's last refill sets the size of its TLAB.
+//! - The time that a region has been free decides whether the system gets its memory back.
+//!
+//! The heap reads all these times here. An embedder may supply the clock. If the program moves that
+//! clock, each run sees the same times: a test can compare two runs, and a simulation can replay
+//! one. Waiting is not affected: a thread that waits for a late or an idle thread waits in real
+//! time.
+//!
+//! Refused: a test build whose decisions ignore time. No test would then cover the decisions that
+//! use time.
 
 use super::linux::coarse_ms;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The embedder's clock: time since some moment, that never runs backwards.
+/// The embedder's clock: the time since some fixed moment. It never runs backwards.
 pub(crate) type ClockHook = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// Tells a heap the time.
@@ -19,7 +27,7 @@ pub(crate) type ClockHook = Arc<dyn Fn() -> Duration + Send + Sync>;
 pub(crate) struct Clock {
     /// When the heap was made, by the system.
     born: Instant,
-    /// The embedder's, and what it showed then.
+    /// The embedder's clock, and its reading when the heap was made.
     hook: Option<(ClockHook, Duration)>,
 }
 
@@ -42,7 +50,8 @@ impl Clock {
         self.age().saturating_sub(start)
     }
 
-    /// Milliseconds since some moment, by the system's last tick: decay and delays need no more.
+    /// Milliseconds since some fixed moment, by the system's last tick. Decay and delays need no
+    /// more.
     pub(crate) fn coarse_ms(&self) -> u64 {
         match &self.hook {
             Some((hook, _)) => hook().as_millis() as u64,

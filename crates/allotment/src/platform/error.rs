@@ -1,15 +1,16 @@
-//! What can go wrong with address space, in words that say what to change.
+//! The errors of address space, with texts that say what to change.
 //!
-//! One enumeration for the layer: its callers either hand the text on or shrink the request, and for both the
-//! operation, the range and the kernel's answer are enough. The kernel's answer is part of the text and not a
-//! `source()`: an embedder that prints only the error must still see why.
+//! The layer has one enumeration. Its callers either pass the text on or shrink the request; for
+//! both, the operation, the range and the kernel's answer are enough. The kernel's answer is part
+//! of the text and not a `source()`: an embedder that prints only the error must still see the
+//! reason.
 
 use std::fmt;
 use std::io;
 
 use rustix::io::Errno;
 
-/// Bytes of address space that Linux gives a process on x86-64 without asking for more: 2^47, in bytes.
+/// Bytes of address space that Linux gives a process on x86-64 by default: 2^47.
 pub(super) const ADDRESS_SPACE_BYTES: usize = 1 << 47;
 
 /// A request for memory that cannot be met. All sizes are bytes.
@@ -27,7 +28,7 @@ pub enum MemoryError {
         "cannot align a reservation to {alignment} bytes: an alignment is a power of two, such as 2097152"
     )]
     Alignment {
-        /// What was asked for.
+        /// The alignment requested.
         alignment: usize,
     },
     /// More than the address space of any process holds.
@@ -58,7 +59,7 @@ pub enum MemoryError {
          {page} bytes"
     )]
     Misaligned {
-        /// What was to be done.
+        /// The operation.
         operation: Operation,
         /// First byte, relative to the base of the reservation.
         offset: usize,
@@ -70,7 +71,7 @@ pub enum MemoryError {
     /// A range that leaves the reservation.
     #[error("cannot {operation} {bytes} bytes at offset {offset}: the reservation has {reserved} bytes")]
     OutOfRange {
-        /// What was to be done.
+        /// The operation.
         operation: Operation,
         /// First byte, relative to the base of the reservation.
         offset: usize,
@@ -82,7 +83,7 @@ pub enum MemoryError {
     /// The kernel refused to change a range of the reservation.
     #[error("cannot {operation} {} at {address:#x}: {cause}{}", Bytes(*.bytes), hint(*.operation, .cause))]
     Refused {
-        /// What was to be done.
+        /// The operation.
         operation: Operation,
         /// First address of the range.
         address: usize,
@@ -94,7 +95,7 @@ pub enum MemoryError {
 }
 crate::debug::debug_is_display!(MemoryError);
 
-/// What was being done when an error came up.
+/// The operation during which an error came up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -122,7 +123,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What an administrator or a caller can do about the kernel's answer; empty where we know nothing better.
+/// The advice to an administrator or a caller about the kernel's answer; empty where none is known.
 fn hint(operation: Operation, cause: &io::Error) -> &'static str {
     match (operation, Errno::from_io_error(cause)) {
         (Operation::Reserve, Some(Errno::NOMEM)) => {
@@ -151,7 +152,8 @@ fn hint(operation: Operation, cause: &io::Error) -> &'static str {
     }
 }
 
-/// A size for people: in the largest binary unit that is not larger, exact or to one decimal.
+/// A size for people: in the largest binary unit that is not larger than the size, exact or to one
+/// decimal.
 struct Bytes(usize);
 
 impl fmt::Display for Bytes {

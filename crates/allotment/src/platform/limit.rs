@@ -1,9 +1,12 @@
-//! How much memory this process may use, and the default size of a heap that follows from it.
+//! The memory that this process may use, and the default heap size that follows from it.
 //!
-//! In a container the machine's memory means nothing: what counts is the least of the machine's memory and
-//! the limits of all control groups around the process. A heap sized by anything larger is killed instead of
-//! collected. Swap is not counted, for a collector that runs from swap is worse than one with less memory,
-//! and neither is `memory.high`, which slows a process down and does not bound it.
+//! In a container the machine's memory is the wrong measure. The bound is the least of the
+//! machine's memory and the limits of all control groups around the process. The system kills a
+//! process whose heap is sized by anything larger.
+//!
+//! Two quantities do not count. Swap does not, because a collector that runs from swap is worse
+//! than one with less memory. `memory.high` does not, because it slows a process down without
+//! bounding it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,16 +26,16 @@ const SMALL_HEAP_BYTES: usize = (96 << 20) * 13 / 10 / 8 * 8;
 pub struct MemoryLimit {
     /// The bound, in bytes.
     pub bytes: usize,
-    /// What sets it.
+    /// The bound's origin.
     pub source: LimitSource,
 }
 
-/// What bounds the memory of this process.
+/// The limit that bounds the memory of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LimitSource {
-    /// The machine has no more.
+    /// The machine has no more memory.
     Machine,
-    /// A control group, its own or one above.
+    /// A control group: the process's own or one above it.
     Cgroup {
         /// Its interface.
         version: CgroupVersion,
@@ -50,8 +53,8 @@ impl fmt::Display for LimitSource {
     }
 }
 
-/// Memory of the machine in bytes, whoever may use it: `MemTotal` of `/proc/meminfo`, which container tools
-/// such as lxcfs adapt, or else what the kernel says.
+/// Memory of the machine in bytes, for all processes together. The value is `MemTotal` of
+/// `/proc/meminfo`, which container tools such as lxcfs adapt, or else the kernel's answer.
 pub fn physical_memory() -> usize {
     physical_memory_in(Path::new("/")).unwrap_or_else(|| {
         let system = rustix::system::sysinfo();
@@ -61,7 +64,7 @@ pub fn physical_memory() -> usize {
 
 /// The least of the machine's memory and the limits of all control groups around this process.
 ///
-/// It reads a few files, so ask once. Limits can change while a process runs.
+/// The call reads a few files, so ask once. Limits can change while a process runs.
 pub fn available_memory() -> MemoryLimit {
     available_memory_in(Path::new("/"), physical_memory())
 }
@@ -69,10 +72,10 @@ pub fn available_memory() -> MemoryLimit {
 /// The maximum heap size, in bytes, of an embedder that names none: `max_ram_percentage` (HotSpot's
 /// `MaxRAMPercentage`, 25 by default) of [`available_memory`].
 ///
-/// As in HotSpot, a heap is not smaller than 124.8 MiB unless that is more than half of the memory, and then
-/// it is half of the memory; and where the address space is limited (`ulimit -v`) it takes at most half of
-/// that. There is no upper bound of 32 GiB for the default (JDK-8369346). A percentage outside 0 to 100
-/// counts as the nearest of the two, NaN as 0.
+/// As in HotSpot, a heap is at least 124.8 MiB, unless 124.8 MiB is more than half of the memory;
+/// then the heap is half of the memory. Where the address space is limited (`ulimit -v`), the heap
+/// takes at most half of that space. The default has no upper bound of 32 GiB (JDK-8369346). A
+/// percentage outside 0 to 100 counts as the nearest of the two, NaN as 0.
 ///
 /// # Examples
 /// ```
@@ -108,7 +111,8 @@ fn available_memory_in(root: &Path, physical: usize) -> MemoryLimit {
             CgroupVersion::V1 => "memory.limit_in_bytes",
             CgroupVersion::V2 => "memory.max",
         };
-        // `max`, the word for no limit in version 2, is no number; version 1 writes one beyond any machine.
+        // In version 2, `max` means no limit and is no number. Version 1 writes a number beyond any
+        // machine.
         let limit = read(group.directory.join(file)).and_then(|text| text.parse::<usize>().ok());
         if let Some(bytes) = limit.filter(|&bytes| bytes < least.bytes) {
             let Cgroup { version, directory } = group;

@@ -1,19 +1,22 @@
-//! Address space and the machine: what the heap stands on.
+//! Address space and facts about the machine: the base of the heap.
 //!
-//! This is the lowest layer. It hands out address space and learns what the machine is like; it knows nothing
-//! of objects, regions or threads that allocate:
+//! This is the lowest layer. It hands out address space and describes the machine. It knows nothing
+//! of objects, regions or allocating threads:
 //!
 //! - [`Reservation`] is one range of addresses: reserve, commit, uncommit, huge pages, pre-touch;
-//! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] say what pages there are;
-//! - [`limit`] says how much memory this process may use, and what heap size follows from it;
-//! - [`topology`] says which CPUs this process may use and which caches they share;
+//! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] describe the pages;
+//! - [`limit`] gives the memory that this process may use, and the heap size that follows from it;
+//! - [`topology`] gives the CPUs that this process may use and the caches that they share;
 //! - `ProcessMark` tells a child of `fork()` that it is one;
-//! - `Clock` tells a heap the time that it decides by;
-//! - [`Processor`] says which processor this is, [`PrefetchSettings`] what generated code should prefetch on it;
-//! - [`prefetch_read`], [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the allocation path.
+//! - `Clock` gives a heap the time for its decisions;
+//! - [`Processor`] describes the processor; [`PrefetchSettings`] say what generated code prefetches
+//!   on it;
+//! - [`prefetch_read`], [`prefetch_write`] and [`write_word_and_zeroes`] are instructions of the
+//!   allocation path.
 //!
-//! Sizes are bytes everywhere in this layer. Most of what depends on the platform is here; ARCHITECTURE.md names the files.
-//! Everything that is read from `/proc` and `/sys` is read under a root directory that tests replace by a tree of their own.
+//! All sizes in this layer are bytes. Most platform-dependent code is here; ARCHITECTURE.md names
+//! the files. All reads from `/proc` and `/sys` go through a root directory, which tests replace by
+//! a tree of their own.
 
 mod clock;
 mod error;

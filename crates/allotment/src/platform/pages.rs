@@ -1,16 +1,17 @@
-//! Page sizes, and whether the kernel hands out huge ones.
+//! Page sizes, and whether the kernel hands out huge pages.
 //!
-//! The kernel's files are the only source: `AT_PAGESZ` knows nothing of huge pages, and `CPUID` tells what
-//! the processor could do, not what the kernel does.
+//! The kernel's files are the only source. `AT_PAGESZ` knows nothing of huge pages, and `CPUID`
+//! describes the abilities of the processor, not the choices of the kernel.
 
 use std::path::Path;
 
 use super::linux::pseudo_files::{below, read, read_number};
 
-/// Where the kernel keeps its settings for transparent huge pages.
+/// The kernel's directory of settings for transparent huge pages.
 const DIRECTORY: &str = "/sys/kernel/mm/transparent_hugepage";
 
-/// What x86-64 maps by one entry of the page directory; the size where the kernel does not tell.
+/// The bytes that x86-64 maps by one entry of the page directory; the size where the kernel does
+/// not tell.
 const PMD_BYTES: usize = 2 << 20;
 
 /// Size of an ordinary page, in bytes.
@@ -19,14 +20,16 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-/// Size of a transparent huge page, in bytes: 2 MiB on x86-64. It reads a file, so ask once.
+/// Size of a transparent huge page, in bytes: 2 MiB on x86-64. The call reads a file, so ask once.
 pub fn huge_page_size() -> usize {
     huge_page_size_in(Path::new("/"))
 }
 
-/// When the kernel backs memory by transparent huge pages. It reads a file, so ask once.
+/// The kernel's policy for backing memory by transparent huge pages. The call reads a file, so ask
+/// once.
 ///
-/// Only `Madvise` makes [`Reservation::advise_huge_pages`](super::Reservation::advise_huge_pages) matter.
+/// [`Reservation::advise_huge_pages`](super::Reservation::advise_huge_pages) has an effect only
+/// under `Madvise`.
 pub fn transparent_huge_pages() -> TransparentHugePages {
     transparent_huge_pages_in(Path::new("/"))
 }
@@ -34,13 +37,13 @@ pub fn transparent_huge_pages() -> TransparentHugePages {
 /// The kernel's setting for transparent huge pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransparentHugePages {
-    /// Every large enough mapping gets them.
+    /// Every mapping that is large enough gets huge pages.
     Always,
-    /// Mappings that ask for them get them.
+    /// Mappings that ask for huge pages get them.
     Madvise,
-    /// Nobody gets them.
+    /// No mapping gets huge pages.
     Never,
-    /// The kernel has none, or does not tell.
+    /// The kernel has no huge pages, or does not tell.
     Unavailable,
 }
 
@@ -51,7 +54,7 @@ fn huge_page_size_in(root: &Path) -> usize {
 
 fn transparent_huge_pages_in(root: &Path) -> TransparentHugePages {
     let directory = below(root, DIRECTORY);
-    // Since Linux 6.8 each size has a switch of its own, which may say `inherit`.
+    // Since Linux 6.8 each size has its own switch, which may say `inherit`.
     let own = format!("hugepages-{}kB/enabled", huge_page_size_in(root) / 1024);
     let mode = |file: &str| chosen(&read(directory.join(file))?);
     mode(&own).or_else(|| mode("enabled")).unwrap_or(TransparentHugePages::Unavailable)

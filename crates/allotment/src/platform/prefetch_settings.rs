@@ -1,13 +1,15 @@
-//! HotSpot's `AllocatePrefetch` settings as data, their ranges, and which suit a processor.
+//! HotSpot's `AllocatePrefetch` settings as data, their ranges, and the settings that suit a
+//! processor.
 //!
-//! What machine code an allocation becomes depends on them, so they are chosen when code is made, not when it runs: a
-//! test of a flag costs an allocation of 16 bytes more than a prefetch gains.
+//! The machine code of an allocation depends on these settings. They are chosen when code is made,
+//! not when it runs: a test of a flag costs a 16-byte allocation more than a prefetch gains.
 //!
-//! HotSpot's defaults ([`PrefetchSettings::hotspot`]) are those of `vm_version_x86.cpp`; its numbers were measured on
-//! processors from the Pentium III to the Core and the Opteron, and not again. Ours
-//! ([`PrefetchSettings::recommended`]) differ where a measurement says so: none on AMD's Zen, whose own prefetcher keeps
-//! up with allocation; elsewhere as many lines as the object has, because one line for an object of three leaves two
-//! missing behind it.
+//! [`PrefetchSettings::hotspot`] gives HotSpot's defaults, those of `vm_version_x86.cpp`. Their
+//! numbers were measured on processors from the Pentium III to the Core and the Opteron, and not
+//! again. [`PrefetchSettings::recommended`] differs where a measurement supports it. On AMD's Zen
+//! there is no prefetch, because Zen's own prefetcher keeps up with allocation. Elsewhere an
+//! allocation prefetches as many lines as the object has, because one line for an object of three
+//! leaves two cache misses behind it.
 
 use super::processor::{Processor, Vendor};
 use crate::options::table;
@@ -21,7 +23,8 @@ pub enum PrefetchStyle {
     None,
     /// 1: always, the lines at `N + D + i*S` for `i < L`.
     Always,
-    /// 2: when `N` reaches the thread's watermark `W`, which becomes `W + D`; then the lines at `W + D + i*S`.
+    /// 2: when `N` reaches the thread's watermark `W`, which becomes `W + D`; then the lines at `W
+    /// + D + i*S`.
     Watermark,
     /// 3: always, whole lines, at `((T + S + D) & -S) + i*S`.
     Lines,
@@ -40,24 +43,25 @@ pub enum PrefetchInstruction {
     Write,
 }
 
-/// What an allocation asks the caches for: HotSpot's `AllocatePrefetch` options.
+/// The prefetches of an allocation: HotSpot's `AllocatePrefetch` options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrefetchSettings {
-    /// When.
+    /// When an allocation prefetches.
     pub style: PrefetchStyle,
-    /// Bytes ahead, 0 to 512; 0 is no style ([`normalized`](Self::normalized)).
+    /// Bytes ahead, 0 to 512; 0 means no style ([`normalized`](Self::normalized)).
     pub distance: usize,
-    /// Lines for an array, 1 to 64; 0: as many steps as the object has, at most [`MOST_LINES`](Self::MOST_LINES).
+    /// Lines for an array, 1 to 64; 0 means as many steps as the object has, at most
+    /// [`MOST_LINES`](Self::MOST_LINES).
     pub lines: usize,
-    /// Lines for an object without a length, as `lines`.
+    /// Lines for an object without a length, in the same notation as `lines`.
     pub instance_lines: usize,
     /// Bytes from one line to the next: 1 to 512.
     pub step: usize,
-    /// How.
+    /// The instruction that prefetches.
     pub instruction: PrefetchInstruction,
 }
 
-/// Why settings do not work, with what does.
+/// The reason why settings do not work, with the nearest that do.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrefetchError {
@@ -73,7 +77,7 @@ pub enum PrefetchError {
         /// The most that works.
         max: usize,
     },
-    /// Whole lines need a step that a mask rounds to.
+    /// Style 3 (whole lines) needs a step that a mask can round to.
     #[error(
         "AllocatePrefetchStepSize={step}: style 3 rounds to it, so it must be a power of two of at least 8; {nearest} \
          is the nearest"
@@ -91,7 +95,7 @@ pub enum PrefetchError {
 crate::debug::debug_is_display!(PrefetchError);
 
 impl PrefetchStyle {
-    /// The style of that number.
+    /// The style with that number.
     pub const fn from_number(number: usize) -> Option<PrefetchStyle> {
         match number {
             0 => Some(PrefetchStyle::None),
@@ -102,14 +106,14 @@ impl PrefetchStyle {
         }
     }
 
-    /// Its number in `AllocatePrefetchStyle`.
+    /// The style's number in `AllocatePrefetchStyle`.
     pub const fn number(self) -> usize {
         self as usize
     }
 }
 
 impl PrefetchInstruction {
-    /// The instruction of that number.
+    /// The instruction with that number.
     pub const fn from_number(number: usize) -> Option<PrefetchInstruction> {
         match number {
             0 => Some(PrefetchInstruction::Nta),
@@ -120,23 +124,23 @@ impl PrefetchInstruction {
         }
     }
 
-    /// Its number in `AllocatePrefetchInstr`.
+    /// The instruction's number in `AllocatePrefetchInstr`.
     pub const fn number(self) -> usize {
         self as usize
     }
 }
 
 impl PrefetchSettings {
-    /// The largest distance in bytes, HotSpot's.
+    /// The largest distance in bytes, as in HotSpot.
     pub const MAX_DISTANCE: usize = table::MAX_PREFETCH_DISTANCE;
-    /// The most lines, HotSpot's.
+    /// The most lines, as in HotSpot.
     pub const MAX_LINES: usize = table::MAX_PREFETCH_LINES;
-    /// The largest step in bytes, HotSpot's.
+    /// The largest step in bytes, as in HotSpot.
     pub const MAX_STEP: usize = table::MAX_PREFETCH_STEP;
-    /// The most lines where the object says how many.
+    /// The most lines where the size of the object decides the number.
     pub const MOST_LINES: usize = 3;
 
-    /// None.
+    /// No prefetch.
     pub const OFF: PrefetchSettings = PrefetchSettings {
         style: PrefetchStyle::None,
         distance: 256,
@@ -146,11 +150,11 @@ impl PrefetchSettings {
         instruction: PrefetchInstruction::Nta,
     };
 
-    /// What HotSpot chooses on that processor where nothing is said.
+    /// HotSpot's choice for that processor when no option is given.
     pub fn hotspot(processor: &Processor) -> PrefetchSettings {
         let amd = matches!(processor.vendor, Vendor::Amd | Vendor::Hygon);
         let bulldozer = processor.vendor == Vendor::Amd && processor.family == 0x15;
-        // Not asked for Intel alone.
+        // HotSpot does not restrict this test to Intel.
         let server = matches!(processor.family, 6 | 19);
         let nehalem = server && processor.sse3 && processor.sse4_2 && processor.hyper_threading;
         let write = matches!(processor.vendor, Vendor::Intel | Vendor::Zhaoxin) && processor.prefetchw;
@@ -175,7 +179,7 @@ impl PrefetchSettings {
         }
     }
 
-    /// What we choose on that processor where nothing is said.
+    /// This library's choice for that processor when no option is given.
     pub fn recommended(processor: &Processor) -> PrefetchSettings {
         let instruction =
             if processor.prefetchw { PrefetchInstruction::Write } else { PrefetchInstruction::T0 };
@@ -190,22 +194,23 @@ impl PrefetchSettings {
         if processor.is_zen() { settings.off() } else { settings }
     }
 
-    /// The same with no style.
+    /// The same settings without a style.
     #[must_use]
     pub fn off(self) -> PrefetchSettings {
         PrefetchSettings { style: PrefetchStyle::None, ..self }
     }
 
-    /// The same as HotSpot reads it: a distance of 0 is no style.
+    /// The same settings as HotSpot reads them: a distance of 0 means no style.
     #[must_use]
     pub fn normalized(self) -> PrefetchSettings {
         if self.distance == 0 { self.off() } else { self }
     }
 
-    /// Whether they are within HotSpot's ranges, and the processor has the instruction.
+    /// Checks that all settings are within HotSpot's ranges and that the processor has the
+    /// instruction.
     ///
     /// # Errors
-    /// [`PrefetchError`]: the first that does not work, with the nearest that does.
+    /// [`PrefetchError`]: the first setting that does not work, with the nearest value that does.
     pub fn check(&self, processor: &Processor) -> Result<(), PrefetchError> {
         let range = |name, value, min, max| match (min..=max).contains(&value) {
             true => Ok(()),
@@ -225,7 +230,8 @@ impl PrefetchSettings {
         Ok(())
     }
 
-    /// How many lines an allocation prefetches: of an array or not, of `bytes` where that is known; a step counts as a line.
+    /// The number of lines that an allocation prefetches, for an array or not, of `bytes` where the
+    /// size is known. A step counts as a line.
     pub fn lines_for(&self, array: bool, bytes: Option<usize>) -> usize {
         match if array { self.lines } else { self.instance_lines } {
             0 => bytes.map_or(1, |bytes| bytes.div_ceil(self.step.max(1)).clamp(1, Self::MOST_LINES)),

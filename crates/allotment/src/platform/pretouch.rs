@@ -1,15 +1,18 @@
-//! Pre-touching: backing memory by pages before it is used (`AlwaysPreTouch`).
+//! Pre-touching: backing memory by pages before its first use (`AlwaysPreTouch`).
 //!
-//! The kernel zeroes a page at its first write, which costs the thread that allocates first as much as a
-//! buffer refill. Doing it beforehand, by several workers, moves that cost to the start of the program.
+//! The kernel zeroes a page at its first write. The first thread that allocates there pays for
+//! this, as much as for a buffer refill. Pre-touching by several workers moves that cost to the
+//! start of the program.
 //!
-//! `MADV_POPULATE_WRITE` is one system call per chunk instead of one fault per page, and a shortage of memory
-//! is an error instead of a signal. Kernels before 5.14 do not have it; there a worker writes one word of
-//! each page without changing it, as HotSpot does. A plain read is not enough: it maps the shared page of
-//! zeros.
+//! `MADV_POPULATE_WRITE` is one system call per chunk instead of one fault per page, and it reports
+//! a shortage of memory as an error instead of a signal. Kernels before 5.14 do not have it. There
+//! a worker writes one word of each page without changing it, as HotSpot does. A read is not
+//! enough: it maps the shared page of zeros.
 //!
-//! Workers claim chunks from one counter until none is left. Cutting the range into equal parts beforehand,
-//! the alternative, leaves all waiting for the worker whose part lies on the far memory node.
+//! Workers claim chunks from one counter until none is left.
+//!
+//! Refused: equal parts for all workers. All would wait for the worker whose part lies on the far
+//! memory node.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -20,20 +23,22 @@ use super::error::{MemoryError, Operation};
 use super::reservation::Reservation;
 use super::{huge_page_size, linux, page_size, x86_64};
 
-/// Bytes a worker claims at once, HotSpot's `PreTouchParallelChunkSize` on Linux: long enough that the
-/// counter is rarely shared, short enough that the workers finish together.
+/// Bytes a worker claims at once: HotSpot's `PreTouchParallelChunkSize` on Linux. The chunk is long
+/// enough that workers rarely contend for the counter, and short enough that they finish together.
 const CHUNK_BYTES: usize = 4 << 20;
 
 impl Reservation {
-    /// Backs the `bytes` at `offset` by memory now, with up to `workers` threads, the caller among them.
+    /// Backs the `bytes` at `offset` by memory now, with up to `workers` threads, the caller among
+    /// them.
     ///
-    /// The range is committed first. What it holds stays as it is, so a range in use may be pre-touched
-    /// again; but nobody may uncommit any of it meanwhile. There are never more workers than chunks of 4 MiB;
-    /// 0 workers count as 1, and where the system refuses a thread the others do its part.
+    /// The range is committed first. Its contents stay as they are, so a range in use may be
+    /// pre-touched again. No thread may uncommit any of it meanwhile. There are never more workers
+    /// than chunks of 4 MiB, and 0 workers count as 1. If the system refuses a thread, the other
+    /// workers do its part.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit); [`MemoryError::Refused`] also if there is too little memory and the
-    /// kernel says so. Beware that a control group may instead kill the process.
+    /// As [`commit`](Self::commit). [`MemoryError::Refused`] also if there is too little memory and
+    /// the kernel says so. Beware: a control group may kill the process instead.
     pub fn pretouch(&self, offset: usize, bytes: usize, workers: usize) -> Result<(), MemoryError> {
         let touch = if linux::can_populate() { Touch::Populate } else { Touch::Write };
         self.pretouch_by(touch, offset, bytes, workers)
@@ -51,8 +56,8 @@ impl Reservation {
         let chunks = Chunks::new(start.addr(), bytes, CHUNK_BYTES.max(huge_page_size()));
         let work = || {
             while let Some((address, length)) = chunks.claim() {
-                // SAFETY: the chunk lies in the range that `check` put inside the reservation and `commit`
-                // opened.
+                // SAFETY: the chunk lies in the range that `check` put inside the reservation and
+                // `commit` opened.
                 if let Err(errno) = unsafe { touch.apply(self.base().with_addr(address), length) } {
                     chunks.abandon();
                     return Err(errno);
@@ -61,7 +66,7 @@ impl Reservation {
             Ok(())
         };
         let helpers = workers.min(chunks.count()).saturating_sub(1);
-        // A thread that is bound to one CPU would start them all there.
+        // If the caller is bound to one CPU, all helpers would start there.
         let cpus = if helpers > 0 { linux::allowed_cpus() } else { Vec::new() };
         let help = || {
             linux::run_on_cpus(&cpus);
@@ -95,14 +100,16 @@ enum Touch {
 
 impl Touch {
     /// # Safety
-    /// - The range is page-aligned, lies in a mapping of the caller's, and is readable and writable.
+    /// - The range is page-aligned, lies in a mapping of the caller's, and is readable and
+    ///   writable.
     unsafe fn apply(self, start: *mut u8, bytes: usize) -> Result<(), Errno> {
         match self {
             // SAFETY: the caller's promise.
             Touch::Populate => unsafe { linux::populate(start, bytes) },
             Touch::Write => {
                 for offset in (0..bytes).step_by(page_size()) {
-                    // SAFETY: the page lies in the caller's writable range, and a page is aligned to 4 bytes.
+                    // SAFETY: the page lies in the caller's writable range, and a page is aligned
+                    // to 4 bytes.
                     unsafe { x86_64::touch_for_write(start.wrapping_add(offset)) };
                 }
                 Ok(())
@@ -111,13 +118,13 @@ impl Touch {
     }
 }
 
-/// A range of addresses that workers take apart: at multiples of the chunk size, so that no huge page is
-/// split between two workers.
+/// A range of addresses that workers split into chunks. The chunks end at multiples of the chunk
+/// size, so that no two workers share a huge page.
 struct Chunks {
     start: usize,
     end: usize,
     size: usize,
-    /// First address nobody has claimed; at or beyond `end` when all is claimed. Written by every worker,
+    /// First unclaimed address; at or beyond `end` when all is claimed. Every worker writes it,
     /// relaxed: it only hands out numbers, and the end of the scope orders the rest.
     next: AtomicUsize,
 }
@@ -132,7 +139,7 @@ impl Chunks {
         (self.end - (self.start & !(self.size - 1))).div_ceil(self.size)
     }
 
-    /// Address and length in bytes of a chunk that is now the caller's.
+    /// Claims a chunk for the caller. Returns its address and its length in bytes.
     fn claim(&self) -> Option<(usize, usize)> {
         let from = self.next.fetch_add(self.size, Ordering::Relaxed);
         if from >= self.end {
@@ -156,8 +163,8 @@ mod tests {
     use super::super::reservation::tests::resident_bytes;
     use super::*;
 
-    /// Pre-touches an unaligned middle part that alone is committed, so that a touch beside it would be a
-    /// fault, and expects all of it to be resident with its contents.
+    /// Pre-touches an unaligned middle part that alone is committed, so that a touch beside it
+    /// would be a fault, and expects all of it to be resident with its contents.
     fn touches_exactly_its_range(touch: Touch) {
         let page = page_size();
         let range = Reservation::reserve(32 << 20, 2 << 20, "pretouch").unwrap();

@@ -1,15 +1,16 @@
-//! A word that a child of `fork()` finds empty: how a heap notices that it is in another process.
+//! A word that a child of `fork()` finds empty. By this word a heap notices that it is in another
+//! process.
 //!
-//! A child has a copy of the memory, but of all threads only the one that forked. So a heap must
-//! notice it before it waits for a thread that is not there. The word lies in a page of its own,
-//! which the kernel wipes in a child (`MADV_WIPEONFORK`, Linux 4.14). So to ask is one load, and a
-//! child of the child finds the word empty again.
+//! A child has a copy of the memory, but only one thread: the thread that forked. So a heap must
+//! notice the fork before it waits for a thread that does not exist. The word lies in a page of its
+//! own, which the kernel wipes in a child (`MADV_WIPEONFORK`, Linux 4.14). A check is therefore one
+//! load, and a child of the child finds the word empty again.
 //!
-//! A kernel that refuses the advice, or the page, makes every question a system call: the word then
-//! holds the number of the process.
+//! If the kernel refuses the advice or the page, the word holds the number of the process, and
+//! every check is a system call.
 //!
-//! Refused: a handler of `pthread_atfork`. It cannot be taken back, and needs a list of all heaps
-//! of the process; and it takes locks in every fork, also where the child calls `exec` at once.
+//! Refused: a handler of `pthread_atfork`. It cannot be unregistered, and it needs a list of all
+//! heaps of the process. It also takes locks in every fork, even if the child calls `exec` at once.
 
 use super::{linux, page_size};
 use std::ptr::NonNull;
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct ProcessMark(Place);
 
 enum Place {
-    /// At the start of a page that the kernel wipes; unmapped with the mark.
+    /// A word at the start of a page that the kernel wipes. The page is unmapped with the mark.
     Wiped(NonNull<AtomicU64>),
     /// The number of the process in the high half.
     Numbered(AtomicU64),
@@ -42,7 +43,7 @@ impl ProcessMark {
         mark
     }
 
-    /// What was stored last in this process; 0: nothing yet.
+    /// The number that was stored last in this process; 0 if none was.
     #[inline]
     pub(crate) fn load(&self) -> u32 {
         match &self.0 {
@@ -56,7 +57,7 @@ impl ProcessMark {
         self.word().store(self.encode(number), Ordering::Release);
     }
 
-    /// Stores `number` if nothing was stored yet in this process; whether it did.
+    /// Stores `number` if this process has stored none yet. Returns whether it did.
     pub(crate) fn store_first(&self, number: u32) -> bool {
         let before = self.word().load(Ordering::Acquire);
         let is_empty = match &self.0 {
@@ -83,7 +84,7 @@ impl ProcessMark {
     }
 }
 
-/// What a word that names its process holds for this one.
+/// The number in a word that also names its process: 0 if that is another process.
 fn number_of(word: u64) -> u32 {
     if word >> 32 == u64::from(linux::process_number()) { word as u32 } else { 0 }
 }

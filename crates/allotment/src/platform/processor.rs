@@ -1,12 +1,13 @@
-//! Which processor this is, as far as machine code depends on it (`CPUID`).
+//! The processor's identity and features, as far as machine code depends on them (`CPUID`).
 //!
-//! Plain data with a detector beside it: what is chosen by processor is then a function that a table of processors
-//! tests, whichever one the tests run on. Depends on x86-64, as its siblings named for it do.
+//! The description is plain data with a detector beside it. So a choice by processor is a function
+//! that tests run over a table of processors, on any machine. The detector depends on x86-64, as do
+//! the siblings named for it.
 
 use raw_cpuid::CpuId;
 use std::sync::OnceLock;
 
-/// Who made a processor.
+/// The maker of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Vendor {
@@ -18,40 +19,42 @@ pub enum Vendor {
     Hygon,
     /// `CentaurHauls`, and Shanghai behind spaces.
     Zhaoxin,
-    /// Anyone else, or nobody told.
+    /// Another maker, or an unknown one.
     Other,
 }
 
-/// What machine code needs to know of a processor.
+/// The facts about a processor that machine code depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processor {
-    /// Who made it.
+    /// The maker.
     pub vendor: Vendor,
-    /// Its family, the extended one included: 6 of Intel's since the Pentium Pro, 17h and up of AMD's Zen.
+    /// Its family, the extended one included: 6 of Intel's since the Pentium Pro, 17h and up of
+    /// AMD's Zen.
     pub family: u32,
     /// Whether it has SSE3.
     pub sse3: bool,
     /// Whether it has SSE4.2.
     pub sse4_2: bool,
-    /// The hyper-threading bit: a package may have several hardware threads. Set on every current processor.
+    /// The hyper-threading bit: a package may have several hardware threads. Set on every current
+    /// processor.
     pub hyper_threading: bool,
     /// Whether it has AVX2, and the system keeps the registers.
     pub avx2: bool,
     /// Whether `PREFETCHW` does something (8000_0001h, ECX bit 8).
     pub prefetchw: bool,
-    /// Bytes of a line of its first-level cache.
+    /// Bytes of a line of the first-level cache.
     pub line_bytes: usize,
 }
 
 impl Processor {
-    /// Whether it is one of AMD's since Zen, or made after them.
+    /// Whether it is one of AMD's processors since Zen, or derived from them.
     #[must_use]
     pub fn is_zen(&self) -> bool {
         matches!(self.vendor, Vendor::Amd | Vendor::Hygon) && self.family >= 0x17
     }
 
-    /// The one that the caller runs on. It is asked once: each `CPUID` of a virtual machine is answered by its
-    /// host, which takes as long as thousands of instructions.
+    /// The processor that the caller runs on. It is detected once: on a virtual machine the host
+    /// answers each `CPUID`, which takes as long as thousands of instructions.
     pub fn detect() -> Processor {
         static FOUND: OnceLock<Processor> = OnceLock::new();
         *FOUND.get_or_init(Self::ask)

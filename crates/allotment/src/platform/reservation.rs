@@ -1,20 +1,23 @@
-//! One range of addresses per heap, of which parts are backed by memory as the heap grows and shrinks.
+//! One range of addresses per heap. Memory backs parts of it as the heap grows and shrinks.
 //!
-//! A heap wants its addresses in one piece, so that a region is an index and a pointer is tested against the
-//! heap by one subtraction. Addresses are free and memory is not: the whole range is mapped inaccessible and
-//! without a claim to memory (`MAP_NORESERVE`); `commit` allows access, and pages appear at the first write.
+//! A heap wants its addresses in one piece: a region is then an index, and one subtraction tests
+//! whether a pointer is in the heap. Addresses are free and memory is not. So the whole range is
+//! mapped inaccessible and without a claim to memory (`MAP_NORESERVE`). `commit` allows access, and
+//! pages appear at the first write.
 //!
-//! - *Alignment.* The kernel aligns to pages only, so the mapping is made one alignment too long and both
-//!   ends are cut off. Trying addresses until one fits would race with other threads.
-//! - *Uncommit* is `MADV_DONTNEED` followed by taking the access away. Mapping fresh pages over the range
-//!   would do the same in one call, but it would forget the advice for huge pages and the name. The price:
-//!   with `vm.overcommit_memory=2` the pages stay counted as committed until the reservation is dropped.
-//! - *Name.* `PR_SET_VMA_ANON_NAME` is an option of the kernel's build. So one inaccessible page of an empty
-//!   memory file lies directly below the range: `/proc/self/maps` shows `/memfd:allotment-<name>` on every
-//!   kernel. It also catches whoever runs off the lower end of the heap.
+//! - *Alignment.* The kernel aligns to pages only. So the mapping is made one alignment too long,
+//!   and both ends are cut off. Trying addresses until one fits would race with other threads.
+//! - *Uncommit* is `MADV_DONTNEED`, then removal of the access. Mapping fresh pages over the range
+//!   would do both in one call, but it would lose the advice for huge pages and the name. The
+//!   price: with `vm.overcommit_memory=2` the pages stay counted as committed until the reservation
+//!   is dropped.
+//! - *Name.* `PR_SET_VMA_ANON_NAME` is an option of the kernel's build. So one inaccessible page of
+//!   an empty memory file lies directly below the range, and `/proc/self/maps` shows
+//!   `/memfd:allotment-<name>` on every kernel. An access that runs off the lower end of the heap
+//!   faults on this page.
 //!
-//! Which parts are committed is not recorded here: the region table knows, and a second book could only
-//! disagree.
+//! The reservation does not record which parts are committed. The region table does, and a second
+//! record could only disagree.
 
 use std::ptr::NonNull;
 
@@ -23,9 +26,9 @@ use super::{linux, page_size};
 
 /// A reserved range of addresses; dropping it unmaps all of it.
 ///
-/// All methods take `&self` and may be called from several threads at once; the kernel orders calls on the
-/// same pages. Pointers into the range are raw: whoever dereferences one vouches that its pages are
-/// committed.
+/// All methods take `&self`, and several threads may call them at once; the kernel orders calls on
+/// the same pages. Pointers into the range are raw: code that dereferences one vouches that its
+/// pages are committed.
 ///
 /// # Examples
 /// ```
@@ -35,7 +38,7 @@ use super::{linux, page_size};
 /// let range = Reservation::reserve(64 << 20, 2 << 20, "example")?;
 /// assert_eq!(range.base().addr() % (2 << 20), 0);
 /// range.commit(0, 1 << 20)?;
-/// // SAFETY: the first MiB is committed and nobody else has the range.
+/// // SAFETY: the first MiB is committed and no other code has the range.
 /// unsafe { range.base().write(1) };
 /// range.uncommit(0, 1 << 20)?;
 /// # Ok(()) }
@@ -50,23 +53,24 @@ pub struct Reservation {
     labelled: bool,
 }
 
-// SAFETY: the value owns a range of addresses, not memory of one thread; no method reads or writes through it
-// except `pretouch`, which changes no contents.
+// SAFETY: the value owns a range of addresses, not memory of one thread. No method reads or writes
+// through it except `pretouch`, which changes no contents.
 unsafe impl Send for Reservation {}
 // SAFETY: as above; every method is a system call that the kernel serialises.
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Reserves `bytes`, rounded up to whole pages, at a multiple of `alignment` bytes. Nothing is committed.
+    /// Reserves `bytes`, rounded up to whole pages, at a multiple of `alignment` bytes. Nothing is
+    /// committed.
     ///
     /// `alignment` is a power of two; below the page size it means the page size. `name` shows in
-    /// `/proc/self/maps` as `allotment-<name>`: its first 64 characters, with `-` for each that is not an
-    /// ASCII letter or digit, `.`, `_` or `-`. Where the kernel has no name to give (no file descriptor left,
-    /// say) the range stays unnamed.
+    /// `/proc/self/maps` as `allotment-<name>`: its first 64 characters, with `-` for each that is
+    /// not an ASCII letter or digit, `.`, `_` or `-`. If the kernel cannot name the range (no file
+    /// descriptor left, say), it stays unnamed.
     ///
     /// # Errors
-    /// [`MemoryError::Empty`], [`MemoryError::Alignment`] and [`MemoryError::TooLarge`] for requests that can
-    /// never be met; [`MemoryError::Reserve`] if the kernel refuses.
+    /// [`MemoryError::Empty`], [`MemoryError::Alignment`] and [`MemoryError::TooLarge`] for
+    /// requests that can never be met; [`MemoryError::Reserve`] if the kernel refuses.
     pub fn reserve(bytes: usize, alignment: usize, name: &str) -> Result<Reservation, MemoryError> {
         let page = page_size();
         if bytes == 0 {
@@ -78,8 +82,8 @@ impl Reservation {
         let too_large = MemoryError::TooLarge { bytes, alignment };
         let alignment = alignment.max(page);
         let Some(bytes) = bytes.checked_next_multiple_of(page) else { return Err(too_large) };
-        // The label and the aligned base fit into one alignment: start + page rounds up to start + alignment
-        // at most.
+        // The label and the aligned base fit into one alignment: start + page rounds up to start +
+        // alignment at most.
         let Some(span) = bytes.checked_add(alignment).filter(|&span| span <= ADDRESS_SPACE_BYTES) else {
             return Err(too_large);
         };
@@ -91,8 +95,8 @@ impl Reservation {
         let end = base.wrapping_add(bytes);
         let head = label.addr() - start.addr();
         let tail = start.addr() + span - end.addr();
-        // The tail first: should a cut fail, everything from `start` on is still ours up to the cut.
-        // SAFETY: head and tail are the ends of the fresh mapping, unknown to anybody else.
+        // The tail goes first: if a cut fails, everything from `start` up to the cut is still ours.
+        // SAFETY: head and tail are the ends of the fresh mapping, and no other code knows them.
         unsafe { linux::unmap(end, tail) }.map_err(|errno| {
             // SAFETY: a refused cut leaves the fresh mapping whole.
             let _ = unsafe { linux::unmap(start, span) };
@@ -106,10 +110,12 @@ impl Reservation {
         })?;
 
         let name = linux::mapping_name(name);
-        // SAFETY: the label page is part of the fresh mapping and outside the range handed out. Should the
-        // kernel fail halfway, the page may be unmapped and somebody else's: then it is never touched again.
+        // SAFETY: the label page is part of the fresh mapping and outside the range handed out. If
+        // the kernel fails halfway, the page may be unmapped and then mapped by other code: in that
+        // case it is never touched again.
         let labelled = unsafe { linux::map_label(label, page, &name) }.is_ok();
-        // Best effort by nature: many kernels are built without it, and the label page is there.
+        // A failure is ignored: many kernels are built without this call, and the label page is
+        // there.
         let _ = linux::name_range(base, bytes, &name);
         // SAFETY: `base` lies inside a mapping, and no mapping includes address 0.
         let base = unsafe { NonNull::new_unchecked(base) };
@@ -134,14 +140,15 @@ impl Reservation {
         addr.wrapping_sub(self.base.addr().get()) < self.bytes
     }
 
-    /// Makes the `bytes` at `offset` readable and writable. What is committed already stays as it is; the
+    /// Makes the `bytes` at `offset` readable and writable. Committed parts stay as they are; the
     /// rest reads zero.
     ///
     /// No memory is used before the first write to a page; see [`pretouch`](Self::pretouch).
     ///
     /// # Errors
-    /// [`MemoryError::Misaligned`] unless both are multiples of the page size, [`MemoryError::OutOfRange`] if
-    /// the range leaves the reservation, [`MemoryError::Refused`] if the kernel refuses.
+    /// [`MemoryError::Misaligned`] unless both are multiples of the page size,
+    /// [`MemoryError::OutOfRange`] if the range leaves the reservation, [`MemoryError::Refused`] if
+    /// the kernel refuses.
     pub fn commit(&self, offset: usize, bytes: usize) -> Result<(), MemoryError> {
         let start = self.check(Operation::Commit, offset, bytes)?;
         // SAFETY: `check` put the page-aligned range inside the reservation.
@@ -149,39 +156,39 @@ impl Reservation {
             .map_err(|errno| self.refused(Operation::Commit, offset, bytes, errno))
     }
 
-    /// Gives the memory of the `bytes` at `offset` back and makes every access to them a fault. After a later
-    /// [`commit`](Self::commit) they read zero.
+    /// Gives the memory of the `bytes` at `offset` back and makes every access to them a fault.
+    /// After a later [`commit`](Self::commit) they read zero.
     ///
-    /// Nobody may use the range meanwhile: another thread that writes into it dies of `SIGSEGV`, or its
+    /// No thread may use the range meanwhile: a thread that writes into it gets `SIGSEGV`, or its
     /// writes are lost. On an error the range is still accessible.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn uncommit(&self, offset: usize, bytes: usize) -> Result<(), MemoryError> {
         let start = self.check(Operation::Uncommit, offset, bytes)?;
-        // Memory first: if access were taken first and the second step failed, a later commit would show old
-        // bytes.
-        // SAFETY: `check` put the page-aligned range inside the reservation, a private anonymous mapping.
-        // References into it are made by the layers above, in unsafe code that vouches for the pages being
-        // committed.
+        // The memory goes first: if access went first and the second step failed, a later commit
+        // would show old bytes.
+        // SAFETY: `check` put the page-aligned range inside the reservation, a private anonymous
+        // mapping. The layers above make references into it, in unsafe code that vouches for the
+        // pages being committed.
         unsafe { linux::discard(start, bytes).and_then(|()| linux::forbid_access(start, bytes)) }
             .map_err(|errno| self.refused(Operation::Uncommit, offset, bytes, errno))
     }
 
-    /// Asks for transparent huge pages for the whole range, committed or not, once and for all.
+    /// Asks once for transparent huge pages for the whole range, committed or not.
     ///
-    /// It matters where the kernel's mode is
+    /// The advice matters if the kernel's mode is
     /// [`TransparentHugePages::Madvise`](super::TransparentHugePages::Madvise).
     ///
     /// # Errors
-    /// [`MemoryError::Refused`], usually because the kernel is built without them.
+    /// [`MemoryError::Refused`], usually because the kernel is built without huge pages.
     pub fn advise_huge_pages(&self) -> Result<(), MemoryError> {
         // SAFETY: the range is the reservation itself.
         unsafe { linux::advise_huge_pages(self.base(), self.bytes) }
             .map_err(|errno| self.refused(Operation::AdviseHugePages, 0, self.bytes, errno))
     }
 
-    /// The first address of a page-aligned range inside the reservation, or what is wrong with the range.
+    /// The first address of a page-aligned range inside the reservation, or the error in the range.
     pub(super) fn check(
         &self,
         operation: Operation,
@@ -198,7 +205,7 @@ impl Reservation {
         }
     }
 
-    /// The kernel's refusal in our words.
+    /// The kernel's refusal as an error of this layer.
     pub(super) fn refused(
         &self,
         operation: Operation,
@@ -214,8 +221,8 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let label = if self.labelled { page_size() } else { 0 };
-        // SAFETY: the range and, if `labelled`, the page below it belong to this value, and it is gone now.
-        // Nothing can be done about a failure; the addresses are lost then, and nothing else.
+        // SAFETY: the range and, if `labelled`, the page below it belong to this value, which is
+        // gone now. A failure cannot be handled; only the addresses are lost then.
         let _ = unsafe { linux::unmap(self.base().wrapping_sub(label), self.bytes + label) };
     }
 }

@@ -1,4 +1,5 @@
-//! Tests of the reservation against the kernel's own account, `/proc/self/maps` and `/proc/self/smaps`.
+//! Tests of the reservation against the kernel's own account, `/proc/self/maps` and
+//! `/proc/self/smaps`.
 
 use std::fs;
 use std::ops::Range;
@@ -42,8 +43,8 @@ fn accounts(range: &Reservation, key: &str) -> Vec<String> {
     found
 }
 
-/// Bytes of the reservation that memory stands behind. Its last page must be uncommitted, for otherwise the
-/// kernel may count a neighbour in.
+/// Bytes of the reservation that are backed by memory. Its last page must be uncommitted, for
+/// otherwise the kernel may count a neighbour in.
 pub(in super::super) fn resident_bytes(range: &Reservation) -> usize {
     let kib = |text: String| text.trim_end_matches(" kB").parse::<usize>().unwrap();
     accounts(range, "Rss:").into_iter().map(|text| kib(text) * 1024).sum()
@@ -226,7 +227,7 @@ fn threads_may_commit_and_uncommit_at_once() {
     assert_eq!(accessible_pages(&range), [false; 64]);
 }
 
-/// What a test does to a range of pages.
+/// An operation of the test on a range of pages.
 #[derive(Clone, Debug)]
 enum Step {
     Commit(Range<usize>),
@@ -273,8 +274,8 @@ proptest! {
                 }
                 Step::Write(pages, value) => {
                     for page in pages.filter(|&page| model[page].is_some()).collect::<Vec<_>>() {
-                        // SAFETY: the page is committed: the kernel agreed with the model after the last
-                        // step.
+                        // SAFETY: the page is committed: the kernel agreed with the model after the
+                        // last step.
                         unsafe { at(page).write(value) };
                         model[page] = Some(value);
                     }

@@ -1,8 +1,9 @@
 //! Lines on standard error, without a lock.
 //!
-//! A child of `fork()` has the locks of its parent's threads, and none of these threads. `eprintln!` takes the lock of
-//! the standard library's standard error, so in such a child it may wait for ever. A line is one `write` here, so
-//! lines of several threads do not mix. An error of the descriptor is ignored, as there is nobody to tell.
+//! A child of `fork()` inherits the locks of its parent's threads, but not the threads. `eprintln!`
+//! takes the lock of standard error in `std`, so in such a child it may block forever. Here a line
+//! is one `write`, so lines of several threads do not mix. Errors of the descriptor are ignored, as
+//! there is no way to report them.
 
 use super::linux::write_to_standard_error;
 use std::fmt;
@@ -14,7 +15,7 @@ pub(crate) fn tell(line: fmt::Arguments<'_>) {
     write_to_standard_error(text.as_bytes());
 }
 
-/// Writes a line, behind the library's name, and ends the process.
+/// Writes a line, prefixed with the library's name, and aborts the process.
 #[cold]
 pub(crate) fn abort_because(why: fmt::Arguments<'_>) -> ! {
     tell(format_args!("allotment: {why}"));

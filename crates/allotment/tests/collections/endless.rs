@@ -1,5 +1,6 @@
-//! Every operation ends, whatever a key's hash and equality do, and whatever other threads do to the collection meanwhile.
-//! Wrong answers are allowed; panics that the program did not ask for, broken heaps and loops without end are not.
+//! Every operation ends, whatever a key's hash and equality do, and whatever other threads do to
+//! the collection meanwhile. Wrong answers are allowed; panics that the program did not ask for,
+//! broken heaps and loops without end are not.
 
 use super::heap;
 use allotment::{
@@ -20,7 +21,7 @@ struct Evil {
 
 type EvilMap = Map<Evil, Unboxed<u32>>;
 
-/// What a callback does each time it is called.
+/// The action of a callback at each call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mischief {
     Nothing,
@@ -28,7 +29,7 @@ enum Mischief {
     Clear,
     /// Takes the first key out, by another key than the one it is called for.
     RemoveFirst,
-    /// Takes out what it is called for.
+    /// Removes the key for which it is called.
     RemoveThis,
     /// Looks into the map.
     Look,
@@ -62,7 +63,7 @@ thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Does what is set; which it was.
+/// Does the action that is set. Returns that action.
 fn commit(mu: &Mutator<'_>, key: Gc<'_, Evil>, which: impl FnOnce(&Setting) -> Mischief) -> Mischief {
     let Some(setting) = SETTING.with_borrow(Clone::clone).filter(|_| !WITHIN.get()) else { return Nothing };
     let (mischief, map) = (which(&setting), setting.map.get(mu));

@@ -13,7 +13,7 @@ enum Val<'g> {
     Text(Gc<'g, Str>),
 }
 
-/// What the model has for it.
+/// The model's text for it.
 fn shown(value: Val<'_>) -> String {
     match value {
         Val::Nil => "nil".into(),
@@ -132,7 +132,7 @@ fn a_list_is_a_vec() {
     });
 }
 
-/// What was taken out is not kept alive by the room it had.
+/// A removed element is not kept alive by its former place.
 #[test]
 fn what_is_taken_out_of_a_list_dies() {
     super::heap("")

@@ -1,5 +1,5 @@
-//! The collections against the standard library's, under a collector that moves everything at any allocation, and where
-//! memory ends.
+//! The collections against those of the standard library, under a collector that moves all objects
+//! at any allocation, and at the end of memory.
 #![forbid(unsafe_code)]
 
 mod endless;

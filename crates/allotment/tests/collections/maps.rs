@@ -82,7 +82,7 @@ impl Sample for Clumsy {
 enum Step {
     Insert(u8, u32),
     Remove(u8),
-    /// Removes what leaves no remainder while iterating.
+    /// Removes the keys that leave no remainder, during an iteration.
     RemoveSome(u8),
     Clear,
     Reserve(usize),
@@ -203,7 +203,7 @@ fn a_map_by_a_type_of_the_user_whose_hashes_collide_is_a_map() {
     is_a_map::<Clumsy>();
 }
 
-/// Any object, or a number: what an interpreter compares with `eq`.
+/// Any object, or a number: the values that an interpreter compares with `eq`.
 #[derive(Clone, Copy, Word)]
 #[word(Value)]
 enum Val<'g> {
@@ -299,7 +299,8 @@ fn removed_entries_make_room() {
         .unwrap();
 }
 
-/// A key or value that was taken out is not kept alive by the room it had, also when others were moved into that.
+/// A removed key or value is not kept alive by its former place, even if other entries were moved
+/// there.
 #[test]
 fn what_is_taken_out_of_a_map_dies() {
     super::heap("")
@@ -327,7 +328,8 @@ fn what_is_taken_out_of_a_map_dies() {
                 weak.push((WeakRoot::new(mu, key.get(mu)), WeakRoot::new(mu, value.get(mu))));
             }
             assert_eq!((map.get(mu).capacity(mu), by_identity.get(mu).capacity(mu)), (12, 12));
-            // Those at the end go, and the one before them, which was moved and whose old place nobody took.
+            // Removes the entries at the end, and the one before them, which was moved and whose
+            // old place is still free.
             for (key, _) in map.get(mu).iter(mu).rev().take(5) {
                 assert!(
                     map.get(mu).remove(mu, key).is_some() && by_identity.get(mu).remove(mu, key).is_some()

@@ -7,8 +7,8 @@ use allotment::{
     Str, Unboxed, alloc, pass, root,
 };
 
-/// Runs a program with no memory for its first allocation, its second, and so on until it has enough; in how many runs
-/// memory ended.
+/// Runs a program with no memory for its first allocation, its second, and so on until it has
+/// enough. Returns the number of runs in which memory ended.
 fn at_every_allocation(program: impl Fn(&mut Mutator<'_>) -> bool) -> usize {
     for allocation in 1..500 {
         let heap = heap(&format!("ZealOutOfMemory={allocation},ZealInterval=2,+ZealMove"));

@@ -1,4 +1,5 @@
-//! Programs that break the rules of a collection: wrong answers are allowed, panics and broken heaps are not.
+//! Programs that break the rules of a collection: wrong answers are allowed, panics and broken
+//! heaps are not.
 
 use super::heap;
 use allotment::{

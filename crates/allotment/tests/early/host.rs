@@ -28,5 +28,5 @@ pub fn lent<R>(body: impl FnOnce(&mut Mutator<'_>) -> R) -> Option<R> {
 pub static CALL: Mutex<Option<fn(&mut Mutator<'_>)>> = Mutex::new(None);
 pub static CALLED: Condvar = Condvar::new();
 
-/// What plugins keep.
+/// The roots that plugins keep.
 pub static KEPT: Mutex<Vec<Root<Any>>> = Mutex::new(Vec::new());

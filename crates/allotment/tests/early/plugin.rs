@@ -1,5 +1,5 @@
-//! A plugin whose constructor runs before the initialisers of its types, and allocates with a mutator that was there
-//! before it.
+//! A plugin whose constructor runs before the initialisers of its types, and allocates with a
+//! mutator that existed before it.
 
 use allotment::{Field, Mutator, NewStr, Object, Root, Str, Word, alloc, root};
 
@@ -72,7 +72,7 @@ extern "C" fn early() {
 #[unsafe(link_section = ".init_array.00000")]
 static EARLY: extern "C" fn() = early;
 
-/// Reads what the constructor kept.
+/// Reads the objects that the constructor kept.
 #[unsafe(no_mangle)]
 pub extern "C" fn check() {
     host::lent(|mu| {

@@ -1,4 +1,5 @@
-//! A program that loads plugins while its threads allocate; with types and an early constructor of its own.
+//! A program that loads plugins while its threads allocate; with types and an early constructor of
+//! its own.
 
 use allotment::{Heap, NewStr, Object, Str, alloc, root};
 use std::ffi::{CString, c_char, c_int, c_void};

@@ -1,7 +1,7 @@
-//! What the tests of forks share: processes in which they fork, and work for a heap.
+//! The common parts of the fork tests: processes in which they fork, and work for a heap.
 //!
-//! Each test runs itself again in a process of its own, where no other test has threads, and forks there. An alarm
-//! ends what hangs, and the test sees the signal.
+//! Each test runs itself again in a process of its own, where no other test has threads, and forks
+//! there. An alarm ends a test that hangs, and the test sees the signal.
 #![allow(dead_code)]
 
 use allotment::Mutator;
@@ -25,7 +25,7 @@ pub(crate) const CHILD: &str = "ALLOTMENT_TEST_CHILD";
 /// Seconds until something hangs, and not just waits for a CPU.
 pub(crate) const HANGS: u32 = 120;
 
-/// What a process that aborts dies of.
+/// The signal that ends a process that aborts.
 pub(crate) const ABORT: i32 = 6;
 
 /// How a child ended.
@@ -38,7 +38,7 @@ pub(crate) struct End {
 pub(crate) const WELL: End = End { signal: 0, code: 0 };
 pub(crate) const ABORTED: End = End { signal: ABORT, code: 0 };
 
-/// Runs `test` in a process of its own, and says what that printed.
+/// Runs `test` in a process of its own. Returns its output.
 pub(crate) fn alone(name: &str, test: impl FnOnce()) -> Option<String> {
     if std::env::var_os(CHILD).is_some() {
         // SAFETY: it only sets a timer.
@@ -174,7 +174,8 @@ pub(crate) fn blocks(heap: &Heap, begin: Sender<()>, end: Receiver<()>) {
     .expect("attached");
 }
 
-/// Runs `body` while another thread, which no heap knows, holds the lock of this process's standard error.
+/// Runs `body` while another thread, which no heap knows, holds the lock of this process's standard
+/// error.
 pub(crate) fn beside_a_writer(body: impl FnOnce()) {
     thread::scope(|scope| {
         let (begin, begun) = channel();

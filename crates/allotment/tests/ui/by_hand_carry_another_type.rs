@@ -1,4 +1,4 @@
-// carry (what is traced is another type)
+// carry (the traced type is another)
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -1,4 +1,4 @@
-// E0308 (what it assumes is asked where it is used)
+// E0308 (its assumption is checked at its use)
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -1,4 +1,4 @@
-// macro (a field that nobody traces)
+// macro (an untraced field)
 // says: pattern requires `..`
 #![forbid(unsafe_code)]
 use allotment::*;

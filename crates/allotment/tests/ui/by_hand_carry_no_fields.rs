@@ -1,4 +1,4 @@
-// macro (fields that nobody traces)
+// macro (untraced fields)
 // says: pattern requires `..`
 #![forbid(unsafe_code)]
 use allotment::*;

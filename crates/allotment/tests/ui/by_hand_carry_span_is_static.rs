@@ -1,4 +1,4 @@
-// lifetime (a span that is for ever)
+// lifetime (a static span)
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -1,4 +1,4 @@
-// carry (a pointer for ever)
+// carry (a static pointer)
 #![forbid(unsafe_code)]
 use allotment::*;
 

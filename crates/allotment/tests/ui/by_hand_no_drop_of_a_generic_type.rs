@@ -1,4 +1,4 @@
-// E0283 (what the derives rest on, without the implementation that has the better message)
+// E0283 (the basis of the derives, without the implementation that has the better message)
 // says: HasNoDrop
 #![forbid(unsafe_code)]
 

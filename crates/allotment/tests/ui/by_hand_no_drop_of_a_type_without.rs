@@ -1,4 +1,4 @@
-// compiles: what has drop glue may be carried, if it does not implement `Drop` itself
+// compiles: a type with drop glue may be carried if it does not implement `Drop` itself
 #![forbid(unsafe_code)]
 
 struct Holder<T>(T, String);

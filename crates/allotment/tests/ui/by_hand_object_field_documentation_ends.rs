@@ -1,4 +1,4 @@
-// macro (a field behind the documentation, that nobody traces)
+// macro (an untraced field behind the documentation)
 // says: no rules expected
 #![forbid(unsafe_code)]
 use allotment::*;

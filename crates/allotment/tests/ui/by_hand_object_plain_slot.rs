@@ -1,4 +1,4 @@
-// E0277 (a slot that nobody would trace)
+// E0277 (a slot that would not be traced)
 // says: cannot be a plain field of an object
 #![forbid(unsafe_code)]
 use allotment::*;

@@ -1,4 +1,4 @@
-// lifetime (`decode` would make a pointer for ever)
+// lifetime (`decode` would make a static pointer)
 #![forbid(unsafe_code)]
 use allotment::*;
 

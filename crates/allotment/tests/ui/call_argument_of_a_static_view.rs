@@ -1,4 +1,4 @@
-// E0502 (the function wants a reference for ever)
+// E0502 (the function wants a static reference)
 #![forbid(unsafe_code)]
 use allotment::*;
 

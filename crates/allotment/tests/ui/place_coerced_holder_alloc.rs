@@ -1,4 +1,4 @@
-// E0277 (what dereferences to a `&mut` is no `&mut`: its `deref_mut` collects between erase and restore)
+// E0277 (a type that derefs to `&mut` is no `&mut`: its `deref_mut` collects before the restore)
 // says: a macro does not take a mutator out of a `Evil
 #![forbid(unsafe_code)]
 use allotment::*;

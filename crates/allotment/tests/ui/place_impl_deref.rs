@@ -1,4 +1,4 @@
-// E0283 (whatever dereferences)
+// E0283 (any type with a `Deref`)
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -1,4 +1,4 @@
-// compiles: variables, fields, tuples, raw names, names that a macro writes, closures, generic holders
+// compiles: variables, fields, tuples, raw names, names from a macro, closures, generic holders
 #![forbid(unsafe_code)]
 use allotment::*;
 

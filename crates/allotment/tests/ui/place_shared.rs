@@ -1,4 +1,4 @@
-// E0277 (nobody allocates through a `&`)
+// E0277 (no allocation through a `&`)
 // says: a macro does not take a mutator out of
 #![forbid(unsafe_code)]
 use allotment::*;

@@ -1,4 +1,4 @@
-// compiles: what is done with the result of a call, before it is rebound
+// compiles: operations on the result of a call, before it is rebound
 #![forbid(unsafe_code)]
 use allotment::*;
 

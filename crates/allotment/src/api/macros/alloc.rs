@@ -2,10 +2,11 @@
 
 /// Allocates: `alloc!(mu, NewNode { .. })` is a `Result<Gc<Node>, OutOfMemory>`.
 ///
-/// A safepoint, so bare pointers end here, but for those in the initialiser and in the list of live variables:
-/// `alloc!(mu, [x, y] => NewNode { .. })` keeps up to 16 `let mut` variables. The list is written to memory
-/// on the slow path only: it is the stack map of this call, and leaving out a variable that is used later is error E0502
-/// (see `docs/E0502.md` in the repository).
+/// The call is a safepoint, so bare pointers end here. Those in the initialiser and in the list of
+/// live variables survive: `alloc!(mu, [x, y] => NewNode { .. })` keeps up to 16 `let mut`
+/// variables. Only the slow path writes the list to memory. The list is the stack map of this call:
+/// a variable that is left out and used later is error E0502 (see `docs/E0502.md` in the
+/// repository).
 ///
 /// The mutator is a variable, or a field of a `&mut` such as `self.mu`.
 ///
@@ -49,8 +50,8 @@ macro_rules! alloc {
 macro_rules! __alloc {
     ([$($mu:tt)+] [$($live:ident)*] $new:expr) => {{
         let __al_new = $crate::rt::initialiser($new);
-        // SAFETY: good now, and nothing happens before it is restored. `__exact!` sees that no
-        // code of the user reaches the mutator.
+        // SAFETY: good now, and nothing happens before it is restored. `__exact!` checks that no
+        // user code reaches the mutator.
         let __al_new = unsafe { $crate::rt::erase(__al_new) };
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
@@ -67,7 +68,7 @@ macro_rules! __alloc {
                 let __al_live = unsafe { $crate::rt::erase(__al_live) };
                 let mut __al_kept = $crate::rt::core::mem::MaybeUninit::uninit();
                 let __al_mutator = &mut *$($mu)+;
-                // SAFETY: erased just above; what comes back is restored next.
+                // SAFETY: erased just above; the results are restored next.
                 let __al_object = unsafe {
                     $crate::rt::alloc_slow(__al_mutator, __al_new, __al_live, &mut __al_kept)
                 };

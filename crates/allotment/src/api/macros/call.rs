@@ -1,10 +1,11 @@
 //! `call!` and `enter!`.
 
-/// Calls a function that takes bare arguments and may collect, without making roots:
-/// `call!(mu, f(a, b))`. What follows the call comes before the rebinding of the result:
-/// `call!(mu, f(a, b)?)`, `call!(mu, f(a, b).unwrap())`.
+/// Calls a function that takes bare arguments and may collect, without making roots: `call!(mu,
+/// f(a, b))`. Operations behind the call run before the result is rebound: `call!(mu, f(a, b)?)`,
+/// `call!(mu, f(a, b).unwrap())`.
 ///
-/// The function takes one [`Call`](crate::Call) and opens it with [`enter!`](crate::enter). [`pass!`](crate::pass) is simpler.
+/// The function takes one [`Call`](crate::Call) and opens it with [`enter!`](crate::enter).
+/// [`pass!`](crate::pass) is simpler.
 ///
 /// ```
 /// use allotment::{Call, Gc, Heap, NewStr, OutOfMemory, Str, alloc, call, enter};
@@ -41,7 +42,7 @@ macro_rules! __call {
     ([$($mu:tt)+] [$($callee:tt)+] ($($argument:expr),* $(,)?) [$($after:tt)*]) => {{
         let __al_arguments = ($($argument,)*);
         // SAFETY: good now, and nothing happens before the call holds them and the mutator:
-        // `__exact!` sees to that.
+        // `__exact!` checks this.
         let __al_arguments = unsafe { $crate::rt::arguments(__al_arguments) };
         $crate::__exact!($($mu)+);
         let __al_mutator = &mut *$($mu)+;
@@ -60,8 +61,8 @@ macro_rules! __call {
     };
 }
 
-/// Opens a [`Call`](crate::Call): `enter!(call => mu, (a, b));` declares the mutator and the arguments.
-/// [`call!`](crate::call) shows both.
+/// Opens a [`Call`](crate::Call): `enter!(call => mu, (a, b));` declares the mutator and the
+/// arguments. The example at [`call!`](crate::call) uses both.
 #[macro_export]
 macro_rules! enter {
     ($call:ident => $mu:ident, $arguments:pat) => {

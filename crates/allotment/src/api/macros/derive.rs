@@ -1,33 +1,33 @@
-//! What the derives expand to.
+//! The expansion of the derives.
 //!
-//! A derive is a procedural macro and has no `$crate`: a name of the user could catch what it
-//! writes. So a derive writes one call of a macro here, with the parts of the type sorted, and the
-//! macro writes everything unsafe.
+//! A derive is a procedural macro and has no `$crate`, so a name of the user could capture a name
+//! in its output. A derive therefore writes one call of a macro here, with the parts of the type
+//! sorted, and that macro writes all unsafe code.
 //!
-//! Anybody can call these macros by hand, in code that forbids `unsafe`. So they trust nothing:
+//! Code that forbids `unsafe` can call these macros by hand. So the macros trust nothing:
 //!
-//! - Each macro is one rule. It writes what is unsafe and all that makes it sound, so that nobody
-//!   calls one part alone.
+//! - Each macro is one rule. It writes the unsafe code and all that makes this code sound, so that
+//!   no part can be called alone.
 //! - Each part of the type is a fragment (`ident`, `ty`, `path`, `vis`, `lifetime`, `literal`). No
-//!   token of the caller ends the item that it stands in, and none is an attribute that takes an
-//!   item away. `__object_layout!` takes the attribute `repr` and writes nothing unsafe.
-//! - A fragment has the same tokens at each use, and not always the same type: an expression in it
-//!   (`Sel<{ include_bytes!("one")[0] }>`, a procedural macro that counts) expands at each use anew.
-//!   So nothing unsafe rests on two expansions of one fragment being equal. A name and a lifetime
-//!   do not expand. The macros put types together from the names of the type and of its parameters.
-//! - The checks ask the fields of that type, each by name, and a pattern without `..` sees that no
-//!   field is left out. What is unsafe takes its types from the fields too. A type that the derive
+//!   token of the caller ends the item around it, and none is an attribute that removes an item.
+//!   `__object_layout!` takes the attribute `repr` and writes nothing unsafe.
+//! - A fragment has the same tokens at each use, but not always the same type: an expression in it
+//!   (`Sel<{ include_bytes!("one")[0] }>`, a procedural macro that counts) expands anew at each
+//!   use. So nothing unsafe relies on two equal expansions of one fragment. A name and a lifetime
+//!   do not expand. The macros build types from the names of the type and of its parameters.
+//! - The checks ask the fields of that type, each by name, and a pattern without `..` ensures that
+//!   no field is left out. Unsafe code takes its types from the fields, too. A type that the derive
 //!   names is only compared with a field.
 //! - A check is a method of the implementation that it justifies, so that one `where` clause serves
-//!   both. A false predicate may make a check pass: the implementation is then of no use.
-//!   Refused: a function beside it, whose clause would expand anew.
-//! - `rt::invariant` tells the type of a field from a raw pointer to it, in a statement of its own.
+//!   both. A false predicate may make a check pass, but then the implementation is of no use.
+//!   Refused: a separate function, whose clause would expand anew.
+//! - `rt::invariant` gets the type of a field from a raw pointer to it, in a statement of its own.
 //!   So nothing is coerced, and no `Deref` of the user makes two types equal.
 //!
 //! A predicate of a `where` clause has one bound: `{type [lifetimes] type: is Trait,}`, or `maybe
 //! Sized,`, or `outlives 'a`. A predicate of a lifetime is `{lifetime 'a: outlives 'b}`.
 
-/// Behind `#[derive(Object)]`.
+/// The implementation of `#[derive(Object)]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object {
@@ -92,7 +92,7 @@ macro_rules! __object {
                 $crate::rt::core::option::Option::None,
             );
 
-            // The message for a `Drop`. `__al_fields` is what forbids it.
+            // The message for a `Drop`. `__al_fields` is the code that forbids it.
             impl<$($own,)? $($t,)*> $crate::rt::MustNotImplDrop for $new<$($own,)? $($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -100,8 +100,8 @@ macro_rules! __object {
             {
             }
 
-            // SAFETY: the object is a struct behind its header, and only `write` below makes one.
-            // Whoever calls that has the initialiser's `Carry`, where `__al_fields` sees that each
+            // SAFETY: the object is a struct behind its header, and only `write` below makes one. A
+            // caller of `write` has the initialiser's `Carry`, where `__al_fields` checks that each
             // field of the object is a slot, or `PlainData` without drop glue. `write` asserts
             // size, alignment, and that nothing is dropped.
             unsafe impl<$($t,)*> $crate::Object for $object<$($t,)*>
@@ -120,7 +120,7 @@ macro_rules! __object {
             }
 
             $(
-                // SAFETY: the static is the shape of this type alone. `__al_fields` sees that
+                // SAFETY: the static is the shape of this type alone. `__al_fields` checks that
                 // `$single` is the object; a type with parameters would not compile there.
                 unsafe impl $crate::Downcast for $single {
                     #[inline(always)]
@@ -130,9 +130,9 @@ macro_rules! __object {
                 }
             )?
 
-            // SAFETY: `__al_fields` sees every field of the initialiser: a bare value for the span,
-            // which at another span is the value for that, or data of the object's type, without
-            // lifetimes. `trace` visits the bare values. Nobody implements `Drop`.
+            // SAFETY: `__al_fields` checks every field of the initialiser. A field is either a bare
+            // value for the span, which at another span is the value for that span, or data of the
+            // object's type, without lifetimes. `trace` visits the bare values. There is no `Drop`.
             unsafe impl<$($own,)? $($t,)*> $crate::Carry for $new<$($own,)? $($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -166,7 +166,7 @@ macro_rules! __object {
                             );
                         )?
                         $(
-                            // An item of its own: the type mentions no parameter.
+                            // A separate item: the type mentions no parameter.
                             const __AL_PLAIN: $crate::rt::PlainField<$plain_type> =
                                 $crate::rt::PlainField::new($crate::rt::core::concat!(
                                     "field `", $crate::rt::core::stringify!($field), "`: ", $hint
@@ -186,8 +186,9 @@ macro_rules! __object {
 
             // SAFETY: `write` writes the whole struct, by an expression that names every field. Its
             // assertion compares the slots of the shape with those of the struct, wherever the
-            // numbers come from. `__al_object_fields` sees that what `write` puts into a field has
-            // the type for it, so that nothing is coerced and no `Deref` of a user runs.
+            // numbers come from. `__al_object_fields` checks that each value that `write` puts into
+            // a field has the field's type, so that nothing is coerced and no `Deref` of a user
+            // runs.
             unsafe impl<$($own,)? $($t,)*> $crate::New for $new<$($own,)? $($t,)*>
             where
                 $($($wl)? $(for<$($wf),*> $wt)? : $($wo)? $(?$wm)? $($wb)?,)*
@@ -252,7 +253,7 @@ macro_rules! __object {
 }
 
 /// The struct whose layout the shape has: the object itself, or a stand-in for a generic object.
-/// `write` compares what it tells with the object.
+/// `write` compares its layout with that of the object.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object_layout {
@@ -272,7 +273,7 @@ macro_rules! __object_at {
     ([$own:lifetime] $at:lifetime $new:ident [$($t:ident)*]) => { $new<$at, $($t,)*> };
 }
 
-/// One static for a type: that of `Downcast`, if there is one.
+/// The one static of a type: that of `Downcast`, if there is one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object_shape {
@@ -284,7 +285,7 @@ macro_rules! __object_shape {
     };
 }
 
-/// Behind `#[derive(Carry)]`.
+/// The implementation of `#[derive(Carry)]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __carry {
@@ -300,7 +301,7 @@ macro_rules! __carry {
         fields [$({ $field:tt [$field_type:ty] })*]
     ) => {
         const _: () = {
-            // The message for a `Drop`. `__al_fields` is what forbids it.
+            // The message for a `Drop`. `__al_fields` is the code that forbids it.
             impl<$span, $($l,)* $($($t)? $(const $c: $ct)?,)*> $crate::rt::MustNotImplDrop
                 for $name<$span, $($l,)* $($($t)? $($c)?,)*>
             where
@@ -308,9 +309,9 @@ macro_rules! __carry {
             {
             }
 
-            // SAFETY: `__al_fields` sees every field: it is carried, and at another span it is what
-            // `Carry` says, so that nothing but the span is replaced. `trace` visits each. Nobody
-            // implements `Drop`.
+            // SAFETY: `__al_fields` checks every field: it is carried, and at another span it has
+            // the type that `Carry` names, so that only the span is replaced. `trace` visits each.
+            // There is no `Drop`.
             unsafe impl<$span, $($l,)* $($($t)? $(const $c: $ct)?,)*> $crate::Carry
                 for $name<$span, $($l,)* $($($t)? $($c)?,)*>
             where
@@ -341,7 +342,7 @@ macro_rules! __carry {
     };
 }
 
-/// Behind `#[derive(Word)]`.
+/// The implementation of `#[derive(Word)]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __word {
@@ -390,7 +391,7 @@ macro_rules! __word {
                             $($unit_number => $name::$unit,)*
                             // SAFETY: that variant's number.
                             $($immediate_number => $name::$immediate(unsafe { $crate::rt::decode_immediate(__al_bits) }),)*
-                            // SAFETY: there is no other.
+                            // SAFETY: there is no other variant.
                             _ => unsafe { $crate::rt::no_variant(__al_bits) },
                         }
                     } else {
@@ -401,15 +402,16 @@ macro_rules! __word {
                                     $name::$pointer(unsafe { $crate::rt::decode_pointer::<$at, _>(__al_bits) })
                                 }
                             )*
-                            // SAFETY: there is no other.
+                            // SAFETY: there is no other variant.
                             _ => unsafe { $crate::rt::no_variant(__al_bits) },
                         }
                     }
                 }
             }
 
-            // SAFETY: what its pointers hold is for the span; it is `Copy`, so it has no `Drop`. `__al_fields`
-            // sees that this type is the bare value of the word: `$type` above may be another.
+            // SAFETY: its pointers hold references for the span. The type is `Copy`, so it has no
+            // `Drop`. `__al_fields` checks that this type is the bare value of the word: `$type`
+            // above may be another.
             unsafe impl<$at> $crate::Carry for $type {
                 type At<'__al_at> = <$word as $crate::Word>::Of<'__al_at>;
 

@@ -1,14 +1,14 @@
-//! Which call of an expression a macro means: `rebind!(f(mu, x)?.unwrap())`.
+//! The search for the call that a macro means: `rebind!(f(mu, x)?.unwrap())`.
 //!
-//! The macro means the last group of arguments that it can mean, because a receiver may have
-//! arguments too: `all.of(kind).next(mu)`. It never means the argument of a method of `Option` or
-//! `Result`, which are known by name: in `f(mu).unwrap_or(x)` the mutator is not `x`. Nothing here
-//! writes `unsafe`, and no token changes: the macro only groups them.
+//! The macro means the last suitable group of arguments, because a receiver may have arguments too:
+//! `all.of(kind).next(mu)`. It never means the argument of a method of `Option` or `Result`; these
+//! methods are known by name. In `f(mu).unwrap_or(x)` the mutator is not `x`. Nothing here writes
+//! `unsafe`, and no token changes: the macro only groups tokens.
 
-/// `f(mu, x)?.unwrap()` becomes `[f] (mu, x) [?.unwrap()]`, behind what `$then` says: a macro, and
-/// what that macro wants to be told again.
+/// `f(mu, x)?.unwrap()` becomes `[f] (mu, x) [?.unwrap()]`, behind `$then`: the name of a macro,
+/// and the tokens that this macro wants back.
 ///
-/// In mode `any` each group can be meant. In mode `place` the group begins with a mutator: a
+/// In mode `any` each group is suitable. In mode `place` a suitable group begins with a mutator: a
 /// variable, or a field of one. If there is no such group, it is `[]`.
 #[doc(hidden)]
 #[macro_export]
@@ -41,7 +41,7 @@ macro_rules! __find_call {
     ($mode:ident [$macro:ident $($context:tt)*] $done:tt $callee:tt $group:tt $after:tt) => {
         $crate::$macro!($($context)* $callee $group $after)
     };
-    // This group is meant, unless a later one is.
+    // This group is the one meant, unless a later one is suitable.
     (@group any $then:tt [$($done:tt)+] $callee:tt [] $after:tt () $($rest:tt)*) => {
         $crate::__find_call!(any $then [$($done)+ ()] [$($done)+] () [] $($rest)*)
     };
@@ -65,14 +65,14 @@ macro_rules! __find_call {
             [$($done)+] ($holder.$field $(, $($arguments)*)?) [] $($rest)*
         )
     };
-    // This group is not meant.
+    // This group is not suitable.
     (@group $mode:ident $then:tt [$($done:tt)+] $callee:tt $group:tt [$($after:tt)*] $next:tt $($rest:tt)*) => {
         $crate::__find_call!($mode $then [$($done)+ $next] $callee $group [$($after)* $next] $($rest)*)
     };
 }
 
-/// The first group for a method of `Option` or `Result` that takes a value or function, else the
-/// second.
+/// Picks the first group for a method of `Option` or `Result` that takes a value or function, else
+/// the second.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __method_of_results {

@@ -1,10 +1,12 @@
 //! `keep!`.
 
-/// Keeps bare variables good over an expression that may reach a safepoint: `keep!(mu, [a, b] => expression)`.
+/// Keeps bare variables valid over an expression that may reach a safepoint: `keep!(mu, [a, b] =>
+/// expression)`.
 ///
-/// `a` and `b` are `let mut` variables, up to 16, and are updated. In the expression they can be read until its first
-/// safepoint, but not assigned to: what counts is what they hold before. The value is the expression's; if that is a bare
-/// pointer from a function that collects, it wants a `rebind!`.
+/// `a` and `b` are `let mut` variables, up to 16, and are updated. The expression can read them
+/// until its first safepoint, but cannot assign to them: only their values before the expression
+/// count. The macro's value is that of the expression. If that is a bare pointer from a function
+/// that collects, it needs a `rebind!`.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc, keep};
@@ -39,10 +41,10 @@ macro_rules! __keep {
         $crate::__exact!($($mu)+);
         #[allow(unused_imports)]
         use $crate::rt::ShadowMoved as _;
-        // The body sees copies, so that assigning to one is an error and not lost.
+        // The body sees copies, so that an assignment to one is an error and is not lost silently.
         let __al_shadows = ($($crate::rt::Shadow(&$live).__al_shadow(),)*);
         let mut __al_frame = $crate::rt::Frame::save(($($live,)*));
-        // No code of the user runs before the frame is linked: `__exact!` sees to that.
+        // No user code runs before the frame is linked: `__exact!` checks this.
         let __al_span = &*$($mu)+;
         // SAFETY: the frame stays in this block and is unlinked before it is taken.
         let __al_linked = unsafe { $crate::rt::Frame::link(&raw mut __al_frame, __al_span) };

@@ -1,15 +1,21 @@
 //! `pass!`.
 
-/// Calls a function or method that may collect with bare arguments: `pass!(put(mu, env, =name, =value)?)`.
+/// Calls a function or method that may collect with bare arguments: `pass!(put(mu, env, =name,
+/// =value)?)`.
 ///
-/// Each `=` argument is rooted for the call and passed as a [`Local`](crate::Local); the others are passed as they are. The
-/// result is rebound, as by [`rebind!`](crate::rebind). The mutator is the first argument; where it is not, as in a method of the
-/// struct that holds it, it is said first: `pass!(self.mu => self.put(=name)?)`.
+/// Each `=` argument is rooted for the call and passed as a [`Local`](crate::Local); the others are
+/// passed as they are. The result is rebound, as by [`rebind!`](crate::rebind). The mutator is the
+/// first argument. If it is not, as in a method of the struct that holds it, it is named first:
+/// `pass!(self.mu => self.put(=name)?)`.
 ///
 /// ```
 /// use allotment::{Gc, Heap, Local, Mutator, NewStr, OutOfMemory, Str, alloc, pass};
 ///
-/// fn join<'m>(mu: &'m mut Mutator, a: Local<Str>, b: Local<Str>) -> Result<Gc<'m, Str>, OutOfMemory> {
+/// fn join<'m>(
+///     mu: &'m mut Mutator,
+///     a: Local<Str>,
+///     b: Local<Str>,
+/// ) -> Result<Gc<'m, Str>, OutOfMemory> {
 ///     let both = format!("{}{}", a.get(mu), b.get(mu));
 ///     alloc!(mu, NewStr::from(&*both))
 /// }

@@ -1,17 +1,18 @@
 //! `rebind!` and `ret!`.
 
-/// Gives a bare value the span it can have now.
+/// Gives a bare value the span that it can have now.
 ///
-/// A pointer that was returned by a function which took `&'m mut Mutator` holds the mutator exclusively. After
-/// `rebind!` it holds it as any bare pointer does. Also for a bare value that a loop
-/// carried, when it is returned: `Ok(rebind!(mu, list))`. Two forms:
+/// If a function took `&'m mut Mutator` and returned a pointer, that pointer holds the mutator
+/// exclusively. After `rebind!` the pointer holds it as any bare pointer does. The macro also
+/// serves a bare value that a loop carried, when it is returned: `Ok(rebind!(mu, list))`. It has
+/// two forms:
 ///
 /// - `rebind!(mu, value)`: `mu` is a variable, or a field of a `&mut`, and `value` any expression.
 /// - `rebind!(f(mu, x)?)`: the mutator is the first argument of a function or method, and the macro
-///   finds it there. Anything may be done with the result: `rebind!(f(mu).unwrap())`. Where several
-///   groups of arguments begin with a variable, the macro takes the last, but not that of a method
-///   of `Option` or `Result`: in `f(mu).unwrap_or(x)` it takes `mu`. Where that is wrong, the first
-///   form says what is right: `rebind!(mu, f(mu).max(x))`.
+///   finds it there. Any operations may follow: `rebind!(f(mu).unwrap())`. If several groups of
+///   arguments begin with a variable, the macro takes the last, but not that of a method of
+///   `Option` or `Result`: in `f(mu).unwrap_or(x)` it takes `mu`. If that choice is wrong, use the
+///   first form: `rebind!(mu, f(mu).max(x))`.
 ///
 /// ```
 /// use allotment::{Gc, Heap, Mutator, NewStr, OutOfMemory, Str, alloc, rebind};
@@ -49,7 +50,7 @@ macro_rules! rebind {
 macro_rules! __rebind {
     ([$($mu:tt)+] $value:expr) => {{
         let __al_value = $crate::rt::carried($value);
-        // SAFETY: good now, and nothing happens before it is restored: `__exact!` sees to that.
+        // SAFETY: good now, and nothing happens before it is restored: `__exact!` checks this.
         let __al_value = unsafe { $crate::rt::erase(__al_value) };
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
@@ -58,7 +59,7 @@ macro_rules! __rebind {
     }};
 }
 
-/// The mutator is the first argument of the call that was found.
+/// The mutator is the first argument of the call that `find.rs` found.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rebind_call {
@@ -76,16 +77,19 @@ macro_rules! __rebind_call {
     };
 }
 
-/// Returns a bare value from one arm of a function that goes on otherwise: `ret!(mu, Ok(value))` is
+/// Returns a bare value from one arm of a function that otherwise goes on: `ret!(mu, Ok(value))` is
 /// `return rebind!(mu, Ok(value))`.
 ///
-/// A plain `return Ok(value)` makes the value's borrow of the mutator last as long as the caller wants it, in the whole
-/// function, and every later safepoint is error E0502.
+/// With a plain `return Ok(value)`, the value's borrow of the mutator lasts for the caller's
+/// lifetime, throughout the function. Every later safepoint is then error E0502.
 ///
 /// ```
 /// use allotment::{Gc, Heap, Local, Mutator, NewStr, OutOfMemory, Str, alloc, pass, ret};
 ///
-/// fn or_default<'m>(mu: &'m mut Mutator, text: Local<Option<Str>>) -> Result<Gc<'m, Str>, OutOfMemory> {
+/// fn or_default<'m>(
+///     mu: &'m mut Mutator,
+///     text: Local<Option<Str>>,
+/// ) -> Result<Gc<'m, Str>, OutOfMemory> {
 ///     if let Some(text) = text.get(mu) {
 ///         ret!(mu, Ok(text));
 ///     }

@@ -1,9 +1,10 @@
 //! `root!`.
 
-/// Roots values in this block: `root!(mu, name = value)` declares `name`, a [`Local`](crate::Local).
+/// Roots values in this block: `root!(mu, name = value)` declares `name`, a
+/// [`Local`](crate::Local).
 ///
-/// `root!(mu, mut name = value)` declares a [`LocalMut`](crate::LocalMut), which can be set. Several may stand in one list. The
-/// value needs no `rebind!`.
+/// `root!(mu, mut name = value)` declares a [`LocalMut`](crate::LocalMut), which can be set. One
+/// list may contain several. The value needs no `rebind!`.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc, root};
@@ -38,14 +39,14 @@ macro_rules! root {
 macro_rules! __root {
     ([$($mu:tt)+]) => {};
     ([$($mu:tt)+] mut $name:ident = $value:expr $(, $($rest:tt)*)?) => {
-        // A statement of its own: the temporaries of the user's expression are dropped before the
+        // A separate statement: the temporaries of the user's expression are dropped before the
         // span is forgotten.
         let __al_value = $value;
         let __al_cell = $crate::rt::RootCell::new(__al_value);
         $crate::__exact!($($mu)+);
         let __al_span = &*$($mu)+;
         // SAFETY: hygiene hides the cell and its link, so the cell stays here and is unlinked on
-        // the way out. No code of the user ran since it was made: `__exact!` sees to that.
+        // the way out. No user code ran since the cell was made: `__exact!` checks this.
         let __al_linked = unsafe { $crate::rt::RootCell::link(&__al_cell, __al_span) };
         // SAFETY: it is linked for the rest of this block; no other handle is made.
         let mut $name = unsafe { $crate::rt::RootCell::local_mut(&__al_cell) };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An object's number, which also lies in it.
 pub(super) type Number = u64;
 
-/// What a slot holds.
+/// The contents of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// Null or an immediate.
@@ -69,7 +69,7 @@ impl Graph {
         self.nodes.insert(number, Node { kind, length, slots, hash: None });
     }
 
-    /// What is alive if these are.
+    /// The objects that are alive if the given ones are.
     pub(super) fn reachable(&self, from: impl IntoIterator<Item = Number>) -> BTreeSet<Number> {
         let mut pending: Vec<_> = from.into_iter().collect();
         let mut reached = BTreeSet::new();

@@ -77,7 +77,7 @@ fn content(number: Number, index: usize) -> u8 {
     (number as usize * 31 + index) as u8
 }
 
-/// What looks like a slot and is none.
+/// A word that looks like a slot and is none.
 fn decoy(number: Number) -> u64 {
     number << 3 | 8
 }
@@ -121,7 +121,7 @@ impl Program {
         first + chosen % (PLACES.len() - first)
     }
 
-    /// What the model says is alive.
+    /// The number of objects that are alive in the model.
     pub(super) fn alive(&self) -> usize {
         self.graph.reachable(self.strongly_held()).len()
     }
@@ -150,8 +150,8 @@ impl<'t> Thread<'_, '_, 't> {
         self.program.places.get(self.mutator, self.frame, PLACES[place])
     }
 
-    /// Looks at a word of which the model says `value`; what is there, which may be null where it is weak and
-    /// its referent is not held otherwise.
+    /// Checks a word that holds `value` in the model. Returns the actual value, which may be null
+    /// if the word is weak and nothing else holds its referent.
     fn agree(&self, bits: u64, value: Value, weak: bool) -> Value {
         match (value, reference(bits)) {
             (Value::Plain(expected), _) => assert_eq!(bits, expected, "a word that is no reference changed"),
@@ -186,7 +186,7 @@ impl<'t> Thread<'_, '_, 't> {
         }
     }
 
-    /// What a place holds, as heap and model agree.
+    /// The contents of a place, as heap and model agree.
     fn held(&mut self, place: usize) -> (u64, Value) {
         let value = self.program.held.get(&place).copied().unwrap_or(NULL);
         let bits = self.bits(place);
@@ -197,7 +197,7 @@ impl<'t> Thread<'_, '_, 't> {
         (if agreed == NULL { 0 } else { bits }, agreed)
     }
 
-    /// What slot `slot` of an object holds, as heap and model agree.
+    /// The contents of slot `slot` of an object, as heap and model agree.
     fn slot(&mut self, address: usize, number: Number, slot: usize) -> (u64, Value) {
         let node = &self.program.graph.nodes[&number];
         let (kind, value) = (node.kind.slots(node.length)[slot], node.slots[slot]);
@@ -365,11 +365,13 @@ impl<'t> Thread<'_, '_, 't> {
         }
         let slot = slot % node.slots.len();
         node.slots[slot] = value;
-        // SAFETY: a slot of a live object; the reference was followed or made since the last safepoint.
+        // SAFETY: a slot of a live object; the reference was followed or made since the last
+        // safepoint.
         unsafe { self.mutator.store((address + slot_offset(node.kind, slot)) as *mut u64, bits) };
     }
 
-    /// Everything that is held, and what it leads to, is as it was left: each object in one place, with all it holds.
+    /// Checks that every held object, and every object it leads to, is unchanged: each object in
+    /// one place, with all its contents.
     pub(super) fn check(&mut self) {
         let mut addresses = BTreeMap::<Number, usize>::new();
         let mut pending = Vec::new();

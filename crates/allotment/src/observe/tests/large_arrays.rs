@@ -1,5 +1,5 @@
-//! Programs of mixed large arrays, of which nearly all the heap is full: what is free is seldom in
-//! one piece, and has to be brought together.
+//! Programs of mixed large arrays that fill nearly all of the heap. Free memory is then seldom in
+//! one piece and must be brought together.
 
 use super::{COLLECTORS, heap, verified};
 use crate::Heap;

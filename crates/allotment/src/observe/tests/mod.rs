@@ -1,9 +1,10 @@
-//! Programs that do everything a runtime may do to a heap, held against a naive model of the object graph,
-//! under every zeal mode and several geometries: what was rooted must be there as it was left, and nothing else
-//! may be.
+//! Programs that do everything a runtime may do to a heap, compared with a naive model of the
+//! object graph, under every zeal mode and several geometries. Each rooted object must be there
+//! unchanged, and no other object may be.
 //!
-//! Short by default. `ALLOTMENT_STRESS_SECONDS=600` makes each of the random tests last that long; a failure prints the
-//! seed that `ALLOTMENT_STRESS_SEED` repeats it with, as far as threads let it.
+//! The tests are short by default. `ALLOTMENT_STRESS_SECONDS=600` makes each of the random tests
+//! last that long. A failure prints the seed, with which `ALLOTMENT_STRESS_SEED` repeats the test
+//! as far as threads allow.
 
 mod graph;
 mod interpreter;
@@ -27,8 +28,9 @@ fn heap(region_bytes: usize, regions: usize, options: &str) -> Heap {
 /// The collectors that collect.
 const COLLECTORS: [&str; 2] = ["mark-compact", "parallel"];
 
-/// Every zeal mode, alone and with others, under both collectors, collected by few and by many. Each is run with the verifier before and
-/// after every collection; but for some, whose stopped threads have not looked on in vain for so long that nobody can call them.
+/// Every zeal mode, alone and with others, under both collectors, with few and with many workers.
+/// Each is run with the verifier before and after every collection. Some are not: their stopped
+/// threads must have spun in vain for so long that they can no longer be called.
 const MODES: &[&str] = &[
     "Collector=mark-compact",
     "Collector=mark-compact,ZealInterval=1,ParallelGCThreads=1",

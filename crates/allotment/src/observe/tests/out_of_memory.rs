@@ -1,4 +1,5 @@
-//! Each allocation of a program fails in turn: the program sees a value, and the heap stays in order.
+//! Each allocation of a program fails in turn: the program sees an error value, and the heap stays
+//! in order.
 
 use super::interpreter::{Program, Shapes, Thread};
 use super::places::Frame;
@@ -8,7 +9,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Runs the steps in a heap with these options; allocations for which there was no memory, and collections.
+/// Runs the steps in a heap with these options. Returns the number of allocations that found no
+/// memory.
 fn run(steps: &[Step], options: &str, geometry: (usize, usize)) -> usize {
     // Shown if the test fails.
     println!("{geometry:?} {options}");

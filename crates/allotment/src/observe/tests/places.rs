@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What kind of root a place is.
+/// The kind of root of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlaceKind {
     Frame(usize),
@@ -74,7 +74,8 @@ impl Frame {
     /// Links the frame, which stays where it is until the result is dropped.
     pub(super) fn link<'f>(self: &'f mut Box<Frame>, mutator: &Mutator<'_>) -> (&'f Frame, LinkedRoot<'f>) {
         let frame = NonNull::from(&mut **self);
-        // SAFETY: the box is borrowed as long as the link; the link is the frame's first field, and on no list.
+        // SAFETY: the box is borrowed as long as the link; the link is the frame's first field, and
+        // on no list.
         unsafe { (frame.as_ref(), mutator.link_root(frame.cast())) }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Path {
     pub(super) hops: Vec<usize>,
 }
 
-/// What a thread does. Numbers are taken modulo what there is.
+/// An operation of a thread. Numbers are taken modulo the number of existing items.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Allocate(Wanted, usize),

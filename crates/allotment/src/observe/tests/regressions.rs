@@ -1,11 +1,12 @@
-//! What the random programs found, each by itself.
+//! Failures that the random programs found, each as a test of its own.
 
 use super::{COLLECTORS, heap, verified};
 use crate::mutator::{ArraySite, PerObject, RootHandle};
 use crate::object::{Element, Shape};
 use std::ptr::NonNull;
 
-/// Regression: a run of regions was freed with its first object, though it had been reserved for several.
+/// Regression: a run of regions was freed with its first object, though it had been reserved for
+/// several.
 #[test]
 fn a_run_that_several_objects_share_lives_as_long_as_any_of_them() {
     let modes = ["", "+ZealMove", "+ZealPoison,+ZealProtect"];

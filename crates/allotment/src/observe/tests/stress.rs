@@ -1,4 +1,5 @@
-//! Random programs under every mode: alone, and several threads with roots of their own and shared ones.
+//! Random programs under every mode: alone, and several threads with roots of their own and shared
+//! ones.
 
 use super::interpreter::{Program, Shapes, Thread};
 use super::places::Frame;
@@ -76,7 +77,8 @@ fn run(heap: &Heap, shapes: Shapes, number: u64, steps: &[Step], shared: Option<
         for (index, step) in steps.iter().enumerate() {
             match shared {
                 Some(shared) if index % 3 == 0 => {
-                    // Who has the lock may collect, and must not wait for who wants it.
+                    // The thread that holds the lock may collect, and must not wait for a thread
+                    // that wants the lock.
                     let mut program = thread.mutator.blocking(|| shared.lock().expect("no thread failed"));
                     Thread { program: &mut program, mutator: thread.mutator, frame: None }.step(step);
                 }

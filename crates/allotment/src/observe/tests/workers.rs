@@ -1,8 +1,9 @@
-//! Who does a young collection of a heap in which mutators run: threads of the gang, stopped threads that look on, or, where threads
-//! are many, the gang beside who collects.
+//! The threads that do a young collection of a heap in which mutators run: threads of the gang,
+//! stopped threads that spin, or, with many threads, the gang beside the collecting thread.
 //!
-//! Which thread did something tells a trace function, which is called on the one that copied the object. Whether somebody was in time
-//! is not certain in any one collection, so there are more of them until somebody was.
+//! A trace function tells which thread worked: it is called on the thread that copied the object.
+//! No single collection guarantees that a given thread is in time, so the test runs collections
+//! until one was.
 
 use super::heap;
 use crate::Heap;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a test waits for comes long before, or never.
+/// An event that a test waits for comes long before this time, or never.
 const NEVER: Duration = Duration::from_secs(60);
 
 /// Objects that were copied by a thread that never collects.
@@ -51,7 +52,7 @@ fn root(mutator: &Mutator<'_>) -> RootHandle {
     unsafe { mutator.new_root(0) }
 }
 
-/// Makes the memory a node over what the two roots refer to; the first one then refers to it.
+/// Makes the memory a node over the two roots' referents; the first root then refers to it.
 ///
 /// # Safety
 /// - It is a new node, and there was no safepoint since.
@@ -94,7 +95,8 @@ fn nodes(mutator: &Mutator<'_>, bits: u64, key: u64) -> usize {
 /// Levels of the tree that lives through a collection.
 const LEVELS: u64 = 9;
 
-/// Collects trees, in a heap whose collections are all young, until it is `done`; whether it was, before it is too late.
+/// Collects trees, in a heap whose collections are all young, until it is `done`. Returns whether
+/// it was done before the time ran out.
 fn collect_until(heap: &Heap, node: ShapeRef, done: impl Fn() -> bool) -> bool {
     heap.attach(|mutator| {
         let begun = Instant::now();
@@ -157,7 +159,7 @@ fn stop_often(heap: &Heap, node: ShapeRef, over: &AtomicBool) {
 
 #[test]
 fn a_stopped_thread_that_looks_on_copies() {
-    // No check before a collection, which lasts longer than anybody looks on.
+    // No check before a collection: it lasts longer than any thread spins.
     let options = "Collector=parallel,ParallelGCThreads=2,-CollectWhenIdle,+VerifyAfterGC";
     let heap = heap(32768, 40, options);
     if heap.shared.topology.cores() == 1 {
@@ -188,7 +190,8 @@ fn where_threads_are_many_the_gang_copies_beside_who_collects() {
             scope.spawn(move || heap.attach(|mutator| mutator.blocking(wait)).expect("not attached"));
         }
         attached.wait();
-        // The first of its threads is there for two workers; the second only if who collects is none of them.
+        // The first of its threads suffices for two workers. The second works only if the
+        // collecting thread is not one of them.
         let second = collect_until(&heap, node, || BY_SECOND.load(Ordering::Relaxed) > 0);
         done.wait();
         assert!(second);

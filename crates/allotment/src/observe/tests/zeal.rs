@@ -1,4 +1,4 @@
-//! What each zeal option changes.
+//! The effect of each zeal option.
 
 use super::{COLLECTORS, heap, verified};
 use crate::Heap;
@@ -156,7 +156,8 @@ fn a_quarantine_lasts_as_many_collections_and_never_means_out_of_memory() {
 /// Set to the name of a test and a collector by a test that runs itself again.
 const CHILD: &str = "ALLOTMENT_TEST_CHILD";
 
-/// Runs the test of that name again for each collector, as a child that `dies`: how it did, and what it said, is checked.
+/// Runs the test of that name again for each collector, as a child that `dies`. `check` gets the
+/// child's exit status and its output.
 fn children(name: &str, dies: impl Fn(&str), check: impl Fn(ExitStatus, &str)) {
     let child = std::env::var(CHILD).unwrap_or_default();
     if let Some(collector) = child.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')) {

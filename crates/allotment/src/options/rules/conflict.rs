@@ -1,10 +1,11 @@
-//! The words in which options are refused: each with its value and origin, why, and what to do.
+//! The texts that refuse options: each option with its value and origin, the reason, and the
+//! remedy.
 
 use crate::options::error::OptionError;
 use crate::options::set::OptionSet;
 use crate::options::table::{OptionId, OptionKind};
 
-/// An option with its value and origin, as a user writes it.
+/// An option with its value and origin, in the user's notation.
 pub(super) fn shown(set: &OptionSet, id: OptionId) -> String {
     let (info, value) = (id.info(), set.values().text(id));
     let written = match info.kind {
@@ -44,7 +45,7 @@ pub(super) fn smaller(set: &OptionSet, id: OptionId, limit: OptionId) -> Result<
     conflict(&[id, limit], message)
 }
 
-/// Values that conflict.
+/// The error for values that conflict.
 pub(super) fn conflict(options: &[OptionId], message: String) -> Result<(), OptionError> {
     Err(OptionError::Conflict { options: options.iter().map(|id| id.info().name).collect(), message })
 }

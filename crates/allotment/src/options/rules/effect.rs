@@ -1,7 +1,8 @@
-//! Options that another one leaves without effect.
+//! Options that another option leaves without effect.
 //!
-//! A rule stands here for each such pair of options, and has to be true of the code that looks at them: what is refused does
-//! nothing, whatever the program. Bounds that are not reached are no such case, nor is who switches off what is off.
+//! Each rule here covers one such pair of options. A rule must be true of the code that reads the
+//! options: a refused option has no effect in any program. A bound that is not reached is no such
+//! case. Neither is an option that switches off something already off.
 
 use super::conflict::no_effect;
 use crate::options::choices::{CollectorKind, RefillStrategy, TlabPolicy};
@@ -10,7 +11,7 @@ use crate::options::kinds::format_size;
 use crate::options::set::OptionSet;
 use crate::options::table::{CAPACITY_FLOOR, OptionId, Options};
 
-/// What only threads with buffers of their own look at.
+/// The options that only threads with their own buffers read.
 const OF_BUFFERS: &[OptionId] = &[
     OptionId::ResizeTLAB,
     OptionId::ZeroTLAB,
@@ -34,7 +35,7 @@ const OF_BUFFERS: &[OptionId] = &[
     OptionId::AllocatePrefetchInstr,
 ];
 
-/// What only generated code that prefetches looks at, beside the style.
+/// The options that only prefetching generated code reads, beside the style.
 pub(crate) const OF_PREFETCH: &[OptionId] = &[
     OptionId::AllocatePrefetchDistance,
     OptionId::AllocatePrefetchLines,
@@ -43,14 +44,14 @@ pub(crate) const OF_PREFETCH: &[OptionId] = &[
     OptionId::AllocatePrefetchInstr,
 ];
 
-/// What only buffers that grow between collections look at.
+/// The options that only buffers that grow between collections read.
 const OF_GROWTH: &[OptionId] =
     &[OptionId::TLABElasticity, OptionId::TLABDecayTime, OptionId::TLABIdlePercent];
 
-/// What only sizes by the share of a cycle's allocation look at.
+/// The options that only sizing by the share of a cycle's allocation reads.
 const OF_SHARES: &[OptionId] = &[OptionId::TLABWasteTargetPercent, OptionId::TLABAllocationWeight];
 
-/// What only heaps that collect look at.
+/// The options that only heaps that collect read.
 const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::MinHeapFreeRatio,
     OptionId::UseGCOverheadLimit,
@@ -70,7 +71,7 @@ const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::ZealQuarantine,
 ];
 
-/// What only collectors with generations look at.
+/// The options that only collectors with generations read.
 const OF_GENERATIONS: &[OptionId] = &[
     OptionId::NewSize,
     OptionId::MaxNewSize,
@@ -83,7 +84,7 @@ const OF_GENERATIONS: &[OptionId] = &[
     OptionId::OldPLABSize,
 ];
 
-/// Refuses what was given and does nothing.
+/// Refuses given options that have no effect.
 pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_buffers(set)?;
     check_sizing(set)?;
@@ -101,7 +102,7 @@ fn first_given(set: &OptionSet, ids: &[OptionId]) -> Option<OptionId> {
     ids.iter().copied().find(|id| set.is_given(*id))
 }
 
-/// Whether `policy` looks at the option.
+/// Whether `policy` reads the option.
 fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
     match id {
         OptionId::TLABElasticity => policy == TlabPolicy::Epsilon,
@@ -113,7 +114,7 @@ fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
     }
 }
 
-/// Whether there are buffers, and who looks at what of them.
+/// Options about buffers: whether there are buffers, and whether the policy reads the option.
 fn check_buffers(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     if !options.use_tlab
@@ -136,7 +137,7 @@ fn check_buffers(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// What decides on sizes of buffers where there is nothing to decide.
+/// Options that decide on sizes of buffers when there is nothing to decide.
 fn check_sizing(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     if !options.resize_tlab
@@ -146,7 +147,7 @@ fn check_sizing(set: &OptionSet) -> Result<(), OptionError> {
     }
     if let Some(id) = first_given(set, OF_SHARES) {
         let epsilon = options.tlab_policy == TlabPolicy::Epsilon;
-        // This policy knows the first size without any shares.
+        // This policy knows the first size without shares.
         let known = options.tlab_size != 0 || options.tlab_policy == TlabPolicy::Shenandoah8359947;
         if known && epsilon {
             let why = "which no cycle changes with TLABPolicy=epsilon";
@@ -162,7 +163,7 @@ fn check_sizing(set: &OptionSet) -> Result<(), OptionError> {
         return no_effect(set, id, OptionId::MaxTLABSize, "to which buffers are bound from below as well");
     }
     let same_size = !options.resize_tlab && options.tlab_size != 0 && set.is_given(OptionId::TLABSize);
-    // Two policies have a largest buffer of their own.
+    // These two policies have their own largest buffer.
     let own_max = matches!(options.tlab_policy, TlabPolicy::Shenandoah8359947 | TlabPolicy::Epsilon)
         && !(options.max_tlab_size != 0 && set.is_given(OptionId::MaxTLABSize));
     if same_size && !own_max && set.is_given(OptionId::TLABPolicy) {
@@ -209,7 +210,7 @@ fn check_prefetch(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// What the collector does not do, and what is printed.
+/// Options about work that the collector does not do, and about printed output.
 fn check_collector(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     if options.collector == CollectorKind::Epsilon
@@ -229,7 +230,7 @@ fn check_collector(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// A capacity and committed memory that do not change.
+/// Options about the capacity when capacity and committed memory do not change.
 fn check_capacity(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (initial, max) = (options.initial_heap_size, options.max_heap_size);
@@ -247,11 +248,11 @@ fn check_capacity(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// A young generation with nothing to decide.
+/// Options about a young generation with nothing to decide.
 fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let max = options.max_new_size;
-    // There is at least one region of it.
+    // The young generation has at least one region.
     if max != 0
         && whole_regions(options, options.new_size.max(1)) >= max
         && set.is_given(OptionId::GCTimeRatio)
@@ -266,7 +267,7 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// A limit on overhead that no collection exceeds.
+/// Options of an overhead limit that no collection exceeds.
 fn check_overhead(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (limit, time, free) =
@@ -285,7 +286,7 @@ fn check_overhead(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Distances that a seed cannot change.
+/// Options for a seed when there are no distances that it could change.
 fn check_zeal(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     if options.zeal_interval <= 1 && options.zeal_seed != 0 && set.is_given(OptionId::ZealSeed) {
@@ -295,7 +296,7 @@ fn check_zeal(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Where buffers come from.
+/// Options about the source of buffers.
 fn check_refills(set: &OptionSet) -> Result<(), OptionError> {
     let (options, id) = (set.values(), OptionId::AllocationRegions);
     if options.allocation_regions <= 1 {
@@ -311,7 +312,7 @@ fn check_refills(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// `bytes` rounded up to regions, where it is known how large they are.
+/// `bytes` rounded up to regions, if their size is known.
 fn whole_regions(options: &Options, bytes: usize) -> usize {
     bytes.next_multiple_of(options.region_size.max(1))
 }

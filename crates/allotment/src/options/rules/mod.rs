@@ -1,13 +1,16 @@
-//! Which values cannot work together, and why.
+//! The rules about values that cannot work together, with the reasons.
 //!
-//! No option is accepted and then ignored: whoever sets one expects something to change. So an option that
-//! was given is refused where another option leaves it without effect (`effect.rs`), and a value that was given is in force or
-//! refused. Ignoring it in silence, or moving it to the nearest that works, as HotSpot does, was refused: it is how measurements
-//! come to compare a thing with itself.
+//! No option is accepted and then ignored: a user who sets one expects an effect. So a given option
+//! is refused if another option leaves it without effect (`effect.rs`), and a given value is in
+//! force or refused.
 //!
-//! The rules look at effective values, after every source had its say: in [`OptionSet::finish`], which stands here so that
-//! the set, which collects values, knows of no rule. What the heap chose itself is a value like others, so the rules are asked
-//! again when it has.
+//! The rules see effective values, after every source was applied, in [`OptionSet::finish`]. That
+//! function stands here so that the set, which collects values, knows no rule. A value that the
+//! heap chose itself is a value like others, so the rules are checked again after the heap's
+//! choice.
+//!
+//! Refused: to ignore an option silently, or to move its value to the nearest that works, as
+//! HotSpot does. A measurement may then compare a configuration with itself.
 
 mod conflict;
 mod effect;
@@ -19,17 +22,17 @@ use super::table::{OPTIONS, OptionId, Options};
 use conflict::{conflict, greater, no_effect, shown, smaller};
 pub(crate) use effect::OF_PREFETCH;
 
-/// Fewest regions of a heap; Shenandoah's limit as well.
+/// Fewest regions of a heap. Shenandoah has the same limit.
 const MIN_REGIONS: usize = 10;
 
-/// What becomes of the values once all are there.
+/// The checks after all values are collected.
 impl OptionSet {
     /// The values of all options, each within its limits and none in conflict with another.
     ///
     /// # Errors
     ///
-    /// [`OptionError::Value`] for a value outside its limits, [`OptionError::Conflict`] for values that
-    /// cannot work together; the first that is found.
+    /// [`OptionError::Value`] for a value outside its limits, [`OptionError::Conflict`] for values
+    /// that cannot work together; the first error found.
     pub fn finish(&self) -> Result<Options, OptionError> {
         for info in OPTIONS {
             self.values().check(info.id).map_err(|reason| OptionError::Value {
@@ -53,7 +56,7 @@ impl OptionSet {
     }
 }
 
-/// The heap's size.
+/// The rules on the heap's size.
 fn check_heap(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (max, region) = (options.max_heap_size, options.region_size);
@@ -78,7 +81,7 @@ fn check_heap(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// The young generation.
+/// The rules on the young generation.
 fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (min, max, heap) = (options.new_size, options.max_new_size, options.max_heap_size);
@@ -95,7 +98,7 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
             return conflict(&[id, OptionId::MaxHeapSize], message);
         }
     }
-    // The default yields to a lower maximum, as HotSpot's does.
+    // The default yields to a lower maximum, as in HotSpot.
     if set.is_given(OptionId::InitialTenuringThreshold)
         && options.initial_tenuring_threshold > options.max_tenuring_threshold
     {
@@ -104,7 +107,7 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// The sizes of buffers.
+/// The rules on the sizes of buffers.
 fn check_sizes(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (first, max, region) = (options.tlab_size, options.max_tlab_size, options.region_size);

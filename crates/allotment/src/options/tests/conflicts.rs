@@ -311,7 +311,7 @@ fn refused_combinations() {
     }
 }
 
-/// What a refusal tells the user to do must help, if need be a second time.
+/// The remedy in a refusal must help, if need be after a second step.
 #[test]
 fn a_value_without_effect_can_be_left_out() {
     let mut seen = 0;

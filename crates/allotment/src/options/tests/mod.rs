@@ -1,4 +1,4 @@
-//! What the table promises, and what becomes of it in a builder.
+//! The guarantees of the table, and the methods that a builder makes from it.
 
 mod conflicts;
 mod lists;

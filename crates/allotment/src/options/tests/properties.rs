@@ -115,7 +115,8 @@ proptest! {
         let text = format_size(bytes);
         prop_assert_eq!(kind.parse(&text), Ok(bytes));
         prop_assert_eq!(kind.parse(&text.to_ascii_uppercase()), Ok(bytes));
-        // The unit is the largest that is exact: the number before it has a remainder in the next unit.
+        // The unit is the largest that is exact: the number before it has a remainder in the next
+        // unit.
         let number: usize = text.trim_end_matches(['k', 'm', 'g', 't']).parse().unwrap();
         prop_assert!(bytes == 0 || text.ends_with('t') || !number.is_multiple_of(1024), "{}", text);
     }
@@ -134,7 +135,7 @@ proptest! {
         prop_assert_eq!(count.parse(&count.format(value as usize)), Ok(value as usize));
     }
 
-    /// What is read from any list is within the limits, or nothing is read.
+    /// A value read from any list is within the limits, or nothing is read.
     #[test]
     fn any_list_is_taken_within_the_limits_or_refused_whole(
         items in proptest::collection::vec(

@@ -1,18 +1,21 @@
-//! The control groups that bind this process, version 1 and 2.
+//! The control groups that bind this process, versions 1 and 2.
 //!
-//! A limit may stand at any level above a process, so the whole path from the process's group to the top of
-//! what is mounted is looked at, and the least limit counts (JDK-8343191: looking only at the process's own
-//! group misses the limits of its parents).
+//! A limit may stand at any level above a process. So the reader walks from the process's group to
+//! the top of the mount and takes the least limit. A reader of the process's own group alone misses
+//! the limits of its parents (JDK-8343191).
 //!
-//! Where a group lies in the file system follows from two files: `/proc/self/cgroup` names the group,
-//! `/proc/self/mountinfo` says where each hierarchy is mounted and which of its groups is the top there.
-//! Taking `/sys/fs/cgroup` and the name alone fails in a container that mounts its own group as the top.
+//! Two files tell where a group lies in the file system. `/proc/self/cgroup` names the group;
+//! `/proc/self/mountinfo` says where each hierarchy is mounted and which of its groups is the top
+//! there.
+//!
+//! Refused: `/sys/fs/cgroup` and the name alone. This fails in a container that mounts its own
+//! group as the top.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::pseudo_files::{below, read};
 
-/// Which interface a control group has; they differ in the names of the files.
+/// The interface of a control group. The two interfaces differ in the names of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CgroupVersion {
     /// One hierarchy per controller.
@@ -25,12 +28,12 @@ pub enum CgroupVersion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::platform) struct Cgroup {
     pub(in crate::platform) version: CgroupVersion,
-    /// Where its files are, below the root directory that was given.
+    /// The directory of its files, below the root directory that was given.
     pub(in crate::platform) directory: PathBuf,
 }
 
-/// Every group that binds this process as to `controller` (`memory`, `cpu`): from its own upwards, version 2
-/// first. Empty where there are none or `/proc` does not tell.
+/// Every group that binds this process for `controller` (`memory`, `cpu`): from the process's own
+/// group upwards, version 2 first. Empty if there are none or `/proc` does not tell.
 pub(in crate::platform) fn cgroups(root: &Path, controller: &str) -> Vec<Cgroup> {
     let (Some(groups), Some(mounts)) =
         (read(below(root, "/proc/self/cgroup")), read(below(root, "/proc/self/mountinfo")))
@@ -44,7 +47,7 @@ pub(in crate::platform) fn cgroups(root: &Path, controller: &str) -> Vec<Cgroup>
         };
         for mount in mounts.lines().filter_map(|line| mount_of(line, version, controller)) {
             let top = below(root, &mount.point);
-            // A group outside of what is mounted: the top of the mount is the closest there is to see.
+            // A group outside of the mount: the top of the mount is the closest visible one.
             let inside = Path::new(group).strip_prefix(&mount.top).ok().filter(|path| is_plain(path));
             let own = inside.map_or_else(|| top.clone(), |path| top.join(path));
             found.extend(
@@ -76,7 +79,8 @@ struct Mount {
     point: String,
 }
 
-/// The mount in a line of `/proc/self/mountinfo` (see proc(5)), if it is the hierarchy that is looked for.
+/// The mount in a line of `/proc/self/mountinfo` (see proc(5)), if it is the hierarchy searched
+/// for.
 fn mount_of(line: &str, version: CgroupVersion, controller: &str) -> Option<Mount> {
     let (mount, file_system) = line.split_once(" - ")?;
     let mut mount = mount.split(' ').skip(3);
@@ -95,7 +99,8 @@ fn unescape(text: &str) -> String {
     text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }
 
-/// Whether a relative path stays below where it starts. A group outside the namespace is written with `..`.
+/// Whether a relative path stays below its start. A group outside the namespace is written with
+/// `..`.
 fn is_plain(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_)))
 }

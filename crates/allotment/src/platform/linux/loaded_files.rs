@@ -1,29 +1,37 @@
-//! Which types the files of the process bring: the program, its libraries, and what `dlopen` loaded.
+//! The object types in the files of the process: the program, its libraries, and files that
+//! `dlopen` loaded.
 //!
-//! [`type_shape!`](crate::type_shape) leaves an ELF note in the file for each type. The loader maps notes with the file, and
-//! `dl_iterate_phdr` tells where they are, whatever of the file has run. A note says how far behind itself two words lie
-//! that the loader relocates: the address of the type's static, and of the copy of this library that the type belongs to.
+//! [`type_shape!`](crate::type_shape) leaves an ELF note in the file for each type. The loader maps
+//! the notes with the file. `dl_iterate_phdr` tells where the notes are, even before any code of
+//! the file has run. A note gives the distance from itself to two words that the loader relocates:
+//! the address of the type's static, and the address of the mark of the copy of this library that
+//! the type belongs to.
 //!
-//! Refused: `__start_` and `__stop_` symbols of a section (they tell of one file, and a library that several files share
-//! would not see theirs); the addresses in the note itself (a note that is relocated must be writable, and an old linker
-//! then makes all that lies beside it writable); an initialiser that tells of its file (others run before it).
+//! Refused:
+//!
+//! - `__start_` and `__stop_` symbols of a section. They describe one file, and a library that
+//!   several files share would not see those of the others.
+//! - The addresses in the note itself. A relocated note must be writable, and an old linker then
+//!   makes everything beside it writable.
+//! - An initialiser that announces its file. Other initialisers run before it.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whose notes these are: with its end, the bytes of a note's name.
+/// The name in our notes, with its terminating zero.
 const NAME: [u8; 10] = *b"allotment\0";
 
-/// Bytes of a note of a type: sizes and kind, the name and its padding, and how far behind that the words lie.
+/// Bytes of a note of a type: sizes and kind, the name and its padding, and the distance to the
+/// words.
 const NOTE_BYTES: usize = 12 + 12 + 8;
 
-/// The kind of a note that tells of a type.
+/// The kind of a note that describes a type.
 const TYPE_NOTE: u32 = 1;
 
-/// Below this no loader places a file whose addresses it relocates: what is less is not relocated yet.
+/// No loader places a relocatable file below this address. A smaller value is not relocated yet.
 const LEAST_ADDRESS: usize = 1 << 32;
 
-/// What a note leads to.
+/// The two words that a note leads to.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pointers {
@@ -34,7 +42,7 @@ pub(crate) struct Pointers {
 }
 
 struct Search<'f> {
-    /// Nothing is looked at if no more files were loaded than these.
+    /// The search is skipped if no more files were loaded than this number.
     seen: u64,
     copy: usize,
     loads: u64,
@@ -42,15 +50,17 @@ struct Search<'f> {
     found: &'f mut Vec<Pointers>,
 }
 
-/// Puts into `found` what the notes of the types of that copy lead to, unless no file was loaded after `seen` had been; how
-/// many were loaded so far, and whether the loader had relocated all of them.
+/// Puts into `found` the words that the notes of this copy's types lead to, unless no file was
+/// loaded since the count was `seen`. Returns the number of files loaded so far, and whether the
+/// loader had relocated all of them.
 pub(crate) fn for_each_loaded(seen: u64, copy: usize, found: &mut Vec<Pointers>) -> (u64, bool) {
-    // Miri has no loader to ask, and runs the initialisers.
+    // Miri has no loader to ask. It runs the initialisers.
     if cfg!(miri) {
         return (seen, true);
     }
     let mut search = Search { seen, copy, loads: seen, complete: true, found };
-    // SAFETY: the callback gets what it takes: entries of the loader's list, and the search, which outlives the call.
+    // SAFETY: the callback gets the arguments it expects: entries of the loader's list, and the
+    // search, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut search).cast()) };
     (search.loads, search.complete)
 }
@@ -60,7 +70,7 @@ pub(crate) fn for_each_loaded(seen: u64, copy: usize, found: &mut Vec<Pointers>)
 unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, bytes: usize, data: *mut c_void) -> c_int {
     // SAFETY: the caller's predicate; the loader keeps the entry for this call.
     let (info, search) = unsafe { (&*info, &mut *data.cast::<Search<'_>>()) };
-    // Loaders that do not count are asked each time.
+    // A loader that does not count its files is searched each time.
     if bytes >= std::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) + 8 {
         search.loads = info.dlpi_adds;
         if info.dlpi_adds == search.seen {
@@ -74,7 +84,7 @@ unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, bytes: usize, data: 
 
 impl Search<'_> {
     /// # Safety
-    /// - The file is loaded, and stays so.
+    /// - The file is loaded and stays loaded.
     unsafe fn look_at_file(&mut self, info: &libc::dl_phdr_info) {
         let base = info.dlpi_addr as usize;
         // SAFETY: the loader's own table of the file's segments.
@@ -92,7 +102,7 @@ impl Search<'_> {
             if !is_loaded(notes.start, notes.len()) {
                 continue;
             }
-            // SAFETY: in a segment that is mapped, and notes are readable and never written.
+            // SAFETY: the bytes lie in a mapped segment, and notes are readable and never written.
             let notes = unsafe { std::slice::from_raw_parts(notes.start as *const u8, notes.len()) };
             for words in type_notes(notes, segment.p_align as usize) {
                 if !is_loaded(words, size_of::<Pointers>()) || !words.is_multiple_of(8) {
@@ -100,7 +110,8 @@ impl Search<'_> {
                 }
                 let word = |index: usize| {
                     let word = std::ptr::with_exposed_provenance::<AtomicUsize>(words + 8 * index);
-                    // SAFETY: an aligned word of the file's data. The loader may be about to relocate it: atomic.
+                    // SAFETY: an aligned word of the file's data. The load is atomic, for the
+                    // loader may be about to relocate the word.
                     unsafe { &*word }.load(Ordering::Relaxed)
                 };
                 let pointers = Pointers { shape: word(0), copy: word(1) };
@@ -114,7 +125,7 @@ impl Search<'_> {
     }
 }
 
-/// Where the words are that the notes of types among these lead to. Stops at a note that is cut off.
+/// The addresses of the words that the type notes among `notes` lead to. Stops at a truncated note.
 fn type_notes(notes: &[u8], align: usize) -> impl Iterator<Item = usize> {
     let align = if align == 8 { 8 } else { 4 };
     let mut rest = notes;

@@ -1,9 +1,12 @@
 //! The system calls of the layer, one function each, and nothing else.
 //!
-//! Addresses go in as raw pointers and answers come out as the kernel gave them; meaning is added by the
-//! callers. `rustix` instead of `libc`: its arguments are typed and it has no `errno` to forget. The one
-//! exception is `prctl`: `rustix` wants a slice for the range to be named, and a slice over memory that may
-//! not be read is undefined. So it is declared here and found in the C library that `std` links in any case.
+//! Addresses go in as raw pointers, and answers come out as the kernel gave them. The callers add
+//! the meaning.
+//!
+//! The calls go through `rustix`, not `libc`: its arguments are typed, and no `errno` can be
+//! forgotten. The one exception is `prctl`. `rustix` wants a slice for the range to be named, and a
+//! slice over memory that may not be read is undefined behaviour. So `prctl` is declared here and
+//! found in the C library, which `std` links in any case.
 
 pub(super) mod cgroup;
 #[cfg(test)]
@@ -34,16 +37,19 @@ unsafe extern "C" {
     fn prctl(option: c_int, ...) -> c_int;
 }
 
-/// The number of the CPU that the caller runs on; it may be another one by the time the caller looks.
+/// The number of the CPU that the caller runs on. The thread may have moved by the time the caller
+/// uses the number.
 ///
-/// It enters no kernel (the vDSO answers) and takes a few nanoseconds: cheap for a refill, too dear for every
-/// allocation. [`Topology::dense_index`](super::topology::Topology::dense_index) turns it into an index.
+/// The call does not enter the kernel (the vDSO answers) and takes a few nanoseconds: cheap for a
+/// refill, too expensive for every allocation.
+/// [`Topology::dense_index`](super::topology::Topology::dense_index) turns the number into an
+/// index.
 #[inline]
 pub fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
 }
 
-/// Writes all of it to standard error, or as much as the descriptor takes.
+/// Writes all of `bytes` to standard error, or as much as the descriptor takes.
 pub(super) fn write_to_standard_error(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match rustix::io::write(rustix::stdio::stderr(), bytes) {
@@ -55,15 +61,16 @@ pub(super) fn write_to_standard_error(mut bytes: &[u8]) {
     }
 }
 
-/// Milliseconds of a clock that never runs backwards, to the scheduler's tick.
+/// Milliseconds of a clock that never runs backwards, to the precision of the scheduler's tick.
 pub(super) fn coarse_ms() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
 
-/// The CPUs of the heap that the calling thread makes, ascending: those that it may run on; if it is bound to one, also those of
-/// the process's first thread, since a thread is bound to one CPU for its own sake and to several for that of a part of the program.
-/// Empty if the kernel does not tell.
+/// The CPUs of a heap that the calling thread makes, ascending: the CPUs that the thread may run
+/// on. If the thread is bound to one CPU, the CPUs of the process's first thread count, too: a
+/// program binds a thread to one CPU for that thread's sake, but to several CPUs to place a part of
+/// the program. Empty if the kernel does not tell.
 pub(super) fn allowed_cpus() -> Vec<usize> {
     let mut cpus = own_cpus();
     if cpus.len() == 1 {
@@ -79,18 +86,20 @@ pub(crate) fn own_cpus() -> Vec<usize> {
     affinity(None, "/proc/thread-self/status")
 }
 
-/// The CPUs of a thread, which the file describes, too.
+/// The CPUs of a thread. The file `status` describes them, too.
 fn affinity(thread: Option<Pid>, status: &str) -> Vec<usize> {
     match rustix::thread::sched_getaffinity(thread) {
         Ok(set) => (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
-        // A kernel with room for more than `MAX_CPU` CPUs refuses the short mask; the text has no such limit.
+        // A kernel with room for more than `MAX_CPU` CPUs refuses the short mask. The text has no
+        // such limit.
         Err(_) => read(status)
             .and_then(|status| cpu_list::parse(field(&status, "Cpus_allowed_list")?))
             .unwrap_or_default(),
     }
 }
 
-/// Lets the calling thread run on these CPUs, and on no other. Where the kernel refuses, it runs where it did.
+/// Lets the calling thread run on these CPUs and on no other. If the kernel refuses, nothing
+/// changes.
 pub fn run_on_cpus(cpus: &[usize]) {
     set_cpus(None, cpus.iter().copied());
 }
@@ -105,12 +114,13 @@ impl SystemThread {
         SystemThread(rustix::thread::gettid())
     }
 
-    /// The kernel's number of it.
+    /// The kernel's number of the thread.
     pub(crate) fn number(self) -> i32 {
         self.0.as_raw_nonzero().get()
     }
 
-    /// Lets it run on these CPUs, as [`run_on_cpus`]. It need not be running; if it has ended, nothing happens.
+    /// Lets the thread run on these CPUs, as [`run_on_cpus`]. The thread need not be running. If it
+    /// has ended, nothing happens.
     pub(crate) fn run_on_cpus(self, cpus: impl Iterator<Item = usize>) {
         set_cpus(Some(self.0), cpus);
     }
@@ -119,11 +129,12 @@ impl SystemThread {
 fn set_cpus(thread: Option<Pid>, cpus: impl Iterator<Item = usize>) {
     let mut set = CpuSet::new();
     cpus.filter(|&cpu| cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
-    // An empty set, too, is refused.
+    // The kernel refuses an empty set, too.
     let _ = rustix::thread::sched_setaffinity(thread, &set);
 }
 
-/// Maps `bytes` of fresh addresses that can be neither read nor written and that count against no limit.
+/// Maps `bytes` of fresh addresses that can be neither read nor written and that count against no
+/// limit.
 pub(super) fn map_inaccessible(bytes: usize) -> Result<NonNull<u8>, Errno> {
     // SAFETY: a null address lets the kernel choose a range that nothing else uses.
     let start = unsafe {
@@ -137,8 +148,8 @@ pub(super) fn map_inaccessible(bytes: usize) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::NOMEM)
 }
 
-/// Maps `bytes`, which may be written and read zero, and read zero again in a child of `fork()`,
-/// and in a child of that one.
+/// Maps `bytes` of writable memory that reads zero. It reads zero again in a child of `fork()`, and
+/// in a child of that child.
 pub(super) fn map_wiped_on_fork(bytes: usize) -> Result<NonNull<u8>, Errno> {
     // SAFETY: a null address lets the kernel choose a range that nothing else uses.
     let start = unsafe {
@@ -153,24 +164,26 @@ pub(super) fn map_wiped_on_fork(bytes: usize) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::NOMEM)
 }
 
-/// The number of this process: another one in a child of `fork()`. A system call.
+/// The number of this process; a child of `fork()` has another one. A system call.
 pub(crate) fn process_number() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Whether the calling thread is the first one of its process. In a child of `fork()` that is the
-/// one that forked.
+/// Whether the calling thread is the first one of its process. In a child of `fork()` the first
+/// thread is the one that forked.
 pub(crate) fn is_first_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
 }
 
-/// Puts one inaccessible page of a memory file called `name` at `address`; `/proc/self/maps` shows that name.
+/// Puts one inaccessible page of a memory file called `name` at `address`. `/proc/self/maps` shows
+/// that name.
 ///
 /// # Safety
 /// - The page at `address` lies in a mapping of the caller's, and nothing uses it.
 pub(super) unsafe fn map_label(address: *mut u8, page: usize, name: &CStr) -> Result<(), Errno> {
     let file = label_file(name)?;
-    // SAFETY: the caller owns the page that is replaced. The mapping keeps the file alive after it is closed.
+    // SAFETY: the caller owns the page that is replaced. The mapping keeps the file alive after it
+    // is closed.
     unsafe {
         mm::mmap(address.cast(), page, ProtFlags::empty(), MapFlags::PRIVATE | MapFlags::FIXED, &file, 0)?;
     }
@@ -178,24 +191,26 @@ pub(super) unsafe fn map_label(address: *mut u8, page: usize, name: &CStr) -> Re
 }
 
 fn label_file(name: &CStr) -> Result<OwnedFd, Errno> {
-    // Linux 6.3 wants to be told that the file is not to be executed; older kernels do not know the flag.
+    // Linux 6.3 wants to be told that the file is not to be executed. Older kernels do not know the
+    // flag.
     match memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => memfd_create(name, MemfdFlags::CLOEXEC),
         answer => answer,
     }
 }
 
-/// Names an anonymous range, which then reads `[anon:name]`; needs Linux 5.17 with `CONFIG_ANON_VMA_NAME`.
+/// Names an anonymous range, which then shows as `[anon:name]`. Needs Linux 5.17 with
+/// `CONFIG_ANON_VMA_NAME`.
 pub(super) fn name_range(start: *mut u8, bytes: usize, name: &CStr) -> io::Result<()> {
-    // SAFETY: the call reads `name` and changes nothing but the label of the mapping; a wrong range is an
-    // error. The kernel takes the arguments after the first as unsigned long, which pointers and `usize` are
-    // here.
+    // SAFETY: the call reads `name` and changes nothing but the label of the mapping; a wrong range
+    // is an error. The kernel takes the arguments after the first as unsigned long, and pointers
+    // and `usize` have that size here.
     let answer = unsafe { prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, start, bytes, name.as_ptr()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// `allotment-` and as much of `name` as the kernel accepts in both places: 64 letters, digits, `.`, `_`,
-/// `-`.
+/// `allotment-` and as much of `name` as the kernel accepts in both places: 64 letters, digits,
+/// `.`, `_`, `-`.
 pub(super) fn mapping_name(name: &str) -> CString {
     let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let text: String = "allotment-".chars().chain(name.chars().take(64).map(keep)).collect();
@@ -233,7 +248,7 @@ pub(super) unsafe fn forbid_access(start: *mut u8, bytes: usize) -> Result<(), E
     unsafe { mm::mprotect(start.cast(), bytes, MprotectFlags::empty()) }
 }
 
-/// Gives the memory behind a range back; it reads zero afterwards.
+/// Gives the memory behind a range back. The range reads zero afterwards.
 ///
 /// # Safety
 /// - The range is page-aligned and lies in a private anonymous mapping of the caller's.
@@ -252,8 +267,8 @@ pub(super) unsafe fn advise_huge_pages(start: *mut u8, bytes: usize) -> Result<(
     unsafe { mm::madvise(start.cast(), bytes, Advice::LinuxHugepage) }
 }
 
-/// Whether the kernel takes [`advise_huge_pages`]: one that is built without them refuses the word, whatever the range. A length
-/// of zero asks without doing anything.
+/// Whether the kernel supports [`advise_huge_pages`]. A kernel built without huge pages refuses the
+/// advice for any range. A length of zero asks without doing anything.
 pub(crate) fn can_advise_huge_pages() -> bool {
     // SAFETY: an empty range holds nothing that could be changed.
     unsafe { mm::madvise(ptr::null_mut(), 0, Advice::LinuxHugepage) }.is_ok()

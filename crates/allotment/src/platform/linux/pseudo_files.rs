@@ -1,13 +1,14 @@
-//! Reading the small files of `/proc` and `/sys` under a replaceable root.
+//! Reads the small files of `/proc` and `/sys` under a replaceable root.
 //!
-//! Every reader of the layer takes the root directory as its first argument: `/` on the machine, a temporary
-//! tree in tests, a copy of another machine's files in a study. A file that is missing or unreadable is an
-//! absent fact and not an error: kernels, containers and sandboxes differ in what they show.
+//! Every reader of the layer takes the root directory as its first argument: `/` on the machine, a
+//! temporary tree in tests, a copy of another machine's files in a study. A missing or unreadable
+//! file is an absent fact and not an error: kernels, containers and sandboxes differ in the files
+//! that they show.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// `path`, an absolute path, as it lies below `root`.
+/// The absolute `path`, placed below `root`.
 pub(in crate::platform) fn below(root: &Path, path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     root.join(path.strip_prefix("/").unwrap_or(path))

@@ -1,7 +1,7 @@
 //! The kernel's notation for sets of CPUs: `0-3,8,10-11`.
 
-/// CPU numbers from here on are taken for nonsense: a broken file must not make us fill the memory with a
-/// list or a table. The kernel's own bound (`NR_CPUS`) is 8192.
+/// CPU numbers from here on count as nonsense: a broken file must not make us fill the memory with
+/// a list or a table. The kernel's own bound (`NR_CPUS`) is 8192.
 pub(super) const MAX_CPUS: usize = 1 << 16;
 
 /// The numbers of a list, ascending and without repetition; `None` if the text is not such a list.

@@ -1,15 +1,18 @@
-//! The CPUs this process may use, and which caches they share.
+//! The CPUs this process may use, and the caches they share.
 //!
-//! A heap that hands a buffer back to the core that wrote it last, and that sizes buffers by the cache of a
-//! core, must know both for *this process*: a container with two CPUs of a machine with 128 shares its caches
-//! with strangers, and only its own two matter to it.
+//! A heap hands a buffer back to the core that wrote it last, and sizes buffers by the cache of a
+//! core. For both it needs the CPUs of *this process*: a container with two CPUs of a machine with
+//! 128 shares its caches with strangers, and only its own two CPUs matter to it.
 //!
-//! Linux knows it all (`/sys/devices/system/cpu`), hybrid processors and offline CPUs included. `CPUID`
-//! describes only the CPU it runs on and is asked only where `/sys` is not mounted. A library for the purpose
-//! (hwloc) would add a C build for four files' worth of parsing.
+//! Linux describes all of this in `/sys/devices/system/cpu`, hybrid processors and offline CPUs
+//! included. `CPUID` describes only the CPU it runs on, and is used only where `/sys` is not
+//! mounted.
 //!
-//! A topology is a snapshot: affinity and quotas may change later, and then [`Topology::dense_index`] still
-//! gives valid indices.
+//! A topology is a snapshot. Affinity and quotas may change later; [`Topology::dense_index`] then
+//! still gives valid indices.
+//!
+//! Refused: a library for the purpose (hwloc). It would add a C build to save the parsing of four
+//! files.
 
 pub(super) mod cpu_list;
 mod quota;
@@ -27,11 +30,12 @@ use super::processor::Processor;
 pub struct Cpu {
     /// Its number in the operating system.
     pub number: usize,
-    /// Index of its core, from 0: CPUs with the same core are hardware threads of it (SMT siblings).
+    /// Index of its core, from 0. CPUs with the same core are hardware threads of it (SMT
+    /// siblings).
     pub core: usize,
 }
 
-/// What a cache holds.
+/// The contents of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheKind {
     /// Data only.
@@ -47,7 +51,7 @@ pub enum CacheKind {
 pub struct Cache {
     /// 1 is closest to the core.
     pub level: u8,
-    /// What it holds.
+    /// The cache's contents.
     pub kind: CacheKind,
     /// Capacity in bytes.
     pub bytes: usize,
@@ -59,32 +63,32 @@ pub struct Cache {
 
 /// The data (or unified) caches of one level, seen together.
 ///
-/// On a hybrid processor they differ; then the least favourable value stands here.
+/// The caches of a hybrid processor differ; the least favourable value stands here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLevel {
-    /// Capacity of one cache in bytes; of the smallest, if they differ.
+    /// Capacity of one cache in bytes; of the smallest if they differ.
     pub bytes: usize,
-    /// Line size in bytes; the largest, if they differ.
+    /// Line size in bytes; the largest if they differ.
     pub line_bytes: usize,
-    /// How many of this process's CPUs share one cache; the most, if they differ.
+    /// How many of this process's CPUs share one cache; the most if they differ.
     pub sharers: usize,
     /// How many such caches this process's CPUs have.
     pub instances: usize,
 }
 
-/// Where the description of the caches comes from.
+/// The source of the description of the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheSource {
-    /// The kernel told.
+    /// The kernel.
     Sysfs,
-    /// The processor told about the CPU that asked; the others are taken to be alike, and those that share a
-    /// cache to be neighbours.
+    /// The processor, which described only the CPU that asked. The other CPUs are assumed to be
+    /// alike, and CPUs that share a cache to be neighbours.
     Cpuid,
-    /// Nobody told; there are no caches in the description.
+    /// No source; the description has no caches.
     Unknown,
 }
 
-/// What the machine offers to this process.
+/// The machine as this process may use it.
 ///
 /// # Examples
 /// ```
@@ -101,7 +105,7 @@ pub struct Topology {
     /// Ascending by level.
     caches: Box<[Cache]>,
     cache_source: CacheSource,
-    /// Indexed by CPU number: its index in `cpus`, or the folded one if it is not there.
+    /// Indexed by CPU number: its index in `cpus`, or the folded index if the CPU is not there.
     dense: Box<[u32]>,
     cpu_quota: Option<f64>,
     model_name: Option<String>,
@@ -109,11 +113,12 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Describes this machine for the CPUs that the calling thread may run on; if it is bound to one, also for those of the
-    /// process's first thread. A program in which that is bound, too, makes its heaps before, or in a thread that is not.
+    /// Describes this machine for the CPUs that the calling thread may run on. If that thread is
+    /// bound to one CPU, the CPUs of the process's first thread count, too. A program that also
+    /// binds its first thread should make its heaps before that, or in an unbound thread.
     ///
-    /// It reads a dozen files per CPU, so ask once. It cannot fail: what cannot be found out is absent, and
-    /// in the worst case there is one CPU without caches.
+    /// The call reads a dozen files per CPU, so ask once. It cannot fail: an unknown fact is
+    /// absent, and in the worst case there is one CPU without caches.
     pub fn detect() -> Topology {
         let mut topology = Topology::from_root(Path::new("/"), &linux::allowed_cpus());
         if topology.caches.is_empty() {
@@ -127,11 +132,12 @@ impl Topology {
         topology
     }
 
-    /// Describes the machine whose `/proc` and `/sys` lie below `root`, for the CPUs with the numbers in
-    /// `allowed`.
+    /// Describes the machine whose `/proc` and `/sys` lie below `root`, for the CPUs with the
+    /// numbers in `allowed`.
     ///
-    /// Besides tests this serves to study a machine from a copy of its files. Numbers from 65536 on and
-    /// offline CPUs are left out; if all are offline, all count, and if `allowed` is empty, CPU 0 does.
+    /// Besides tests, this serves to study a machine from a copy of its files. Numbers from 65536
+    /// on and offline CPUs are left out. If all CPUs are offline, all count; if `allowed` is empty,
+    /// CPU 0 does.
     pub fn from_root(root: &Path, allowed: &[usize]) -> Topology {
         let cpus = sysfs::cpus(root, allowed);
         let caches = sysfs::caches(root, &cpus);
@@ -154,23 +160,23 @@ impl Topology {
         &self.cpus
     }
 
-    /// How many cores these CPUs belong to.
+    /// The number of cores that these CPUs belong to.
     pub fn cores(&self) -> usize {
         // Cores are numbered without gaps.
         self.cpus.iter().map(|cpu| cpu.core + 1).max().unwrap_or(1)
     }
 
-    /// The caches of these CPUs, ascending by level; those for instructions included.
+    /// The caches of these CPUs, ascending by level, instruction caches included.
     pub fn caches(&self) -> &[Cache] {
         &self.caches
     }
 
-    /// Where [`caches`](Self::caches) comes from.
+    /// The source of [`caches`](Self::caches).
     pub fn cache_source(&self) -> CacheSource {
         self.cache_source
     }
 
-    /// The data caches of one level together; `None` if there are none or nobody told.
+    /// The data caches of one level together; `None` if there are none or their source is unknown.
     pub fn data_caches(&self, level: u8) -> Option<CacheLevel> {
         let mut all = self.caches.iter().filter(|c| c.level == level && c.kind != CacheKind::Instruction);
         let first = all.next()?;
@@ -203,17 +209,18 @@ impl Topology {
         self.data_caches(3).map(|level| level.bytes)
     }
 
-    /// CPUs' worth of time per unit of time that control groups allow this process; `None` if they do not
-    /// limit it.
+    /// CPUs' worth of time per unit of time that control groups allow this process; `None` if they
+    /// set no limit.
     pub fn cpu_quota(&self) -> Option<f64> {
         self.cpu_quota
     }
 
-    /// How many threads can make progress at once: the number of CPUs, or the quota rounded up if that is
-    /// less; at least 1.
+    /// The number of threads that can make progress at once: the number of CPUs, or the quota
+    /// rounded up if that is less; at least 1.
     ///
-    /// Rounded up as in HotSpot, where a quota of 1.5 CPUs gives two workers that finish a pause sooner than
-    /// one. CPU shares do not count: they bind only while others compete (JDK-8281181).
+    /// The quota is rounded up as in HotSpot: a quota of 1.5 CPUs gives two workers, which finish a
+    /// pause sooner than one. CPU shares do not count, for they bind only while other processes
+    /// compete (JDK-8281181).
     pub fn available_parallelism(&self) -> usize {
         let cpus = self.cpus.len();
         self.cpu_quota.map_or(cpus, |quota| (quota.ceil() as usize).clamp(1, cpus))
@@ -224,16 +231,18 @@ impl Topology {
         self.model_name.as_deref()
     }
 
-    /// Whether [`prefetch_write`](super::prefetch_write) does something (CPUID 8000_0001h, ECX bit 8).
+    /// Whether [`prefetch_write`](super::prefetch_write) does something (CPUID 8000_0001h, ECX bit
+    /// 8).
     pub fn has_prefetchw(&self) -> bool {
         self.has_prefetchw
     }
 
-    /// Index, from 0 and less than the number of CPUs, for the CPU with this number in the operating system.
+    /// The index, from 0 and less than the number of CPUs, of the CPU with this number in the
+    /// operating system.
     ///
-    /// CPUs of this process get distinct indices. Any other number, seen when the affinity was changed later,
-    /// is folded to one of them by its remainder. One load from a table; meant for use with
-    /// [`current_cpu`](super::current_cpu).
+    /// CPUs of this process get distinct indices. Any other number, seen after a later change of
+    /// the affinity, is folded to one of these indices by its remainder. The lookup is one load
+    /// from a table, meant for use with [`current_cpu`](super::current_cpu).
     #[inline]
     pub fn dense_index(&self, cpu: usize) -> usize {
         match self.dense.get(cpu) {

@@ -1,4 +1,5 @@
-//! How much CPU time the control groups allow: `cpu.max` (version 2), `cpu.cfs_quota_us` (version 1).
+//! The CPU time that the control groups allow: `cpu.max` (version 2), `cpu.cfs_quota_us` (version
+//! 1).
 
 use std::path::Path;
 

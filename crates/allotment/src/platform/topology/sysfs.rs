@@ -1,8 +1,8 @@
-//! Reading `/sys/devices/system/cpu`, the kernel's own account of CPUs, cores and caches.
+//! Reads `/sys/devices/system/cpu`, the kernel's description of CPUs, cores and caches.
 //!
-//! Every CPU describes the caches it uses, so a shared cache is described once by each of its users; the
-//! level, the kind and the set of all users together identify it. The `id` file would too, but virtual
-//! machines often have none.
+//! Every CPU describes the caches it uses, so each user of a shared cache describes it once. The
+//! level, the kind and the set of all users together identify a cache. The `id` file would too, but
+//! virtual machines often have none.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use super::{Cache, CacheKind, Cpu, cpu_list};
 use crate::platform::linux::pseudo_files::{below, read, read_number};
 
-/// Where the kernel describes the CPU with this number.
+/// The directory in which the kernel describes the CPU with this number.
 fn directory(root: &Path, cpu: usize) -> PathBuf {
     below(root, "/sys/devices/system/cpu").join(format!("cpu{cpu}"))
 }
 
-/// The allowed CPUs that are online, ascending, with their cores numbered in that order; never empty.
-/// Numbers beyond any machine's are left out, for a table is made of them.
+/// The allowed CPUs that are online, ascending, with their cores numbered in that order; never
+/// empty. Numbers beyond any machine's are left out, for the numbers index a table.
 pub(super) fn cpus(root: &Path, allowed: &[usize]) -> Vec<Cpu> {
     let list = |file| cpu_list::parse(&read(file)?);
     let mut numbers: Vec<usize> =
@@ -32,7 +32,7 @@ pub(super) fn cpus(root: &Path, allowed: &[usize]) -> Vec<Cpu> {
     if numbers.is_empty() {
         numbers.push(0);
     }
-    // The least sibling stands for the core, whether this process may use it or not.
+    // The least sibling represents the core, whether this process may use it or not.
     let mut cores = Vec::new();
     numbers
         .into_iter()
@@ -55,7 +55,7 @@ pub(super) fn cpus(root: &Path, allowed: &[usize]) -> Vec<Cpu> {
 /// The caches that these CPUs use, ascending by level; empty if the kernel does not tell.
 pub(super) fn caches(root: &Path, cpus: &[Cpu]) -> Vec<Cache> {
     let mut caches = Vec::new();
-    // Level, kind and all users of the caches found, whether the users belong to this process or not.
+    // Level, kind and all users of the caches found so far, users outside this process included.
     let mut seen = HashSet::new();
     for cpu in cpus {
         let directory = directory(root, cpu.number).join("cache");
@@ -79,7 +79,8 @@ pub(super) fn caches(root: &Path, cpus: &[Cpu]) -> Vec<Cache> {
     caches
 }
 
-/// One cache without its users in this process, and all its users; `None` if an essential file is missing.
+/// One cache without its users in this process, and all its users; `None` if an essential file is
+/// missing.
 fn cache(directory: &Path) -> Option<(Cache, Vec<usize>)> {
     let kind = match read(directory.join("type"))?.as_str() {
         "Data" => CacheKind::Data,

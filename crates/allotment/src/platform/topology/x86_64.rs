@@ -1,8 +1,10 @@
-//! What the processor says about itself (`CPUID`), for sandboxes that mount no `/sys` and no `/proc`.
+//! The processor's own description (`CPUID`), for sandboxes that mount no `/sys` and no `/proc`.
 //!
-//! Leaf 4 (Intel) and leaf 8000_001Dh (AMD) describe the caches of the CPU that executes the instruction and
-//! bound the number of CPUs that share each, but do not say which. Asking on every CPU in turn would mean
-//! moving the thread about; taking the others to be alike is wrong on hybrid processors only, and only here.
+//! Leaf 4 (Intel) and leaf 8000_001Dh (AMD) describe the caches of the CPU that executes the
+//! instruction. They bound the number of CPUs that share each cache, but do not say which CPUs. So
+//! the other CPUs are assumed to be alike, which is wrong on hybrid processors only, and only here.
+//!
+//! Refused: a question on every CPU in turn. It would mean moving the thread about.
 
 use raw_cpuid::{CacheType, CpuId};
 
@@ -13,7 +15,7 @@ pub(super) fn model_name() -> Option<String> {
     CpuId::new().get_processor_brand_string().map(|name| name.as_str().trim().to_owned())
 }
 
-/// The caches of these CPUs, each taken to be like the one that asks, ascending by level.
+/// The caches of these CPUs, ascending by level. Each CPU is assumed to be like the one that asks.
 pub(super) fn caches(cpus: &[Cpu]) -> Vec<Cache> {
     let mut caches: Vec<Cache> = CpuId::new()
         .get_cache_parameters()
@@ -37,7 +39,8 @@ pub(super) fn caches(cpus: &[Cpu]) -> Vec<Cache> {
     caches
 }
 
-/// One copy of the cache for each group of at most `sharers` CPUs; hardware threads of a core stay together.
+/// One copy of the cache for each group of at most `sharers` CPUs. Hardware threads of a core stay
+/// together.
 fn share_out(cpus: &[Cpu], cache: Cache, sharers: usize) -> Vec<Cache> {
     let mut ordered = cpus.to_vec();
     ordered.sort_by_key(|cpu| (cpu.core, cpu.number));

@@ -1,11 +1,11 @@
 //! Single instructions of x86-64 that the heap needs by name.
 //!
-//! A prefetch is a hint: it reads and writes nothing, never faults and accepts every address, mapped or not,
-//! canonical or not. So these functions are safe and take a plain number: an address beyond the heap needs no
-//! pointer that would be undefined to form.
+//! A prefetch is a hint: it reads and writes nothing, never faults and accepts every address,
+//! mapped or not, canonical or not. So these functions are safe and take a plain number. An address
+//! beyond the heap then needs no pointer, whose creation would be undefined behaviour.
 //!
-//! `PREFETCHW` is written in assembly because `_mm_prefetch` emits it only in builds that enable the `prfchw`
-//! feature for every function.
+//! `PREFETCHW` is written in assembly because `_mm_prefetch` emits it only in builds that enable
+//! the `prfchw` feature for every function.
 
 mod population_count;
 
@@ -15,28 +15,29 @@ use core::mem::transmute;
 use core::ptr::NonNull;
 pub(crate) use population_count::PopulationCount;
 
-/// Fetches the line `OFFSET` bytes behind `addr` in the exclusive state (`PREFETCHW`): the next store needs
-/// no upgrade.
+/// Fetches the line `OFFSET` bytes behind `addr` in the exclusive state (`PREFETCHW`). The next
+/// store then needs no upgrade.
 ///
-/// Any address is allowed. On a processor without the instruction
-/// (`Topology::has_prefetchw`) it does nothing.
+/// Any address is allowed. On a processor without the instruction (`Topology::has_prefetchw`) the
+/// call does nothing.
 #[inline(always)]
 pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
-    // SAFETY: PREFETCHW changes no register, no flag and no memory the program can see, uses no stack and
-    // never faults. `nomem`, so that the compiler may keep values in registers across it. The offset is part
-    // of the instruction: no addition is spent on it.
+    // SAFETY: PREFETCHW changes no register, no flag and no memory the program can see, uses no
+    // stack and never faults. `nomem` lets the compiler keep values in registers across it. The
+    // offset is part of the instruction: no addition is spent on it.
     unsafe {
         asm!("prefetchw [{} + {}]", in(reg) addr, const OFFSET, options(nomem, nostack, preserves_flags));
     }
 }
 
-/// Whether `value` is above the word `OFFSET` bytes behind `base`, which is read as by a Relaxed atomic load.
+/// Whether `value` is above the word `OFFSET` bytes behind `base`. The word is read as by a Relaxed
+/// atomic load.
 ///
-/// In assembly, because the compiler does not fold an atomic load into a compare. It jumps itself: a flag that the assembly
-/// handed out would be tested once more.
+/// The function is in assembly because the compiler does not fold an atomic load into a compare.
+/// The assembly jumps itself: a returned flag would be tested once more.
 ///
 /// # Safety
-/// - That word is aligned and readable, and whoever writes to it meanwhile does so by atomics.
+/// - That word is aligned and readable, and all concurrent writes to it are atomic.
 #[cfg(not(any(miri, loom)))]
 #[inline(always)]
 pub(crate) unsafe fn is_above_word<const OFFSET: usize, T>(value: usize, base: *const T) -> bool {
@@ -62,16 +63,20 @@ pub fn prefetch_read(addr: usize) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(addr as *const i8) };
 }
 
-/// Writes `word` at `to` and zeroes behind it, `bytes` in all, with as few stores as the function it is inlined
-/// into may use: of 32 bytes where that function is compiled for AVX (`#[target_feature(enable = "avx2")]`, or a
-/// build with `-C target-cpu`), else of 16.
+/// Writes `word` at `to` and zeroes behind it, `bytes` in all. It uses as few stores as the
+/// function it is inlined into may use: stores of 32 bytes if that function is compiled for AVX
+/// (`#[target_feature(enable = "avx2")]`, or a build with `-C target-cpu`), else of 16.
 ///
-/// The word travels in the first vector store instead of in one of its own: a core commits one vector store a
-/// cycle, and small objects are bound by that. On Zen 3 an object of 16 bytes takes 0.7 of the time.
+/// The word is part of the first vector store and has no store of its own: a core commits one
+/// vector store a cycle, and small objects are bound by that. On Zen 3 an object of 16 bytes takes
+/// 0.7 of the time.
 ///
-/// The vector is written as memory, not with an intrinsic: an intrinsic for 32 bytes is not inlined into a
-/// function without AVX, and a choice by `cfg` sees only the build's features, not the function's. Words written
-/// one by one were refused: LLVM makes the zeroes among them a memset and leaves the first a store of its own.
+/// The vector is written as memory, not with an intrinsic. An intrinsic for 32 bytes is not inlined
+/// into a function without AVX, and a choice by `cfg` sees only the build's features, not the
+/// function's.
+///
+/// Refused: words written one by one. LLVM turns the zeroes among them into a memset and leaves the
+/// first word a store of its own.
 ///
 /// # Safety
 /// - `[to, to + bytes)` is writable, `bytes` is a multiple of 8, at least 16.
@@ -85,7 +90,8 @@ pub unsafe fn write_word_and_zeroes(to: *mut u8, word: u64, bytes: usize) {
             to.add(32).write_bytes(0, bytes - 32);
         }
     } else {
-        // SAFETY: the caller's range holds 16 bytes; the store is unaligned; SSE2 is part of x86-64.
+        // SAFETY: the caller's range holds 16 bytes; the store is unaligned; SSE2 is part of
+        // x86-64.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm_set_epi64x(0, word as i64));
             to.add(16).write_bytes(0, bytes - 16);
@@ -93,8 +99,9 @@ pub unsafe fn write_word_and_zeroes(to: *mut u8, word: u64, bytes: usize) {
     }
 }
 
-/// The same for a size that is known at run time only, and most often small: up to 64 bytes by
-/// stores that overlap, since a call of memset takes longer than they do. Returns `to`.
+/// As [`write_word_and_zeroes`], for a size that is known only at run time and is most often small.
+/// Up to 64 bytes are written by overlapping stores, since a call of memset takes longer. Returns
+/// `to`.
 ///
 /// # Safety
 /// As for [`write_word_and_zeroes`].
@@ -105,8 +112,9 @@ pub(crate) unsafe fn write_word_and_any_zeroes(to: NonNull<u8>, word: u64, bytes
         // SAFETY: the caller's predicates.
         return unsafe { write_word_and_many_zeroes(to, word, bytes) };
     }
-    // SAFETY: stores of 16 bytes, unaligned, from 16 bytes on or to the end, where the range has as
-    // many: inside it. SSE2 is part of x86-64.
+    // SAFETY: each store writes 16 bytes, unaligned, either 16 bytes from the start on or up to the
+    // end, and only if the range has as many: the stores stay inside the range. SSE2 is part of
+    // x86-64.
     unsafe {
         let zeroes = _mm_set_epi64x(0, 0);
         if bytes > 16 {
@@ -121,7 +129,7 @@ pub(crate) unsafe fn write_word_and_any_zeroes(to: NonNull<u8>, word: u64, bytes
     to
 }
 
-/// The call of memset, out of line: a caller for whom it is the last thing then saves no register.
+/// The call of memset, out of line. A caller that makes this its last call saves no register.
 ///
 /// # Safety
 /// As for [`write_word_and_zeroes`].
@@ -132,18 +140,20 @@ unsafe fn write_word_and_many_zeroes(to: NonNull<u8>, word: u64, bytes: usize) -
     to
 }
 
-/// Where a vector is stored as one value. [`ptr::write_unaligned`](core::ptr::write_unaligned) copies bytes, which
-/// LLVM takes apart into words again.
+/// The type of a vector that is stored as one value.
+/// [`ptr::write_unaligned`](core::ptr::write_unaligned) copies bytes, which LLVM splits into words
+/// again.
 #[repr(C, packed)]
 struct Unaligned(__m256i);
 
 /// The eight bytes at `from`, the first one lowest, as eight Relaxed atomic loads in some order.
 ///
-/// One load in assembly: an atomic access of another size than other threads' at the same time is undefined in
-/// Rust, not to the processor. Eight loads of a byte are what it does as far as Rust can tell.
+/// The function is one load in assembly. In Rust, an atomic access is undefined if other threads
+/// access the same bytes with another size at the same time; for the processor it is not. As far as
+/// Rust can tell, the assembly does eight loads of a byte.
 ///
 /// # Safety
-/// - `[from, from + 8)` is readable, and whoever writes to it meanwhile does so by atomics.
+/// - `[from, from + 8)` is readable, and all concurrent writes to it are atomic.
 #[inline(always)]
 pub(crate) unsafe fn load_eight(from: *const u8) -> u64 {
     let bytes;
@@ -154,10 +164,11 @@ pub(crate) unsafe fn load_eight(from: *const u8) -> u64 {
     bytes
 }
 
-/// Whether each of the 64 bytes at `from` is `byte`, as 64 Relaxed atomic loads in some order; see [`load_eight`].
+/// Whether each of the 64 bytes at `from` is `byte`, as 64 Relaxed atomic loads in some order; see
+/// [`load_eight`].
 ///
 /// # Safety
-/// - `[from, from + 64)` is readable, and whoever writes to it meanwhile does so by atomics.
+/// - `[from, from + 64)` is readable, and all concurrent writes to it are atomic.
 #[inline(always)]
 pub(crate) unsafe fn all_64_are(from: *const u8, byte: u8) -> bool {
     let equal: u32;
@@ -192,22 +203,25 @@ pub(crate) unsafe fn all_64_are(from: *const u8, byte: u8) -> bool {
     equal == 0xFFFF
 }
 
-/// Writes eight bytes at `to`, the lowest one first, as eight Relaxed atomic stores in some order; see [`load_eight`].
+/// Writes eight bytes at `to`, the lowest one first, as eight Relaxed atomic stores in some order;
+/// see [`load_eight`].
 ///
 /// # Safety
-/// - `[to, to + 8)` is writable, and whoever accesses it meanwhile does so by atomics.
+/// - `[to, to + 8)` is writable, and all concurrent accesses to it are atomic.
 #[inline(always)]
 pub(crate) unsafe fn store_eight(to: *mut u8, bytes: u64) {
     // SAFETY: the caller's predicates.
     unsafe { asm!("mov [{}], {}", in(reg) to, in(reg) bytes, options(nostack, preserves_flags)) }
 }
 
-/// Copies `bytes`, sixteen at a time: for objects that are shorter than what a call of `memcpy` is worth.
+/// Copies `bytes`, sixteen at a time, for objects too short to justify a call of `memcpy`.
 ///
-/// In assembly, because LLVM makes that call of a loop. With words, one by one, an evacuation of small objects takes 3 to 5 % longer.
+/// The function is in assembly because LLVM turns a loop into that call. If the words are copied
+/// one by one, an evacuation of small objects takes 3 to 5 % longer.
 ///
 /// # Safety
-/// - `bytes` is a multiple of 8; so many may be read at `from` and written at `to`, and they do not overlap.
+/// - `bytes` is a multiple of 8. That many bytes may be read at `from` and written at `to`, and the
+///   two ranges do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
     if cfg!(miri) {
@@ -216,7 +230,7 @@ pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
     }
     let pairs = bytes & !15;
     if pairs < bytes {
-        // SAFETY: the last word of an odd number.
+        // SAFETY: the last word of an odd number of words.
         unsafe {
             to.add(pairs).cast::<u64>().write_unaligned(from.add(pairs).cast::<u64>().read_unaligned())
         };
@@ -237,17 +251,17 @@ pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies 16 to 32 bytes: the first 16 and the last, which may be the same ones. No branch, and a load of a word soon behind it finds the word
-/// in one of the two stores.
+/// Copies 16 to 32 bytes: the first 16 and the last 16, which may overlap. There is no branch, and
+/// a load of a word soon afterwards finds the word in one of the two stores.
 ///
 /// # Safety
-/// - So many may be read at `from` and written at `to`, and they do not overlap.
+/// - That many bytes may be read at `from` and written at `to`, and the two ranges do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_two_pairs(from: *const u8, to: *mut u8, bytes: usize) {
     use core::arch::x86_64::{_mm_loadu_si128, _mm_storeu_si128};
     debug_assert!((16..=32).contains(&bytes));
     let last = bytes - 16;
-    // SAFETY: sixteen bytes within both ranges each; the processor has these instructions, as all of its kind.
+    // SAFETY: sixteen bytes within both ranges each; every x86-64 processor has these instructions.
     unsafe {
         let (first_pair, last_pair) = (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(last).cast()));
         _mm_storeu_si128(to.cast(), first_pair);
@@ -257,16 +271,16 @@ pub(crate) unsafe fn copy_two_pairs(from: *const u8, to: *mut u8, bytes: usize) 
 
 /// Makes the kernel back the page of `address` by memory, and leaves its contents as they are.
 ///
-/// Assembly, because LLVM drops an atomic addition of 0 whose result is unused, and the page would never be
-/// written.
+/// The function is in assembly because LLVM drops an atomic addition of 0 whose result is unused.
+/// The page would then never be written.
 ///
 /// # Safety
 /// - `address` is a multiple of 4.
 /// - The four bytes at `address` are mapped readable and writable.
 #[inline]
 pub(super) unsafe fn touch_for_write(address: *mut u8) {
-    // SAFETY: by the caller's promise the access cannot fault; a locked addition of 0 changes nothing
-    // whatever other threads do with the word, so for the program it is no access at all.
+    // SAFETY: by the caller's promise the access cannot fault. A locked addition of 0 changes
+    // nothing, whatever other threads do with the word, so for the program it is no access at all.
     unsafe { asm!("lock add dword ptr [{}], 0", in(reg) address, options(nostack)) }
 }
 

@@ -1,8 +1,10 @@
 //! The population count of x86-64, in builds that may not assume it.
 //!
-//! The first processors of the architecture lacked `POPCNT`, so without a flag the compiler writes a dozen
-//! instructions for it, for each slot that is updated. A second copy of the update for processors that
-//! have it was refused: that its closures are compiled for them, too, is nothing one can rely on.
+//! The first processors of the architecture lacked `POPCNT`. So without a flag the compiler emits a
+//! dozen instructions for each slot that is updated.
+//!
+//! Refused: a second copy of the update for processors with `POPCNT`. Its closures may not be
+//! compiled for these processors, and no rule guarantees that they are.
 
 use core::arch::asm;
 
