@@ -18,7 +18,8 @@
 //! minimised). Nobody can read from a log why it did something.
 //!
 //! ```
-//! use allotment::stats::{Collection, Machine, Settings, Sizing};
+//! # #[cfg(feature = "internals")] {
+//! use allotment::collector::sizing::{Collection, Machine, Settings, Sizing};
 //! use allotment::options::Options;
 //! use allotment::heap::Geometry;
 //!
@@ -37,6 +38,7 @@
 //! let next = sizing.after(&done);
 //! assert_eq!((next.eden_regions, next.full), (8, false));
 //! println!("{done} => {next}");
+//! # }
 //! ```
 
 mod cache;
