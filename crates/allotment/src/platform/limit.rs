@@ -79,8 +79,10 @@ pub fn available_memory() -> MemoryLimit {
 ///
 /// # Examples
 /// ```
+/// # #[cfg(feature = "internals")] {
 /// let quarter = allotment::platform::limit::default_max_heap_size(25.0);
 /// assert!(quarter <= allotment::platform::limit::available_memory().bytes);
+/// # }
 /// ```
 pub fn default_max_heap_size(max_ram_percentage: f64) -> usize {
     let root = Path::new("/");

@@ -32,6 +32,7 @@ use super::{linux, page_size};
 ///
 /// # Examples
 /// ```
+/// # #[cfg(feature = "internals")] {
 /// # fn main() -> Result<(), allotment::heap::MemoryError> {
 /// use allotment::platform::Reservation;
 ///
@@ -42,6 +43,7 @@ use super::{linux, page_size};
 /// unsafe { range.base().write(1) };
 /// range.uncommit(0, 1 << 20)?;
 /// # Ok(()) }
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct Reservation {
