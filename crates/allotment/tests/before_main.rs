@@ -1,10 +1,9 @@
 //! Code that runs before the library's own initialisers, and before those of its types:
 //! constructors of each priority and of the crate `ctor`, and the code before all of them.
 
-use allotment::Mutator;
 use allotment::{
-    Bytes, Field, Heap, IdMap, List, Map, NewArray, NewBytes, NewIdMap, NewList, NewMap, NewStr, Object, Str,
-    Unboxed, alloc, pass, root,
+    Bytes, Field, Heap, IdMap, List, Map, Mutator, NewArray, NewBytes, NewIdMap, NewList, NewMap, NewStr,
+    Object, Str, Unboxed, alloc, pass, root,
 };
 use std::sync::Mutex;
 

@@ -3,10 +3,9 @@
 //!
 //! Setting a variable inside the test would race with all other tests of the process.
 
-use allotment::Heap;
-use allotment::OutOfMemory;
 use allotment::options::CollectorKind;
 use allotment::raw::{Element, Shape};
+use allotment::{Heap, OutOfMemory};
 use std::process::Command;
 
 /// Tells the child that it is one.

@@ -1,11 +1,8 @@
 //! The text of an error by `Debug` (from `main`, `unwrap`, `expect`) is the text of `Display`.
 
 use allotment::ForkError;
-use allotment::heap::GeometryError;
-use allotment::heap::MemoryError;
-use allotment::heap::{BuildError, ResetError, StillAttached};
-use allotment::raw::PrefetchError;
-use allotment::raw::{Header, Shape, ShapeError, Shapes, WalkError};
+use allotment::heap::{BuildError, GeometryError, MemoryError, ResetError, StillAttached};
+use allotment::raw::{Header, PrefetchError, Shape, ShapeError, Shapes, WalkError};
 use allotment::stats::{Fault, VerifyError};
 use allotment::{AttachError, Heap, NewSlots, OutOfMemory, WrongHeap, alloc};
 use std::error::Error;

@@ -2,8 +2,7 @@
 
 mod fork_common;
 
-use allotment::Mutator;
-use allotment::{Heap, Root, alloc, root};
+use allotment::{Heap, Mutator, Root, alloc, root};
 use fork_common::*;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};

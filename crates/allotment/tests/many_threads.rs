@@ -2,8 +2,7 @@
 //! so many.
 
 use allotment::options::CollectorKind;
-use allotment::raw::Shape;
-use allotment::raw::{PerObject, Site};
+use allotment::raw::{PerObject, Shape, Site};
 use allotment::stats::CollectionKind;
 use allotment::{Field, Gc, Heap, Mutator, Object, OutOfMemory, alloc, root};
 use std::sync::{Arc, Barrier, Mutex};

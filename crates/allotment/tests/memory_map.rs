@@ -2,8 +2,7 @@
 
 use allotment::Heap;
 use allotment::options::CollectorKind;
-use allotment::raw::{ArraySite, ByCaller};
-use allotment::raw::{Element, Shape};
+use allotment::raw::{ArraySite, ByCaller, Element, Shape};
 use std::fs;
 
 /// The lines of `/proc/self/maps` that touch the heap or are called so.

@@ -20,8 +20,7 @@ use super::lowering::{Callee, Lowering, cold, enter, leave_above, offset_by, tru
 use super::zeroes;
 use crate::EmitError;
 use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, always_whole, fold, longest_inline};
-use allotment::raw::Hot;
-use allotment::raw::{Header, LENGTH_OFFSET, ShapeRef, WORD};
+use allotment::raw::{Header, Hot, LENGTH_OFFSET, ShapeRef, WORD};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;

@@ -25,8 +25,7 @@ use crate::EmitError;
 use crate::allocation::{Allocation, Initialise, MAX_INLINE_BYTES, Size, always_whole, fold, longest_inline};
 use crate::assembly::Assembly;
 use crate::sequence::{Part, Sequence, Target};
-use allotment::raw::Hot;
-use allotment::raw::PrefetchStyle;
+use allotment::raw::{Hot, PrefetchStyle};
 use iced_x86::Register;
 use iced_x86::code_asm::{AsmRegister64, CodeAssembler, qword_ptr};
 

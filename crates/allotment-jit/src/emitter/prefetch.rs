@@ -15,8 +15,7 @@ use super::{Emitter, Site, general};
 use crate::EmitError;
 use crate::assembly::Assembly;
 use crate::sequence::Part;
-use allotment::raw::Hot;
-use allotment::raw::{PrefetchInstruction, PrefetchStyle};
+use allotment::raw::{Hot, PrefetchInstruction, PrefetchStyle};
 use iced_x86::code_asm::{AsmMemoryOperand, CodeAssembler, byte_ptr, qword_ptr};
 
 /// Emits the prefetches of a site that allocates `bytes`, if that is known.

@@ -1,8 +1,7 @@
 //! The common parts of the tests: heaps, functions that are built and run, and the shape of a node.
 
 use allotment::Heap;
-use allotment::raw::Hot;
-use allotment::raw::{Shape, ShapeRef, SlotKind};
+use allotment::raw::{Hot, Shape, ShapeRef, SlotKind};
 use allotment_jit::Allocation;
 use allotment_jit::cranelift::{Lowering, Program};
 use cranelift_codegen::Context;

@@ -1,10 +1,10 @@
 //! Generated allocations beside the library's: the same bytes at the same places, and the same top.
 
 use crate::kit::{Kit, get, heap, number, set};
-use allotment::Heap;
-use allotment::Mutator;
-use allotment::raw::{Ahead, ArraySite, ByCaller, Hot, NoPrefetch, PerObject, Zeroing};
-use allotment::raw::{Element, Shape, ShapeRef};
+use allotment::raw::{
+    Ahead, ArraySite, ByCaller, Element, Hot, NoPrefetch, PerObject, Shape, ShapeRef, Zeroing,
+};
+use allotment::{Heap, Mutator};
 use allotment_jit::{Allocation, EmitError, Initialise, MAX_INLINE_BYTES, Register};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_module::Module;

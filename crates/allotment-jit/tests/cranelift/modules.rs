@@ -6,8 +6,7 @@ use crate::kit::{
     word,
 };
 use allotment::Heap;
-use allotment::raw::{Element, Shape};
-use allotment::raw::{GeneratedCalls, Hot};
+use allotment::raw::{Element, GeneratedCalls, Hot, Shape};
 use allotment_jit::cranelift::{Callee, Calls, FunctionMaps, Lowering, Program, StackMapError, StackMaps};
 use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise, Register};
 use cranelift_codegen::ir::types::{I32, I64};

@@ -2,8 +2,7 @@
 
 use crate::kit::{COLLECTORS, Kit, NUMBER, ZEAL, define_list, heap, new_node, node, number, numbers, word};
 use allotment::Heap;
-use allotment::raw::Hot;
-use allotment::raw::{Element, Shape};
+use allotment::raw::{Element, Hot, Shape};
 use cranelift_codegen::ir::InstBuilder;
 use std::ptr;
 use std::sync::Arc;

@@ -4,9 +4,7 @@
 use super::kit::{ANY, Assignment, assignment, heap, word};
 use super::machine::{Machine, framed, targets};
 use allotment::Mutator;
-use allotment::raw::Hot;
-use allotment::raw::PrefetchSettings;
-use allotment::raw::{Element, Shape, SlotKind};
+use allotment::raw::{Element, Hot, PrefetchSettings, Shape, SlotKind};
 use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Poll, Sequence, SlowCall, Store};
 use proptest::prelude::*;
 use std::cell::Cell;

@@ -5,8 +5,7 @@ use super::kit::{CALLEE_SAVED, GENERAL, word};
 use super::machine::{Machine, framed, targets};
 use super::program::{BEYOND, Function, Program, ShapeKit, Way, What};
 use allotment::Mutator;
-use allotment::raw::Hot;
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::{
     Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, MAX_INLINE_BYTES, Register, Sequence,
     Site, SlowCall,

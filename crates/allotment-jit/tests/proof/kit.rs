@@ -1,8 +1,7 @@
 //! Random settings and registers, and the heaps and hot parts that tests look into.
 
 use allotment::Heap;
-use allotment::raw::Hot;
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
+use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
 use allotment_jit::{Initialise, Register, Registers};
 use proptest::prelude::*;
 

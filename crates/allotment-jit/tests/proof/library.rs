@@ -3,10 +3,10 @@
 
 use super::kit::word;
 use super::program::{BEYOND, Program, ShapeKit, Way, What};
-use allotment::Mutator;
-use allotment::Reservation;
-use allotment::raw::{Ahead, ArraySite, ByCaller, Hot, NoPrefetch, PerObject, Site, Zeroing};
-use allotment::raw::{Header, LENGTH_OFFSET, ShapeRef};
+use allotment::raw::{
+    Ahead, ArraySite, ByCaller, Header, Hot, LENGTH_OFFSET, NoPrefetch, PerObject, ShapeRef, Site, Zeroing,
+};
+use allotment::{Mutator, Reservation};
 use allotment_jit::{Initialise, MAX_INLINE_BYTES};
 use std::ptr::NonNull;
 

@@ -6,8 +6,9 @@
 //! Refused: a crate for snapshots. The only need is a comparison of two texts.
 
 use super::kit::ANY;
-use allotment::raw::{Element, Header, Shape};
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{
+    Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape,
+};
 use allotment_jit::{
     Allocation, Emitter, Initialise, Load, Part, Poll, Register, Registers, Sequence, Site, SlowCall, Store,
 };

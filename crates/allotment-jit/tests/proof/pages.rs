@@ -2,8 +2,7 @@
 //! functions that find each other.
 
 use super::kit::ANY;
-use allotment::raw::Header;
-use allotment::raw::PrefetchSettings;
+use allotment::raw::{Header, PrefetchSettings};
 use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, Initialise, PerfMap, Sequence};
 use iced_x86::code_asm::registers::gpr64::{rax, rdi};
 use std::mem::transmute;

@@ -8,9 +8,9 @@ use super::interpreter::{Event, Exit, Interpreter};
 use super::kit::{ANY, Assignment, assignment, initialise, settings};
 use super::program::ARRAYS;
 use allotment::Heap;
-use allotment::raw::Hot;
-use allotment::raw::{Header, Shape, ShapeRef};
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{
+    Header, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape, ShapeRef,
+};
 use allotment_jit::{Allocation, Emitter, Initialise, Register, Sequence, Site, SlowCall, Target};
 use iced_x86::Mnemonic;
 use proptest::collection::vec;

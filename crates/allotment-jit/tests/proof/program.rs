@@ -5,13 +5,9 @@
 //! sees of heap and buffer after each step. Two runs of one program must see the same.
 
 use super::kit::{Assignment, word};
-use allotment::Heap;
-use allotment::Mutator;
-use allotment::raw::Hot;
-use allotment::raw::PrefetchSettings;
-use allotment::raw::{Element, Shape, ShapeRef, SlotKind};
-use allotment::stats::HeapCensus;
-use allotment::stats::Totals;
+use allotment::raw::{Element, Hot, PrefetchSettings, Shape, ShapeRef, SlotKind};
+use allotment::stats::{HeapCensus, Totals};
+use allotment::{Heap, Mutator};
 use allotment_jit::Initialise;
 use std::hash::{DefaultHasher, Hasher};
 use std::ptr::NonNull;

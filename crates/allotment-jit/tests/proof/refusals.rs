@@ -2,8 +2,9 @@
 
 use super::kit::{ANY, GENERAL, heap, settings};
 use super::machine::targets;
-use allotment::raw::{Element, Header, Shape};
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{
+    Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape,
+};
 use allotment_jit::{
     Allocation, CodeBuffer, CodeError, EmitError, Emitter, Initialise, Load, MAX_INLINE_BYTES, Part, Poll,
     Register, Registers, Sequence, Site, SlowCall, Store, Target,

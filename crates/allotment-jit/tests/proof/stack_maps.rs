@@ -4,9 +4,9 @@
 
 use super::kit::{ANY, Assignment, CALLEE_SAVED, assignment, heap, initialise, settings};
 use super::machine::{Machine, framed, targets};
-use allotment::raw::{GeneratedFrame, RootProvider, RootVisitor};
-use allotment::raw::{PrefetchSettings, Processor};
-use allotment::raw::{Shape, ShapeRef};
+use allotment::raw::{
+    GeneratedFrame, PrefetchSettings, Processor, RootProvider, RootVisitor, Shape, ShapeRef,
+};
 use allotment_jit::{
     Allocation, CodeBuffer, Emitter, Initialise, Part, Poll, Register, Sequence, Site, SlowCall, Target,
 };

@@ -8,9 +8,10 @@
 use super::kit::{ANY, Assignment, heap};
 use super::machine::{Machine, framed, targets};
 use allotment::Mutator;
-use allotment::raw::{Element, Shape, ShapeRef, SlotKind};
-use allotment::raw::{Hot, RootProvider, RootVisitor};
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{
+    Element, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, RootProvider, RootVisitor,
+    Shape, ShapeRef, SlotKind,
+};
 use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Register, Store};
 use std::mem::transmute;
 use std::ptr;

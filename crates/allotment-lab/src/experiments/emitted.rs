@@ -230,8 +230,7 @@ impl Worker for Filler<'_, '_> {
 mod tests {
     use super::*;
     use crate::experiments::tlab::eden::heap_of_edens;
-    use allotment::raw::Shape;
-    use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+    use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
 
     /// Emitted code allocates the stated number of objects, and does its work, in both forms.
     #[test]

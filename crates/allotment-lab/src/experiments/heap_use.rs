@@ -9,8 +9,7 @@ use crate::machine::Resident;
 use crate::statistics::percentile;
 use allotment::Heap;
 use allotment::heap::{BuildError, HeapBuilder};
-use allotment::stats::TlabStatistics;
-use allotment::stats::{CollectionKind, CollectionRecord};
+use allotment::stats::{CollectionKind, CollectionRecord, TlabStatistics};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

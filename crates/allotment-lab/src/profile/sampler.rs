@@ -11,10 +11,9 @@ use super::Samples;
 use super::ring::Ring;
 use super::timer::Timer;
 use crate::counters::Refusal;
-use std::fmt;
-use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
+use std::{fmt, io};
 
 /// The event that triggers samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

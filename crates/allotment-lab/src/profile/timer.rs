@@ -10,11 +10,10 @@
 //! the one that takes it.
 
 use super::Samples;
-use std::io;
-use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use std::{io, ptr};
 
 /// Samples that a timer holds between start and stop: more than a minute of them.
 const CAPACITY: usize = 1 << 16;

@@ -5,11 +5,10 @@
 //! in the files do: their dates, where all files have one, and else the JVM's uptime. Files whose
 //! lines have no time stay in the given order.
 
-use super::Log;
-use super::document;
 use super::place::placed;
 use super::stamp::Stamp;
 use super::unwrap::when;
+use super::{Log, document};
 use crate::format::input::{Input, InputError, is_standard_input};
 use std::collections::HashSet;
 use std::ffi::OsString;

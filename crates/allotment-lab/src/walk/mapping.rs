@@ -8,8 +8,7 @@ use allotment::platform::{huge_page_size, page_size};
 use anyhow::{Context, ensure};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ffi::c_void;
-use std::fs;
-use std::ptr;
+use std::{fs, ptr};
 
 /// The pages of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,8 +29,7 @@
 //! case in each of their loops).
 
 use super::{Header, Shape, ShapeId};
-use crate::platform::{Pointers, for_each_loaded};
-use crate::platform::{abort_because, process_number};
+use crate::platform::{Pointers, abort_because, for_each_loaded, process_number};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::OnceLock;

@@ -5,8 +5,7 @@
 //! of the text and not a `source()`: an embedder that prints only the error must still see the
 //! reason.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use rustix::io::Errno;
 

@@ -4,8 +4,7 @@
 //! there. An alarm ends a test that hangs, and the test sees the signal.
 #![allow(dead_code)]
 
-use allotment::Mutator;
-use allotment::{Field, Gc, Heap, Object, alloc, root};
+use allotment::{Field, Gc, Heap, Mutator, Object, alloc, root};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};

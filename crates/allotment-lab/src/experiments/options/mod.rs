@@ -15,13 +15,10 @@ use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, Worker, keep,
 };
 use crate::walk::Random;
-use allotment::Heap;
-use allotment::Mutator;
-use allotment::OutOfMemory;
 use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
-use allotment::raw::RootHandle;
-use allotment::raw::{Element, Shape, ShapeRef};
+use allotment::raw::{Element, RootHandle, Shape, ShapeRef};
+use allotment::{Heap, Mutator, OutOfMemory};
 
 /// The experiment `options`.
 #[derive(Clone, Copy, Debug)]

@@ -13,16 +13,14 @@
 mod verdict;
 
 use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work};
-use super::memory;
-use super::on_jvm;
 use super::tlab::eden::{bytes_of_edens, calls, heap_of_edens};
+use super::{memory, on_jvm};
 use crate::format::phrase::count;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;
 use allotment::Heap;
-use allotment::raw::{Element, Shape};
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{Element, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
 use allotment_jit::{Allocation, Emitter, Initialise, MAX_INLINE_BYTES};
 use anyhow::Context;
 

@@ -12,8 +12,7 @@
 //! memory that they took and used in the microseconds since.
 
 use allotment::Heap;
-use allotment::stats::CollectionRecord;
-use allotment::stats::TlabStatistics;
+use allotment::stats::{CollectionRecord, TlabStatistics};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -11,10 +11,9 @@ use super::widest::widest;
 use crate::experiments::collectors::heap_of;
 use crate::experiments::heap_use::HeapUse;
 use crate::harness::{Bench, Case, ParameterError, Worker};
-use allotment::Mutator;
-use allotment::OutOfMemory;
 use allotment::heap::HeapBuilder;
 use allotment::raw::{PerObject, Prefetch};
+use allotment::{Mutator, OutOfMemory};
 use anyhow::Context;
 
 /// Allocates, and lets the heap be collected when it is full.

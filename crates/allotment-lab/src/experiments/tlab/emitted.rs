@@ -4,8 +4,7 @@ use super::super::emitted::{Between, EmittedLoop, Filler, Form, Work};
 use super::super::prefetching::prefetches;
 use super::eden::{calls, heap_of_edens};
 use crate::harness::{Bench, Case};
-use allotment::raw::Shape;
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
 use allotment_jit::{Allocation, Emitter, Initialise};
 
 /// [`BySize`](allotment::raw::BySize) in HotSpot's settings.

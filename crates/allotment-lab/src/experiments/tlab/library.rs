@@ -7,10 +7,8 @@
 use super::eden::{calls, heap_of_edens};
 use super::widest::{Loop, widest};
 use crate::harness::{Bench, Case, Worker, keep};
-use allotment::Heap;
-use allotment::Mutator;
-use allotment::raw::Shape;
-use allotment::raw::{Mark, Prefetch, Site, Zeroing};
+use allotment::raw::{Mark, Prefetch, Shape, Site, Zeroing};
+use allotment::{Heap, Mutator};
 use anyhow::Context;
 
 /// The site for objects of `BYTES` bytes in `heap`.

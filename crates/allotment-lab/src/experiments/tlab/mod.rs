@@ -25,10 +25,9 @@ mod verdict;
 mod widest;
 
 use super::collectors::{COLLECTOR, unresolved};
-use super::memory;
-use super::on_jvm;
 use super::prefetching::{PREFETCH, prefetches};
 use super::sizes::{self, WithSize};
+use super::{memory, on_jvm};
 use crate::format::{Comparison, ScoreRow, number};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use crate::jvm::Workload;

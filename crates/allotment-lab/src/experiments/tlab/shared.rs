@@ -15,15 +15,11 @@ use super::pointer::ATTEMPTS;
 use super::widest::widest;
 use crate::experiments::buffers::{region_bytes, tlab_size};
 use crate::harness::{Bench, Case, Iteration, ParameterError, Probe, SecondaryValue, Worker};
-use allotment::Heap;
-use allotment::Mutator;
-use allotment::heap::HeapBuilder;
-use allotment::heap::MIN_REGIONS;
+use allotment::heap::{HeapBuilder, MIN_REGIONS};
 use allotment::options::{CollectorKind, OptionError};
-use allotment::raw::Shape;
-use allotment::raw::{PerObject, Prefetch};
-use allotment::raw::{PrefetchSettings, Processor};
+use allotment::raw::{PerObject, Prefetch, PrefetchSettings, Processor, Shape};
 use allotment::stats::TlabStatistics;
+use allotment::{Heap, Mutator};
 use allotment_jit::{Allocation, Emitter, Initialise};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -6,8 +6,7 @@
 
 use super::finish::size_of_original;
 use super::{OldTables, Space};
-use crate::collector::kernel::broken;
-use crate::collector::kernel::{Subject, cover};
+use crate::collector::kernel::{Subject, broken, cover};
 use crate::collector::work::{Team, Turns};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{Backing, CARD_BYTES, State};

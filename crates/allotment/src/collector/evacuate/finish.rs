@@ -2,9 +2,7 @@
 //! become old.
 
 use super::{Evacuation, Role, Statistics};
-use crate::collector::kernel::KEPT;
-use crate::collector::kernel::broken;
-use crate::collector::kernel::cover;
+use crate::collector::kernel::{KEPT, broken, cover};
 use crate::object::{Header, Kind, Shapes, size_of_object};
 use crate::region::{Backing, State};
 

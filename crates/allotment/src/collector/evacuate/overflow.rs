@@ -12,8 +12,7 @@ use super::finish::size_of_original;
 use super::ranges::OldRanges;
 use super::worker::Worker;
 use super::{Role, SharedMode};
-use crate::collector::kernel::KEPT;
-use crate::collector::kernel::broken;
+use crate::collector::kernel::{KEPT, broken};
 use crate::object::{Header, Kind, for_each_slot, walk};
 use crate::region::{Backing, State};
 

@@ -1,8 +1,7 @@
 //! Weak slots, once every reachable object was reached.
 
 use super::{Evacuation, OLD};
-use crate::collector::kernel::KEPT;
-use crate::collector::kernel::Roots;
+use crate::collector::kernel::{KEPT, Roots};
 use crate::object::{Header, Kind, SlotKind, SlotVisitor, reference, with_reference};
 use crate::region::Backing;
 

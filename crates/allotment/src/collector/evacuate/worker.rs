@@ -21,9 +21,7 @@ use super::lines::{DESTINATION_AHEAD, copy_contents};
 use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
-use crate::collector::kernel::ShapeCache;
-use crate::collector::kernel::broken;
-use crate::collector::kernel::{KEPT, decide, decided, word_at};
+use crate::collector::kernel::{KEPT, ShapeCache, broken, decide, decided, word_at};
 use crate::collector::work::{Entry, WorkStack, chunk_slots};
 use crate::object::{
     ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,

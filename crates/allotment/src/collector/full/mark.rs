@@ -7,10 +7,7 @@
 
 use super::marker::{Found, Marker};
 use super::{Statistics, Unavailable};
-use crate::collector::kernel::LiveMap;
-use crate::collector::kernel::broken;
-use crate::collector::kernel::for_each_live;
-use crate::collector::kernel::{Roots, Subject};
+use crate::collector::kernel::{LiveMap, Roots, Subject, broken, for_each_live};
 use crate::collector::work::{Crew, Team};
 use crate::object::{SlotKind, SlotVisitor, walk};
 use crate::region::{Backing, State};

@@ -16,9 +16,7 @@
 //! referents overlap anyway). It also stops where a third of the referents lie near, as half of
 //! them do in a tree in order.
 
-use crate::collector::kernel::LiveMap;
-use crate::collector::kernel::ShapeCache;
-use crate::collector::kernel::Subject;
+use crate::collector::kernel::{LiveMap, ShapeCache, Subject};
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::object::{
     Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,

@@ -27,9 +27,7 @@ mod runs;
 
 use super::forward::{Break, Forwarding};
 use super::{Compaction, Statistics, Unavailable};
-use crate::collector::kernel::ShapeCache;
-use crate::collector::kernel::Subject;
-use crate::collector::kernel::{BLOCK_BYTES, LiveMap, next_block};
+use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, Subject, next_block};
 use crate::collector::work::{Team, Turns};
 use crate::object::{WORD, size_of_object};
 use crate::region::{Backing, FreeSet, Run, State};

@@ -6,9 +6,7 @@
 
 use super::Statistics;
 use super::plan::{Plan, RegionPlan, Role};
-use crate::collector::kernel::LiveMap;
-use crate::collector::kernel::Subject;
-use crate::collector::kernel::cover;
+use crate::collector::kernel::{LiveMap, Subject, cover};
 use crate::collector::work::{Team, Turns};
 use crate::region::{Backing, FreeSet};
 

@@ -15,9 +15,7 @@
 use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{LargeArray, Plan};
-use crate::collector::kernel::LiveMap;
-use crate::collector::kernel::Subject;
-use crate::collector::kernel::{ShapeCache, for_each_live};
+use crate::collector::kernel::{LiveMap, ShapeCache, Subject, for_each_live};
 use crate::collector::work::{Team, Turns};
 use crate::object::{
     SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, for_each_word, reference, tail_slots,

@@ -18,8 +18,9 @@
 use super::broken::broken;
 use crate::collector::work::{Team, Turns};
 use crate::object::WORD;
-use crate::platform::PopulationCount;
-use crate::platform::{MemoryError, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write};
+use crate::platform::{
+    MemoryError, PopulationCount, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write,
+};
 use crate::region::{Backing, FreeSet, State};
 // Laid over memory from the system, which the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};

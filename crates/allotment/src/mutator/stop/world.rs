@@ -11,8 +11,7 @@
 
 use crate::mutator::Shared;
 use crate::mutator::roots::visit_links;
-use crate::mutator::safepoint::AbortOnUnwind;
-use crate::mutator::safepoint::{Arrival, ThreadIdentity, Volunteers};
+use crate::mutator::safepoint::{AbortOnUnwind, Arrival, ThreadIdentity, Volunteers};
 use crate::mutator::thread::registry::runs_attached;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};

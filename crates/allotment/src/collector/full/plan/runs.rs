@@ -18,8 +18,7 @@
 use super::places::{self, Kind};
 use super::{Cursor, LargeArray, MovedRun, Planner, Role};
 use crate::collector::full::Statistics;
-use crate::collector::kernel::broken;
-use crate::collector::kernel::cover;
+use crate::collector::kernel::{broken, cover};
 use crate::object::{WORD, tail_slots, walk};
 use crate::region::{Backing, State};
 use std::ops::Range;
