@@ -32,7 +32,7 @@ pub(in crate::collector) struct ControlThread {
 impl ControlThread {
     /// A control thread that is not started yet.
     pub(in crate::collector) fn new(name: &'static str) -> ControlThread {
-        let [refused, gone] = [const { AtomicBool::new(false) }; 2];
+        let [refused, gone] = std::array::from_fn(|_| AtomicBool::new(false));
         ControlThread { name, requests: Arc::default(), thread: Mutex::new(None), refused, gone }
     }
 
