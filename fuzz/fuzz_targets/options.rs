@@ -1,5 +1,5 @@
-//! Option texts, as `ALLOTMENT_OPTIONS` and `HeapBuilder::options` read them. No heap is built: what it would
-//! reserve and touch is up to the text.
+//! Option texts, as `ALLOTMENT_OPTIONS` and `HeapBuilder::options` read them. No heap is built:
+//! what it would reserve and touch is up to the text.
 #![no_main]
 
 use allotment::options::{OptionSet, Source};

@@ -1,4 +1,5 @@
-//! Result files, the lab's and JMH's, as `report` and `compare` read them, and what is made of them.
+//! Result files, the lab's and JMH's, as `report` and `compare` read them, and what is made of
+//! them.
 #![no_main]
 
 use allotment_lab::experiments;

@@ -1,4 +1,5 @@
-//! Command lines of `allotment`: words, one a line; the grid that they choose, and the sizings to replay.
+//! Command lines of `allotment`: words, one a line; the grid that they choose, and the sizings to
+//! replay.
 #![no_main]
 
 use allotment_lab::command::{Command, RunArguments, parse};
@@ -16,8 +17,8 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// The grid of the experiments named, as `run` makes it; but the full grid only of one, for that of all of them
-/// takes seconds.
+/// The grid of the experiments named, as `run` makes it; but the full grid only of one, for that of
+/// all of them takes seconds.
 fn grid(arguments: &RunArguments) {
     let named = |name: &str| arguments.experiments.iter().any(|one| one == name || one == "all");
     let chosen = experiments::all().iter().copied().filter(|experiment| named(experiment.name()));

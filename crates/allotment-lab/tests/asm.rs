@@ -30,7 +30,8 @@ fn it_prints_both_sequences() {
 
 #[test]
 fn it_profiles() {
-    // A machine with much else to do may not look at the thread's clock in the first of these times.
+    // A machine with much else to do may not look at the thread's clock in the first of these
+    // times.
     let profiled = ["300ms", "2s", "8s"].into_iter().find_map(|time| {
         let text = text(asm(&["--profile", time, "--eden", "256k"]).output().unwrap());
         let profile = text.lines().find(|line| line.starts_with("profile: ")).unwrap();

@@ -1,4 +1,5 @@
-//! `allotment run --jvm`, from the outside: with JDKs that are scripts, and with those of this machine.
+//! `allotment run --jvm`, from the outside: with JDKs that are scripts, and with those of this
+//! machine.
 
 use serde_json::Value;
 use std::fs;
@@ -45,7 +46,8 @@ fn fake_jdk(home: &Path, behaviour: &str) -> PathBuf {
     home.to_path_buf()
 }
 
-/// A folder with a Maven that makes an empty jar, to be the only one on the `PATH` beside the system's.
+/// A folder with a Maven that makes an empty jar, to be the only one on the `PATH` beside the
+/// system's.
 fn fake_maven(folder: &Path) -> String {
     script(&folder.join("tools/mvn"), "mkdir target && echo jar > target/benchmarks.jar");
     format!("{}:/usr/bin:/bin", folder.join("tools").display())
@@ -56,7 +58,8 @@ fn texts(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// Runs beside a JDK that behaves so; its failure is one of the run, since it was asked for by its name.
+/// Runs beside a JDK that behaves so; its failure is one of the run, since it was asked for by its
+/// name.
 fn beside(behaviour: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let jdk = fake_jdk(&folder.path().join("jdk"), behaviour);
@@ -205,7 +208,8 @@ fn a_baseline_is_a_jvm_of_the_run() {
     }
 }
 
-/// A JDK that never prints its flags would be waited for; if that were not ended, it would be told of, and the run go on.
+/// A JDK that never prints its flags would be waited for; if that were not ended, it would be told
+/// of, and the run go on.
 #[test]
 fn asking_a_jvm_for_its_flags_can_be_interrupted() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +236,8 @@ fn asking_a_jvm_for_its_flags_can_be_interrupted() {
     assert!(!Path::new("/proc").join(asked.trim()).join("exe").exists(), "the JVM runs on");
 }
 
-/// With the JDKs and the Maven of this machine; the jar is kept in the user's own cache, as in any run.
+/// With the JDKs and the Maven of this machine; the jar is kept in the user's own cache, as in any
+/// run.
 #[test]
 fn real_jvms_have_rows_beside_ours() {
     let found =

@@ -1,9 +1,9 @@
 //! A report in a browser: on a phone and on a desk, on light and on dark paper.
 //!
-//! Chromium without a head loads a page that holds the report in a frame of the width in question (its own
-//! window has a minimum), looks at the frame with a script, and prints what it found. A protocol over a socket was
-//! refused: one look needs no conversation. Without a browser the test says so and passes; with
-//! `ALLOTMENT_REQUIRE_BROWSER=1`, as `.ci/run` sets it, it fails.
+//! Chromium without a head loads a page that holds the report in a frame of the width in question
+//! (its own window has a minimum), looks at the frame with a script, and prints what it found. A
+//! protocol over a socket was refused: one look needs no conversation. Without a browser the test
+//! says so and passes; with `ALLOTMENT_REQUIRE_BROWSER=1`, as `.ci/run` sets it, it fails.
 
 use serde_json::Value;
 use std::fs;

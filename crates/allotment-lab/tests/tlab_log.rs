@@ -1,4 +1,5 @@
-//! `allotment tlab-log` from the outside, on the logs of the JVMs that are installed and on what is no log.
+//! `allotment tlab-log` from the outside, on the logs of the JVMs that are installed and on what is
+//! no log.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -91,13 +92,15 @@ fn logs_of_the_jvms_here_are_read() {
         let (text, found) = told(&log, directory.path());
         // ZGC logs its usage among them.
         assert_eq!(found["lines"]["foreign"], 0, "{text}");
-        // Every line of the collector's totals is the sum of the threads' lines, to the last refill.
+        // Every line of the collector's totals is the sum of the threads' lines, to the last
+        // refill.
         assert!(!text.contains("lines are missing"), "{text}");
         let threads = found["threads"].as_array().unwrap();
         let sum = |key: &str| threads.iter().map(|thread| thread[key].as_u64().unwrap()).sum::<u64>();
         assert!(sum("refills") >= found["totals"]["refills"].as_u64().unwrap(), "{text}");
         assert!(sum("slowAllocations") >= found["totals"]["slowAllocations"].as_u64().unwrap());
-        // The last thread allocates 800000 arrays of 2.5 KB on average, outside its buffers included.
+        // The last thread allocates 800000 arrays of 2.5 KB on average, outside its buffers
+        // included.
         let most = threads.iter().map(|thread| thread["allocatedBytes"].as_u64().unwrap()).max().unwrap();
         assert!((1_200_000_000..2_600_000_000).contains(&most), "{most}: {text}");
         let replays = found["replay"].as_array().unwrap();
@@ -112,8 +115,9 @@ fn logs_of_the_jvms_here_are_read() {
 #[test]
 fn logs_of_concurrent_collectors_are_read() {
     for (java, collector) in javas().iter().take(2).zip(["Shenandoah", "Z"]) {
-        // On a busy machine these collectors now and then log a refill of the next collection before
-        // the totals of the last one, which is then told. They do not in one log after the other.
+        // On a busy machine these collectors now and then log a refill of the next collection
+        // before the totals of the last one, which is then told. They do not in one log after the
+        // other.
         let mut texts = Vec::new();
         let is_whole = (0..4).any(|_| {
             let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Workloads on a collected heap, from the outside: what is reported of each, and what a full heap looks like.
+//! Workloads on a collected heap, from the outside: what is reported of each, and what a full heap
+//! looks like.
 
 use serde_json::Value;
 use std::fs;
@@ -70,7 +71,8 @@ fn each_workload_reports_what_its_heap_did() {
 fn see_plausible(entry: &Value) {
     let value = |label: &str| value(entry, label);
     assert!(entry["primaryMetric"]["score"].as_f64().unwrap() > 0.0, "{entry}");
-    // What a shot has to collect follows from what it allocates; the others have as much time as they have, perhaps for nothing.
+    // What a shot has to collect follows from what it allocates; the others have as much time as
+    // they have, perhaps for nothing.
     let collections = value("gc.young") + value("gc.full");
     assert!(collections >= 1.0 || entry["mode"] != "ss", "{entry}");
     if collections >= 1.0 {
@@ -119,7 +121,8 @@ fn a_hundred_threads_share_a_graph_and_end() {
         assert_eq!((&entry["threads"], &entry["params"]["mix"]), (&100.into(), &"arrays".into()));
         assert_eq!(entry["primaryMetric"]["scoreUnit"], "ms/op");
         see_plausible(entry);
-        // The shot's time is that until the last thread has ended, so all pauses are in it. Parallel may collect between shots.
+        // The shot's time is that until the last thread has ended, so all pauses are in it.
+        // Parallel may collect between shots.
         let score = entry["primaryMetric"]["score"].as_f64().unwrap();
         assert!(collector == "parallel" || score > value(entry, "pause.total"), "{entry}");
     }

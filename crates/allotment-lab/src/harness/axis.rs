@@ -1,8 +1,9 @@
-//! An axis of an experiment: a named parameter, the values it takes unless told otherwise, and how these are
-//! read and shown.
+//! An axis of an experiment: a named parameter, the values it takes unless told otherwise, and how
+//! these are read and shown.
 //!
-//! Values travel as text in one canonical spelling (sizes in bytes), because that is what result files hold;
-//! a typed value per axis would be typed in one place only, the experiment, which asks for it by name.
+//! Values travel as text in one canonical spelling (sizes in bytes), because that is what result
+//! files hold; a typed value per axis would be typed in one place only, the experiment, which asks
+//! for it by name.
 
 use super::cache_size;
 use super::neighbours::{self, NEIGHBOURS};

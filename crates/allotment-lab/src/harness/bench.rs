@@ -1,8 +1,8 @@
 //! The fork's side: runs the threads of one case through all iterations.
 //!
-//! The threads live as long as the fork, so that thread-local state (a mutator, its buffer) warms up like
-//! everything else. The calling thread is the controller: it opens the gate to an iteration, sleeps, ends it
-//! and gathers.
+//! The threads live as long as the fork, so that thread-local state (a mutator, its buffer) warms
+//! up like everything else. The calling thread is the controller: it opens the gate to an
+//! iteration, sleeps, ends it and gathers.
 
 use super::gate::Gate;
 use super::host;
@@ -60,8 +60,8 @@ impl<'a> Bench<'a> {
     /// Runs a worker per thread, each made on its thread by `build`, through all iterations.
     ///
     /// # Errors
-    /// What `build` or a worker returned; a worker that panicked or counted no operation; a CPU that cannot
-    /// be had; results that cannot be handed to the parent.
+    /// What `build` or a worker returned; a worker that panicked or counted no operation; a CPU
+    /// that cannot be had; results that cannot be handed to the parent.
     pub fn measure<W: Worker>(
         &mut self,
         build: impl Fn(&Thread) -> anyhow::Result<W> + Sync,
@@ -81,9 +81,9 @@ impl<'a> Bench<'a> {
         self.conduct_scenes(probe, &|thread, play| play.play(build(thread)?))
     }
 
-    /// For workers that live inside something with a beginning and an end on their thread, as a mutator
-    /// does inside `Heap::attach`: `scene` sets it up, plays its worker, and takes it down. It is called once
-    /// per thread, on that thread.
+    /// For workers that live inside something with a beginning and an end on their thread, as a
+    /// mutator does inside `Heap::attach`: `scene` sets it up, plays its worker, and takes it down.
+    /// It is called once per thread, on that thread.
     ///
     /// ```no_run
     /// # use allotment_lab::harness::{Bench, Worker, keep};
@@ -98,8 +98,8 @@ impl<'a> Bench<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`Bench::measure`]; what `scene` returned, also when it fails after the last iteration; a scene that
-    /// ends without having played.
+    /// As [`Bench::measure`]; what `scene` returned, also when it fails after the last iteration; a
+    /// scene that ends without having played.
     pub fn measure_within(
         &mut self,
         scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync,

@@ -239,8 +239,9 @@ fn a_parent_that_does_not_listen_ends_the_fork() {
     assert_eq!(ended.unwrap_err().to_string(), "broken pipe");
 }
 
-/// Thread 0 stops the world with every call, as a collector would: it waits until each other thread is idle or
-/// has seen the request. A harness that blocked a thread outside of `idle` would leave it waiting.
+/// Thread 0 stops the world with every call, as a collector would: it waits until each other thread
+/// is idle or has seen the request. A harness that blocked a thread outside of `idle` would leave
+/// it waiting.
 #[test]
 fn a_worker_may_stop_the_world_at_any_call() {
     const WORKING: usize = 0;

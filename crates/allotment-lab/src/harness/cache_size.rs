@@ -1,7 +1,8 @@
 //! Sizes told in this machine's caches: `half-l2`, `l3`, `twice-l3`.
 //!
-//! What an experiment wants is often a memory that stays in a cache, or one that does not; in bytes that is another size on
-//! each machine. Rounded down to a power of two: half of 1.25 MiB rounded up would be 1 MiB.
+//! What an experiment wants is often a memory that stays in a cache, or one that does not; in bytes
+//! that is another size on each machine. Rounded down to a power of two: half of 1.25 MiB rounded
+//! up would be 1 MiB.
 
 use crate::machine::topology;
 

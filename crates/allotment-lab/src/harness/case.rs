@@ -3,7 +3,8 @@
 use super::{JmhMode, TimeUnit};
 use serde::{Deserialize, Serialize};
 
-/// One point of the grid. Its parameters are canonical: [`super::Axis::canonical`] has accepted them.
+/// One point of the grid. Its parameters are canonical: [`super::Axis::canonical`] has accepted
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
     /// Name of the experiment.
@@ -16,7 +17,8 @@ pub struct Case {
     pub unit: TimeUnit,
     /// Measuring threads, at least one.
     pub threads: usize,
-    /// Name and value of every axis that the mode has, in the order of the axes; then of what is no axis (neighbours).
+    /// Name and value of every axis that the mode has, in the order of the axes; then of what is no
+    /// axis (neighbours).
     pub params: Vec<(String, String)>,
 }
 

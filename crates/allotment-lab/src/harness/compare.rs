@@ -1,18 +1,19 @@
 //! Rows against their baselines.
 //!
-//! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours is: that is what it
-//! was measured for. Where the question is what neighbours do, it is compared with that JVM alone. Which rows belong
-//! together is decided here for whoever compares rows of one run: a second rule elsewhere would differ in what a mode
-//! lacks.
+//! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours
+//! is: that is what it was measured for. Where the question is what neighbours do, it is compared
+//! with that JVM alone. Which rows belong together is decided here for whoever compares rows of one
+//! run: a second rule elsewhere would differ in what a mode lacks.
 
 use super::neighbours::NEIGHBOURS;
 use super::{Baseline, JVM};
 use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
 
-/// Compares each row with its baseline: the row with the baseline's value in its coordinate that agrees in
-/// everything else. An axis that the baseline does not have (its mode lacks it) need not agree. A row of a
-/// JVM is a baseline for rows of the same JVM only. Scores in different units are not compared.
+/// Compares each row with its baseline: the row with the baseline's value in its coordinate that
+/// agrees in everything else. An axis that the baseline does not have (its mode lacks it) need not
+/// agree. A row of a JVM is a baseline for rows of the same JVM only. Scores in different units are
+/// not compared.
 pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
     let all_of =
         |baseline| -> Vec<&ScoreRow> { rows.iter().filter(|row| is_baseline(row, baseline)).collect() };
@@ -34,7 +35,8 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
     }
 }
 
-/// Our row at the coordinates of a row of a JVM; none if there is none, or `theirs` is no row of a JVM.
+/// Our row at the coordinates of a row of a JVM; none if there is none, or `theirs` is no row of a
+/// JVM.
 pub fn ours_beside<'a>(rows: &'a [ScoreRow], theirs: &ScoreRow) -> Option<&'a ScoreRow> {
     let found = |row: &&ScoreRow| !is_ours(theirs) && is_ours(row) && agree(theirs, row, &no_jvm());
     rows.iter().find(found)

@@ -20,13 +20,14 @@ pub trait Experiment: Sync {
         &[]
     }
 
-    /// Whether a quick run that names no modes measures this one. Such a run is a first look, for which somebody waits.
+    /// Whether a quick run that names no modes measures this one. Such a run is a first look, for
+    /// which somebody waits.
     fn is_quick(&self, _mode: &Mode) -> bool {
         true
     }
 
-    /// The numbers of threads to measure with on a machine of `cpus` CPUs: 1 and all of them in a quick run,
-    /// else the powers of two up to all of them.
+    /// The numbers of threads to measure with on a machine of `cpus` CPUs: 1 and all of them in a
+    /// quick run, else the powers of two up to all of them.
     fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {
         let mut threads: Vec<usize> =
             if quick { vec![1] } else { (0..).map(|power| 1 << power).take_while(|&n| n < cpus).collect() };
@@ -45,12 +46,14 @@ pub trait Experiment: Sync {
         }
     }
 
-    /// What the ratios in the last column of the table are against, unless the user asks for another.
+    /// What the ratios in the last column of the table are against, unless the user asks for
+    /// another.
     fn baseline(&self) -> Option<Baseline> {
         None
     }
 
-    /// What the rows say, a sentence each, as the numbers and their errors allow; printed below the table.
+    /// What the rows say, a sentence each, as the numbers and their errors allow; printed below the
+    /// table.
     fn verdicts(&self, _rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         Vec::new()
     }
@@ -60,8 +63,8 @@ pub trait Experiment: Sync {
         Charts::default()
     }
 
-    /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does. Such
-    /// points are left out.
+    /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does.
+    /// Such points are left out.
     fn nonsense(&self, _case: &Case) -> Option<String> {
         None
     }
@@ -75,7 +78,8 @@ pub trait Experiment: Sync {
     /// [`Bench::measure`] or [`Bench::measure_with`] once. Must not print on standard output.
     ///
     /// # Errors
-    /// Whatever keeps it from measuring; the fork's results are then dropped and the message is shown.
+    /// Whatever keeps it from measuring; the fork's results are then dropped and the message is
+    /// shown.
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()>;
 }
 
@@ -99,8 +103,8 @@ pub struct Charts {
     pub by_mode: bool,
 }
 
-/// Which rows are the baselines: those with this value in this coordinate. Another row is compared with the
-/// baseline that agrees with it in all other coordinates that the baseline has.
+/// Which rows are the baselines: those with this value in this coordinate. Another row is compared
+/// with the baseline that agrees with it in all other coordinates that the baseline has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
     /// `mode`, `threads` or the name of an axis.

@@ -41,7 +41,8 @@ impl Fork {
     }
 }
 
-/// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called for each iteration.
+/// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called for each
+/// iteration.
 pub(super) fn run(
     mut command: Command,
     order: &Order,

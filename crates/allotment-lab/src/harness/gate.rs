@@ -1,4 +1,5 @@
-//! Where the controller holds the threads between two iterations, while it reports and its probe looks.
+//! Where the controller holds the threads between two iterations, while it reports and its probe
+//! looks.
 //!
 //! Threads sleep here: one that spun would take the CPU from the controller.
 

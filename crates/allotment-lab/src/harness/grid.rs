@@ -44,13 +44,16 @@ impl Selection {
 #[error("{0}")]
 pub struct GridError(String);
 
-/// The cases of all `experiments` on a machine of `cpus` CPUs, and why points of the grid were left out.
+/// The cases of all `experiments` on a machine of `cpus` CPUs, and why points of the grid were left
+/// out.
 ///
-/// A choice may concern only some of the experiments and modes, but must concern one of those chosen.
+/// A choice may concern only some of the experiments and modes, but must concern one of those
+/// chosen.
 ///
 /// # Errors
-/// A mode that no experiment has, an axis that no chosen mode has, a value that its axis does not take, zero
-/// threads or too many, nothing left to measure, or a choice that none of what is left has.
+/// A mode that no experiment has, an axis that no chosen mode has, a value that its axis does not
+/// take, zero threads or too many, nothing left to measure, or a choice that none of what is left
+/// has.
 pub fn expand(
     experiments: &[&dyn Experiment],
     selection: &Selection,
@@ -114,7 +117,8 @@ pub fn expand(
     }
 }
 
-/// Every combination of the values of the axes that `mode` has, `most` at most, the last axis changing fastest.
+/// Every combination of the values of the axes that `mode` has, `most` at most, the last axis
+/// changing fastest.
 fn points(
     experiment: &dyn Experiment,
     mode: &Mode,
@@ -161,8 +165,8 @@ fn values(axis: &Axis, selection: &Selection) -> Result<Vec<String>, GridError> 
     Ok(distinct(values.map_err(GridError)?))
 }
 
-/// Whether each thing that was chosen by name is in one of the `cases`. It may be left out of some, but what is left out of
-/// all was asked for in vain.
+/// Whether each thing that was chosen by name is in one of the `cases`. It may be left out of some,
+/// but what is left out of all was asked for in vain.
 fn check_choices(
     experiments: &[&dyn Experiment],
     selection: &Selection,

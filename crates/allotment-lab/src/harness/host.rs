@@ -14,8 +14,8 @@ use std::time::Duration;
 /// The label of what two CPUs did at once, right after a shot.
 pub(super) const CPUS: &str = "cpus";
 
-/// Right after a single shot: rows that say what two CPUs are, if several threads shared it, workers
-/// of a collector included.
+/// Right after a single shot: rows that say what two CPUs are, if several threads shared it,
+/// workers of a collector included.
 pub(super) fn rows(case: &Case, threads: usize) -> Vec<SecondaryValue> {
     let is_shared = threads > 1 || case.count("workers").is_ok_and(|workers| workers != 1);
     let sample = if is_shared { HostSample::take() } else { None };
@@ -41,8 +41,8 @@ pub(super) fn warning(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Waits until the first two of `cpus` are two, but no longer than `at_most`; what there is to say if
-/// they did not come.
+/// Waits until the first two of `cpus` are two, but no longer than `at_most`; what there is to say
+/// if they did not come.
 pub(super) fn await_cpus(at_most: Duration, cpus: &[usize], interrupt: &Interrupt) -> Option<String> {
     let &[first, second, ..] = cpus else { return None };
     let found = await_two_cpus([first, second], at_most, &|| interrupt.requested())?;

@@ -1,11 +1,13 @@
 //! A request to stop early and keep what there is.
 //!
-//! One request may come as several signals: `timeout` signals its child and then the group that the child is in, a
-//! terminal signals a whole group, and a session that ends sends a hang-up and then a termination. So what comes within
-//! [`REPEAT`] of the signal before is the same request. A count of signals was refused: it took `timeout` for a user
-//! who presses Ctrl-C twice, and threw away what was measured.
+//! One request may come as several signals: `timeout` signals its child and then the group that the
+//! child is in, a terminal signals a whole group, and a session that ends sends a hang-up and then
+//! a termination. So what comes within [`REPEAT`] of the signal before is the same request. A count
+//! of signals was refused: it took `timeout` for a user who presses Ctrl-C twice, and threw away
+//! what was measured.
 //!
-//! A signal that was ignored when the program began stays ignored: that is what `nohup` and a shell's `&` ask for.
+//! A signal that was ignored when the program began stays ignored: that is what `nohup` and a
+//! shell's `&` ask for.
 
 use anyhow::{Context, anyhow};
 use rustix::process::Signal;
@@ -18,7 +20,8 @@ use std::time::{Duration, Instant};
 /// Signals this close together are one request.
 const REPEAT: Duration = Duration::from_secs(1);
 
-/// How long the request behind a signal may take to be seen here, after another process has died of the same signal.
+/// How long the request behind a signal may take to be seen here, after another process has died of
+/// the same signal.
 const SETTLING: Duration = Duration::from_millis(100);
 
 /// What asks for the end.
@@ -78,8 +81,8 @@ impl Interrupt {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Whether a process of this run has ended of a request that is for the whole run: a signal to all processes of a
-    /// session or a service reaches the forks too, and may do so first.
+    /// Whether a process of this run has ended of a request that is for the whole run: a signal to
+    /// all processes of a session or a service reaches the forks too, and may do so first.
     pub(super) fn explains_end(&self) -> bool {
         let start = Instant::now();
         while !self.requested() && start.elapsed() < SETTLING {

@@ -1,4 +1,5 @@
-//! One thread's iteration: working up to the start, through the measured window, and until all have stopped.
+//! One thread's iteration: working up to the start, through the measured window, and until all have
+//! stopped.
 //!
 //! ```text
 //! announce ready, work | clock, work until done, clock | announce stopped, work
@@ -6,8 +7,9 @@
 //! ```
 //!
 //! So no thread measures while another is not yet working or works no more. Threads have met before
-//! ([`Meeting`]); starting the window with that was refused: they leave a meeting apart, if only by little, and
-//! the first runs alone for that long. A single shot has no choice: it is one call, begun at the meeting.
+//! ([`Meeting`]); starting the window with that was refused: they leave a meeting apart, if only by
+//! little, and the first runs alone for that long. A single shot has no choice: it is one call,
+//! begun at the meeting.
 
 use super::meeting::Meeting;
 use super::sampler::Sampler;
@@ -17,8 +19,8 @@ use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What the threads of one iteration share. Each part has cache lines of its own: `done` is read with every
-/// call, and a neighbour that is written would cost all readers.
+/// What the threads of one iteration share. Each part has cache lines of its own: `done` is read
+/// with every call, and a neighbour that is written would cost all readers.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     /// Where all meet who have prepared.
@@ -46,8 +48,8 @@ impl Round {
         self.prepared.call_off();
     }
 
-    /// Works until `threads` have arrived at `counter`; returns the operations done meanwhile. `arrived` is
-    /// called by the last thread to arrive.
+    /// Works until `threads` have arrived at `counter`; returns the operations done meanwhile.
+    /// `arrived` is called by the last thread to arrive.
     fn work_until_all(
         &self,
         counter: &AtomicUsize,
@@ -81,8 +83,8 @@ impl Round {
         share
     }
 
-    /// Throughput and average time: as many calls as fit. `all_ready` is called by the last thread to get
-    /// ready.
+    /// Throughput and average time: as many calls as fit. `all_ready` is called by the last thread
+    /// to get ready.
     pub(super) fn count(
         &self,
         worker: &mut dyn Measured,
@@ -123,8 +125,9 @@ pub(super) fn single(worker: &mut dyn Measured, watcher: &mut Watcher) -> Share 
     })
 }
 
-/// A worker with its measured loops, which are compiled for it. All else of the harness sees a worker through
-/// a table of functions: compiled for each of a hundred workers it would take minutes to build.
+/// A worker with its measured loops, which are compiled for it. All else of the harness sees a
+/// worker through a table of functions: compiled for each of a hundred workers it would take
+/// minutes to build.
 pub(super) trait Measured: Worker {
     /// As many calls as fit.
     fn counted(&mut self, done: &AtomicBool) -> Share;
@@ -142,8 +145,8 @@ impl<W: Worker> Measured for W {
     }
 }
 
-/// Kept out of line, so that the loop is compiled alike whatever surrounds it, and can be found in a
-/// disassembly.
+/// Kept out of line, so that the loop is compiled alike whatever surrounds it, and can be found in
+/// a disassembly.
 #[inline(never)]
 fn counted_window<W: Worker>(worker: &mut W, done: &AtomicBool) -> Share {
     let (mut operations, mut calls) = (0, 0);

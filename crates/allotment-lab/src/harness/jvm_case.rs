@@ -1,7 +1,8 @@
 //! Cases that JVMs measure beside ours: which there are, and how long they take.
 //!
-//! Every JVM gets a row beside each of our cases that has a counterpart, but the same work only once: where our cases
-//! differ in what a JVM does not have (our collectors), it stands beside the first.
+//! Every JVM gets a row beside each of our cases that has a counterpart, but the same work only
+//! once: where our cases differ in what a JVM does not have (our collectors), it stands beside the
+//! first.
 
 use super::settings::Settings;
 use super::{Case, Experiment, JmhMode, Neighbours, Plan};
@@ -18,10 +19,12 @@ pub const JVM: &str = "jvm";
 /// About what starting JMH and the JVM that it measures takes.
 pub(super) const JVM_START: Duration = Duration::from_millis(1500);
 
-/// How many times our warm-up a JVM gets: it has to compile first, what takes it longer the less of its time there is.
+/// How many times our warm-up a JVM gets: it has to compile first, what takes it longer the less of
+/// its time there is.
 const WARMUP_FACTOR: u32 = 5;
 
-/// The least warm-up of a JVM, in all iterations together: by then the loops that are measured are in C2's code.
+/// The least warm-up of a JVM, in all iterations together: by then the loops that are measured are
+/// in C2's code.
 const LEAST_WARMUP: Duration = Duration::from_secs(1);
 
 /// One of our cases, on a JVM.
@@ -46,7 +49,8 @@ pub struct OnJvms {
     pub cases: Vec<JvmCase>,
 }
 
-/// What `jvms` are to measure beside `cases` in `memory` bytes, and why parts of that were left out.
+/// What `jvms` are to measure beside `cases` in `memory` bytes, and why parts of that were left
+/// out.
 pub fn jvm_cases(
     experiments: &[&dyn Experiment],
     cases: &[Case],
@@ -102,7 +106,8 @@ pub fn jvm_cases(
     (found, left_out)
 }
 
-/// About what a JVM with a heap of so many bytes takes: a quarter more, for the collector's tables, code, and JMH beside it.
+/// About what a JVM with a heap of so many bytes takes: a quarter more, for the collector's tables,
+/// code, and JMH beside it.
 fn with_vm(heap: usize) -> usize {
     heap.saturating_add(heap / 4)
 }
@@ -118,8 +123,8 @@ impl JvmCase {
         flags
     }
 
-    /// The coordinate of its row. Where each allocation is a call into the VM, which hides what is asked, the label
-    /// says so.
+    /// The coordinate of its row. Where each allocation is a call into the VM, which hides what is
+    /// asked, the label says so.
     pub fn parameter(&self) -> Parameter {
         let value = self.jvm.name();
         let calls = self.workload.without_buffers && !self.jvm.bumps_without_buffers();
@@ -129,14 +134,14 @@ impl JvmCase {
 }
 
 impl Settings {
-    /// Processes per case on a JVM: as many as ours have, and one in a quick run, of which most is start and
-    /// warm-up.
+    /// Processes per case on a JVM: as many as ours have, and one in a quick run, of which most is
+    /// start and warm-up.
     pub fn jvm_forks(&self) -> u32 {
         self.forks.unwrap_or(if self.quick { 1 } else { 3 })
     }
 
-    /// The iterations of a fork on a JVM: those of ours, after five times their warm-up and a second of it at least; of
-    /// single shots five at least.
+    /// The iterations of a fork on a JVM: those of ours, after five times their warm-up and a
+    /// second of it at least; of single shots five at least.
     pub fn jvm_plan(&self, mode: JmhMode) -> Plan {
         let own = self.plan(mode);
         if mode == JmhMode::SingleShot {

@@ -1,8 +1,9 @@
 //! One fork on a JVM: starts JMH, hears it out, and reads what it has written.
 //!
-//! JMH starts a JVM of its own for what it measures. Measuring in JMH's own process (`-f 0`) would save half a second
-//! of start, and was refused: the flags that make its black holes free and keep its loops from being unrolled into one are
-//! given to that second JVM alone, and JMH itself warns against it.
+//! JMH starts a JVM of its own for what it measures. Measuring in JMH's own process (`-f 0`) would
+//! save half a second of start, and was refused: the flags that make its black holes free and keep
+//! its loops from being unrolled into one are given to that second JVM alone, and JMH itself warns
+//! against it.
 
 use super::fork_process::{End, NO_LISTENER, describe, read_complaints, read_lines};
 use super::jvm_case::JvmCase;
@@ -18,9 +19,10 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-/// Flags of the process that only waits and writes: a small heap, and no compiler that would compete for the CPUs with what
-/// is measured. JMH's lock is a file that all users of a machine share, and a run that was killed leaves it to
-/// somebody else's; whoever measures twice at once sees that in the errors.
+/// Flags of the process that only waits and writes: a small heap, and no compiler that would
+/// compete for the CPUs with what is measured. JMH's lock is a file that all users of a machine
+/// share, and a run that was killed leaves it to somebody else's; whoever measures twice at once
+/// sees that in the errors.
 const HOST_FLAGS: [&str; 5] =
     ["-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djmh.ignoreLock=true"];
 
@@ -44,8 +46,8 @@ pub(super) struct JvmOrder<'a> {
     pub(super) plan: Plan,
 }
 
-/// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called after each iteration with
-/// whether that was a warm-up.
+/// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called after each
+/// iteration with whether that was a warm-up.
 pub(super) fn run(
     order: &JvmOrder<'_>,
     silence: Duration,
@@ -102,7 +104,8 @@ fn command(order: &JvmOrder<'_>, results: &Path) -> Command {
     command
 }
 
-/// A time as JMH's options take it: a number of 31 bits and a unit, so in the largest that divides it.
+/// A time as JMH's options take it: a number of 31 bits and a unit, so in the largest that divides
+/// it.
 fn jmh_time(time: Duration) -> String {
     let nanoseconds = time.as_nanos();
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
@@ -111,8 +114,8 @@ fn jmh_time(time: Duration) -> String {
     format!("{}{unit}", nanoseconds / length)
 }
 
-/// Runs JMH until it ends, has been silent for too long, or the user wants the end; what the JVM warned of: a flag that it ignores
-/// makes another row than was asked for.
+/// Runs JMH until it ends, has been silent for too long, or the user wants the end; what the JVM
+/// warned of: a flag that it ignores makes another row than was asked for.
 fn supervise(
     command: &mut Command,
     silence: Duration,
@@ -184,8 +187,8 @@ fn warnings(said: &str) -> String {
     lines.join("\n")
 }
 
-/// The iterations that JMH has written down. Its scores and errors are left: they are computed from the values as ours are, so that
-/// no two rows of a table are computed in two ways.
+/// The iterations that JMH has written down. Its scores and errors are left: they are computed from
+/// the values as ours are, so that no two rows of a table are computed in two ways.
 fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRecord>, Origin)> {
     let text = read_text(results).context("JMH's result cannot be read")?;
     let mut entries = read_json(&text).context("JMH's result cannot be read")?;

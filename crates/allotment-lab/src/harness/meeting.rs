@@ -1,9 +1,9 @@
 //! Where threads wait for each other after they have prepared, and leave together.
 //!
-//! In two steps. Preparing may take seconds (a heap is made, its pages touched by all cores), so threads
-//! first sleep until all have arrived. They wake up some tens of microseconds apart; so whoever is awake spins
-//! until all are. `std::sync::Barrier` was refused: it has only the first step, and hangs when a thread never
-//! comes.
+//! In two steps. Preparing may take seconds (a heap is made, its pages touched by all cores), so
+//! threads first sleep until all have arrived. They wake up some tens of microseconds apart; so
+//! whoever is awake spins until all are. `std::sync::Barrier` was refused: it has only the first
+//! step, and hangs when a thread never comes.
 
 use crossbeam_utils::{Backoff, CachePadded};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,14 +1,16 @@
-//! How anything is measured: the grid of cases, a process per fork, threads that start and stop together.
+//! How anything is measured: the grid of cases, a process per fork, threads that start and stop
+//! together.
 //!
-//! The way of JMH, since its ways are known and its numbers are what ours stand beside: a fork is a fresh
-//! process (so address layout and heap state vary), an iteration's threads keep working before and after the
-//! measured window (so the window is fully loaded), each thread has its own clock, and all iterations of all
-//! forks are pooled. One difference: forks of all cases are interleaved, so that a machine that grows slower
-//! in the course of a run does so for all cases alike. In-process benchmarking as criterion does it was
-//! refused: one heap per process is what is measured here.
+//! The way of JMH, since its ways are known and its numbers are what ours stand beside: a fork is a
+//! fresh process (so address layout and heap state vary), an iteration's threads keep working
+//! before and after the measured window (so the window is fully loaded), each thread has its own
+//! clock, and all iterations of all forks are pooled. One difference: forks of all cases are
+//! interleaved, so that a machine that grows slower in the course of a run does so for all cases
+//! alike. In-process benchmarking as criterion does it was refused: one heap per process is what is
+//! measured here.
 //!
-//! Two sides: the parent ([`run`]) starts forks and gathers; the fork ([`Bench`]) measures one case and
-//! streams what it finds as JSON lines.
+//! Two sides: the parent ([`run`]) starts forks and gathers; the fork ([`Bench`]) measures one case
+//! and streams what it finds as JSON lines.
 
 mod axis;
 mod bench;

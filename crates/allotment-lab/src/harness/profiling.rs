@@ -1,7 +1,7 @@
 //! `--profile`: one more fork of each case, whose measuring threads are sampled.
 //!
-//! Its figures are not kept: samples disturb, if only by a few in a thousand, and every figure of a table is to be measured
-//! alike.
+//! Its figures are not kept: samples disturb, if only by a few in a thousand, and every figure of a
+//! table is to be measured alike.
 
 use super::fork_process::{self, End};
 use super::runner::{axes_of, bindings, describe};
@@ -17,7 +17,8 @@ pub struct Profiled {
     pub text: Result<String, String>,
 }
 
-/// Profiles the cases of a run, a fork each, without neighbours. Those that an interrupt comes before are left out.
+/// Profiles the cases of a run, a fork each, without neighbours. Those that an interrupt comes
+/// before are left out.
 pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
     let mut all = Vec::new();
     for case in run.cases.iter().filter(|case| Neighbours::of(case).is_none()) {

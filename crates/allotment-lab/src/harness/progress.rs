@@ -1,5 +1,5 @@
-//! What the user sees meanwhile, on standard error: a bar with the time left on a terminal, else a line per
-//! fork.
+//! What the user sees meanwhile, on standard error: a bar with the time left on a terminal, else a
+//! line per fork.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -18,8 +18,8 @@ pub(super) struct Progress {
     forks: u32,
 }
 
-/// A thread that draws the bar again and again. indicatif's own panics where the system gives no thread; a bar that moves
-/// with each iteration alone is good enough then.
+/// A thread that draws the bar again and again. indicatif's own panics where the system gives no
+/// thread; a bar that moves with each iteration alone is good enough then.
 struct Ticker {
     /// Its end ends the thread.
     running: Sender<()>,

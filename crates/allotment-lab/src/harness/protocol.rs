@@ -1,8 +1,8 @@
-//! What parent and fork say to each other: an order on standard input, a JSON object per line on standard
-//! output.
+//! What parent and fork say to each other: an order on standard input, a JSON object per line on
+//! standard output.
 //!
-//! Text and not a binary encoding, so that `allotment fork` can be run by hand, and so that a stray print in
-//! an experiment is seen as what it is.
+//! Text and not a binary encoding, so that `allotment fork` can be run by hand, and so that a stray
+//! print in an experiment is seen as what it is.
 
 use super::{Bench, Case, Experiment, Plan, SecondaryValue, Watch};
 use crate::format::phrase::count;
@@ -71,8 +71,8 @@ pub(super) enum Measured {
 /// The whole life of a fork: reads an order, measures, writes messages.
 ///
 /// # Errors
-/// The order is not one, or nobody reads the messages. Everything that happens while measuring is a message,
-/// not an error.
+/// The order is not one, or nobody reads the messages. Everything that happens while measuring is a
+/// message, not an error.
 pub fn run_fork(
     experiments: &[&dyn Experiment],
     mut input: impl Read,

@@ -1,9 +1,9 @@
 //! The parent: runs the forks of all cases, one at a time, and makes rows of what they say.
 //!
-//! Forks are interleaved: the first fork of every case, then the second of every case in reverse order, and
-//! so on (A B B A). A machine that slows down steadily then does so equally for all. Running a case's
-//! forks one after the other, as JMH does, was refused: the drift of a shared machine over minutes is
-//! larger than many effects of interest.
+//! Forks are interleaved: the first fork of every case, then the second of every case in reverse
+//! order, and so on (A B B A). A machine that slows down steadily then does so equally for all.
+//! Running a case's forks one after the other, as JMH does, was refused: the drift of a shared
+//! machine over minutes is larger than many effects of interest.
 
 use super::axis::label;
 use super::fork_process::{self, End, Fork};
@@ -49,8 +49,8 @@ pub struct Run<'a> {
 pub struct Outcome {
     /// The cases that have results, in the order of the cases.
     pub rows: Vec<ScoreRow>,
-    /// For each row the mean calls of a thread in an iteration and the mean nanoseconds of a call; not numbers for a row of
-    /// a JVM, which does not tell.
+    /// For each row the mean calls of a thread in an iteration and the mean nanoseconds of a call;
+    /// not numbers for a row of a JVM, which does not tell.
     pub calls: Vec<(f64, f64)>,
     /// What went wrong, naming the case. The other cases are not affected.
     pub failures: Vec<String>,
@@ -65,7 +65,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What is missing of the run as a whole, e.g. `interrupted, 2 of 3 cases not measured`; none if it came to its end.
+    /// What is missing of the run as a whole, e.g. `interrupted, 2 of 3 cases not measured`; none
+    /// if it came to its end.
     pub fn incomplete(&self) -> Option<String> {
         let (measured, left) = (self.rows.len(), self.unmeasured.len());
         let interrupted = self.interrupted.then(|| "interrupted".to_string());
@@ -101,7 +102,8 @@ enum Ended {
     Badly(String),
 }
 
-/// Measures. A case one of whose forks has failed gets no further forks; what its earlier forks found stays.
+/// Measures. A case one of whose forks has failed gets no further forks; what its earlier forks
+/// found stays.
 pub fn run(run: &Run<'_>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut entries = entries(run);
@@ -223,7 +225,8 @@ fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended 
     match ended.end {
         End::Finished => Ended::Well(measured, ended.complaints),
         End::Interrupted => Ended::Interrupted(measured),
-        // A signal for the whole session reaches forks too; what they have said is as good as before.
+        // A signal for the whole session reaches forks too; what they have said is as good as
+        // before.
         End::Failed(_) if run.interrupt.explains_end() => Ended::Interrupted(measured),
         End::Failed(text) => Ended::Badly(text),
     }
@@ -238,8 +241,8 @@ fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, Left> {
     Company::start(command, neighbours, cpus, run.timeout, run.interrupt).map(Some)
 }
 
-/// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is one value for each fork; what
-/// was measured beside neighbours that were not there is dropped.
+/// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is
+/// one value for each fork; what was measured beside neighbours that were not there is dropped.
 fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationRecord>, end: &mut End) {
     match company.and_then(|company| company.map(Company::leave).transpose()) {
         Ok(rate) => {
@@ -297,7 +300,8 @@ pub(super) fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<u
     (0..threads).map(|thread| bound.then(|| cpus[thread % cpus.len()])).collect()
 }
 
-/// For each neighbour the CPU it is bound to: those behind the measuring threads', and only if there are enough for both.
+/// For each neighbour the CPU it is bound to: those behind the measuring threads', and only if
+/// there are enough for both.
 fn neighbour_bindings(pin: Pin, threads: usize, neighbours: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     bindings(pin, threads + neighbours, cpus).split_off(threads)
 }

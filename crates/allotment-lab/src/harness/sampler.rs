@@ -1,11 +1,11 @@
 //! Timing single calls without timing all of them.
 //!
-//! As in JMH: a 32-bit linear generator, masked, decides which calls are timed; when an iteration has given
-//! more than about 20 samples per millisecond, all counts are halved and the mask gets a bit more, so that
-//! the samples stay evenly thinned over the iteration. One difference: an odd count is rounded up or down at
-//! random. JMH rounds down except that it never halves a count of one (`SampleBuffer.half`), so with each
-//! halving a rare long time weighs more; here its expected weight stays right, at the price that a single
-//! one may be dropped.
+//! As in JMH: a 32-bit linear generator, masked, decides which calls are timed; when an iteration
+//! has given more than about 20 samples per millisecond, all counts are halved and the mask gets a
+//! bit more, so that the samples stay evenly thinned over the iteration. One difference: an odd
+//! count is rounded up or down at random. JMH rounds down except that it never halves a count of
+//! one (`SampleBuffer.half`), so with each halving a rare long time weighs more; here its expected
+//! weight stays right, at the price that a single one may be dropped.
 
 use hdrhistogram::Histogram;
 use std::time::Duration;

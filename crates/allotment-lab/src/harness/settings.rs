@@ -1,8 +1,8 @@
 //! How long and how often: JMH's settings with smaller defaults.
 //!
-//! JMH's own defaults take 500 s per case, which a grid of some hundred cases does not allow. Three forks of
-//! five iterations give fifteen values, beyond which the t quantile hardly falls. The settings are printed
-//! with every table.
+//! JMH's own defaults take 500 s per case, which a grid of some hundred cases does not allow. Three
+//! forks of five iterations give fifteen values, beyond which the t quantile hardly falls. The
+//! settings are printed with every table.
 
 use super::{JmhMode, Watch};
 use crate::format::phrase::count;
@@ -62,7 +62,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The time of all iterations. What a single shot takes is not known; nothing is counted for it.
+    /// The time of all iterations. What a single shot takes is not known; nothing is counted for
+    /// it.
     pub fn duration(&self) -> Duration {
         self.warmup_time * self.warmup_iterations + self.time * self.iterations
     }
@@ -111,8 +112,8 @@ impl Settings {
         modes.into_iter().map(|mode| (self.plan(mode).duration() + START) * self.forks()).sum()
     }
 
-    /// The estimate in words: `about 12 min 3 s`, and `and 24 single shots` if there are any, of which nobody
-    /// knows how long they take.
+    /// The estimate in words: `about 12 min 3 s`, and `and 24 single shots` if there are any, of
+    /// which nobody knows how long they take.
     pub fn describe_estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> String {
         let modes: Vec<JmhMode> = modes.into_iter().collect();
         let plan = self.plan(JmhMode::SingleShot);

@@ -1,7 +1,8 @@
-//! The threads' side of a case: each sets up its scene, plays its worker through all iterations, and tells the controller.
+//! The threads' side of a case: each sets up its scene, plays its worker through all iterations,
+//! and tells the controller.
 //!
-//! What a thread does between the gate and its part of an iteration is here, how iterations are opened, timed and summed up is
-//! the controller's ([`Bench`](super::Bench)).
+//! What a thread does between the gate and its part of an iteration is here, how iterations are
+//! opened, timed and summed up is the controller's ([`Bench`](super::Bench)).
 
 use super::gate::Gate;
 use super::iteration::{Measured as MeasuredWorker, Round, single};
@@ -139,7 +140,8 @@ fn idle(worker: &mut dyn MeasuredWorker, mut wait: impl FnMut() -> bool) -> anyh
     waited.context("its worker did not wait when told to")
 }
 
-/// A thread's turn to measure: taken once, by the scene that it was given to ([`Bench::measure_within`](super::Bench::measure_within)).
+/// A thread's turn to measure: taken once, by the scene that it was given to
+/// ([`Bench::measure_within`](super::Bench::measure_within)).
 pub struct Play<'a> {
     stage: &'a Stage,
     thread: Thread,

@@ -1,8 +1,9 @@
 //! What should make a reader doubt the numbers, said after the table.
 //!
-//! hyperfine's idea: a tool that prints an error bar also knows what the error bar does not show. Each kind of
-//! warning is one line, with how many rows it concerns, the worst of them and what to do. A line per row was
-//! refused: a noisy machine makes as many as there are rows, and nobody reads them.
+//! hyperfine's idea: a tool that prints an error bar also knows what the error bar does not show.
+//! Each kind of warning is one line, with how many rows it concerns, the worst of them and what to
+//! do. A line per row was refused: a noisy machine makes as many as there are rows, and nobody
+//! reads them.
 
 use super::host;
 use super::neighbours::NEIGHBOURS;
@@ -13,7 +14,8 @@ use crate::machine::Noise;
 
 /// An error above this share of the score is worth a warning.
 const LARGE_ERROR: f64 = 0.10;
-/// Fewer calls than this in an iteration, and the ends of the window matter: by a hundredth or more.
+/// Fewer calls than this in an iteration, and the ends of the window matter: by a hundredth or
+/// more.
 const FEW_CALLS: f64 = 100.0;
 /// A call shorter than this is about as long as the loop around it, in nanoseconds.
 const SHORT_CALL: f64 = 2.0;

@@ -1,7 +1,8 @@
 //! What is watched besides the clock: counters, and where the time goes.
 //!
-//! A watcher belongs to a measuring thread. It is told when the thread's measured window begins and ends, and does all its
-//! work there; within the window there is nothing of it, so that a run without counters runs the same instructions.
+//! A watcher belongs to a measuring thread. It is told when the thread's measured window begins and
+//! ends, and does all its work there; within the window there is nothing of it, so that a run
+//! without counters runs the same instructions.
 
 use super::SecondaryValue;
 use crate::counters::{Plan, Reading, ThreadCounters, Total, Usage};
@@ -96,8 +97,8 @@ impl Watcher {
     }
 }
 
-/// What all threads' counters say of an iteration, for each of the operations that they counted in the same windows.
-/// `stolen`: milliseconds that the hypervisor took meanwhile.
+/// What all threads' counters say of an iteration, for each of the operations that they counted in
+/// the same windows. `stolen`: milliseconds that the hypervisor took meanwhile.
 pub(super) fn metrics<'a>(
     plan: &Plan,
     threads: impl Iterator<Item = &'a [Reading]> + Clone,

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 /// The work of one thread. Made on its thread and never leaves it, so it need not be `Send`.
 pub trait Worker {
-    /// Does a few operations and returns how many. This is the measured code: it is called in a loop that
-    /// adds a load, a compare and two additions (about a nanosecond), so it should be `#[inline]` and do
-    /// several operations if one takes only some nanoseconds. Results go to [`super::keep`].
+    /// Does a few operations and returns how many. This is the measured code: it is called in a
+    /// loop that adds a load, a compare and two additions (about a nanosecond), so it should be
+    /// `#[inline]` and do several operations if one takes only some nanoseconds. Results go to
+    /// [`super::keep`].
     fn batch(&mut self) -> u64;
 
-    /// Called before each iteration, on the worker's thread, unmeasured. No worker begins before all have
-    /// prepared, so one may prepare what all share.
+    /// Called before each iteration, on the worker's thread, unmeasured. No worker begins before
+    /// all have prepared, so one may prepare what all share.
     ///
     /// # Errors
     /// Whatever keeps the iteration from being measured; it ends the fork.
@@ -20,8 +21,8 @@ pub trait Worker {
         Ok(())
     }
 
-    /// Called after each iteration, on the worker's thread, unmeasured: the place to see whether the measured
-    /// calls did what they were to do.
+    /// Called after each iteration, on the worker's thread, unmeasured: the place to see whether
+    /// the measured calls did what they were to do.
     ///
     /// # Errors
     /// Whatever makes the iteration worthless; it ends the fork.
@@ -29,14 +30,15 @@ pub trait Worker {
         Ok(())
     }
 
-    /// Called when the thread has to wait for others, twice per iteration; must call `wait` exactly once. A worker that takes
-    /// part in safepoints must not be waited for meanwhile, so it calls `wait` within a blocking region.
+    /// Called when the thread has to wait for others, twice per iteration; must call `wait` exactly
+    /// once. A worker that takes part in safepoints must not be waited for meanwhile, so it calls
+    /// `wait` within a blocking region.
     fn idle(&mut self, wait: &mut dyn FnMut()) {
         wait();
     }
 
-    /// What this thread counted in the iteration that just ended, e.g. attempts per success. Values of equal
-    /// label are combined over threads and then over iterations, in the same way.
+    /// What this thread counted in the iteration that just ended, e.g. attempts per success. Values
+    /// of equal label are combined over threads and then over iterations, in the same way.
     fn metrics(&mut self, _share: &Share) -> Vec<SecondaryValue> {
         Vec::new()
     }
@@ -73,7 +75,8 @@ pub struct Share {
 pub struct Iteration {
     /// Operations within the measured window, of all threads.
     pub measured_operations: u64,
-    /// Operations between the two calls of the probe, of all threads: what per-operation values divide by.
+    /// Operations between the two calls of the probe, of all threads: what per-operation values
+    /// divide by.
     pub all_operations: u64,
     /// Wall time between the two calls of the probe, what workers prepare included.
     pub time: Duration,
@@ -81,14 +84,14 @@ pub struct Iteration {
     pub window: Duration,
 }
 
-/// Looks at what all threads share, directly before and after each iteration, when no worker is working: the
-/// place for allocation rates, collections and their times.
+/// Looks at what all threads share, directly before and after each iteration, when no worker is
+/// working: the place for allocation rates, collections and their times.
 pub trait Probe {
     /// Called before an iteration's threads start.
     fn before(&mut self);
 
-    /// Called after they have stopped; returns what happened in between. Values that are not finite are left
-    /// out.
+    /// Called after they have stopped; returns what happened in between. Values that are not finite
+    /// are left out.
     fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue>;
 }
 

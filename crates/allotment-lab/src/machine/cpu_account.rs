@@ -1,7 +1,9 @@
-//! What the kernel counts of one thread: how long it ran, and how long it could have run and did not.
+//! What the kernel counts of one thread: how long it ran, and how long it could have run and did
+//! not.
 //!
-//! The first two numbers of `/proc/thread-self/schedstat`, in ns. Voluntary and involuntary switches (`getrusage`) were refused:
-//! they say how often a thread lost its CPU, and not for how long.
+//! The first two numbers of `/proc/thread-self/schedstat`, in ns. Voluntary and involuntary
+//! switches (`getrusage`) were refused: they say how often a thread lost its CPU, and not for how
+//! long.
 
 use std::fs::File;
 use std::ops::Sub;

@@ -58,8 +58,8 @@ impl Machine {
     }
 }
 
-/// The CPUs in the order in which threads are bound to them: one hardware thread of every core first, so
-/// that threads share a core only when they must.
+/// The CPUs in the order in which threads are bound to them: one hardware thread of every core
+/// first, so that threads share a core only when they must.
 pub fn placement(cpus: &[Cpu]) -> Vec<usize> {
     let rank = |index: usize| cpus[..index].iter().filter(|other| other.core == cpus[index].core).count();
     let mut order: Vec<(usize, usize)> =

@@ -3,8 +3,8 @@
 use allotment::platform::limit::available_memory;
 use std::fs;
 
-/// Bytes that are free or can be freed at once (`MemAvailable`), and no more than the limit of the control groups. The limit
-/// alone where `/proc` is not mounted.
+/// Bytes that are free or can be freed at once (`MemAvailable`), and no more than the limit of the
+/// control groups. The limit alone where `/proc` is not mounted.
 pub fn free_memory() -> usize {
     let limit = available_memory().bytes;
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();

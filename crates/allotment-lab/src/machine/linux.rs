@@ -22,7 +22,8 @@ pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Makes the kernel kill this process when its parent dies, so that no measuring process is left behind.
+/// Makes the kernel kill this process when its parent dies, so that no measuring process is left
+/// behind.
 ///
 /// # Errors
 /// The parent (`parent` is its process id) is dead already, or the kernel refuses.

@@ -1,7 +1,8 @@
-//! What disturbs a measurement from outside: other programs, other virtual machines, a changing clock rate.
+//! What disturbs a measurement from outside: other programs, other virtual machines, a changing
+//! clock rate.
 //!
-//! Read once before and once after a run; the difference is what the warnings speak of. All readers take the
-//! root directory, so that tests can show them other machines.
+//! Read once before and once after a run; the difference is what the warnings speak of. All readers
+//! take the root directory, so that tests can show them other machines.
 
 use std::fs;
 use std::path::Path;
@@ -41,15 +42,15 @@ impl Noise {
     }
 }
 
-/// Milliseconds since boot, summed over CPUs, that the hypervisor took for others; `root` as for [`Noise::read`]. In steps
-/// of a tick.
+/// Milliseconds since boot, summed over CPUs, that the hypervisor took for others; `root` as for
+/// [`Noise::read`]. In steps of a tick.
 pub fn stolen_milliseconds(root: &Path) -> Option<f64> {
     let (stolen, _) = ticks(&fs::read_to_string(root.join("proc/stat")).ok()?)?;
     Some(stolen as f64 * 1e3 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// Stolen and total ticks of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq,
-/// steal; the two guest columns after them are already part of user and nice.
+/// Stolen and total ticks of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq,
+/// softirq, steal; the two guest columns after them are already part of user and nice.
 fn ticks(stat: &str) -> Option<(u64, u64)> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let columns: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;

@@ -3,8 +3,8 @@
 use allotment::platform::topology::Topology;
 use std::sync::LazyLock;
 
-/// What CPUs and caches there are. Asked once: a full grid has hundreds of thousands of cases, each of which may want to know,
-/// and the answer is in dozens of files.
+/// What CPUs and caches there are. Asked once: a full grid has hundreds of thousands of cases, each
+/// of which may want to know, and the answer is in dozens of files.
 pub fn topology() -> &'static Topology {
     static HERE: LazyLock<Topology> = LazyLock::new(Topology::detect);
     &HERE

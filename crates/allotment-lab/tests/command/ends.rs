@@ -12,8 +12,8 @@ fn signal(name: &str, process: u32) {
     assert!(Command::new("kill").args([name, &process.to_string()]).status().unwrap().success());
 }
 
-/// Starts a run of three cases that writes `r.json` and `r.csv` into a directory, each iteration of that time, and calls `act`
-/// when the case of `mode` has begun.
+/// Starts a run of three cases that writes `r.json` and `r.csv` into a directory, each iteration of
+/// that time, and calls `act` when the case of `mode` has begun.
 fn interrupted(
     directory: &Path,
     time: &str,
@@ -38,7 +38,8 @@ fn interrupted(
     (output.status.code(), String::from_utf8(output.stdout).unwrap(), rest)
 }
 
-/// The rows of `r.json`, each of which says that so much is missing of the run; so do those of `r.csv`.
+/// The rows of `r.json`, each of which says that so much is missing of the run; so do those of
+/// `r.csv`.
 fn marked(directory: &Path, incomplete: &str) -> Vec<Value> {
     let entries: Vec<Value> = serde_json::from_slice(&fs::read(directory.join("r.json")).unwrap()).unwrap();
     for entry in &entries {
@@ -103,7 +104,8 @@ fn child_of(parent: u32) -> u32 {
     }
 }
 
-/// `timeout` signals its child, and then the group that the child is in: the second is the same request.
+/// `timeout` signals its child, and then the group that the child is in: the second is the same
+/// request.
 #[test]
 fn a_run_that_timeout_ends_leaves_its_file_every_time() {
     let directory = tempfile::tempdir().unwrap();

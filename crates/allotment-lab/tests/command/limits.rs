@@ -17,8 +17,8 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A limit on processes binds nobody who may do everything, so this needs another user: one who has no other processes.
-/// Without the right to become one there is nothing to test.
+/// A limit on processes binds nobody who may do everything, so this needs another user: one who has
+/// no other processes. Without the right to become one there is nothing to test.
 #[test]
 fn a_system_without_threads_or_processes_is_told_of_and_nothing_panics() {
     const USER: u32 = 64_123;

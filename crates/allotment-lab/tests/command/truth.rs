@@ -26,8 +26,8 @@ fn rows_and_files_that_are_not_there_are_refused() {
     }
 }
 
-/// The lab is not optimised here, so whether the rows agree is not the question: each is measured both ways, and the exit code
-/// is what the table says.
+/// The lab is not optimised here, so whether the rows agree is not the question: each is measured
+/// both ways, and the exit code is what the table says.
 #[test]
 fn rows_are_measured_both_ways() {
     if std::process::Command::new("cc").arg("--version").output().is_err() {

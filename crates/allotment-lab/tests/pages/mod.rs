@@ -1,5 +1,6 @@
-//! Results that were never measured: of several experiments, a JVM and a foreign benchmark, with what makes pages
-//! difficult: long names, errors longer than the scores, no errors, many series, histograms.
+//! Results that were never measured: of several experiments, a JVM and a foreign benchmark, with
+//! what makes pages difficult: long names, errors longer than the scores, no errors, many series,
+//! histograms.
 
 use allotment_lab::format::json::to_json;
 use allotment_lab::format::{Combine, Metric, Parameter, Report, Samples, ScoreRow};

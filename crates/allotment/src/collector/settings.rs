@@ -68,8 +68,8 @@ impl Settings {
     }
 }
 
-/// Lets more regions be in use, step by step up to `most`, until `satisfied` says that there is enough
-/// room; whether it did. `next` makes the next number of regions of the last.
+/// Lets more regions be in use, step by step up to `most`, until `satisfied` says that there is
+/// enough room; whether it did. `next` makes the next number of regions of the last.
 pub(super) fn raise_capacity<B: Backing>(
     free: &FreeSet<B>,
     most: usize,

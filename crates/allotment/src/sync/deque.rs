@@ -1,4 +1,5 @@
-//! A deque with the face of `crossbeam-deque` that the model checker sees through: a vector under a lock.
+//! A deque with the face of `crossbeam-deque` that the model checker sees through: a vector under a
+//! lock.
 
 use loom::sync::{Arc, Mutex};
 use std::collections::VecDeque;

@@ -3,7 +3,8 @@
 //! The work is that of GCBench (Ellis, Kovac and Boehm, 1997) at one depth. Trees are made from the
 //! top, by stores into existing objects, and from the bottom, by initialisers alone, in equal
 //! shares. Meanwhile a tree four times as large and an array of numbers stay alive.
-//! `crates/allotment-lab/jvm/src/main/java/allotment/Trees.java` does the same on a Java virtual machine.
+//! `crates/allotment-lab/jvm/src/main/java/allotment/Trees.java` does the same on a Java virtual
+//! machine.
 //!
 //! Refused: GCBench's many depths. A score for one depth is easier to read, and `--depth` sets
 //! another.

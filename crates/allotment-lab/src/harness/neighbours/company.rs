@@ -23,7 +23,8 @@ pub(in crate::harness) enum Left {
     Failed(String),
 }
 
-/// Neighbours that walk. Their process is killed when this value is dropped, and by the kernel when the parent dies.
+/// Neighbours that walk. Their process is killed when this value is dropped, and by the kernel when
+/// the parent dies.
 #[derive(Debug)]
 pub(in crate::harness) struct Company {
     child: Child,
@@ -33,8 +34,8 @@ pub(in crate::harness) struct Company {
 }
 
 impl Company {
-    /// Starts neighbours and waits until all walk; `command` is the program with the hidden command `neighbour`, `patience`
-    /// how long they may take to set up their memory.
+    /// Starts neighbours and waits until all walk; `command` is the program with the hidden command
+    /// `neighbour`, `patience` how long they may take to set up their memory.
     ///
     /// # Errors
     /// They could not be started, or the user does not want them any more.

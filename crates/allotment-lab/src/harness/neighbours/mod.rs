@@ -1,12 +1,13 @@
-//! Threads that keep the machine's caches busy beside what is measured: `--neighbours 2:64m:random`.
+//! Threads that keep the machine's caches busy beside what is measured:
+//! `--neighbours 2:64m:random`.
 //!
-//! What a thread does alone on a machine is not what it does beside others, which is what the article on the "uncanny valley"
-//! set out to show. So each case is measured alone and with company in the same run, interleaved, and the coordinate
-//! `neighbours` says which.
+//! What a thread does alone on a machine is not what it does beside others, which is what the
+//! article on the "uncanny valley" set out to show. So each case is measured alone and with company
+//! in the same run, interleaved, and the coordinate `neighbours` says which.
 //!
-//! Neighbours live in a process of their own, which the parent starts before a fork and ends after it. Threads
-//! within the fork were refused: a fork may be a JVM, and even in ours they would share its address space, so that its
-//! page faults and theirs wait for each other.
+//! Neighbours live in a process of their own, which the parent starts before a fork and ends after
+//! it. Threads within the fork were refused: a fork may be a JVM, and even in ours they would share
+//! its address space, so that its page faults and theirs wait for each other.
 
 mod company;
 mod process;

@@ -1,7 +1,7 @@
 //! The neighbours' side: a process that walks until its standard input ends.
 //!
-//! Standard input and not a signal: it ends by itself when the parent does, and whoever is told so can still say how far he
-//! has walked.
+//! Standard input and not a signal: it ends by itself when the parent does, and whoever is told so
+//! can still say how far he has walked.
 
 use super::{Neighbours, Walk};
 use crate::machine::{die_with_parent, pin_current_thread};
@@ -40,10 +40,12 @@ const TURNS: usize = 64;
 /// Bytes from line to line.
 const LINE: usize = 64;
 
-/// The whole life of neighbours: reads an order, walks, says when all do, stops when `input` ends and says how fast they were.
+/// The whole life of neighbours: reads an order, walks, says when all do, stops when `input` ends
+/// and says how fast they were.
 ///
 /// # Errors
-/// The order is not one, there is not the memory, a CPU cannot be had, or nobody reads the messages.
+/// The order is not one, there is not the memory, a CPU cannot be had, or nobody reads the
+/// messages.
 pub fn run_neighbours(mut input: impl BufRead, mut output: impl Write) -> anyhow::Result<()> {
     let mut line = String::new();
     input.read_line(&mut line).context("cannot read the order")?;
@@ -98,7 +100,8 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// One neighbour: sets up its memory, calls `ready`, walks until told to stop. Returns lines per microsecond.
+/// One neighbour: sets up its memory, calls `ready`, walks until told to stop. Returns lines per
+/// microsecond.
 fn walk(
     index: usize,
     order: &NeighbourOrder,

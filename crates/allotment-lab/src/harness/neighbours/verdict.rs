@@ -5,8 +5,9 @@ use crate::format::phrase::{Effect, NO_RATIO, count, ratio_within};
 use crate::format::{Comparison, ScoreRow};
 use crate::statistics::Ratio;
 
-/// A line for each kind of neighbours: in how many rows they slow down or speed up by more than the error, and the worst of
-/// them. Rows whose error is not known show neither, and are counted apart. `comparison` is with the rows that have none.
+/// A line for each kind of neighbours: in how many rows they slow down or speed up by more than the
+/// error, and the worst of them. Rows whose error is not known show neither, and are counted apart.
+/// `comparison` is with the rows that have none.
 pub fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     let mut kinds: Vec<(&str, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {

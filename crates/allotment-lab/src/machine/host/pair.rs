@@ -6,8 +6,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
-/// Runs each on a thread bound to its CPU, `first` to the first; what they return. Either of them may wait for the other: neither
-/// begins before both are bound.
+/// Runs each on a thread bound to its CPU, `first` to the first; what they return. Either of them
+/// may wait for the other: neither begins before both are bound.
 ///
 /// # Errors
 /// A CPU is not allowed to this process, the system gives no thread, or one of them panicked.

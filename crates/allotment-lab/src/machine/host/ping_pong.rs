@@ -15,13 +15,15 @@ pub struct HandOver {
     pub min_nanoseconds: f64,
     /// The median round's.
     pub median_nanoseconds: f64,
-    /// The best round's, in cycles of the time stamp counter, which are not a core's under another frequency.
+    /// The best round's, in cycles of the time stamp counter, which are not a core's under another
+    /// frequency.
     pub min_cycles: f64,
     /// The median round's.
     pub median_cycles: f64,
 }
 
-/// Lets two threads, bound to these CPUs, write a line in turn: `rounds` times, at least once, `hands` hand-overs each.
+/// Lets two threads, bound to these CPUs, write a line in turn: `rounds` times, at least once,
+/// `hands` hand-overs each.
 ///
 /// # Errors
 /// A CPU is not allowed to this process.
@@ -43,17 +45,18 @@ pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<Hand
     Ok(summary(&times))
 }
 
-/// Nanoseconds that a line takes from one of these CPUs to the other right now; `None` where they cannot be had. Takes about a
-/// millisecond.
+/// Nanoseconds that a line takes from one of these CPUs to the other right now; `None` where they
+/// cannot be had. Takes about a millisecond.
 ///
-/// Of a virtual machine it says where its CPUs are: the host moves them between cores that share a cache and such that do not, and what
-/// several threads do together then takes other times.
+/// Of a virtual machine it says where its CPUs are: the host moves them between cores that share a
+/// cache and such that do not, and what several threads do together then takes other times.
 #[must_use]
 pub(super) fn hand_over(cpus: [usize; 2]) -> Option<f64> {
     ping_pong(cpus, 5, 500).ok().map(|measured| measured.median_nanoseconds)
 }
 
-/// Waits for a turn and ends it. A thread that waits for long lets others run: there may be fewer CPUs than it seems.
+/// Waits for a turn and ends it. A thread that waits for long lets others run: there may be fewer
+/// CPUs than it seems.
 fn pass(line: &AtomicU64, turn: u64) {
     let mut waited = 0_u32;
     while line.load(Ordering::Acquire) != turn {

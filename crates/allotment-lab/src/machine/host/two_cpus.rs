@@ -1,8 +1,10 @@
-//! How much two CPUs do at once, of what the faster does alone: 2 where they are two cores, less where they are not, or one has less.
+//! How much two CPUs do at once, of what the faster does alone: 2 where they are two cores, less
+//! where they are not, or one has less.
 //!
-//! A host may run two CPUs of a virtual machine as two threads of one core, for seconds or minutes, and the machine does not
-//! learn of it: neither the topology that it is shown nor stolen time say so. On an AMD EPYC both then do 1.45 times what one does, with
-//! arithmetic, and 1.13 times with memory. Measurements of two threads from such moments say nothing about two threads.
+//! A host may run two CPUs of a virtual machine as two threads of one core, for seconds or minutes,
+//! and the machine does not learn of it: neither the topology that it is shown nor stolen time say
+//! so. On an AMD EPYC both then do 1.45 times what one does, with arithmetic, and 1.13 times with
+//! memory. Measurements of two threads from such moments say nothing about two threads.
 
 use super::pair::on_two_cpus;
 use std::hint::{black_box, spin_loop};
@@ -10,17 +12,19 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Two CPUs that do less at once are not two: threads of one core do about 1.4 times what one does alone.
+/// Two CPUs that do less at once are not two: threads of one core do about 1.4 times what one does
+/// alone.
 pub const TWO_CPUS: f64 = 1.7;
 
 /// Rounds of a measurement, whose median counts.
 const ROUNDS: usize = 3;
 
-/// Steps of a round; they take about 0.2 ms, of which it is nothing that threads begin some tens of ns apart.
+/// Steps of a round; they take about 0.2 ms, of which it is nothing that threads begin some tens of
+/// ns apart.
 const STEPS: u64 = 1 << 18;
 
-/// What these CPUs do at once, of what the faster of them does alone, right now; `None` where they cannot be had. Takes some
-/// milliseconds.
+/// What these CPUs do at once, of what the faster of them does alone, right now; `None` where they
+/// cannot be had. Takes some milliseconds.
 #[must_use]
 pub(super) fn cpus_at_once(cpus: [usize; 2]) -> Option<f64> {
     let meeting = Meeting { slept: Barrier::new(2), awake: AtomicUsize::new(0) };
@@ -28,7 +32,8 @@ pub(super) fn cpus_at_once(cpus: [usize; 2]) -> Option<f64> {
     Some(summary(first.into_iter().zip(second)))
 }
 
-/// Waits until these CPUs are two, for `at_most` so long, or until `given_up`; what they were last, if that is known.
+/// Waits until these CPUs are two, for `at_most` so long, or until `given_up`; what they were last,
+/// if that is known.
 pub fn await_two_cpus(cpus: [usize; 2], at_most: Duration, given_up: &dyn Fn() -> bool) -> Option<f64> {
     const PAUSE: Duration = Duration::from_millis(50);
     let start = Instant::now();
@@ -93,8 +98,8 @@ fn times(meeting: &Meeting, number: usize) -> Vec<Times> {
     (0..ROUNDS).map(round).collect()
 }
 
-/// Arithmetic in four chains, so that a core alone is busy with it and two threads of it share its units. None has a sum that a
-/// compiler knows.
+/// Arithmetic in four chains, so that a core alone is busy with it and two threads of it share its
+/// units. None has a sum that a compiler knows.
 fn work() {
     let [mut a, mut b, mut c, mut d] = [1_u64, 2, 3, 4];
     for step in 0..STEPS {
