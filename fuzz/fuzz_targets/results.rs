@@ -35,7 +35,7 @@ fn is_told(entries: &[Entry]) {
         incomplete: None,
     };
     text_table(&report, None, Some(60));
-    // What is written of them is read.
+    // The lab reads each file that it writes.
     let written = String::from_utf8(to_json(&report).unwrap()).unwrap();
     assert_eq!(read_json(&written).unwrap().len(), entries.len());
 }

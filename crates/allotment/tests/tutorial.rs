@@ -5,10 +5,12 @@
 //! Refused: rustdoc's tests of code blocks, each a program of its own. A tutorial's blocks are
 //! parts of one program.
 
+mod library;
+
+use library::library;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 /// The files of the crate that the reader has.
 type Files = BTreeMap<String, String>;
@@ -73,24 +75,6 @@ fn append(files: &mut Files, file: &str, text: &str) {
         content.push('\n');
     }
     content.push_str(text);
-}
-
-/// The library that cargo built for this test, and the directory of its dependencies.
-fn library() -> (PathBuf, PathBuf) {
-    let test = std::env::current_exe().expect("a test has a path");
-    let deps = test.parent().expect("a test lies in a directory").to_owned();
-    let libraries = std::fs::read_dir(&deps)
-        .expect("the directory of this test")
-        .map(|entry| entry.expect("an entry").path());
-    let newest = libraries
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("liballotment-") && name.ends_with(".rlib")
-        })
-        .max_by_key(|path| {
-            path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
-        });
-    (newest.expect("cargo has built the library"), deps)
 }
 
 /// The errors of rustc; nothing if the crate compiles.

@@ -6,27 +6,12 @@
 //!
 //! Refused: a tool that compares whole messages, which change with every compiler.
 
-use std::path::{Path, PathBuf};
+mod library;
+
+use library::library;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
-
-/// The library and the directory of its dependencies.
-fn library() -> (PathBuf, PathBuf) {
-    let test = std::env::current_exe().expect("a test has a path");
-    let deps = test.parent().expect("a test lies in a directory").to_owned();
-    let newest = std::fs::read_dir(&deps)
-        .expect("the directory of this test")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("liballotment-") && name.ends_with(".rlib")
-        })
-        .max_by_key(|path| {
-            path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
-        });
-    (newest.expect("cargo has built the library"), deps)
-}
 
 /// Whether a program compiles, and the compiler's output.
 fn compile(library: &Path, deps: &Path, file: &Path, text: &str, out: &Path) -> (bool, String) {

@@ -135,12 +135,16 @@ pub(crate) fn fresh_pages(pages: usize) -> usize {
 
 /// Waits until the system has counted `times` more waits of the calling thread. One sleep is not
 /// always a wait: on a busy host its time may be over before the thread has given up its CPU.
+///
+/// # Panics
+/// If thousands of sleeps are not counted as so many waits.
 #[cfg(test)]
 pub(crate) fn wait_times(times: u64) {
     let before = Snapshot::read();
-    while Snapshot::read().since(&before, Usage::Voluntary).unwrap().count < times {
-        std::thread::sleep(std::time::Duration::from_micros(100));
-    }
+    let counted = || Snapshot::read().since(&before, Usage::Voluntary).unwrap().count;
+    let sleep = |_: &u32| std::thread::sleep(std::time::Duration::from_micros(100));
+    let enough = (0..100_000).inspect(sleep).any(|_| counted() >= times);
+    assert!(enough, "{} of {times} waits are counted", counted());
 }
 
 #[cfg(test)]
@@ -162,9 +166,8 @@ mod tests {
     #[test]
     fn sleeping_is_a_switch_of_ones_own_choice() {
         let before = Snapshot::read();
-        while Snapshot::read().since(&before, Usage::Voluntary).unwrap().count < 5 {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        wait_times(5);
+        assert!(Snapshot::read().since(&before, Usage::Voluntary).unwrap().count >= 5);
     }
 
     #[test]
