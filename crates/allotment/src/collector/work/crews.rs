@@ -6,7 +6,7 @@
 //! some of the pieces it made. Refused: one crew of the greatest size. It ends when all of its
 //! workers idle, and would wait for unwanted workers, too.
 
-use super::stack::{Crew, Limits};
+use super::crew::{Crew, Limits};
 use crate::sync::Mutex;
 use std::collections::TryReserveError;
 

@@ -4,6 +4,7 @@
 //! [`Gang`] has the threads and knows no work. [`Crew`] has the stacks and knows no threads: a
 //! thread with a number is that worker. A stack holds words, to which [`Entry`] gives a meaning.
 
+mod crew;
 mod crews;
 mod entry;
 mod gang;
@@ -17,10 +18,11 @@ mod tests;
 mod turns;
 mod workers;
 
+pub(crate) use crew::{Crew, Limits};
 pub(crate) use crews::Crews;
 pub(crate) use entry::{Entry, chunk_slots};
 pub(crate) use gang::{Gang, Team};
 pub(crate) use ring::Ring;
-pub(crate) use stack::{Crew, Limits, WorkStack};
+pub(crate) use stack::WorkStack;
 pub(crate) use turns::Turns;
 pub(crate) use workers::{default_workers, wanted_workers};

@@ -27,29 +27,16 @@
 //! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
 //! worker that could make one: the round ends.
 
-use super::sleep::Sleepers;
+use super::crew::{Crew, POISONED, Piece, Seat};
 use crate::sync::{
-    AtomicUsize, Mutex, Ordering, Waiting,
-    deque::{Steal, Stealer, Worker},
+    Ordering, Waiting,
+    deque::{Steal, Worker},
 };
-use crossbeam_utils::CachePadded;
-use std::collections::{TryReserveError, VecDeque};
-
-/// The sizes of the stacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
-    /// Entries of a piece, at least 2.
-    pub(crate) piece: usize,
-    /// Pieces of all workers, at least 1; each worker has one in any case.
-    pub(crate) pieces: usize,
-}
+use std::collections::VecDeque;
 
 /// Pieces that a worker keeps where others can steal them. It keeps further pieces to itself,
 /// because a deque of more than 64 grows, and cannot refuse to.
 const SHARED_PIECES: usize = 16;
-
-/// Empty pieces that a crew keeps per worker, so that it seldom asks the system's allocator.
-const KEPT_PIECES: usize = 8;
 
 /// A worker with fewer entries keeps them: they are done before another worker could take them.
 const WORTH_GIVING: usize = if cfg!(any(test, loom)) { 2 } else { 8 };
@@ -57,69 +44,7 @@ const WORTH_GIVING: usize = if cfg!(any(test, loom)) { 2 } else { 8 };
 /// Number of attempts to steal, per worker of the crew, before a worker waits.
 const ATTEMPTS: usize = if cfg!(loom) { 1 } else { 2 };
 
-impl Limits {
-    /// Pieces of 32 KiB, and in all at most 1/32 of the heap, as much as the side tables.
-    pub(crate) fn for_heap(heap_bytes: usize) -> Limits {
-        const PIECE: usize = 4096;
-        Limits { piece: PIECE, pieces: (heap_bytes / 32 / (PIECE * size_of::<usize>())).max(4) }
-    }
-}
-
-type Piece = Vec<usize>;
-
-const POISONED: &str = "nothing panics while it is locked";
-
-/// The stacks of workers that do one task together.
-pub(crate) struct Crew {
-    limits: Limits,
-    /// The parts that each worker takes along while it has its stack.
-    seats: Box<[Mutex<Option<Seat>>]>,
-    stealers: Box<[Stealer<Piece>]>,
-    /// Number of workers that have found nothing. Written when one begins to wait or believes it
-    /// saw a piece. Read by all, Relaxed, as a hint.
-    idle: CachePadded<AtomicUsize>,
-    /// The sleeping ones among them.
-    sleepers: Sleepers,
-    /// Number of pieces that workers have, empty ones included. Written when one is made or
-    /// dropped.
-    pieces: CachePadded<AtomicUsize>,
-    /// Empty pieces that no worker has.
-    kept: Mutex<Vec<Piece>>,
-}
-
-struct Seat {
-    top: Piece,
-    shared: Worker<Piece>,
-}
-
 impl Crew {
-    /// Empty stacks with a first piece, for `workers`, at least 1.
-    pub(crate) fn new(workers: usize, limits: Limits) -> Result<Crew, TryReserveError> {
-        let workers = workers.max(1);
-        let (mut seats, mut stealers) = (Vec::new(), Vec::new());
-        for _ in 0..workers {
-            let mut top = Piece::new();
-            top.try_reserve_exact(limits.piece)?;
-            let shared = Worker::new_lifo();
-            stealers.push(shared.stealer());
-            seats.push(Mutex::new(Some(Seat { top, shared })));
-        }
-        Ok(Crew {
-            limits,
-            seats: seats.into(),
-            stealers: stealers.into(),
-            idle: CachePadded::new(AtomicUsize::new(0)),
-            sleepers: Sleepers::for_workers(workers)?,
-            pieces: CachePadded::new(AtomicUsize::new(workers)),
-            kept: Mutex::new(Vec::new()),
-        })
-    }
-
-    /// Number of workers.
-    pub(crate) fn workers(&self) -> usize {
-        self.seats.len()
-    }
-
     /// The stack of worker `number`, until it is dropped.
     ///
     /// # Panics
@@ -130,48 +55,6 @@ impl Crew {
         let random = number as u32 * 2 + 1;
         let (below, spare, alone, steals) = (VecDeque::new(), None, false, 0);
         WorkStack { crew: self, number, top, below, spare, shared, alone, random, steals }
-    }
-
-    /// Begins another round of work, for all. Called between two rounds, when no worker is in
-    /// [`WorkStack::find`].
-    pub(crate) fn begin(&self) {
-        self.idle.store(0, Ordering::Relaxed);
-    }
-
-    /// An empty piece, if there may be another.
-    fn make_piece(&self) -> Option<Piece> {
-        let most = self.limits.pieces.max(self.workers());
-        if self.pieces.fetch_add(1, Ordering::Relaxed) < most {
-            if let Some(kept) = self.kept.lock().expect(POISONED).pop() {
-                return Some(kept);
-            }
-            let mut piece = Piece::new();
-            if piece.try_reserve_exact(self.limits.piece).is_ok() {
-                return Some(piece);
-            }
-        }
-        self.pieces.fetch_sub(1, Ordering::Relaxed);
-        None
-    }
-
-    /// Takes back a piece of a worker.
-    fn drop_piece(&self, mut piece: Piece) {
-        piece.clear();
-        self.pieces.fetch_sub(1, Ordering::Relaxed);
-        let mut kept = self.kept.lock().expect(POISONED);
-        if kept.len() < KEPT_PIECES * self.workers() && kept.try_reserve(1).is_ok() {
-            kept.push(piece);
-        }
-    }
-
-    /// How large its stacks become.
-    pub(crate) fn limits(&self) -> Limits {
-        self.limits
-    }
-
-    #[cfg(test)]
-    pub(crate) fn kept_pieces(&self) -> usize {
-        self.kept.lock().expect(POISONED).len()
     }
 }
 

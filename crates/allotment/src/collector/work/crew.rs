@@ -1,0 +1,133 @@
+//! What the workers of one task share: their seats, the deques that they steal from, who idles, and
+//! the pieces of memory that their [stacks](super::stack) are made of.
+//!
+//! Pieces have a fixed size and a greatest number. A crew keeps some empty ones, so that a collection
+//! seldom asks the system's allocator.
+
+use super::sleep::Sleepers;
+use crate::sync::{
+    AtomicUsize, Mutex, Ordering,
+    deque::{Stealer, Worker},
+};
+use crossbeam_utils::CachePadded;
+use std::collections::TryReserveError;
+
+/// The sizes of the stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Entries of a piece, at least 2.
+    pub(crate) piece: usize,
+    /// Pieces of all workers, at least 1; each worker has one in any case.
+    pub(crate) pieces: usize,
+}
+
+/// Empty pieces that a crew keeps per worker, so that it seldom asks the system's allocator.
+const KEPT_PIECES: usize = 8;
+
+impl Limits {
+    /// Pieces of 32 KiB, and in all at most 1/32 of the heap, as much as the side tables.
+    pub(crate) fn for_heap(heap_bytes: usize) -> Limits {
+        const PIECE: usize = 4096;
+        Limits { piece: PIECE, pieces: (heap_bytes / 32 / (PIECE * size_of::<usize>())).max(4) }
+    }
+}
+
+/// A part of a stack: entries, in memory that was reserved for all of them.
+pub(super) type Piece = Vec<usize>;
+
+pub(super) const POISONED: &str = "nothing panics while it is locked";
+
+/// The stacks of workers that do one task together.
+pub(crate) struct Crew {
+    limits: Limits,
+    /// The parts that each worker takes along while it has its stack.
+    pub(super) seats: Box<[Mutex<Option<Seat>>]>,
+    pub(super) stealers: Box<[Stealer<Piece>]>,
+    /// Number of workers that have found nothing. Written when one begins to wait or believes it
+    /// saw a piece. Read by all, Relaxed, as a hint.
+    pub(super) idle: CachePadded<AtomicUsize>,
+    /// The sleeping ones among them.
+    pub(super) sleepers: Sleepers,
+    /// Number of pieces that workers have, empty ones included. Written when one is made or
+    /// dropped.
+    pieces: CachePadded<AtomicUsize>,
+    /// Empty pieces that no worker has.
+    kept: Mutex<Vec<Piece>>,
+}
+
+/// The parts of a stack that outlive it.
+pub(super) struct Seat {
+    pub(super) top: Piece,
+    pub(super) shared: Worker<Piece>,
+}
+
+impl Crew {
+    /// Empty stacks with a first piece, for `workers`, at least 1.
+    pub(crate) fn new(workers: usize, limits: Limits) -> Result<Crew, TryReserveError> {
+        let workers = workers.max(1);
+        let (mut seats, mut stealers) = (Vec::new(), Vec::new());
+        for _ in 0..workers {
+            let mut top = Piece::new();
+            top.try_reserve_exact(limits.piece)?;
+            let shared = Worker::new_lifo();
+            stealers.push(shared.stealer());
+            seats.push(Mutex::new(Some(Seat { top, shared })));
+        }
+        Ok(Crew {
+            limits,
+            seats: seats.into(),
+            stealers: stealers.into(),
+            idle: CachePadded::new(AtomicUsize::new(0)),
+            sleepers: Sleepers::for_workers(workers)?,
+            pieces: CachePadded::new(AtomicUsize::new(workers)),
+            kept: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Number of workers.
+    pub(crate) fn workers(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Begins another round of work, for all. Called between two rounds, when no worker is in
+    /// [`WorkStack::find`].
+    pub(crate) fn begin(&self) {
+        self.idle.store(0, Ordering::Relaxed);
+    }
+
+    /// An empty piece, if there may be another.
+    pub(super) fn make_piece(&self) -> Option<Piece> {
+        let most = self.limits.pieces.max(self.workers());
+        if self.pieces.fetch_add(1, Ordering::Relaxed) < most {
+            if let Some(kept) = self.kept.lock().expect(POISONED).pop() {
+                return Some(kept);
+            }
+            let mut piece = Piece::new();
+            if piece.try_reserve_exact(self.limits.piece).is_ok() {
+                return Some(piece);
+            }
+        }
+        self.pieces.fetch_sub(1, Ordering::Relaxed);
+        None
+    }
+
+    /// Takes back a piece of a worker.
+    pub(super) fn drop_piece(&self, mut piece: Piece) {
+        piece.clear();
+        self.pieces.fetch_sub(1, Ordering::Relaxed);
+        let mut kept = self.kept.lock().expect(POISONED);
+        if kept.len() < KEPT_PIECES * self.workers() && kept.try_reserve(1).is_ok() {
+            kept.push(piece);
+        }
+    }
+
+    /// How large its stacks become.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    #[cfg(test)]
+    pub(crate) fn kept_pieces(&self) -> usize {
+        self.kept.lock().expect(POISONED).len()
+    }
+}
