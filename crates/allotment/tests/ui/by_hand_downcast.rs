@@ -12,5 +12,5 @@ pub struct Node {
 struct Cell<W: Word> {
     next: Field<W>,
 }
-const SHAPE: object::Shape = object::Shape::constant("Cell", 16, &[], None);
+const SHAPE: raw::Shape = raw::Shape::constant("Cell", 16, &[], None);
 allotment::__object_downcast!([yes] Cell<Node>, SHAPE);

@@ -8,11 +8,11 @@ pub struct Node {
     pub key: u64,
 }
 
-fn shape() -> &'static object::TypeShape {
-    type_shape!(object::Shape::constant("Forged", 32, &[], None))
+fn shape() -> &'static raw::TypeShape {
+    type_shape!(raw::Shape::constant("Forged", 32, &[], None))
 }
 fn f(mu: &mut Mutator) {
     let header = shape().header();
-    let site: mutator::Site<32> = todo!();
+    let site: raw::Site<32> = todo!();
     mu.try_alloc_raw(site);
 }

@@ -10,7 +10,7 @@ pub struct Node {
 
 struct Mine;
 impl Downcast for Mine {
-    fn type_shape() -> &'static object::TypeShape {
+    fn type_shape() -> &'static raw::TypeShape {
         <Node as Downcast>::type_shape()
     }
 }

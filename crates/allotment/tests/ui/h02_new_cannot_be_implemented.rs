@@ -10,7 +10,7 @@ pub struct Node {
 
 impl New for u64 {
     type Object = Node;
-    fn type_shape() -> &'static object::TypeShape {
+    fn type_shape() -> &'static raw::TypeShape {
         <Node as Downcast>::type_shape()
     }
     fn bytes(&self) -> usize {

@@ -11,7 +11,7 @@ pub struct Node {
 struct Mine;
 impl SlotField for Mine {
     type Init<'g> = ();
-    const KIND: object::SlotKind = object::SlotKind::Strong;
+    const KIND: raw::SlotKind = raw::SlotKind::Strong;
     unsafe fn init((): ()) -> Self {
         Mine
     }
