@@ -11,7 +11,9 @@ use crate::collector::work::Gang;
 use crate::collector::{
     Epsilon, History, MarkCompact, Overhead, Pages, Parallel, ParallelParts, Print, Settings, sizing,
 };
-use crate::mutator::{Collector, Committer, HERE, Late, Registry, Roots, Shared, ZealSchedule, hot_bytes};
+use crate::mutator::{
+    Collector, Committer, HERE, Late, Registry, Roots, SatbQueue, Shared, ZealSchedule, hot_bytes,
+};
 use crate::object::{EarlyTypes, Shapes};
 use crate::options::{CollectorKind, Options, RefillStrategy};
 use crate::platform::topology::Topology;
@@ -20,7 +22,7 @@ use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTa
 use crate::sync::Mutex;
 use crate::tlab::budget::Budget;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Makes the heap of these options; its memory bears that name.
 pub(super) fn assemble(
@@ -110,7 +112,9 @@ pub(super) fn assemble(
             out_of_memory: options.zeal_out_of_memory,
         },
         full_collections: AtomicU64::new(0),
-        load_hook: AtomicBool::new(false),
+        barriers: AtomicU32::new(0),
+        root_visits: AtomicU64::new(0),
+        satb: SatbQueue::default(),
         regions: Mutex::new(()),
     };
     Ok(Heap { shared: Arc::new(shared), options: Arc::new(set), history })

@@ -102,8 +102,8 @@ impl World<'_> {
     /// here on, for threads that attach later as well. It serves an embedder that examines
     /// references as they are read.
     pub fn set_load_hook(&mut self, on: bool) {
-        self.shared().set_load_hook(on);
-        self.states().for_each(|state| state.hot.set_load_hook(on));
+        let others = self.shared().barriers() & !Hot::HOOK;
+        self.set_barriers(if on { others | Hot::HOOK } else { others });
     }
 
     /// The frame of each thread that is in a call from generated code.

@@ -106,11 +106,18 @@ impl State {
 
     /// Gives up the buffer without a new one: at a safepoint, before a mark, at the end.
     pub(in crate::mutator) fn give_up_buffer(&self) {
+        self.retire_buffer(true);
+    }
+
+    /// The same. `give_back`: whether the heap may use the tail at once. Otherwise the tail is waste
+    /// until a collection.
+    pub(in crate::mutator) fn retire_buffer(&self, give_back: bool) {
         let (top, end) = (self.hot.top(), self.hot.end());
         if self.hot.has_buffer() {
             let mut owned = self.owned.borrow_mut();
             owned.sizing.retired();
             let given_back = match &mut owned.private {
+                _ if !give_back => false,
                 Some(private) => private.undo(&self.shared, top, end),
                 None => self.shared.free.undo(top, end),
             };
@@ -118,7 +125,9 @@ impl State {
                 // SAFETY: the tail of the buffer is this thread's, and nothing is in it.
                 unsafe { fill(top, end) };
                 let shared = &self.shared;
-                if owned.private.is_some() || !shared.free.give_spare(shared.home(), top, end) {
+                let is_lost =
+                    !give_back || owned.private.is_some() || !shared.free.give_spare(shared.home(), top, end);
+                if is_lost {
                     self.counters.retired(end - top);
                 }
             }

@@ -249,8 +249,8 @@ impl<'t> Mutator<'t> {
         (room.safepoint == self.state().safepoints.get()).then(|| room.take(bytes, zeroed)).flatten()
     }
 
-    /// Comes to a safepoint if one was requested: gives the buffer up, and waits while the world is
-    /// stopped. Otherwise costs a load and a branch. A waiting thread may be called to do a share
+    /// Comes to a safepoint if one was requested: gives the buffer up if that was asked, and waits
+    /// while threads are stopped. Otherwise costs a load and a branch. A waiting thread may be called to do a share
     /// of the collection, as the stopping thread does. That work runs on this thread's stack, trace
     /// functions included.
     #[inline]
@@ -278,8 +278,15 @@ impl State {
     pub(in crate::mutator) fn come_to_safepoint(&self) {
         self.shared.after_fork_or_abort();
         // Accepted first, then served: a request from here on is a new one.
-        self.hot.limit.acknowledge();
-        self.let_lapse();
+        let gives_up = self.hot.limit.acknowledge();
+        self.satb.give(&self.shared.satb);
+        if gives_up {
+            self.let_lapse();
+        } else {
+            self.safepoints.set(self.safepoints.get() + 1);
+            self.hot.pointer.close();
+            self.arm();
+        }
     }
 
     /// Lets reservations lapse and gives up the buffer. This happens at a safepoint. It happens

@@ -72,7 +72,7 @@ impl Drop for LinkedRoot<'_> {
 fn unlink(state: &State, entry: Entry) {
     if state.links.get() == OUTSIDE {
         state.shared.after_fork_or_abort();
-        let _walks = state.shared.roots.outside.lock();
+        let _walks = state.lock_roots();
         // SAFETY: a linked root is on its thread's list, and any walker of the list holds the lock.
         unsafe { take_off(&state.parked, entry) };
     } else {

@@ -1,6 +1,6 @@
 //! A pin: it holds an object in place whose address foreign code has.
 
-use crate::mutator::{Mutator, Shared};
+use crate::mutator::{Hot, Mutator, Shared};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -22,11 +22,14 @@ impl Drop for Pin {
         if self.shared.after_fork().is_err() {
             return;
         }
-        let mut counts = self.shared.roots.pins.lock();
-        if let Some(count) = counts.get_mut(&self.object) {
+        let mut pins = self.shared.roots.pins.lock();
+        if let Some(count) = pins.counts.get_mut(&self.object) {
             *count -= 1;
             if *count == 0 {
-                counts.remove(&self.object);
+                pins.counts.remove(&self.object);
+                if pins.barriers & Hot::MARKING != 0 {
+                    self.shared.satb.give_word(self.object as u64);
+                }
             }
         }
     }
@@ -40,7 +43,7 @@ impl Mutator<'_> {
     pub unsafe fn pin(&self, object: NonNull<u8>) -> Pin {
         self.after_fork_or_abort();
         let shared = self.state().shared.clone();
-        *shared.roots.pins.lock().entry(object.addr().get()).or_insert(0) += 1;
+        *shared.roots.pins.lock().counts.entry(object.addr().get()).or_insert(0) += 1;
         Pin { shared, object: object.addr().get() }
     }
 }

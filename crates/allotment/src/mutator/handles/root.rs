@@ -3,7 +3,6 @@
 use crate::mutator::roots::{RootTable, Slot};
 use crate::mutator::{Mutator, Shared};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// An owned root: a word that a collector keeps up to date, strong or weak.
 ///
@@ -18,7 +17,11 @@ impl RootHandle {
     /// The word. Valid until the next safepoint of the calling thread.
     #[inline]
     pub fn get(&self, mutator: &Mutator<'_>) -> Option<u64> {
-        self.is_of(mutator).then(|| self.slot.word().load(Ordering::Acquire))
+        self.is_of(mutator).then(|| {
+            let slot = self.slot.word().as_ptr();
+            // SAFETY: a root of this heap; its word refers to a live object or to none.
+            unsafe { if self.weak { mutator.load_weak(slot) } else { mutator.load(slot) } }
+        })
     }
 
     /// Replaces the word; `false` if the mutator is another heap's.
@@ -29,7 +32,8 @@ impl RootHandle {
     pub unsafe fn set(&self, mutator: &Mutator<'_>, bits: u64) -> bool {
         let own = self.is_of(mutator);
         if own {
-            self.slot.word().store(bits, Ordering::Release);
+            // SAFETY: a root of this heap, and the caller's predicate.
+            unsafe { mutator.store_root(self.slot.word(), bits) };
         }
         own
     }
@@ -49,7 +53,7 @@ impl RootHandle {
 impl Clone for RootHandle {
     fn clone(&self) -> Self {
         self.shared.after_fork_or_abort();
-        let slot = self.table().copy(self.slot);
+        let slot = self.table().copy(self.slot, |copied| self.shared.copied_root(copied, self.weak));
         RootHandle { shared: self.shared.clone(), slot, weak: self.weak }
     }
 }
@@ -59,7 +63,7 @@ impl Drop for RootHandle {
         // In an unusable child of `fork()` the lock may never be released, and no code reads the
         // slots any more.
         if self.shared.after_fork().is_ok() {
-            self.table().give(self.slot);
+            self.table().give(self.slot, |taken| self.shared.dropped_root(taken, self.weak));
         }
     }
 }

@@ -15,7 +15,6 @@
 //!   were made.
 
 use crate::object::SlotVisitor;
-use crate::sync::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::ptr;
 
@@ -89,20 +88,6 @@ pub(in crate::mutator) unsafe fn below<'e>(entry: Entry) -> &'e Cell<Entry> {
 /// Head of the list of a thread in a blocking region: equal to no link.
 pub(in crate::mutator) const OUTSIDE: Entry = ptr::without_provenance_mut(8);
 
-/// Held by a thread that walks or changes the list of a thread in a blocking region.
-#[derive(Default)]
-pub(crate) struct Outside(Mutex<()>);
-
-impl Outside {
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.0.try_lock().is_ok()
-    }
-
-    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, ()> {
-        super::lock(&self.0, "a thread panicked while it changed a list of roots")
-    }
-}
-
 /// Takes an entry off the list that begins at `head`.
 ///
 /// # Safety
@@ -120,8 +105,8 @@ pub(in crate::mutator) unsafe fn take_off(head: &Cell<Entry>, entry: Entry) {
 /// Visits the roots of a list, which begins with `at`.
 ///
 /// # Safety
-/// - The list is that of a thread that is stopped, or kept in a blocking region, and the caller
-///   holds `outside`.
+/// - The list is the calling thread's own; or that of a thread that is stopped, or kept in a blocking
+///   region, and the caller holds that thread's lock (`State::lock_roots`).
 pub(in crate::mutator) unsafe fn visit_links(mut at: Entry, slots: &mut SlotVisitor<'_>) {
     while !at.is_null() {
         // SAFETY: every entry on the list is alive and of the kind that its bit says, and a link's

@@ -22,18 +22,18 @@ pub use frame::GeneratedFrame;
 pub(super) use links::{Entry, OUTSIDE, VISITED, below, take_off, visit_links};
 pub use links::{RootLink, RootWord};
 pub use providers::{ProviderId, RootProvider, RootVisitor};
-pub(super) use table::{RootTable, Slot};
+pub(super) use table::{Changed, RootTable, Slot};
 
 use crate::object::{SlotKind, SlotVisitor};
 use crate::platform::abort_because;
 use crate::sync::{Mutex, MutexGuard};
-use links::Outside;
 use pins::Pins;
 use providers::Providers;
+use std::sync::atomic::AtomicU64;
 
 /// Locks data that a thread may have left half changed by a panic. After such a panic the process
 /// ends, with a line that says `what` happened.
-fn lock<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'a, T> {
+pub(super) fn lock_roots<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'a, T> {
     mutex.lock().unwrap_or_else(|_| abort_because(format_args!("{what}")))
 }
 
@@ -44,7 +44,6 @@ pub(crate) struct Roots {
     pub(super) weak: RootTable,
     providers: Providers,
     pub(super) pins: Pins,
-    pub(super) outside: Outside,
 }
 
 impl Roots {
@@ -55,7 +54,6 @@ impl Roots {
             && self.weak.is_at_rest()
             && self.providers.is_at_rest()
             && self.pins.is_at_rest()
-            && self.outside.is_at_rest()
     }
 
     /// Visits the slots of handles and providers. The providers receive the frames from which
@@ -68,6 +66,44 @@ impl Roots {
         self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
         self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));
         self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}, frames));
+    }
+
+    /// Puts these barriers in force for handles and pins. In a stop.
+    pub(super) fn set_barriers(&self, barriers: u32) {
+        self.strong.set_barriers(barriers);
+        self.weak.set_barriers(barriers);
+        self.pins.lock().barriers = barriers;
+    }
+
+    /// Calls `visit` with the slots of chunk `number` of the strong or weak handles, and with those
+    /// that were copied meanwhile; `false`: there is no such chunk. Threads may use handles
+    /// meanwhile.
+    pub(crate) fn visit_handles(&self, weak: bool, number: usize, visit: impl FnMut(&AtomicU64)) -> bool {
+        if weak { self.weak.visit_chunk(number, visit) } else { self.strong.visit_chunk(number, visit) }
+    }
+
+    /// Calls `pinned` with the address of every object that a [`Pin`](super::Pin) holds. Threads may
+    /// pin meanwhile.
+    pub(crate) fn visit_pins(&self, pinned: &mut dyn FnMut(usize)) {
+        self.pins.visit(pinned);
+    }
+
+    /// Visits the slots of providers.
+    ///
+    /// # Safety
+    /// - As for [`visit`](Self::visit).
+    pub(crate) unsafe fn visit_providers(
+        &self,
+        slots: &mut SlotVisitor<'_>,
+        pinned: &mut dyn FnMut(usize),
+        frames: &[*const GeneratedFrame],
+    ) {
+        self.providers.visit(&mut RootVisitor::new(slots, pinned, frames));
+    }
+
+    /// Whether there are providers.
+    pub(crate) fn has_providers(&self) -> bool {
+        !self.providers.is_empty()
     }
 
     /// Clears weak handles before every object dies. If strong handles or pins hold objects, it

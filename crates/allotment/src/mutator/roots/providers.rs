@@ -85,7 +85,7 @@ impl Providers {
     }
 
     fn with<R>(&self, action: impl FnOnce(&mut Inner) -> R) -> R {
-        action(&mut super::lock(&self.inner, "a root provider panicked"))
+        action(&mut super::lock_roots(&self.inner, "a root provider panicked"))
     }
 
     fn add(&self, provider: Box<dyn RootProvider>) -> ProviderId {
@@ -102,6 +102,10 @@ impl Providers {
             let place = inner.providers.iter().position(|(other, _)| *other == id)?;
             Some(inner.providers.swap_remove(place).1)
         })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.with(|inner| inner.providers.is_empty())
     }
 
     pub(super) fn visit(&self, roots: &mut RootVisitor<'_, '_>) {

@@ -4,7 +4,13 @@
 //! A slot keeps its address for life. A handle reads and writes its own slot without a lock. Only
 //! making a handle, dropping it, and a collector's visit take the lock. A free slot holds an
 //! immediate, so a visit passes over it as over any word that is no reference.
+//!
+//! A collector that works while threads run visits the table [chunk by chunk](RootTable::visit_chunk)
+//! and gives the lock back in between. A thread that is not attached may clone and drop handles
+//! meanwhile. So the table knows the barriers in force, under its lock, and a change tells what it
+//! takes away or copies ([`Changed`]).
 
+use crate::mutator::Hot;
 use crate::object::reference;
 use crate::sync::{Mutex, MutexGuard};
 use std::ptr::NonNull;
@@ -27,6 +33,20 @@ struct Inner {
     chunks: Vec<Chunk>,
     /// Slots without a handle.
     free: Vec<Slot>,
+    /// The barriers in force, as bits of [`Hot`](crate::mutator::Hot). Changed in stops.
+    barriers: u32,
+    /// Slots that were made by copying while references are being updated. The update's visit of
+    /// the chunks may have passed them.
+    copies: Vec<Slot>,
+}
+
+/// What a change of the table means for a collector that works meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mutator) struct Changed {
+    /// The barriers in force, as bits of [`Hot`](crate::mutator::Hot).
+    pub(in crate::mutator) barriers: u32,
+    /// The word that was taken away or copied.
+    pub(in crate::mutator) word: u64,
 }
 
 /// Slots that were made together, in memory of their own. The chunk has a pointer and no `Box`. A
@@ -102,7 +122,7 @@ impl RootTable {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        super::lock(&self.inner, "a thread panicked while it changed the table of roots")
+        super::lock_roots(&self.inner, "a thread panicked while it changed the table of roots")
     }
 
     pub(in crate::mutator) fn take(&self, bits: u64) -> Slot {
@@ -113,20 +133,43 @@ impl RootTable {
         slot
     }
 
-    /// A slot that holds the same word as `other`. Copied under the lock, so no visit comes in
-    /// between.
-    pub(in crate::mutator) fn copy(&self, other: Slot) -> Slot {
+    /// A slot that holds what `copied` makes of the word of `other`. Copied under the lock, so no
+    /// visit comes in between.
+    pub(in crate::mutator) fn copy(&self, other: Slot, copied: impl FnOnce(Changed) -> u64) -> Slot {
         let mut inner = self.lock();
         inner.add_free();
         let slot = inner.free.pop().expect("a chunk was added");
-        slot.word().store(other.word().load(Ordering::Acquire), Ordering::Release);
+        let (barriers, word) = (inner.barriers, other.word().load(Ordering::Acquire));
+        slot.word().store(copied(Changed { barriers, word }), Ordering::Release);
+        if barriers & Hot::FORWARDING != 0 {
+            inner.copies.push(slot);
+        }
         slot
     }
 
-    pub(in crate::mutator) fn give(&self, slot: Slot) {
+    /// Takes back a slot. `taken` learns, under the lock, which word it held.
+    pub(in crate::mutator) fn give(&self, slot: Slot, taken: impl FnOnce(Changed)) {
         let mut inner = self.lock();
-        slot.word().store(FREE, Ordering::Relaxed);
+        let word = slot.word().swap(FREE, Ordering::Relaxed);
+        taken(Changed { barriers: inner.barriers, word });
         inner.free.push(slot);
+    }
+
+    /// Puts these barriers in force. In a stop.
+    pub(super) fn set_barriers(&self, barriers: u32) {
+        let mut inner = self.lock();
+        inner.barriers = barriers;
+        inner.copies.clear();
+    }
+
+    /// Calls `visit` with the slots of chunk `number`, and those that were copied meanwhile. `false`:
+    /// there is no such chunk. The lock is held during the visit only.
+    pub(super) fn visit_chunk(&self, number: usize, mut visit: impl FnMut(&AtomicU64)) -> bool {
+        let mut inner = self.lock();
+        std::mem::take(&mut inner.copies).iter().for_each(|slot| visit(slot.word()));
+        let chunk = inner.chunks.get(number);
+        chunk.into_iter().flat_map(Chunk::words).for_each(visit);
+        chunk.is_some()
     }
 
     /// Number of slots that hold a reference.
@@ -164,7 +207,7 @@ mod tests {
         let table = RootTable::default();
         let slots: Vec<_> = (0..5 * CHUNK as u64).map(|number| table.take(2 * number + 1)).collect();
         let table = Box::new(table);
-        let copies: Vec<_> = slots.iter().map(|slot| table.copy(*slot)).collect();
+        let copies: Vec<_> = slots.iter().map(|slot| table.copy(*slot, |changed| changed.word)).collect();
         for (number, (slot, copy)) in slots.iter().zip(&copies).enumerate() {
             assert_eq!(slot.word().load(Ordering::Relaxed), 2 * number as u64 + 1);
             assert_eq!(copy.word().load(Ordering::Relaxed), 2 * number as u64 + 1);
@@ -182,7 +225,7 @@ mod tests {
         assert_eq!(table.references(), 1);
         table.clear();
         assert_eq!((table.references(), slots[3].word().load(Ordering::Relaxed)), (0, 0));
-        slots.into_iter().for_each(|slot| table.give(slot));
+        slots.into_iter().for_each(|slot| table.give(slot, |_| ()));
         assert_eq!(table.take(8).word().load(Ordering::Relaxed), 8);
     }
 }

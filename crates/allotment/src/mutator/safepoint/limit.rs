@@ -34,9 +34,19 @@ pub(in crate::mutator) struct Limit {
     plain: AtomicUsize,
     /// As `plain`. Never above `plain` for a thread that reads `plain` first.
     zeroed: AtomicUsize,
-    /// 1 while a stop is requested and not yet acknowledged. A requester sets it, the owner clears
-    /// it.
+    /// What is requested and not yet acknowledged, as bits of [`Wish`]; 0: nothing. Requesters set
+    /// bits, the owner clears all of them.
     requested: AtomicU32,
+}
+
+/// What a request asks of the owner, beside its coming to a safepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(in crate::mutator) enum Wish {
+    /// Nothing more: the thread keeps its buffer.
+    Halt = 1,
+    /// The thread gives its buffer up.
+    Retire = 2,
 }
 
 impl Limit {
@@ -74,8 +84,8 @@ impl Limit {
     }
 
     /// Makes the owner's next allocation take the slow path. Any thread.
-    pub(in crate::mutator) fn request(&self) {
-        self.requested.store(1, Ordering::Release);
+    pub(in crate::mutator) fn request(&self, wish: Wish) {
+        self.requested.fetch_or(wish as u32, Ordering::Release);
         fence(Ordering::SeqCst);
         self.lower();
     }
@@ -86,10 +96,10 @@ impl Limit {
         self.requested.load(Ordering::Acquire) != 0
     }
 
-    /// Accepts the request; any later request is a new one. The owner then does what was asked, and
-    /// arms.
-    pub(in crate::mutator) fn acknowledge(&self) {
-        self.requested.swap(0, Ordering::AcqRel);
+    /// Accepts all requests; any later request is a new one. The owner then does what was asked, and
+    /// arms. Returns whether the buffer is to be given up.
+    pub(in crate::mutator) fn acknowledge(&self) -> bool {
+        self.requested.swap(0, Ordering::AcqRel) & Wish::Retire as u32 != 0
     }
 
     /// Both numbers, in an order that keeps `zeroed <= plain` even during a request.
@@ -126,11 +136,13 @@ mod tests {
         let limit = Limit::new();
         limit.arm(64, 32);
         assert_eq!((limit.plain(), limit.zeroed()), (64, 32));
-        limit.request();
+        limit.request(Wish::Halt);
+        limit.request(Wish::Retire);
         limit.arm(128, 128);
         assert!(limit.pending());
         assert_eq!((limit.plain(), limit.zeroed()), (0, 0));
-        limit.acknowledge();
+        assert!(limit.acknowledge());
+        assert!(!limit.acknowledge(), "once");
         limit.arm(128, 64);
         assert!(!limit.pending());
         assert_eq!((limit.plain(), limit.zeroed()), (128, 64));
@@ -148,7 +160,7 @@ mod model {
             let limit = Arc::new(Limit::new());
             let requester = {
                 let limit = limit.clone();
-                loom::thread::spawn(move || limit.request())
+                loom::thread::spawn(move || limit.request(Wish::Halt))
             };
             owner(&limit);
             requester.join().unwrap();
@@ -200,12 +212,12 @@ mod model {
         loom::model(|| {
             let limit = Arc::new(Limit::new());
             let served = Arc::new(AtomicU32::new(0));
-            limit.request();
+            limit.request(Wish::Retire);
             let requester = {
                 let (limit, served) = (limit.clone(), served.clone());
                 loom::thread::spawn(move || {
                     let before = served.load(Ordering::SeqCst);
-                    limit.request();
+                    limit.request(Wish::Halt);
                     before
                 })
             };

@@ -11,6 +11,10 @@
 //! only while a stop is under way. A thread that one stop parked may still sleep when the next stop
 //! begins. That next stop does not wait for it again.
 //!
+//! A stop is full or light. Behind a light stop each thread has a *duty*: leaving the stop or
+//! `blocking` fails its swap, and the thread does its duty first. So a light stop touches nothing
+//! of a thread but its status, however long the thread's list of roots is.
+//!
 //! Everything else (arriving, attaching, detaching) happens under one lock, and a waiting thread
 //! parks. If there are more threads than CPUs it parks at once, because threads that have yet to
 //! arrive need the CPUs. Only the last thread to arrive wakes the stopper.
@@ -43,8 +47,9 @@ pub use identity::ThreadIdentity;
 pub(in crate::mutator) use identity::renew_system_id;
 pub use late::LateThread;
 pub(crate) use late::{Hook, Late};
+pub(in crate::mutator) use limit::Wish;
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
-pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints, Unrest};
+pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints, StopKind, Unrest};
 pub(crate) use unwind::AbortOnUnwind;
 pub(crate) use volunteers::Volunteers;

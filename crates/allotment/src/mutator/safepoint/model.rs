@@ -7,7 +7,7 @@
 
 use super::limit::Limit;
 use super::patience::Patience;
-use super::stop::{Participant, Safepoints};
+use super::stop::{Participant, Safepoints, StopKind};
 use super::{Late, Status, ThreadIdentity, Volunteers};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -73,7 +73,7 @@ fn stop(heap: &Heap, own: Option<&Arc<Thread>>) -> bool {
         threads.iter().for_each(|thread| touch(thread));
         assert_eq!(threads.len(), heap.lock().data as usize);
     };
-    heap.stop(own, |_| touch_all()).is_some()
+    heap.stop(StopKind::Full, own, |_| touch_all()).is_some()
 }
 
 fn spawn<R: 'static>(heap: &Heap, body: impl FnOnce(Heap) -> R + 'static) -> thread::JoinHandle<R> {
@@ -274,7 +274,7 @@ fn shared_with_one_that_polls(preemptions: usize, tasks_of_stops: &'static [u32]
         let own = attach(&heap);
         let stopper = spawn(&heap, move |heap| {
             for &tasks in tasks_of_stops {
-                let stopped = heap.stop(None, |_| share(&heap, tasks, &count));
+                let stopped = heap.stop(StopKind::Full, None, |_| share(&heap, tasks, &count));
                 assert!(stopped.is_some());
             }
         });

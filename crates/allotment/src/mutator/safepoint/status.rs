@@ -11,6 +11,9 @@ const STOP: u32 = 2;
 const WAITS: u32 = 4;
 /// With `WAITS`: the thread was stopped in the midst of its work.
 const MIDST: u32 = 8;
+/// The thread has a duty: what a light stop left to it. It does its duty as soon as it runs, before
+/// any other work.
+const DUTY: u32 = 16;
 
 /// What a thread was doing that waits for the end of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +26,8 @@ pub(super) enum Waits {
 
 /// Whether a thread runs, and whether it may run.
 ///
-/// A stopper that holds the lock sets and clears `STOP`; the owner does all else. The owner's
-/// writes are visible to a stopper that finds the thread safe (Release, Acquire). The stopper's
+/// A stopper that holds the lock sets and clears `STOP` and sets `DUTY`; the owner does all else. So
+/// a thread that is safe and has a duty leaves by the slow path. The owner's writes are visible to a stopper that finds the thread safe (Release, Acquire). The stopper's
 /// writes are visible to the owner when it leaves.
 #[derive(Debug)]
 pub(in crate::mutator) struct Status(AtomicU32);
@@ -35,23 +38,30 @@ impl Status {
         Status(AtomicU32::new(0))
     }
 
-    /// Becomes safe. `false`: a stop is under way, and has to be told of the arrival.
+    /// Becomes safe. `false`: a stop is under way, and has to be told of the arrival. (A thread that
+    /// runs has no duty, except while a stop is under way.)
     #[inline]
     pub(super) fn enter(&self) -> bool {
         self.0.compare_exchange(0, SAFE, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Runs again. `false`: a stop holds the thread.
+    /// Runs again. `false`: a stop holds the thread, or it has a duty.
     #[inline]
     pub(super) fn leave(&self) -> bool {
         self.0.compare_exchange(SAFE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// As [`leave`](Self::leave), but waits for the end of a stop by calling `wait`, which may
-    /// return too early.
-    pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) {
+    /// return too early. Returns whether the thread has a duty, which it then does at once.
+    pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) -> bool {
         let bits = if waits == Waits::InTheMidst { WAITS | MIDST } else { WAITS };
-        while !self.leave() {
+        loop {
+            if self.leave() {
+                return false;
+            }
+            if self.0.compare_exchange(SAFE | DUTY, 0, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return true;
+            }
             if self.0.fetch_or(bits, Ordering::Relaxed) & STOP != 0 {
                 wait();
             }
@@ -64,10 +74,11 @@ impl Status {
         self.0.fetch_or(SAFE, Ordering::Release);
     }
 
-    /// Asks for a stop. Returns whether the thread has to be awaited. Called by the stopper, under
-    /// the lock.
-    pub(super) fn request(&self) -> bool {
-        self.0.fetch_or(STOP, Ordering::Acquire) & SAFE == 0
+    /// Asks for a stop, which leaves a `duty` to the thread or not. Returns whether the thread has
+    /// to be awaited. Called by the stopper, under the lock.
+    pub(super) fn request(&self, duty: bool) -> bool {
+        let bits = if duty { STOP | DUTY } else { STOP };
+        self.0.fetch_or(bits, Ordering::Acquire) & SAFE == 0
     }
 
     /// Ends the stop. Returns whether the thread waits for that end and has to be woken. Called by
@@ -88,11 +99,11 @@ impl Status {
 
     /// Whether a stop waits for this thread.
     pub(super) fn is_awaited(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == STOP
+        self.0.load(Ordering::Relaxed) & (STOP | SAFE) == STOP
     }
 
-    /// Whether the thread is parked or in `blocking`.
+    /// Whether the thread is parked or in `blocking`. If so, what it wrote before is visible.
     pub(in crate::mutator) fn is_safe(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & SAFE != 0
+        self.0.load(Ordering::Acquire) & SAFE != 0
     }
 }

@@ -5,7 +5,7 @@
 //! woken by the one before it, behind all that already ran again. That took seconds on two cores,
 //! where the stop itself took milliseconds. `wakes.rs` says which thread wakes which.
 
-use super::limit::Limit;
+use super::limit::{Limit, Wish};
 use super::patience::Patience;
 use super::status::Waits;
 use super::volunteers::Volunteers;
@@ -25,6 +25,18 @@ pub(in crate::mutator) trait Participant {
     /// Called by the thread before it waits for others in the midst of its work: they may be in
     /// another process.
     fn before_waiting(&self) {}
+    /// Called by the thread when it runs again behind a light stop, before any other work.
+    fn do_duty(&self) {}
+}
+
+/// What a stop asks of the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mutator) enum StopKind {
+    /// Threads give their buffers up. The stopper does the rest for each of them.
+    Full,
+    /// Threads keep their buffers. Each has a [duty](Participant::do_duty) behind the stop, so the
+    /// stop costs two atomic operations for a thread that is safe.
+    Light,
 }
 
 /// Why the heap's state cannot be used in a child of `fork()`.
@@ -223,8 +235,11 @@ impl<T: Participant, D> Safepoints<T, D> {
     #[cold]
     fn leave_after_stop(&self, thread: &T, waits: Waits) {
         thread.before_waiting();
-        thread.status().leave_after_stop(waits, park);
+        let has_duty = thread.status().leave_after_stop(waits, park);
         self.wakes.attend(waits);
+        if has_duty {
+            thread.do_duty();
+        }
     }
 
     /// Waits for the end of a stop that waits for this thread, if there is one.
@@ -261,7 +276,12 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// Stops all threads but `own`, which is the caller if it takes part and runs. Then runs `body`
     /// and lets the threads go on, also if `body` unwinds. `None`: another thread's stop came
     /// first, and is over.
-    pub(in crate::mutator) fn stop<R>(&self, own: Option<&T>, body: impl FnOnce(Arrival) -> R) -> Option<R> {
+    pub(in crate::mutator) fn stop<R>(
+        &self,
+        kind: StopKind,
+        own: Option<&T>,
+        body: impl FnOnce(Arrival) -> R,
+    ) -> Option<R> {
         let mut inner = self.lock();
         if inner.stop.is_some() {
             match own {
@@ -272,7 +292,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
         let begun = Instant::now();
         self.wakes.prepare(inner.threads.len());
-        let (awaited, threads) = (inner.request(own), inner.threads.len());
+        let (awaited, threads) = (inner.request(kind, own), inner.threads.len());
         self.awaited.store(awaited, Ordering::Relaxed);
         let _resume = Resume(self);
         if awaited > 0 && self.patience.suits(threads) {
@@ -280,12 +300,17 @@ impl<T: Participant, D> Safepoints<T, D> {
             let _ = self.patience.look_on(|| self.awaited.load(Ordering::Acquire) == 0);
             inner = self.lock();
         }
-        let arrival = self.await_arrivals(inner, begun);
+        let arrival = self.await_arrivals(inner, kind, begun);
         Some(body(arrival))
     }
 
     /// Waits until no thread is awaited. Reports late threads.
-    fn await_arrivals<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>, begun: Instant) -> Arrival {
+    fn await_arrivals<'a>(
+        &'a self,
+        mut inner: MutexGuard<'a, Inner<T, D>>,
+        kind: StopKind,
+        begun: Instant,
+    ) -> Arrival {
         let mut delay = self.late.delay;
         while self.awaited.load(Ordering::Relaxed) > 0 {
             inner.stop.iter_mut().for_each(|stop| stop.asleep = true);
@@ -309,7 +334,9 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
         let time = begun.elapsed();
         inner.statistics.record(time);
-        inner.acknowledge();
+        if kind == StopKind::Full {
+            inner.acknowledge();
+        }
         let last = inner.stop.as_mut().and_then(|stop| stop.last.take());
         Arrival { time, last }
     }
@@ -322,15 +349,16 @@ impl<T: Participant, D> Inner<T, D> {
     }
 
     /// Asks all threads but `own` to stop. Returns how many of them have to be awaited.
-    fn request(&mut self, own: Option<&T>) -> usize {
-        let mut awaited = 0;
+    fn request(&mut self, kind: StopKind, own: Option<&T>) -> usize {
+        let (mut awaited, light) = (0, kind == StopKind::Light);
+        let wish = if light { Wish::Halt } else { Wish::Retire };
         for thread in &self.threads {
             if own.is_some_and(|own| same(own, thread)) {
                 continue;
             }
             // In this order: a thread that accepts the limit's request finds the status's request.
-            if thread.status().request() {
-                thread.limit().request();
+            if thread.status().request(light) {
+                thread.limit().request(wish);
                 awaited += 1;
             }
         }
@@ -339,7 +367,7 @@ impl<T: Participant, D> Inner<T, D> {
     }
 
     /// All threads have arrived. The limits' requests are served, so no thread stops again for
-    /// them.
+    /// them. (Behind a light stop each thread does this itself, as a part of its duty.)
     fn acknowledge(&self) {
         for thread in self.threads.iter().filter(|thread| thread.status().is_safe()) {
             // The owner is held, so the stopper can do the owner's part.

@@ -1,7 +1,7 @@
 //! Parts that loom does not cover: late threads, numbers, names.
 
-use super::limit::Limit;
-use super::stop::{Participant, Safepoints};
+use super::limit::{Limit, Wish};
+use super::stop::{Participant, Safepoints, StopKind};
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -68,7 +68,7 @@ fn a_late_thread_is_named_once_for_each_stop_and_waited_for() {
     };
     for _ in 0..3 {
         wait_for_it.recv().unwrap();
-        let last = heap.stop(None, |arrival| arrival.last).unwrap();
+        let last = heap.stop(StopKind::Full, None, |arrival| arrival.last).unwrap();
         assert_eq!(last.expect("one was waited for").id(), slow.thread().id());
     }
     slow.join().unwrap();
@@ -82,13 +82,15 @@ fn a_hook_that_panics_lets_everybody_go_on() {
     heap.attach(running.clone(), |_| ());
     heap.attach(blocking.clone(), |_| ());
     heap.enter_blocking(&blocking);
-    let stop = std::panic::AssertUnwindSafe(|| heap.stop(None, |_| unreachable!("one thread never comes")));
+    let stop = std::panic::AssertUnwindSafe(|| {
+        heap.stop(StopKind::Full, None, |_| unreachable!("one thread never comes"))
+    });
     assert!(std::panic::catch_unwind(stop).is_err());
     // Neither waits, though both were asked.
     heap.leave_blocking(&blocking);
     heap.park(&running);
     heap.enter_blocking(&running);
-    assert_eq!(heap.stop(Some(&blocking), |_| 7), Some(7));
+    assert_eq!(heap.stop(StopKind::Full, Some(&blocking), |_| 7), Some(7));
     assert_eq!(heap.statistics().stops, 1, "the other did not come to be");
 }
 
@@ -98,12 +100,12 @@ fn who_is_parked_is_not_asked_again_for_what_was_done() {
     let (own, other) = (thread(), thread());
     heap.attach(own.clone(), |_| ());
     heap.attach(other.clone(), |_| ());
-    other.limit.request();
+    other.limit.request(Wish::Retire);
     heap.enter_blocking(&other);
-    let last = heap.stop(Some(&own), |arrival| {
+    let last = heap.stop(StopKind::Full, Some(&own), |arrival| {
         assert!(other.status.is_requested() && !own.status.is_requested() && !other.limit.pending());
         // A request made now counts for later.
-        other.limit.request();
+        other.limit.request(Wish::Retire);
         arrival.last
     });
     assert!(last.expect("a stop").is_none(), "nobody had to be waited for");

@@ -1,6 +1,9 @@
-//! The stopped world: what a thread may do after it has stopped all other threads.
+//! The two kinds of stops, and what a thread does behind the light one.
 
+mod duty;
 mod early;
+mod pause;
 mod world;
 
+pub(crate) use pause::Pause;
 pub use world::{StopError, World};

@@ -11,7 +11,7 @@
 
 use crate::mutator::Shared;
 use crate::mutator::roots::visit_links;
-use crate::mutator::safepoint::{AbortOnUnwind, Arrival, ThreadIdentity, Volunteers};
+use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity, Volunteers};
 use crate::mutator::thread::registry::runs_attached;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
@@ -68,6 +68,9 @@ impl<'w> World<'w> {
             state.let_lapse();
             state.owned.borrow_mut().dissolve(shared);
         }
+        if let Some(collector) = shared.collector.concurrent() {
+            collector.world_stopped(&mut world);
+        }
         // SAFETY: no mutator runs, and none has a buffer.
         unsafe { shared.settle_early_headers() };
         world
@@ -93,12 +96,11 @@ impl<'w> World<'w> {
 
     /// Visits every root slot: those in the frames of all threads, of handles and of providers.
     pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
-        let outside = self.shared.roots.outside.lock();
         for state in self.states() {
-            // SAFETY: the thread is stopped or held in `blocking`, and `outside` is held.
+            let _walks = state.lock_roots();
+            // SAFETY: the thread is stopped or held in `blocking`, and its lock is held.
             unsafe { visit_links(state.roots(), slots) };
         }
-        drop(outside);
         // SAFETY: the frames are of threads that this world keeps.
         unsafe { self.shared.roots.visit(slots, &self.frames) };
     }
@@ -108,6 +110,18 @@ impl<'w> World<'w> {
     pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
         // SAFETY: the frames are of threads that this world keeps.
         unsafe { self.shared.roots.visit_pinned(pinned, &self.frames) };
+    }
+
+    /// Puts these barriers in force, for all threads at once.
+    pub(crate) fn set_barriers(&self, bits: u32) {
+        self.shared.set_barriers(bits);
+        self.states().for_each(|state| state.hot.set_barriers(bits));
+    }
+
+    /// Counts the current visit of roots as done for all threads.
+    pub(crate) fn end_root_visit(&self) {
+        let visits = self.shared.root_visits();
+        self.states().for_each(|state| *state.lock_roots() = visits);
     }
 
     /// What the threads' buffers did since the last call, or since the heap was reset. To be called
@@ -198,13 +212,16 @@ impl Shared {
     fn stop<R>(&self, own: Option<&State>, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
         self.after_fork_or_abort();
         let _stopping = Stopping::begin(&self.registry);
-        self.registry.stop(own, |arrival| {
+        self.registry.stop(StopKind::Full, own, |arrival| {
             let abort = AbortOnUnwind(
                 "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
                  could go on",
             );
+            let collector = self.collector.concurrent();
+            collector.iter().for_each(|collector| collector.halt());
             let _regions = self.lock_regions();
             let outcome = f(&mut World::new(self, own, arrival));
+            collector.iter().for_each(|collector| collector.go_on());
             abort.disarm();
             // `f` may have forked.
             self.after_fork_or_abort();

@@ -230,14 +230,14 @@ fn the_watermark_is_the_start_of_each_buffer() {
 #[test]
 fn the_load_hook_is_on_for_all_threads_and_later_ones() {
     let heap = heap("");
-    let hook = |hot: *const Hot| word(hot, Hot::LOAD_HOOK_OFFSET) as u32;
+    let hook = |hot: *const Hot| word(hot, Hot::BARRIERS_OFFSET) as u32;
     heap.attach(|mutator| {
         assert_eq!(hook(mutator.hot()), 0);
         for on in [true, false, true] {
             mutator.stop_the_world(|world| world.set_load_hook(on)).unwrap();
-            assert_eq!(hook(mutator.hot()), on.into());
+            assert_eq!(hook(mutator.hot()), if on { Hot::HOOK } else { 0 });
         }
     })
     .unwrap();
-    heap.attach(|mutator| assert_eq!(hook(mutator.hot()), 1)).unwrap();
+    heap.attach(|mutator| assert_eq!(hook(mutator.hot()), Hot::HOOK)).unwrap();
 }

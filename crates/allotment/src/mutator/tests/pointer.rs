@@ -5,6 +5,7 @@ use super::heap;
 use super::kit::{By, Kind, Kit, What};
 use crate::Heap;
 use crate::mutator::Mutator;
+use crate::mutator::safepoint::Wish;
 use crate::options::CollectorKind;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -57,7 +58,7 @@ fn it_is_closed_at_a_safepoint_and_with_a_mark_and_while_there_are_sampling_poin
     };
     heap.attach(|mutator| {
         assert!(opened(mutator));
-        mutator.state().hot.limit.request();
+        mutator.state().hot.limit.request(Wish::Retire);
         assert!(is_open(mutator));
         mutator.safepoint();
         assert!(!is_open(mutator) && opened(mutator));
@@ -112,7 +113,7 @@ fn a_requested_stop_is_heard_by_the_next_object() {
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
         place(&kit, mutator, SMALL).unwrap();
-        mutator.state().hot.limit.request();
+        mutator.state().hot.limit.request(Wish::Retire);
         assert_eq!(place(&kit, mutator, SMALL), None);
         mutator.safepoint();
         assert!(place(&kit, mutator, SMALL).is_some());

@@ -1,6 +1,8 @@
 //! The interface between this layer and a collector.
 
-use crate::mutator::{GcOverhead, Mutator};
+use super::Shared;
+use crate::mutator::{GcOverhead, Mutator, World};
+use crate::object::SlotVisitor;
 use std::fmt;
 
 /// Why a collection begins.
@@ -46,6 +48,41 @@ pub enum Outcome {
     OverLimit(GcOverhead),
 }
 
+/// What barriers and duties ask of a collector that works while threads run. A thread asks only
+/// while the barrier that its hot part names is in force.
+///
+/// No function waits, reaches a safepoint, or fails.
+pub(crate) trait Concurrent: Send + Sync {
+    /// [`Hot::MARKING`](super::Hot): whether marking may have yet to find the object at this
+    /// address.
+    fn wants(&self, shared: &Shared, address: usize) -> bool;
+
+    /// [`Hot::WEAK`](super::Hot): whether the object at this address is live.
+    fn is_live(&self, shared: &Shared, address: usize) -> bool;
+
+    /// [`Hot::FORWARDING`](super::Hot): the place of the object at this address, which is moved if
+    /// it has yet to move.
+    fn forward(&self, shared: &Shared, address: usize) -> usize;
+
+    /// Visits the roots of one thread, which `visit` calls the visitor with: as the current visit
+    /// of roots wants it.
+    fn visit_roots(&self, shared: &Shared, visit: &mut dyn FnMut(&mut SlotVisitor<'_>));
+
+    /// A thread took memory from another region.
+    fn refilled(&self, mutator: &Mutator<'_>);
+
+    /// Every thread has come to a safepoint of a full stop. Returns when no worker touches the heap;
+    /// none does so before [`go_on`](Self::go_on).
+    fn halt(&self);
+
+    /// The world is stopped, and no thread has a buffer. Ends or gives up what is under way:
+    /// afterwards no reference leads to an object that has moved.
+    fn world_stopped(&self, world: &mut World<'_>);
+
+    /// The full stop ends.
+    fn go_on(&self);
+}
+
 /// Collects garbage. One per heap, chosen when the heap is built.
 pub trait Collector: Send + Sync {
     /// The collector's name, as in options and logs.
@@ -67,6 +104,13 @@ pub trait Collector: Send + Sync {
     /// How often the collector has answered [`Outcome::OverLimit`], and the numbers of the last
     /// answer.
     fn over_limit(&self) -> Option<(u64, GcOverhead)> {
+        None
+    }
+
+    /// What barriers ask, if this collector works while threads run. `None`: it needs no barrier but
+    /// the cards.
+    #[expect(private_interfaces, reason = "the lab sees collectors, and implements none")]
+    fn concurrent(&self) -> Option<&dyn Concurrent> {
         None
     }
 

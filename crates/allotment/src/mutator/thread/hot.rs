@@ -2,7 +2,7 @@
 //!
 //! The hot part is the first 256 bytes of the state, in cache lines of their own. Its offsets are
 //! fixed, so a JIT may build them into its code. The first line serves the fast path. The third
-//! line serves a thread without buffers. The layout has version 4.
+//! line serves a thread without buffers. The layout has version 5.
 //!
 //! ```text
 //! start <= top <= end                       buffer
@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 ///
 /// Only the owning thread writes these fields, with four exceptions. Another thread may set
 /// [`Hot::LIMIT_OFFSET`] and [`Hot::ZEROED_LIMIT_OFFSET`] to 0, and then sets
-/// [`Hot::REQUESTED_OFFSET`] to 1. A thread that has stopped the world writes
-/// [`Hot::LOAD_HOOK_OFFSET`].
+/// [`Hot::REQUESTED_OFFSET`]. A thread that has stopped the world may write
+/// [`Hot::BARRIERS_OFFSET`].
 #[repr(C, align(128))]
 pub struct Hot {
     /// Address of the next free byte. The owner writes it; other threads read it for statistics.
@@ -33,9 +33,9 @@ pub struct Hot {
     pub(in crate::mutator) limit: Limit,
     /// Address behind the buffer. Owner only, as are all following fields unless stated otherwise.
     end: Cell<usize>,
-    /// Not 0 while generated code must hand each reference that it loads to its hook. Written while
-    /// the world is stopped. Relaxed.
-    load_hook: AtomicU32,
+    /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner behind a
+    /// light stop, before its next work, and by the stopper of the world. Relaxed.
+    barriers: AtomicU32,
     /// The top at which generated code prefetches again, in `AllocatePrefetchStyle=2`. Each new
     /// buffer sets it to `start`; generated code raises it.
     watermark: Cell<usize>,
@@ -59,7 +59,7 @@ pub struct Hot {
 
 impl Hot {
     /// Version of the layout. It changes with any offset.
-    pub const VERSION: u32 = 4;
+    pub const VERSION: u32 = 5;
     /// Offset in bytes of `top`, the address of the next free byte.
     pub const TOP_OFFSET: usize = 0;
     /// Offset in bytes of the limit for memory that need not be zero.
@@ -70,9 +70,21 @@ impl Hot {
     /// this address is the address of the card's byte. The write barrier uses it, see
     /// [`Mutator::store`](crate::mutator::Mutator::store).
     pub const CARDS_OFFSET: usize = 56;
-    /// Offset in bytes of a word of 4 bytes. It is not 0 while generated code must hand each loaded
-    /// reference to its hook: [`World::set_load_hook`](crate::mutator::World::set_load_hook).
-    pub const LOAD_HOOK_OFFSET: usize = 40;
+    /// Offset in bytes of a word of 4 bytes: the barriers in force, as bits. 0 mostly, and always
+    /// with a collector that stops the world. All bits are in the word's first byte, so a barrier is
+    /// `test byte [hot + 40], bits`. They change at safepoints only.
+    pub const BARRIERS_OFFSET: usize = 40;
+    /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a store first hands over what the slot
+    /// held.
+    pub const MARKING: u32 = 1;
+    /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a load of a weak slot gives null if the
+    /// referent is dead.
+    pub const WEAK: u32 = 2;
+    /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a load gives the referent's new place.
+    pub const FORWARDING: u32 = 4;
+    /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): generated code hands each loaded reference
+    /// to its hook ([`World::set_load_hook`](crate::mutator::World::set_load_hook)).
+    pub const HOOK: u32 = 8;
     /// Offset in bytes of the top at which code in `AllocatePrefetchStyle=2` prefetches again. That
     /// code then raises it. Each new buffer sets it to the buffer's start.
     pub const WATERMARK_OFFSET: usize = 48;
@@ -112,7 +124,7 @@ impl Hot {
             top: AtomicUsize::new(0),
             limit: Limit::new(),
             end: Cell::new(0),
-            load_hook: AtomicU32::new(0),
+            barriers: AtomicU32::new(0),
             watermark: Cell::new(0),
             cards,
             start: AtomicUsize::new(0),
@@ -156,9 +168,15 @@ impl Hot {
         self.end.get() - self.top()
     }
 
-    /// Sets whether generated code calls its hook for each load.
-    pub(in crate::mutator) fn set_load_hook(&self, on: bool) {
-        self.load_hook.store(on.into(), Ordering::Relaxed);
+    /// The barriers in force.
+    #[inline(always)]
+    pub(in crate::mutator) fn barriers(&self) -> u32 {
+        self.barriers.load(Ordering::Relaxed)
+    }
+
+    /// Puts these barriers in force.
+    pub(in crate::mutator) fn set_barriers(&self, bits: u32) {
+        self.barriers.store(bits, Ordering::Relaxed);
     }
 
     /// The frame from which generated code called the heap: address of a `GeneratedFrame`, or 0.
@@ -263,7 +281,7 @@ const _: () = {
     assert!(std::mem::offset_of!(Hot, limit) == Hot::LIMIT_OFFSET);
     assert!(std::mem::offset_of!(Hot, limit) + 8 == Hot::ZEROED_LIMIT_OFFSET);
     assert!(std::mem::offset_of!(Hot, limit) + Limit::REQUESTED_OFFSET == Hot::REQUESTED_OFFSET);
-    assert!(std::mem::offset_of!(Hot, load_hook) == Hot::LOAD_HOOK_OFFSET);
+    assert!(std::mem::offset_of!(Hot, barriers) == Hot::BARRIERS_OFFSET);
     assert!(std::mem::offset_of!(Hot, watermark) == Hot::WATERMARK_OFFSET);
     assert!(std::mem::offset_of!(Hot, cards) == Hot::CARDS_OFFSET);
     assert!(std::mem::offset_of!(Hot, cards) + 8 <= 64, "the fast path has one line");

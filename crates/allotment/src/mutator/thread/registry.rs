@@ -10,8 +10,8 @@ use super::state::State;
 use super::stopping;
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
-    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, ThreadIdentity, Unrest,
-    Volunteers,
+    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, StopKind, ThreadIdentity,
+    Unrest, Volunteers, Wish,
 };
 use crate::mutator::{BufferSizes, ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
@@ -108,6 +108,10 @@ impl Participant for Attached {
     fn before_waiting(&self) {
         self.state().shared.after_fork_or_abort();
     }
+
+    fn do_duty(&self) {
+        self.state().do_duty();
+    }
 }
 
 impl Registry {
@@ -184,16 +188,17 @@ impl Registry {
 
     /// Asks every attached thread to come to a safepoint. Does not wait.
     pub(crate) fn request_safepoint(&self) {
-        self.threads.lock().threads.iter().for_each(|thread| thread.limit().request());
+        self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(Wish::Retire));
     }
 
     /// As [`Safepoints::stop`].
     pub(in crate::mutator) fn stop<R>(
         &self,
+        kind: StopKind,
         own: Option<&State>,
         body: impl FnOnce(Arrival) -> R,
     ) -> Option<R> {
-        self.threads.stop(own.map(Attached::from).as_ref(), body)
+        self.threads.stop(kind, own.map(Attached::from).as_ref(), body)
     }
 
     /// Waits for the end of a stop that waits for this thread, if there is one. The thread's buffer
@@ -202,7 +207,21 @@ impl Registry {
         self.threads.park(&own.into());
     }
 
+    /// Calls `body` with the state of attached thread `number`, which does not detach meanwhile;
+    /// `false`: there is no such thread.
+    pub(in crate::mutator) fn with_thread(&self, number: usize, body: impl FnOnce(&State)) -> bool {
+        let inner = self.threads.lock();
+        let thread = inner.threads.get(number);
+        thread.map(Attached::state).map(body).is_some()
+    }
+
+    /// Whether `holds` is true for each attached thread at this moment.
+    pub(in crate::mutator) fn all_threads(&self, holds: impl FnMut(&State) -> bool) -> bool {
+        self.threads.lock().threads.iter().map(Attached::state).all(holds)
+    }
+
     pub(in crate::mutator) fn enter_blocking(&self, own: &State) {
+        own.satb.give(&own.shared.satb);
         self.threads.enter_blocking(&own.into());
     }
 
@@ -387,9 +406,10 @@ pub(crate) fn attach<R>(
     shared.registry.threads.attach(Attached::from(&*state), |ledger| {
         ledger.ever += 1;
         shared.registry.count.fetch_add(1, Ordering::Relaxed);
-        // Read after the end of any stop that this thread waited for: that stop may have changed
-        // the hook.
-        state.hot.set_load_hook(shared.has_load_hook());
+        // Read after the end of any stop that this thread waited for, and before the next: such a
+        // stop changes both.
+        state.hot.set_barriers(shared.barriers());
+        *state.lock_roots() = shared.root_visits();
     });
     ATTACHED.set(&*state);
     let detach = Detach(&state);
@@ -399,6 +419,7 @@ pub(crate) fn attach<R>(
 impl State {
     /// Gives up everything that the thread has of the heap, before it leaves.
     pub(in crate::mutator) fn leave(&self) {
+        self.satb.give(&self.shared.satb);
         self.give_up_buffer();
         let shared = &*self.shared;
         let mut owned = self.owned.borrow_mut();

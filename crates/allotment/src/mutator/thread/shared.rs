@@ -4,6 +4,7 @@
 //! No part of it is written by every thread at a refill. The free set is written per core, the
 //! registry at attach and detach, the budget when a thread's size changes.
 
+use super::satb::SatbQueue;
 use super::stopping::is_stopping_that;
 use crate::mutator::roots::Roots;
 use crate::mutator::{Collector, GcOverhead, OutOfMemory, Registry, ZealSchedule};
@@ -15,7 +16,7 @@ use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Releases memory if it can, and returns whether it did. See
 /// [`HeapBuilder::on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit).
@@ -52,21 +53,27 @@ pub(crate) struct Shared {
     /// Full collections so far. The thread that does a full collection counts it, while the world
     /// is stopped. Relaxed: a thread that compares two readings stood still in between.
     pub(crate) full_collections: AtomicU64,
-    /// Whether generated code of newly attached threads calls its hook for each load. Written while
-    /// the world is stopped. Relaxed.
-    pub(crate) load_hook: AtomicBool,
+    /// The barriers that all threads take over, as bits of [`Hot`](super::Hot). Written in stops.
+    /// Relaxed: whoever reads it has left that stop, or reads it under the registry's lock.
+    pub(crate) barriers: AtomicU32,
+    /// How many visits of the threads' roots were begun. Written in stops. Relaxed, as above.
+    pub(crate) root_visits: AtomicU64,
+    /// What slots held before they were overwritten while the collector marks.
+    pub(crate) satb: SatbQueue,
     /// Held while the world is stopped. Also held by a thread that takes regions from the heap
     /// without being one of its threads. A collector relies on the set of regions that it found.
     pub(crate) regions: Mutex<()>,
 }
 
 impl Shared {
-    pub(in crate::mutator) fn has_load_hook(&self) -> bool {
-        self.load_hook.load(Ordering::Relaxed)
+    /// The barriers that all threads take over.
+    pub(crate) fn barriers(&self) -> u32 {
+        self.barriers.load(Ordering::Relaxed)
     }
 
-    pub(in crate::mutator) fn set_load_hook(&self, on: bool) {
-        self.load_hook.store(on, Ordering::Relaxed);
+    /// How many visits of the threads' roots were begun.
+    pub(in crate::mutator) fn root_visits(&self) -> u64 {
+        self.root_visits.load(Ordering::Relaxed)
     }
 
     /// Keeps collections away from the regions, or waits for the end of one. `None` if this thread

@@ -3,10 +3,13 @@
 use super::hot::Hot;
 use super::private::Private;
 use super::sampling::Sampling;
+use super::satb::SatbBuffer;
 use super::shared::Shared;
+use crate::mutator::roots::lock_roots;
 use crate::mutator::roots::{Entry, OUTSIDE};
 use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
+use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::counters::StripedCounters;
 use crate::tlab::sizing::Sizing;
@@ -26,9 +29,14 @@ pub(in crate::mutator) struct State {
     /// writes the list. A collector reads it while the thread is stopped or held in a blocking
     /// region.
     pub(in crate::mutator) links: Cell<Entry>,
-    /// The same list while the thread is in a blocking region. It then changes under
-    /// `Roots::outside`.
+    /// The same list while the thread is in a blocking region. It then changes under `visited`.
     pub(in crate::mutator) parked: Cell<Entry>,
+    /// The number of the last visit of the thread's roots that was done. Locked by whoever makes that
+    /// visit, by whoever walks the list of a thread in a blocking region, and by the thread that
+    /// changes the list there.
+    pub(in crate::mutator) visited: Mutex<u64>,
+    /// Words of slots that the thread overwrote while the collector marks. Owner only.
+    pub(in crate::mutator) satb: SatbBuffer,
     /// State of the generator of identity hashes; never 0. Owner only.
     pub(in crate::mutator) hash_seed: Cell<u64>,
     /// Whether the thread runs. The owner and stoppers use it.
@@ -115,6 +123,8 @@ impl State {
             hot: Hot::new(shared.cards.biased()),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
+            visited: Mutex::new(0),
+            satb: SatbBuffer::default(),
             // Odd, and far apart: a step of the golden ratio for each thread.
             hash_seed: Cell::new(thread.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             status: Status::new(),
@@ -137,6 +147,11 @@ impl State {
             OUTSIDE => self.parked.get(),
             head => head,
         }
+    }
+
+    /// Locks the list of a thread in a blocking region.
+    pub(in crate::mutator) fn lock_roots(&self) -> MutexGuard<'_, u64> {
+        lock_roots(&self.visited, "a thread panicked while it changed a list of roots")
     }
 
     /// Sets the limits from the buffer and the sampling point.

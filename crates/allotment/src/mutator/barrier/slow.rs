@@ -1,0 +1,136 @@
+//! The slow paths of barriers, while a collector works beside the threads.
+//!
+//! The collector says which objects it has yet to mark, which are live, and where an object is now
+//! ([`Concurrent`]). This file says what that means for a slot. No slow path waits or reaches a
+//! safepoint: the caller is in the midst of a span.
+//!
+//! A slot is *healed* by a compare-and-swap from the word that was read: another thread may have
+//! stored since. Its Release publishes the copy (Flood, Kennke and others, PPPJ 2016: Shenandoah).
+
+use crate::mutator::roots::Changed;
+use crate::mutator::{Concurrent, Hot, Mutator, Shared};
+use crate::object::{ADDRESS_MASK, reference, with_reference};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+impl Shared {
+    /// The collector, as barriers see it.
+    fn concurrent(&self) -> &dyn Concurrent {
+        self.collector.concurrent().expect("only a concurrent collector sets barriers")
+    }
+
+    /// The word whose referent is where the collector has put it.
+    fn forwarded(&self, bits: u64) -> u64 {
+        match reference(bits) {
+            Some(address) => with_reference(bits, self.concurrent().forward(self, address)),
+            None => bits,
+        }
+    }
+
+    /// The new word of a handle that was copied.
+    pub(in crate::mutator) fn copied_root(&self, copied: Changed, weak: bool) -> u64 {
+        let Changed { barriers, word } = copied;
+        // The visit of weak handles may have passed the copy's place.
+        let asks = weak && barriers & Hot::WEAK != 0;
+        let dead = |address| asks && !self.concurrent().is_live(self, address);
+        if reference(word).is_some_and(dead) { 0 } else { word }
+    }
+
+    /// A handle that held this word was dropped, by any thread.
+    pub(in crate::mutator) fn dropped_root(&self, taken: Changed, weak: bool) {
+        let Changed { barriers, word } = taken;
+        if !weak && barriers & Hot::MARKING != 0 && reference(word).is_some() {
+            self.satb.give_word(word);
+        }
+    }
+}
+
+impl Mutator<'_> {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn load_forwarded(&self, slot: &AtomicU64, bits: u64) -> u64 {
+        let forwarded = self.shared().forwarded(bits);
+        if forwarded != bits {
+            // Otherwise another thread healed it, or stored.
+            let _ = slot.compare_exchange(bits, forwarded, Ordering::Release, Ordering::Relaxed);
+        }
+        forwarded
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn load_weak_slow(&self, slot: &AtomicU64, bits: u64) -> u64 {
+        let barriers = self.state().hot.barriers();
+        if reference(bits).is_none() {
+            return bits;
+        }
+        if barriers & Hot::MARKING != 0 {
+            self.keep(bits);
+        }
+        if barriers & Hot::WEAK != 0 && !self.is_live_slow(bits) {
+            return 0;
+        }
+        if barriers & Hot::FORWARDING != 0 { self.load_forwarded(slot, bits) } else { bits }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_live_slow(&self, bits: u64) -> bool {
+        reference(bits).is_some_and(|address| self.shared().concurrent().is_live(self.shared(), address))
+    }
+
+    /// Hands over what the slot holds, before it is overwritten.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn record_old(&self, slot: &AtomicU64) {
+        self.keep(slot.load(Ordering::Acquire));
+    }
+
+    /// Lets marking find the referent.
+    fn keep(&self, bits: u64) {
+        let shared = self.shared();
+        if reference(bits).is_some_and(|address| shared.concurrent().wants(shared, address)) {
+            self.state().satb.record(bits, &shared.satb);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn compare_exchange_slow(
+        &self,
+        slot: &AtomicU64,
+        expected: u64,
+        new: u64,
+    ) -> Result<u64, u64> {
+        let barriers = self.state().hot.barriers();
+        loop {
+            let mut held = slot.load(Ordering::Acquire);
+            if barriers & Hot::FORWARDING != 0 {
+                held = self.load_forwarded(slot, held);
+            }
+            if held != expected {
+                return Err(held);
+            }
+            if barriers & Hot::MARKING != 0 {
+                self.keep(held);
+            }
+            // The slot holds `expected`, or its stale form if it was not healed.
+            match slot.compare_exchange(expected, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(held) => return Ok(held),
+                Err(now) if barriers & Hot::FORWARDING != 0 && (now ^ expected) & !ADDRESS_MASK == 0 => {}
+                Err(now) => return Err(now),
+            }
+        }
+    }
+
+    /// Replaces the word of a handle.
+    ///
+    /// # Safety
+    /// - The slot is a handle's, and `bits` refers to a live object of this heap or to none.
+    #[inline]
+    pub(in crate::mutator) unsafe fn store_root(&self, slot: &AtomicU64, bits: u64) {
+        if self.state().hot.barriers() & Hot::MARKING != 0 {
+            self.record_old(slot);
+        }
+        slot.store(bits, Ordering::Release);
+    }
+}

@@ -1,0 +1,80 @@
+//! The duty: what a thread does before its first work behind a light stop.
+//!
+//! A light stop looks at no thread. Each thread takes over what the stop decided by itself:
+//!
+//! ```text
+//! requests accepted, reservations lapsed           as at every safepoint
+//! barriers of the heap  ->  the thread's hot part
+//! once for each visit of roots that a stop began:
+//!   the buffer is filled, the regions of marks are given to all; the roots in frames are visited
+//! ```
+//!
+//! The last part may be long. So a worker of the collector may do it for a thread in `blocking`
+//! ([`Shared::visit_roots_of_safe_threads`]). **Invariant:** a thread that is safe, and whose visit was
+//! not done, has a duty: it cannot leave without the lock that the worker holds.
+//!
+//! The buffer is *filled*: nothing goes back to the region. The stop took the tops of regions as
+//! borders, and an object that is allocated below a border counts as one that the collector knows.
+
+use crate::mutator::Shared;
+use crate::mutator::roots::visit_links;
+use crate::mutator::safepoint::AbortOnUnwind;
+use crate::mutator::thread::state::State;
+
+const PANICKED: &str =
+    "code that visited the roots of a thread panicked (see above): a collector would miss objects";
+
+impl State {
+    /// Does the duty. Called by the owner, which runs.
+    #[cold]
+    pub(in crate::mutator) fn do_duty(&self) {
+        let abort = AbortOnUnwind(PANICKED);
+        // First: until then a worker may use this state in place of the owner.
+        let mut visited = self.lock_roots();
+        self.come_to_safepoint();
+        self.hot.set_barriers(self.shared.barriers());
+        self.visit_if_due(&mut visited);
+        drop(visited);
+        abort.disarm();
+    }
+
+    /// Visits the roots in the thread's frames, if this was not done since the last visit began.
+    /// `visited` is this state's. Called by the owner, or by a worker that found the owner safe.
+    fn visit_if_due(&self, visited: &mut u64) {
+        let shared = &*self.shared;
+        let wanted = shared.root_visits();
+        if *visited == wanted {
+            return;
+        }
+        self.retire_buffer(false);
+        self.owned.borrow_mut().dissolve(shared);
+        if let Some(collector) = shared.collector.concurrent() {
+            // SAFETY: the owner calls this itself; or it is safe, and the caller holds its lock.
+            collector.visit_roots(shared, &mut |slots| unsafe { visit_links(self.roots(), slots) });
+        }
+        *visited = wanted;
+    }
+}
+
+impl Shared {
+    /// Visits the roots of the threads that are safe and were not visited. Returns whether all
+    /// threads were visited: the others run, and do so before any other work. For a worker of the
+    /// collector.
+    pub(crate) fn visit_roots_of_safe_threads(&self) -> bool {
+        let mut number = 0;
+        // One thread at a time: a stop needs the registry.
+        while self.registry.with_thread(number, |state| {
+            let mut visited = state.lock_roots();
+            // Asked under the lock: a thread that is safe now cannot run past its duty.
+            if state.status.is_safe() {
+                let abort = AbortOnUnwind(PANICKED);
+                state.visit_if_due(&mut visited);
+                abort.disarm();
+            }
+        }) {
+            number += 1;
+        }
+        let wanted = self.root_visits();
+        self.registry.all_threads(|state| state.visited.try_lock().is_ok_and(|visited| *visited == wanted))
+    }
+}

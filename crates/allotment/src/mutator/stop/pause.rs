@@ -1,0 +1,82 @@
+//! The light stop of a concurrent collector: no thread is between two safepoints, and that is all.
+//!
+//! A [`World`](super::World) makes every region parsable: each thread gives its buffer up, and the
+//! stopper looks at each thread. A `Pause` looks at none. Its length does not grow with buffers, roots
+//! or stacks, and with threads only by the requests. What threads have to do in consequence is their
+//! [duty](super::duty).
+
+use crate::mutator::safepoint::{AbortOnUnwind, StopKind};
+use crate::mutator::thread::stopping::{Stopping, is_stopping};
+use crate::mutator::{GeneratedFrame, Hot, Shared};
+use crate::object::SlotVisitor;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// A heap in which no span is open: every thread is at a safepoint or in `blocking`.
+pub(crate) struct Pause<'p> {
+    shared: &'p Shared,
+    /// Time from the request until the last thread had arrived.
+    pub(crate) time_to_safepoint: Duration,
+    /// Neither `Send` nor `Sync`: the stopper is one thread.
+    stopper: PhantomData<*mut ()>,
+}
+
+impl Pause<'_> {
+    /// The heap.
+    pub(crate) fn shared(&self) -> &Shared {
+        self.shared
+    }
+
+    /// Puts these barriers in force, beside those of the embedder: for handles and pins at once, for
+    /// each thread before its next work.
+    pub(crate) fn set_barriers(&self, bits: u32) {
+        self.shared.set_barriers(bits | self.shared.barriers() & Hot::HOOK);
+    }
+
+    /// Begins a visit of the roots of all threads, which is a part of their duty.
+    pub(crate) fn begin_root_visit(&self) {
+        self.shared.root_visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Visits the slots of providers, and calls `pinned` with what they pin.
+    pub(crate) fn visit_providers(&self, slots: &mut SlotVisitor<'_>, pinned: &mut dyn FnMut(usize)) {
+        if !self.shared.roots.has_providers() {
+            return;
+        }
+        let frames = self.generated_frames();
+        // SAFETY: the frames are of threads that this pause keeps.
+        unsafe { self.shared.roots.visit_providers(slots, pinned, &frames) };
+    }
+
+    /// The frame of each thread that is in a call from generated code.
+    fn generated_frames(&self) -> Vec<*const GeneratedFrame> {
+        let states = self.shared.registry.attached();
+        // SAFETY: no thread detaches while the threads are stopped.
+        let frames = states.iter().map(|state| unsafe { state.as_ref() }.hot.frame());
+        frames.filter(|frame| *frame != 0).map(ptr::with_exposed_provenance).collect()
+    }
+}
+
+impl Shared {
+    /// Sets the barriers that threads take over, and those of handles and pins. In a stop.
+    pub(in crate::mutator) fn set_barriers(&self, bits: u32) {
+        self.barriers.store(bits, Ordering::Relaxed);
+        self.roots.set_barriers(bits);
+    }
+
+    /// Stops all threads lightly. For a thread of the heap's own, which is not attached. `None`:
+    /// another thread's stop came first, and is over.
+    pub(crate) fn pause<R>(&self, f: impl FnOnce(&Pause<'_>) -> R) -> Option<R> {
+        debug_assert!(!is_stopping(), "stops do not nest");
+        self.after_fork_or_abort();
+        let _stopping = Stopping::begin(&self.registry);
+        self.registry.stop(StopKind::Light, None, |arrival| {
+            let abort = AbortOnUnwind("code of a collector's pause panicked (see above)");
+            let outcome = f(&Pause { shared: self, time_to_safepoint: arrival.time, stopper: PhantomData });
+            abort.disarm();
+            outcome
+        })
+    }
+}
