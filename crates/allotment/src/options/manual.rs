@@ -5,9 +5,9 @@
 
 use std::fmt::{self, Write};
 
+use super::items::OptionKind;
 use super::origin::ENVIRONMENT_VARIABLE;
 use super::set::{OptionRow, OptionSet};
-use super::table::OptionKind;
 
 /// The text before the options.
 const PREFACE: &str = "

@@ -20,6 +20,7 @@
 
 mod choices;
 mod error;
+mod items;
 mod kinds;
 mod manual;
 mod nearest;
@@ -33,8 +34,8 @@ mod tests;
 
 pub use choices::{CollectorKind, RefillStrategy, TlabPolicy};
 pub use error::OptionError;
+pub use items::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};
 pub use kinds::{Choice, Count, Granule, Milliseconds, Real, Size, Switch};
 pub use manual::manual;
 pub use origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 pub use set::{OptionRow, OptionSet};
-pub use table::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};

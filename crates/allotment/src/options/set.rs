@@ -10,10 +10,11 @@ use std::ffi::OsString;
 
 use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use super::error::OptionError;
+use super::items::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};
 use super::kinds::{Kind, Switch};
 use super::nearest::nearest;
 use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
-use super::table::{OPTIONS, OptionId, OptionInfo, OptionKind, Options, for_each_option};
+use super::table::for_each_option;
 
 /// The word that withdraws a value: `TLABSize=default`.
 const TAKE_BACK: &str = "default";

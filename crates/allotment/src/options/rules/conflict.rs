@@ -2,8 +2,8 @@
 //! remedy.
 
 use crate::options::error::OptionError;
+use crate::options::items::{OptionId, OptionKind};
 use crate::options::set::OptionSet;
-use crate::options::table::{OptionId, OptionKind};
 
 /// An option with its value and origin, in the user's notation.
 pub(super) fn shown(set: &OptionSet, id: OptionId) -> String {

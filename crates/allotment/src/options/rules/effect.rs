@@ -7,9 +7,10 @@
 use super::conflict::no_effect;
 use crate::options::choices::{CollectorKind, RefillStrategy, TlabPolicy};
 use crate::options::error::OptionError;
+use crate::options::items::{OptionId, Options};
 use crate::options::kinds::format_size;
 use crate::options::set::OptionSet;
-use crate::options::table::{CAPACITY_FLOOR, OptionId, Options};
+use crate::options::table::CAPACITY_FLOOR;
 
 /// The options that only threads with their own buffers read.
 const OF_BUFFERS: &[OptionId] = &[

@@ -16,9 +16,9 @@ mod conflict;
 mod effect;
 
 use super::error::OptionError;
+use super::items::{OPTIONS, OptionId, Options};
 use super::kinds::format_size;
 use super::set::OptionSet;
-use super::table::{OPTIONS, OptionId, Options};
 use conflict::{conflict, greater, no_effect, shown, smaller};
 pub(crate) use effect::OF_PREFETCH;
 
