@@ -57,7 +57,7 @@ pub(super) fn assemble(
     let mut between = geometry.heap_bytes();
     let collector: Box<dyn Collector> = match options.collector {
         CollectorKind::Epsilon => Box::new(Epsilon(history.clone())),
-        CollectorKind::MarkCompact => {
+        CollectorKind::MarkCompact | CollectorKind::Shenandoah => {
             let (initial, ratio) = (options.initial_heap_size, options.min_heap_free_ratio);
             let capacity = sizing::Capacity::new(initial, geometry.region_bytes(), ratio);
             free.set_capacity(capacity.after(0));

@@ -11,7 +11,8 @@ use super::{BuildError, Heap};
 use crate::collector::CollectionRecord;
 use crate::mutator::{LateThread, OutOfMemory};
 use crate::options::{
-    CollectorKind, OptionError, OptionSet, RefillStrategy, Source, TlabPolicy, table::for_each_option,
+    CollectorKind, OptionError, OptionSet, RefillStrategy, ShenandoahMode, Source, TlabPolicy,
+    table::for_each_option,
 };
 use crate::platform::topology::Topology;
 use crate::region::Geometry;

@@ -9,8 +9,10 @@
 //! No code here asks the system: the machine comes as a [`Platform`], which a test can make up.
 
 use super::{BuildError, prefetch};
-use crate::collector::work::default_workers;
-use crate::options::{CollectorKind, OptionError, OptionId, OptionSet, Options, RefillStrategy};
+use crate::collector::work::{default_concurrent_workers, default_workers};
+use crate::options::{
+    CollectorKind, OptionError, OptionId, OptionSet, Options, RefillStrategy, ShenandoahMode,
+};
 use crate::platform::topology::Topology;
 use crate::platform::{Processor, can_advise_huge_pages, limit};
 use crate::region::Geometry;
@@ -122,6 +124,11 @@ fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options
         && asked(given, OptionId::ParallelGCThreads, values.parallel_gc_threads) == 0
     {
         values.parallel_gc_threads = platform.workers;
+    }
+    let concurrent =
+        values.collector == CollectorKind::Shenandoah && values.shenandoah_gc_mode != ShenandoahMode::Passive;
+    if concurrent && asked(given, OptionId::ConcGCThreads, values.conc_gc_threads) == 0 {
+        values.conc_gc_threads = default_concurrent_workers(values.parallel_gc_threads);
     }
     if !given.is_given(OptionId::YoungPLABSize) {
         values.young_plab_size = values.young_plab_size.min(values.region_size);

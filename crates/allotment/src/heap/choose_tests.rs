@@ -41,6 +41,12 @@ fn what_is_shown_is_in_force() {
         ("ParallelGCThreads=0", "ParallelGCThreads", "2 {ergonomic}"),
         ("ParallelGCThreads=7", "ParallelGCThreads", "7 {command line}"),
         ("Collector=epsilon", "ParallelGCThreads", "0 {default}"),
+        ("", "ConcGCThreads", "0 {default}"),
+        ("Collector=shenandoah", "ConcGCThreads", "1 {ergonomic}"),
+        ("Collector=shenandoah,ConcGCThreads=0,ParallelGCThreads=9", "ConcGCThreads", "3 {ergonomic}"),
+        ("Collector=shenandoah,ConcGCThreads=2", "ConcGCThreads", "2 {command line}"),
+        ("Collector=shenandoah,ShenandoahGCMode=passive", "ConcGCThreads", "0 {default}"),
+        ("Collector=shenandoah", "ParallelGCThreads", "2 {ergonomic}"),
         ("", "AllocationRegions", "2 {ergonomic}"),
         ("AllocationRegions=0", "AllocationRegions", "2 {ergonomic}"),
         ("AllocationRegions=1", "AllocationRegions", "1 {command line}"),
@@ -116,6 +122,10 @@ fn a_value_that_cannot_be_in_force_is_refused() {
             "no effect with MaxTLABSize=16k {command line}",
         ),
         ("MaxHeapSize=64m,MaxNewSize=256k,GCTimeRatio=9", "no effect with MaxNewSize=256k {command line}"),
+        (
+            "Collector=shenandoah,ConcGCThreads=3",
+            "ConcGCThreads=3 {command line} is greater than ParallelGCThreads=2 {ergonomic}",
+        ),
         (
             "MaxHeapSize=16700k,InitialHeapSize=16650k,UncommitDelay=9",
             "no effect with InitialHeapSize=16650k",
@@ -227,7 +237,7 @@ fn item() -> impl Strategy<Value = String> {
     let values = ["default", "0", "1", "2", "64", "4k", "256k", "1m", "50", "true", "false"];
     let names = TlabPolicy::NAMES.iter().map(|(name, _)| *name);
     let values: Vec<&str> =
-        values.into_iter().chain(names).chain(["lock", "mark-compact", "parallel"]).collect();
+        values.into_iter().chain(names).chain(["lock", "mark-compact", "parallel", "passive"]).collect();
     let pairs: Vec<String> = OPTIONS
         .iter()
         .flat_map(|info: &OptionInfo| values.iter().map(move |value| (info, value)))
@@ -253,6 +263,7 @@ fn a_heap_is_made_of_what_is_shown() {
         "TLABPolicy=epsilon,MaxTLABSize=64k,TLABSize=32k,Collector=epsilon",
         "-ResizeTLAB,TLABSize=256k,Collector=mark-compact,ParallelGCThreads=3",
         "-UseTLAB,MaxTenuringThreshold=2",
+        "Collector=shenandoah,ShenandoahGCMode=passive,ShenandoahEvacReserve=10",
     ] {
         let list = format!("MaxHeapSize=64m,{list}");
         let builder = || Heap::builder().options(&list).expect(&list);

@@ -91,10 +91,23 @@ choice! {
         /// Copies young objects that live, often; slides everything, seldom.
         #[default]
         Parallel = "parallel",
+        /// Marks and copies what is alive while threads run; stops them for moments.
+        Shenandoah = "shenandoah",
         /// Stops all threads, marks what is alive and slides it together.
         MarkCompact = "mark-compact",
         /// Nothing: the heap is full, then.
         Epsilon = "epsilon",
+    }
+}
+
+choice! {
+    /// When the cycles of `Collector=shenandoah` run (option `ShenandoahGCMode`).
+    pub enum ShenandoahMode {
+        /// While threads run, from a snapshot at the beginning.
+        #[default]
+        Satb = "satb",
+        /// In stops, when the heap is full: to test programs, and to compare with.
+        Passive = "passive",
     }
 }
 

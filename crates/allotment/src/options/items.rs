@@ -3,7 +3,7 @@
 //! They stand apart from the rows, so that the table is a table and nothing else. Refused: to write
 //! the fields of [`Options`] out beside the rows. A field and its row could then disagree.
 
-use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
+use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Real, Size, Switch, TIB};
 use super::table::{
     MAX_COUNT, MAX_PREFETCH_DISTANCE, MAX_PREFETCH_LINES, MAX_PREFETCH_STEP, for_each_option,

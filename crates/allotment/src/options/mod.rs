@@ -32,7 +32,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub use choices::{CollectorKind, RefillStrategy, TlabPolicy};
+pub use choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 pub use error::OptionError;
 pub use items::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};
 pub use kinds::{Choice, Count, Granule, Milliseconds, Real, Size, Switch};

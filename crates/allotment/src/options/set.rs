@@ -8,7 +8,7 @@
 
 use std::ffi::OsString;
 
-use super::choices::{CollectorKind, RefillStrategy, TlabPolicy};
+use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 use super::error::OptionError;
 use super::items::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};
 use super::kinds::{Kind, Switch};

@@ -215,6 +215,62 @@ macro_rules! for_each_option {
             /// Bytes of the largest buffer that a worker copies old objects to (PLAB).
             OldPLABSize, old_plab_size: usize = 64 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
                 ["OldPLABSize"] "in words there, 1024, and all are as large.";
+            /// What is done beside running threads (shenandoah).
+            ShenandoahGCMode, shenandoah_gc_mode: ShenandoahMode = ShenandoahMode::Satb,
+                Choice => Choice { names: ShenandoahMode::NAMES },
+                ["ShenandoahGCMode"] "generational is another mode there.";
+            /// Threads that collect while the program runs; 0: a quarter of ParallelGCThreads, at
+            /// least 1.
+            ConcGCThreads, conc_gc_threads: usize = 0, Count => Count { min: 0, max: 1024 },
+                ["ConcGCThreads"] "a quarter of the CPUs there.";
+            /// Percentage of the heap that is free, below which a cycle begins.
+            ShenandoahMinFreeThreshold, shenandoah_min_free_threshold: usize = 10,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahMinFreeThreshold"] "";
+            /// Percentage of the heap that is free, below which one of the first cycles begins.
+            ShenandoahInitFreeThreshold, shenandoah_init_free_threshold: usize = 70,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahInitFreeThreshold"] "";
+            /// Cycles that begin by ShenandoahInitFreeThreshold, to learn how long a cycle takes.
+            ShenandoahLearningSteps, shenandoah_learning_steps: usize = 5,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahLearningSteps"] "";
+            /// Percentage of the heap that is kept for bursts of allocation when a cycle is due.
+            ShenandoahAllocSpikeFactor, shenandoah_alloc_spike_factor: usize = 5,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahAllocSpikeFactor"] "";
+            /// Milliseconds after a cycle until the next begins in any case; 0: never.
+            ShenandoahGuaranteedGCInterval, shenandoah_guaranteed_gc_interval: u64 = 300_000,
+                Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
+                ["ShenandoahGuaranteedGCInterval"] "";
+            /// Percentage of a region that is garbage, above which its objects are moved.
+            ShenandoahGarbageThreshold, shenandoah_garbage_threshold: usize = 25,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahGarbageThreshold"] "";
+            /// Percentage of a region that is garbage, below which it is left alone in any case.
+            ShenandoahIgnoreGarbageThreshold, shenandoah_ignore_garbage_threshold: usize = 5,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahIgnoreGarbageThreshold"] "";
+            /// Percentage of the garbage that lies in regions without live objects, from which on
+            /// nothing moves.
+            ShenandoahImmediateThreshold, shenandoah_immediate_threshold: usize = 70,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahImmediateThreshold"] "above which nothing moves there.";
+            /// Percentage of the heap that is kept free for copies.
+            ShenandoahEvacReserve, shenandoah_evac_reserve: usize = 5, Count => Count { min: 1, max: 100 },
+                ["ShenandoahEvacReserve"] "";
+            /// Memory that copies may need for each byte of live objects.
+            ShenandoahEvacWaste, shenandoah_evac_waste: f64 = 1.2, Real => Real { min: 1.0, max: 100.0 },
+                ["ShenandoahEvacWaste"] "";
+            /// Degenerated cycles in a row before a full collection.
+            ShenandoahFullGCThreshold, shenandoah_full_gc_threshold: usize = 3,
+                Count => Count { min: 0, max: MAX_COUNT },
+                ["ShenandoahFullGCThreshold"] "";
+            /// Percentage of the heap that a degenerated cycle has to leave free, or a full
+            /// collection follows.
+            ShenandoahCriticalFreeThreshold, shenandoah_critical_free_threshold: usize = 1,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahCriticalFreeThreshold"] "";
             /// Prints a line for each collection on the standard error.
             PrintGC, print_gc: bool = false, Switch => Switch,
                 ["PrintGC"] "-Xlog:gc in later releases.";

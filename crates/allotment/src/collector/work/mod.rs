@@ -25,4 +25,4 @@ pub(crate) use gang::{Gang, Team};
 pub(crate) use ring::Ring;
 pub(crate) use stack::WorkStack;
 pub(crate) use turns::Turns;
-pub(crate) use workers::{default_workers, wanted_workers};
+pub(crate) use workers::{default_concurrent_workers, default_workers, wanted_workers};

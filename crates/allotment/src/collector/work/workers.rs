@@ -11,6 +11,13 @@ pub(crate) fn default_workers(cpus: usize) -> usize {
     if cpus <= 8 { cpus.max(1) } else { 8 + (cpus - 8) * 5 / 8 }
 }
 
+/// The most workers of a concurrent cycle, if no option says it: a quarter of the `workers` of a
+/// stopped collection, and at least 1. They run beside the program, so most CPUs stay the
+/// program's.
+pub(crate) fn default_concurrent_workers(workers: usize) -> usize {
+    workers.div_ceil(4).max(1)
+}
+
 /// The number of workers, at most `most`, that a collection of this many bytes wants: one for every
 /// 8 MiB that are used, or part of them.
 pub(crate) fn wanted_workers(used_bytes: usize, most: usize) -> usize {
@@ -26,6 +33,13 @@ mod tests {
         let table = [(0, 1), (1, 1), (2, 2), (8, 8), (9, 8), (10, 9), (16, 13), (64, 43), (128, 83)];
         for (cpus, workers) in table {
             assert_eq!(default_workers(cpus), workers, "{cpus} CPUs");
+        }
+    }
+
+    #[test]
+    fn one_of_four_runs_beside_the_program() {
+        for (workers, concurrent) in [(0, 1), (1, 1), (2, 1), (4, 1), (5, 2), (8, 2), (13, 4), (1024, 256)] {
+            assert_eq!(default_concurrent_workers(workers), concurrent, "{workers} workers");
         }
     }
 

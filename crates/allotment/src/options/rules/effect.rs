@@ -5,7 +5,7 @@
 //! case. Neither is an option that switches off something already off.
 
 use super::conflict::no_effect;
-use crate::options::choices::{CollectorKind, RefillStrategy, TlabPolicy};
+use crate::options::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 use crate::options::error::OptionError;
 use crate::options::items::{OptionId, Options};
 use crate::options::kinds::format_size;
@@ -85,6 +85,28 @@ const OF_GENERATIONS: &[OptionId] = &[
     OptionId::OldPLABSize,
 ];
 
+/// The options that only concurrent cycles read: when they begin, and how many threads do them.
+const OF_TRIGGERS: &[OptionId] = &[
+    OptionId::ConcGCThreads,
+    OptionId::ShenandoahInitFreeThreshold,
+    OptionId::ShenandoahLearningSteps,
+    OptionId::ShenandoahAllocSpikeFactor,
+    OptionId::ShenandoahGuaranteedGCInterval,
+];
+
+/// The options that only the collector with concurrent cycles reads, beside those.
+const OF_CYCLES: &[OptionId] = &[
+    OptionId::ShenandoahGCMode,
+    OptionId::ShenandoahMinFreeThreshold,
+    OptionId::ShenandoahGarbageThreshold,
+    OptionId::ShenandoahIgnoreGarbageThreshold,
+    OptionId::ShenandoahImmediateThreshold,
+    OptionId::ShenandoahEvacReserve,
+    OptionId::ShenandoahEvacWaste,
+    OptionId::ShenandoahFullGCThreshold,
+    OptionId::ShenandoahCriticalFreeThreshold,
+];
+
 /// Refuses given options that have no effect.
 pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_buffers(set)?;
@@ -93,6 +115,7 @@ pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_collector(set)?;
     check_capacity(set)?;
     check_generations(set)?;
+    check_cycles(set)?;
     check_overhead(set)?;
     check_zeal(set)?;
     check_refills(set)
@@ -264,6 +287,29 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     if options.max_tenuring_threshold == 0 && set.is_given(OptionId::YoungPLABSize) {
         let why = "with which all that survives is old";
         return no_effect(set, OptionId::YoungPLABSize, OptionId::MaxTenuringThreshold, why);
+    }
+    Ok(())
+}
+
+/// Options about concurrent cycles where there are none, or none for learning.
+fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    if options.collector != CollectorKind::Shenandoah {
+        let mut ids = OF_CYCLES.iter().chain(OF_TRIGGERS).copied();
+        return match ids.find(|id| set.is_given(*id)) {
+            Some(id) => no_effect(set, id, OptionId::Collector, "which has no concurrent cycles"),
+            None => Ok(()),
+        };
+    }
+    if options.shenandoah_gc_mode == ShenandoahMode::Passive
+        && let Some(id) = first_given(set, OF_TRIGGERS)
+    {
+        let why = "with which every cycle runs in a stop, for an allocation";
+        return no_effect(set, id, OptionId::ShenandoahGCMode, why);
+    }
+    let (first, steps) = (OptionId::ShenandoahInitFreeThreshold, OptionId::ShenandoahLearningSteps);
+    if options.shenandoah_learning_steps == 0 && set.is_given(first) {
+        return no_effect(set, first, steps, "with which no cycle is for learning");
     }
     Ok(())
 }

@@ -52,6 +52,7 @@ impl OptionSet {
         check_heap(self)?;
         effect::check(self)?;
         check_generations(self)?;
+        check_cycles(self)?;
         check_sizes(self)
     }
 }
@@ -103,6 +104,25 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
         && options.initial_tenuring_threshold > options.max_tenuring_threshold
     {
         return greater(set, OptionId::InitialTenuringThreshold, OptionId::MaxTenuringThreshold);
+    }
+    Ok(())
+}
+
+/// The rules on concurrent cycles.
+fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (workers, concurrent) = (options.parallel_gc_threads, options.conc_gc_threads);
+    // The threads of both are the same.
+    if workers != 0 && concurrent > workers && set.is_given(OptionId::ConcGCThreads) {
+        return greater(set, OptionId::ConcGCThreads, OptionId::ParallelGCThreads);
+    }
+    let (garbage, ignored) =
+        (options.shenandoah_garbage_threshold, options.shenandoah_ignore_garbage_threshold);
+    // The default yields to a higher one, below which no region is looked at.
+    if garbage < ignored && set.is_given(OptionId::ShenandoahGarbageThreshold) {
+        let (garbage, ignored) =
+            (OptionId::ShenandoahGarbageThreshold, OptionId::ShenandoahIgnoreGarbageThreshold);
+        return smaller(set, garbage, ignored);
     }
     Ok(())
 }

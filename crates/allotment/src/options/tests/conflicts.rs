@@ -281,6 +281,44 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
         &["CollectWhenIdle", "Collector"],
         "which has no generations",
     ),
+    (
+        "ShenandoahGCMode=satb",
+        &["ShenandoahGCMode", "Collector"],
+        "ShenandoahGCMode=satb {command line} has no effect with Collector=parallel {default}, which has no concurrent",
+    ),
+    (
+        "ShenandoahEvacWaste=2 Collector=mark-compact",
+        &["ShenandoahEvacWaste", "Collector"],
+        "no concurrent cycles",
+    ),
+    ("ConcGCThreads=2 Collector=parallel", &["ConcGCThreads", "Collector"], "no concurrent cycles"),
+    ("ConcGCThreads=2 Collector=epsilon", &["ConcGCThreads", "Collector"], "no concurrent cycles"),
+    (
+        "ConcGCThreads=2 ShenandoahGCMode=passive Collector=shenandoah",
+        &["ConcGCThreads", "ShenandoahGCMode"],
+        "ShenandoahGCMode=passive {command line}, with which every cycle runs in a stop",
+    ),
+    (
+        "ShenandoahGuaranteedGCInterval=0 ShenandoahGCMode=passive Collector=shenandoah",
+        &["ShenandoahGuaranteedGCInterval", "ShenandoahGCMode"],
+        "runs in a stop",
+    ),
+    (
+        "ShenandoahInitFreeThreshold=60 ShenandoahLearningSteps=0 Collector=shenandoah",
+        &["ShenandoahInitFreeThreshold", "ShenandoahLearningSteps"],
+        "ShenandoahLearningSteps=0 {command line}, with which no cycle is for learning",
+    ),
+    (
+        "ConcGCThreads=3 ParallelGCThreads=2 Collector=shenandoah",
+        &["ConcGCThreads", "ParallelGCThreads"],
+        "is greater than ParallelGCThreads=2 {command line}",
+    ),
+    (
+        "ShenandoahGarbageThreshold=4 Collector=shenandoah",
+        &["ShenandoahGarbageThreshold", "ShenandoahIgnoreGarbageThreshold"],
+        "is smaller than ShenandoahIgnoreGarbageThreshold=5 {default}; raise the one or lower the other",
+    ),
+    ("GCTimeRatio=9 Collector=shenandoah", &["GCTimeRatio", "Collector"], "which has no generations"),
     ("+PrintGC Collector=epsilon", &["PrintGC", "Collector"], "which never collects"),
     ("+VerifyBeforeGC Collector=epsilon", &["VerifyBeforeGC", "Collector"], "which never collects"),
     ("+VerifyAfterGC Collector=epsilon", &["VerifyAfterGC", "Collector"], "which never collects"),
@@ -335,8 +373,10 @@ fn without_buffers_no_option_of_buffers_is_taken() {
         let of_buffers = (info.name.contains("TLAB") && info.name != "UseTLAB")
             || info.name == "ZeroWindowSize"
             || info.name.contains("Prefetch");
-        let list =
-            format!("-UseTLAB {}={}", info.name, if info.name == "UseTLAB" { "false" } else { &default });
+        let value = if info.name == "UseTLAB" { "false" } else { &default };
+        let of_cycles = info.name.starts_with("Shenandoah") || info.name == "ConcGCThreads";
+        let collector = if of_cycles { "Collector=shenandoah " } else { "" };
+        let list = format!("{collector}-UseTLAB {}={value}", info.name);
         match finish(&list) {
             Err(OptionError::Conflict { options, message }) => {
                 assert!(of_buffers, "{message}");
@@ -410,6 +450,13 @@ fn neighbours_of_refused_combinations_are_taken() {
         "MinHeapFreeRatio=40 MaxHeapSize=65m",
         "MinHeapFreeRatio=40 MaxHeapSize=64m InitialHeapSize=1m",
         "UncommitDelay=9 MaxHeapSize=64m",
+        "ConcGCThreads=2 ParallelGCThreads=2 Collector=shenandoah",
+        "ConcGCThreads=2 ParallelGCThreads=0 Collector=shenandoah",
+        "ShenandoahGCMode=passive ShenandoahEvacReserve=9 ShenandoahMinFreeThreshold=9 Collector=shenandoah",
+        "ShenandoahInitFreeThreshold=60 ShenandoahLearningSteps=1 Collector=shenandoah",
+        "ShenandoahGarbageThreshold=5 Collector=shenandoah",
+        "ShenandoahGarbageThreshold=0 ShenandoahIgnoreGarbageThreshold=0 Collector=shenandoah",
+        "ShenandoahIgnoreGarbageThreshold=50 Collector=shenandoah",
         "+PrintGC -PrintGCDetails",
         "+ZealMove +ZealPoison +ZealProtect ZealQuarantine=2 +VerifyAfterGC",
     ] {
