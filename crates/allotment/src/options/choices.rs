@@ -91,7 +91,7 @@ choice! {
         /// Copies young objects that live, often; slides everything, seldom.
         #[default]
         Parallel = "parallel",
-        /// Marks and copies what is alive while threads run; stops them for moments.
+        /// Marks and copies what is alive while threads run.
         Shenandoah = "shenandoah",
         /// Stops all threads, marks what is alive and slides it together.
         MarkCompact = "mark-compact",

@@ -251,8 +251,8 @@ macro_rules! for_each_option {
             ShenandoahIgnoreGarbageThreshold, shenandoah_ignore_garbage_threshold: usize = 5,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahIgnoreGarbageThreshold"] "";
-            /// Percentage of the garbage that lies in regions without live objects, from which on
-            /// nothing moves.
+            /// Percentage of the garbage in regions without live objects, from which on nothing
+            /// moves.
             ShenandoahImmediateThreshold, shenandoah_immediate_threshold: usize = 70,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahImmediateThreshold"] "above which nothing moves there.";

@@ -3,6 +3,7 @@
 mod conflicts;
 mod lists;
 mod properties;
+mod refused;
 
 use super::table::for_each_option;
 use super::*;

@@ -1,0 +1,337 @@
+//! The combinations of options that are refused, a row each.
+//!
+//! A list and nothing else: `conflicts.rs` says what is true of every row.
+
+/// Lists, the options that their refusal names, and a part of the message.
+pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
+    (
+        "MaxHeapSize=1g InitialHeapSize=2g",
+        &["InitialHeapSize", "MaxHeapSize"],
+        "InitialHeapSize=2g {command line} is greater than MaxHeapSize=1g {command line}",
+    ),
+    (
+        "MaxHeapSize=10239k RegionSize=1m",
+        &["MaxHeapSize", "RegionSize"],
+        "MaxHeapSize=10239k {command line} is too small for RegionSize=1m {command line}: \
+         a heap has at least 10 regions, which are 10m",
+    ),
+    (
+        "MaxHeapSize=1g MaxRAMPercentage=50",
+        &["MaxRAMPercentage", "MaxHeapSize"],
+        "MaxRAMPercentage=50.0 {command line} has no effect with MaxHeapSize=1g {command line}, which is \
+         fixed; leave it out, or take it back with MaxRAMPercentage=default",
+    ),
+    (
+        "TLABSize=1k",
+        &["TLABSize", "MinTLABSize"],
+        "TLABSize=1k {command line} is smaller than MinTLABSize=2k {default}; raise the one",
+    ),
+    ("MaxTLABSize=1k", &["MaxTLABSize", "MinTLABSize"], "is smaller than MinTLABSize=2k {default}"),
+    (
+        "MinTLABSize=4k TLABSize=2k",
+        &["TLABSize", "MinTLABSize"],
+        "TLABSize=2k {command line} is smaller than MinTLABSize=4k {command line}",
+    ),
+    ("MinTLABSize=4k MaxTLABSize=2k", &["MaxTLABSize", "MinTLABSize"], "is smaller than MinTLABSize=4k"),
+    (
+        "MaxTLABSize=64k TLABSize=65544",
+        &["TLABSize", "MaxTLABSize"],
+        "TLABSize=65544 {command line} is greater than MaxTLABSize=64k",
+    ),
+    ("MaxTLABSize=2m RegionSize=1m", &["MaxTLABSize", "RegionSize"], "is greater than RegionSize=1m"),
+    ("MinTLABSize=2m RegionSize=1m", &["MinTLABSize", "RegionSize"], "is greater than RegionSize=1m"),
+    (
+        "TLABSize=1g RegionSize=1m",
+        &["TLABSize", "RegionSize"],
+        "is greater than RegionSize=1m {command line}",
+    ),
+    (
+        "YoungPLABSize=1025k RegionSize=1m",
+        &["YoungPLABSize", "RegionSize"],
+        "YoungPLABSize=1025k {command line} is greater than RegionSize=1m {command line}",
+    ),
+    ("OldPLABSize=2m RegionSize=1m", &["OldPLABSize", "RegionSize"], "is greater than RegionSize=1m"),
+    (
+        "TLABElasticity=1.2",
+        &["TLABElasticity", "TLABPolicy"],
+        "only these policies look at it: epsilon; leave it out",
+    ),
+    (
+        "TLABElasticity=1.1 TLABPolicy=hotspot",
+        &["TLABElasticity", "TLABPolicy"],
+        "TLABPolicy=hotspot {command line}",
+    ),
+    (
+        "TLABDecayTime=5 TLABPolicy=hotspot-8381834",
+        &["TLABDecayTime", "TLABPolicy"],
+        "look at it: adaptive, epsilon;",
+    ),
+    (
+        "TLABDecayTime=5 TLABPolicy=shenandoah",
+        &["TLABDecayTime", "TLABPolicy"],
+        "TLABPolicy=shenandoah {command line}",
+    ),
+    ("TLABIdlePercent=5 TLABPolicy=epsilon", &["TLABIdlePercent", "TLABPolicy"], "look at it: adaptive;"),
+    ("TLABWasteTargetPercent=2", &["TLABWasteTargetPercent", "TLABPolicy"], "shenandoah-8359947, epsilon;"),
+    ("TLABAllocationWeight=35", &["TLABAllocationWeight", "TLABPolicy"], "TLABPolicy=adaptive {default}"),
+    (
+        "-ResizeTLAB TLABDecayTime=5",
+        &["TLABDecayTime", "ResizeTLAB"],
+        "-ResizeTLAB {command line}, where buffers keep their size",
+    ),
+    ("-ResizeTLAB TLABIdlePercent=1", &["TLABIdlePercent", "ResizeTLAB"], "-ResizeTLAB {command line}"),
+    (
+        "-ResizeTLAB TLABPolicy=epsilon TLABElasticity=2",
+        &["TLABElasticity", "ResizeTLAB"],
+        "TLABElasticity=2.0 {command line}",
+    ),
+    (
+        "TLABWasteTargetPercent=2 TLABSize=64k -ResizeTLAB TLABPolicy=hotspot",
+        &["TLABWasteTargetPercent", "ResizeTLAB"],
+        "-ResizeTLAB {command line}, where buffers keep the size they begin with; leave it out",
+    ),
+    (
+        "TLABAllocationWeight=50 TLABSize=64k -ResizeTLAB TLABPolicy=shenandoah",
+        &["TLABAllocationWeight", "ResizeTLAB"],
+        "where buffers keep the size they begin with",
+    ),
+    (
+        "TLABWasteTargetPercent=2 -ResizeTLAB TLABPolicy=shenandoah-8359947",
+        &["TLABWasteTargetPercent", "ResizeTLAB"],
+        "where buffers keep the size they begin with",
+    ),
+    (
+        "TLABAllocationWeight=50 -ResizeTLAB TLABPolicy=shenandoah-8359947",
+        &["TLABAllocationWeight", "ResizeTLAB"],
+        "where buffers keep the size they begin with",
+    ),
+    (
+        "TLABWasteTargetPercent=2 TLABSize=64k TLABPolicy=epsilon",
+        &["TLABWasteTargetPercent", "TLABSize"],
+        "TLABSize=64k {command line}, which no cycle changes with TLABPolicy=epsilon",
+    ),
+    (
+        "TLABAllocationWeight=50 TLABSize=64k TLABPolicy=epsilon -ResizeTLAB",
+        &["TLABAllocationWeight", "TLABSize"],
+        "which no cycle changes",
+    ),
+    (
+        "TLABDecayTime=5 TLABSize=64k MaxTLABSize=64k",
+        &["TLABDecayTime", "MaxTLABSize"],
+        "MaxTLABSize=64k {command line}, to which buffers are bound from below as well",
+    ),
+    (
+        "TLABIdlePercent=1 MinTLABSize=64k MaxTLABSize=64k",
+        &["TLABIdlePercent", "MaxTLABSize"],
+        "bound from below",
+    ),
+    (
+        "TLABElasticity=2 MinTLABSize=64k MaxTLABSize=64k TLABPolicy=epsilon",
+        &["TLABElasticity", "MaxTLABSize"],
+        "bound from below",
+    ),
+    (
+        "TLABWasteTargetPercent=2 MinTLABSize=64k MaxTLABSize=64k TLABPolicy=hotspot",
+        &["TLABWasteTargetPercent", "MaxTLABSize"],
+        "bound from below",
+    ),
+    (
+        "TLABPolicy=hotspot TLABSize=64k -ResizeTLAB",
+        &["TLABPolicy", "ResizeTLAB"],
+        "-ResizeTLAB {command line}, where buffers keep TLABSize under every policy",
+    ),
+    (
+        "TLABPolicy=epsilon TLABSize=64k MaxTLABSize=128k -ResizeTLAB",
+        &["TLABPolicy", "ResizeTLAB"],
+        "under every policy",
+    ),
+    (
+        "+ZeroTLAB ZeroWindowSize=4k",
+        &["ZeroWindowSize", "ZeroTLAB"],
+        "+ZeroTLAB {command line}, which zeroes the buffer as a whole",
+    ),
+    (
+        "AllocatePrefetchStyle=0 AllocatePrefetchInstr=1",
+        &["AllocatePrefetchInstr", "AllocatePrefetchStyle"],
+        "AllocatePrefetchStyle=0 {command line}, which prefetches nothing",
+    ),
+    (
+        "AllocatePrefetchDistance=0 AllocatePrefetchStyle=2",
+        &["AllocatePrefetchStyle", "AllocatePrefetchDistance"],
+        "AllocatePrefetchDistance=0 {command line}, which is no distance ahead",
+    ),
+    (
+        "AllocatePrefetchLines=1 AllocateInstancePrefetchLines=1 AllocatePrefetchStepSize=128",
+        &["AllocatePrefetchStepSize", "AllocatePrefetchLines"],
+        "AllocatePrefetchLines=1 {command line}, where no object has a second line to step to",
+    ),
+    ("AllocationRegions=2 -UseTLAB", &["AllocationRegions", "UseTLAB"], "where all threads bump one pointer"),
+    (
+        "AllocationRegions=2 RefillStrategy=lock",
+        &["AllocationRegions", "RefillStrategy"],
+        "which has one region under the heap lock",
+    ),
+    (
+        "-UseTLAB +ZeroTLAB",
+        &["ZeroTLAB", "UseTLAB"],
+        "+ZeroTLAB {command line} has no effect with -UseTLAB {command line}",
+    ),
+    (
+        "NewSize=2m MaxNewSize=1m Collector=parallel",
+        &["NewSize", "MaxNewSize"],
+        "NewSize=2m {command line} is greater than MaxNewSize=1m {command line}",
+    ),
+    (
+        "MaxNewSize=1g MaxHeapSize=1g Collector=parallel",
+        &["MaxNewSize", "MaxHeapSize"],
+        "MaxNewSize=1g {command line} leaves nothing of MaxHeapSize=1g {command line} for what is old",
+    ),
+    (
+        "NewSize=1g MaxHeapSize=1g Collector=parallel",
+        &["NewSize", "MaxHeapSize"],
+        "NewSize=1g {command line} leaves nothing",
+    ),
+    (
+        "InitialTenuringThreshold=3 MaxTenuringThreshold=2 Collector=parallel",
+        &["InitialTenuringThreshold", "MaxTenuringThreshold"],
+        "is greater than MaxTenuringThreshold=2 {command line}",
+    ),
+    (
+        "GCTimeRatio=9 NewSize=8m MaxNewSize=8m",
+        &["GCTimeRatio", "MaxNewSize"],
+        "MaxNewSize=8m {command line}, to which the young generation is bound from below as well",
+    ),
+    ("GCTimeRatio=9 MaxNewSize=1m RegionSize=1m", &["GCTimeRatio", "MaxNewSize"], "bound from below"),
+    (
+        "YoungPLABSize=4k MaxTenuringThreshold=0",
+        &["YoungPLABSize", "MaxTenuringThreshold"],
+        "MaxTenuringThreshold=0 {command line}, with which all that survives is old",
+    ),
+    (
+        "GCTimeLimit=90 -UseGCOverheadLimit",
+        &["GCTimeLimit", "UseGCOverheadLimit"],
+        "-UseGCOverheadLimit {command line}, without which no collections are counted",
+    ),
+    (
+        "-UseGCOverheadLimit GCHeapFreeLimit=2",
+        &["GCHeapFreeLimit", "UseGCOverheadLimit"],
+        "no collections are counted",
+    ),
+    (
+        "GCHeapFreeLimit=5 GCTimeLimit=100",
+        &["GCHeapFreeLimit", "GCTimeLimit"],
+        "GCTimeLimit=100 {command line}, which no collections exceed",
+    ),
+    (
+        "GCTimeLimit=90 GCHeapFreeLimit=0",
+        &["GCTimeLimit", "GCHeapFreeLimit"],
+        "GCHeapFreeLimit=0 {command line}, of which every heap has as much",
+    ),
+    ("-UseGCOverheadLimit Collector=epsilon", &["UseGCOverheadLimit", "Collector"], "which never collects"),
+    ("GCTimeLimit=9 Collector=epsilon", &["GCTimeLimit", "Collector"], "which never collects"),
+    ("GCHeapFreeLimit=9 Collector=epsilon", &["GCHeapFreeLimit", "Collector"], "which never collects"),
+    (
+        "MinHeapFreeRatio=40 InitialHeapSize=1g MaxHeapSize=1g",
+        &["MinHeapFreeRatio", "InitialHeapSize"],
+        "InitialHeapSize=1g {command line}, which is all of MaxHeapSize and is kept",
+    ),
+    (
+        "UncommitDelay=9 InitialHeapSize=10m MaxHeapSize=10m",
+        &["UncommitDelay", "InitialHeapSize"],
+        "which is all of MaxHeapSize",
+    ),
+    (
+        "UncommitDelay=9 InitialHeapSize=10241k MaxHeapSize=10500k RegionSize=1m",
+        &["UncommitDelay", "InitialHeapSize"],
+        "which is all of MaxHeapSize",
+    ),
+    (
+        "MinHeapFreeRatio=40 MaxHeapSize=64m Collector=mark-compact",
+        &["MinHeapFreeRatio", "MaxHeapSize"],
+        "MaxHeapSize=64m {command line}, and 64m may be in use in any case",
+    ),
+    (
+        "-PrintGC +PrintGCDetails",
+        &["PrintGC", "PrintGCDetails"],
+        "-PrintGC {command line} has no effect with +PrintGCDetails {command line}, which prints the line",
+    ),
+    ("NewSize=1m Collector=mark-compact", &["NewSize", "Collector"], "which has no generations"),
+    ("MaxNewSize=1m Collector=mark-compact", &["MaxNewSize", "Collector"], "which has no generations"),
+    (
+        "InitialTenuringThreshold=1 Collector=mark-compact",
+        &["InitialTenuringThreshold", "Collector"],
+        "which has no generations",
+    ),
+    (
+        "MaxTenuringThreshold=1 Collector=mark-compact",
+        &["MaxTenuringThreshold", "Collector"],
+        "which has no generations",
+    ),
+    (
+        "MaxGCPauseMillis=9 Collector=mark-compact",
+        &["MaxGCPauseMillis", "Collector"],
+        "which has no generations",
+    ),
+    ("YoungPLABSize=64k Collector=mark-compact", &["YoungPLABSize", "Collector"], "which has no generations"),
+    ("OldPLABSize=64k Collector=epsilon", &["OldPLABSize", "Collector"], "which has no generations"),
+    ("+PrintGCDetails Collector=epsilon", &["PrintGCDetails", "Collector"], "which never collects"),
+    ("GCTimeRatio=9 Collector=mark-compact", &["GCTimeRatio", "Collector"], "which has no generations"),
+    (
+        "-CollectWhenIdle Collector=mark-compact",
+        &["CollectWhenIdle", "Collector"],
+        "which has no generations",
+    ),
+    (
+        "ShenandoahGCMode=satb",
+        &["ShenandoahGCMode", "Collector"],
+        "ShenandoahGCMode=satb {command line} has no effect with Collector=parallel {default}, which has no concurrent",
+    ),
+    (
+        "ShenandoahEvacWaste=2 Collector=mark-compact",
+        &["ShenandoahEvacWaste", "Collector"],
+        "no concurrent cycles",
+    ),
+    ("ConcGCThreads=2 Collector=parallel", &["ConcGCThreads", "Collector"], "no concurrent cycles"),
+    ("ConcGCThreads=2 Collector=epsilon", &["ConcGCThreads", "Collector"], "no concurrent cycles"),
+    (
+        "ConcGCThreads=2 ShenandoahGCMode=passive Collector=shenandoah",
+        &["ConcGCThreads", "ShenandoahGCMode"],
+        "ShenandoahGCMode=passive {command line}, with which every cycle runs in a stop",
+    ),
+    (
+        "ShenandoahGuaranteedGCInterval=0 ShenandoahGCMode=passive Collector=shenandoah",
+        &["ShenandoahGuaranteedGCInterval", "ShenandoahGCMode"],
+        "runs in a stop",
+    ),
+    (
+        "ShenandoahInitFreeThreshold=60 ShenandoahLearningSteps=0 Collector=shenandoah",
+        &["ShenandoahInitFreeThreshold", "ShenandoahLearningSteps"],
+        "ShenandoahLearningSteps=0 {command line}, with which no cycle is for learning",
+    ),
+    (
+        "ConcGCThreads=3 ParallelGCThreads=2 Collector=shenandoah",
+        &["ConcGCThreads", "ParallelGCThreads"],
+        "is greater than ParallelGCThreads=2 {command line}",
+    ),
+    (
+        "ShenandoahGarbageThreshold=4 Collector=shenandoah",
+        &["ShenandoahGarbageThreshold", "ShenandoahIgnoreGarbageThreshold"],
+        "is smaller than ShenandoahIgnoreGarbageThreshold=5 {default}; raise the one or lower the other",
+    ),
+    ("GCTimeRatio=9 Collector=shenandoah", &["GCTimeRatio", "Collector"], "which has no generations"),
+    ("+PrintGC Collector=epsilon", &["PrintGC", "Collector"], "which never collects"),
+    ("+VerifyBeforeGC Collector=epsilon", &["VerifyBeforeGC", "Collector"], "which never collects"),
+    ("+VerifyAfterGC Collector=epsilon", &["VerifyAfterGC", "Collector"], "which never collects"),
+    ("ZealInterval=1 Collector=epsilon", &["ZealInterval", "Collector"], "which never collects"),
+    ("ZealSeed=1 Collector=epsilon", &["ZealSeed", "Collector"], "which never collects"),
+    ("+ZealMove Collector=epsilon", &["ZealMove", "Collector"], "which never collects"),
+    ("+ZealPoison Collector=epsilon", &["ZealPoison", "Collector"], "which never collects"),
+    ("+ZealProtect Collector=epsilon", &["ZealProtect", "Collector"], "which never collects"),
+    ("ZealQuarantine=1 Collector=epsilon", &["ZealQuarantine", "Collector"], "which never collects"),
+    (
+        "ZealSeed=7",
+        &["ZealSeed", "ZealInterval"],
+        "ZealSeed=7 {command line} has no effect with ZealInterval=0 {default}, which leaves no distances to choose",
+    ),
+    ("ZealSeed=7 ZealInterval=1", &["ZealSeed", "ZealInterval"], "which leaves no distances to choose"),
+];
