@@ -11,6 +11,8 @@ mod overhead;
 mod parallel;
 mod record;
 mod settings;
+#[allow(dead_code)]
+pub mod shenandoah;
 pub mod sizing;
 #[cfg(all(test, not(loom)))]
 mod tests;

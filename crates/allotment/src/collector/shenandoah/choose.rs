@@ -1,0 +1,173 @@
+//! Which regions a cycle empties: HotSpot's choice of the collection set.
+//!
+//! Copies need memory before garbage gives any back, so the set is bounded by what is kept free for
+//! them (`ShenandoahEvacReserve`). Within it, regions with most garbage come first: they give most
+//! memory back for the fewest copies. A region with little garbage is copied only while too little
+//! would be free otherwise. If regions without live objects have nearly all of the garbage, the
+//! cycle is abbreviated: they are freed, and nothing moves.
+//!
+//! The walk stops at the first region whose live objects do not fit, as HotSpot's does. Refused: to
+//! go on to a smaller one. Regions with less garbage have more live objects, but for the few that
+//! are not full.
+//!
+//! Numbers only. The caller leaves out regions that cannot be emptied, and counts those without
+//! live objects as immediate garbage.
+
+use super::bytes::{Shown, percent_of};
+use crate::options::Options;
+use std::cmp::Reverse;
+use std::fmt;
+
+/// The options that decide which regions are emptied.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChooseSettings {
+    /// `ShenandoahGarbageThreshold`: percentage of a region.
+    pub garbage_percent: usize,
+    /// `ShenandoahIgnoreGarbageThreshold`: percentage of a region.
+    pub ignore_percent: usize,
+    /// `ShenandoahImmediateThreshold`: percentage of all garbage.
+    pub immediate_percent: usize,
+    /// `ShenandoahMinFreeThreshold`: percentage of the capacity.
+    pub min_free_percent: usize,
+    /// `ShenandoahEvacReserve`: percentage of the capacity.
+    pub reserve_percent: usize,
+    /// `ShenandoahEvacWaste`: bytes that a live byte may need, at least 1.
+    pub waste: f64,
+}
+
+impl From<&Options> for ChooseSettings {
+    fn from(options: &Options) -> ChooseSettings {
+        ChooseSettings {
+            garbage_percent: options.shenandoah_garbage_threshold,
+            ignore_percent: options.shenandoah_ignore_garbage_threshold,
+            immediate_percent: options.shenandoah_immediate_threshold,
+            min_free_percent: options.shenandoah_min_free_threshold,
+            reserve_percent: options.shenandoah_evac_reserve,
+            waste: options.shenandoah_evac_waste,
+        }
+    }
+}
+
+/// A region that could be emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its number.
+    pub region: usize,
+    /// Bytes of its live objects.
+    pub live_bytes: usize,
+    /// Bytes that emptying it gives back beside those.
+    pub garbage_bytes: usize,
+}
+
+/// The heap at the time of the choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// Bytes of a region.
+    pub region_bytes: usize,
+    /// Bytes that mutators and collector may have in use.
+    pub capacity_bytes: usize,
+    /// Bytes that are free for mutators, without the reserve and without immediate garbage.
+    pub free_bytes: usize,
+    /// Bytes of garbage in regions without live objects.
+    pub immediate_bytes: usize,
+    /// Free regions that are kept for copies, as many as there are: usually
+    /// [`reserve_regions`].
+    pub reserve_regions: usize,
+}
+
+/// The set, and the numbers that decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Numbers of the regions to empty, most garbage first.
+    pub set: Vec<usize>,
+    /// Bytes of live objects in the set.
+    pub live_bytes: usize,
+    /// Bytes of garbage in the set.
+    pub garbage_bytes: usize,
+    /// Bytes of garbage in regions without live objects.
+    pub immediate_bytes: usize,
+    /// Bytes of all garbage, that of the regions not chosen included.
+    pub all_garbage_bytes: usize,
+    /// Bytes of garbage that the set should have, whatever they cost.
+    pub wanted_bytes: usize,
+    /// Whether the immediate garbage is enough, so that nothing moves.
+    pub abbreviated: bool,
+    /// Regions that the copies may need, at most the reserve.
+    pub copy_regions: usize,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Collection set: {} regions, {} live, {} of {} garbage, {} immediate",
+            self.set.len(),
+            Shown(self.live_bytes),
+            Shown(self.garbage_bytes),
+            Shown(self.all_garbage_bytes),
+            Shown(self.immediate_bytes),
+        )?;
+        if self.abbreviated { f.write_str(" (abbreviated)") } else { Ok(()) }
+    }
+}
+
+/// Regions to keep free for copies: `ShenandoahEvacReserve` of the capacity, at least 1.
+#[must_use]
+pub fn reserve_regions(settings: &ChooseSettings, region_bytes: usize, capacity_bytes: usize) -> usize {
+    percent_of(capacity_bytes, settings.reserve_percent).div_ceil(region_bytes.max(1)).max(1)
+}
+
+/// Regions that copies of this many bytes may need: `ShenandoahEvacWaste` times as many bytes.
+#[must_use]
+pub fn copy_regions(settings: &ChooseSettings, region_bytes: usize, live_bytes: usize) -> usize {
+    let bytes = (live_bytes as f64 * settings.waste) as usize;
+    bytes.max(live_bytes).div_ceil(region_bytes.max(1))
+}
+
+/// Chooses the set among the candidates, and sorts them: most garbage first.
+#[must_use]
+pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &Space) -> Choice {
+    let &Space { region_bytes, capacity_bytes, free_bytes, immediate_bytes, reserve_regions } = space;
+    let sum = |sum: usize, candidate: &Candidate| sum.saturating_add(candidate.garbage_bytes);
+    let all_garbage_bytes = candidates.iter().fold(immediate_bytes, sum);
+    let reserve_bytes = reserve_regions.saturating_mul(region_bytes);
+    // The copies will be taken from the reserve, which the next cycle needs again.
+    let most_live = (reserve_bytes as f64 / settings.waste.max(1.0)) as usize;
+    let wanted_free = percent_of(capacity_bytes, settings.min_free_percent).saturating_add(most_live);
+    let wanted_bytes = wanted_free.saturating_sub(free_bytes.saturating_add(immediate_bytes));
+    let abbreviated = immediate_bytes > 0
+        && immediate_bytes as u128 * 100 >= all_garbage_bytes as u128 * settings.immediate_percent as u128;
+    let mut choice = Choice {
+        set: Vec::new(),
+        live_bytes: 0,
+        garbage_bytes: 0,
+        immediate_bytes,
+        all_garbage_bytes,
+        wanted_bytes,
+        abbreviated,
+        copy_regions: 0,
+    };
+    candidates.sort_unstable_by_key(|candidate| {
+        (Reverse(candidate.garbage_bytes), candidate.live_bytes, candidate.region)
+    });
+    if abbreviated {
+        return choice;
+    }
+    let ignored_below = percent_of(region_bytes, settings.ignore_percent).max(1);
+    let worth_above = percent_of(region_bytes, settings.garbage_percent);
+    for candidate in candidates.iter() {
+        let garbage = candidate.garbage_bytes;
+        let worth = garbage > worth_above || choice.garbage_bytes < wanted_bytes;
+        let live_bytes = choice.live_bytes.saturating_add(candidate.live_bytes);
+        let copies = copy_regions(settings, region_bytes, live_bytes);
+        // The candidates behind this one have no more garbage.
+        if garbage < ignored_below || !worth || copies > reserve_regions {
+            break;
+        }
+        choice.set.push(candidate.region);
+        choice.live_bytes = live_bytes;
+        choice.garbage_bytes += garbage;
+        choice.copy_regions = copies;
+    }
+    choice
+}

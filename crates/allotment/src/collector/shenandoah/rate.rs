@@ -1,0 +1,71 @@
+//! How fast mutators allocate: the mean of the last moments, its deviation, and the latest sample.
+//!
+//! HotSpot samples ten times a second, for heaps of gigabytes. A heap of 64 MiB may be full within
+//! 30 ms, so a sample here is 1 to 10 ms. It ends early when enough was allocated to measure:
+//! regions and buffers are taken whole, and of two of them no rate can be told. Refused: a sample
+//! at each region that is taken. Its length would be the noise of one thread.
+
+use super::decayed::Decayed;
+use std::time::Duration;
+
+/// The shortest time that a sample covers.
+const SHORTEST: Duration = Duration::from_millis(1);
+/// The time after which a sample ends whatever was allocated, or an idle heap's rate would stay.
+const LONGEST: Duration = Duration::from_millis(10);
+/// A sample between those ends when this part of the capacity was allocated.
+const PART: usize = 64;
+/// Seconds after which a sample counts half in the mean.
+const HALF_LIFE: f64 = 0.05;
+/// Seconds after which a sample counts half in what is usual.
+const USUAL_HALF_LIFE: f64 = 1.0;
+
+/// The allocation rate of a heap, in bytes a second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rate {
+    /// When the current sample began, and what was allocated before it.
+    begin: Option<(Duration, u64)>,
+    mean: Decayed,
+    /// The means so far. They differ where the rate changes, not where samples scatter.
+    means: Decayed,
+    /// The samples of a longer time.
+    usual: Decayed,
+    latest: f64,
+    score: f64,
+}
+
+impl Rate {
+    /// Tells the bytes that were ever allocated up to `now`.
+    pub(super) fn look(&mut self, now: Duration, allocated: u64, capacity: usize) {
+        let Some((begin, before)) = self.begin else {
+            self.begin = Some((now, allocated));
+            return;
+        };
+        let (time, bytes) = (now.saturating_sub(begin), allocated.saturating_sub(before));
+        if time < SHORTEST || (time < LONGEST && bytes < (capacity / PART) as u64) {
+            return;
+        }
+        self.begin = Some((now, allocated));
+        let seconds = time.as_secs_f64();
+        self.latest = bytes as f64 / seconds;
+        self.score = self.usual.score(self.latest);
+        let weight = |half_life: f64| 1.0 - (-seconds / half_life).exp2();
+        self.usual.add(self.latest, weight(USUAL_HALF_LIFE));
+        self.mean.add(self.latest, weight(HALF_LIFE));
+        self.means.add(self.mean.mean(), weight(HALF_LIFE));
+    }
+
+    /// The rate that will hardly be exceeded: the mean, and so many deviations of the means.
+    pub(super) fn padded(&self, deviations: f64) -> f64 {
+        self.mean.mean() + deviations * self.means.deviation()
+    }
+
+    /// The rate of the latest sample.
+    pub(super) fn latest(&self) -> f64 {
+        self.latest
+    }
+
+    /// How many deviations the latest sample was above what had been usual before it.
+    pub(super) fn score(&self) -> f64 {
+        self.score
+    }
+}

@@ -1,0 +1,176 @@
+//! The collection set, by table and by properties.
+
+use super::*;
+use proptest::prelude::*;
+
+const REGION: usize = MIB;
+/// 100 regions, of which 5 are kept for copies.
+const SPACE: Space = Space {
+    region_bytes: REGION,
+    capacity_bytes: 100 * MIB,
+    free_bytes: 50 * MIB,
+    immediate_bytes: 0,
+    reserve_regions: 5,
+};
+
+fn settings(list: &str) -> ChooseSettings {
+    ChooseSettings::from(&options(list))
+}
+
+/// Full regions with this percentage of garbage each.
+fn regions(percents: &[usize]) -> Vec<Candidate> {
+    let regions = percents.iter().enumerate();
+    regions
+        .map(|(region, percent)| {
+            let garbage_bytes = REGION * percent / 100;
+            Candidate { region, live_bytes: REGION - garbage_bytes, garbage_bytes }
+        })
+        .collect()
+}
+
+#[test]
+fn settings_are_the_options() {
+    let usual = ChooseSettings {
+        garbage_percent: 25,
+        ignore_percent: 5,
+        immediate_percent: 70,
+        min_free_percent: 10,
+        reserve_percent: 5,
+        waste: 1.2,
+    };
+    assert_eq!(ChooseSettings::from(&Options::default()), usual);
+    let list = "ShenandoahGarbageThreshold=7,ShenandoahIgnoreGarbageThreshold=6,ShenandoahImmediateThreshold=8,\
+                ShenandoahMinFreeThreshold=9,ShenandoahEvacReserve=11,ShenandoahEvacWaste=2";
+    let other = ChooseSettings {
+        garbage_percent: 7,
+        ignore_percent: 6,
+        immediate_percent: 8,
+        min_free_percent: 9,
+        reserve_percent: 11,
+        waste: 2.0,
+    };
+    assert_eq!(settings(list), other);
+}
+
+#[test]
+fn the_set_by_table() {
+    let enough = SPACE;
+    let short = Space { free_bytes: 13 * MIB, ..SPACE };
+    let table: &[(&str, &str, Space, &[usize], &[usize])] = &[
+        ("nothing to choose from", "", enough, &[], &[]),
+        ("most garbage first", "", enough, &[30, 90, 60], &[1, 2, 0]),
+        ("equal ones by number", "", enough, &[60, 60, 60], &[0, 1, 2]),
+        ("little garbage is left alone", "", enough, &[25, 26, 5, 0], &[1]),
+        ("but not if memory is short", "", short, &[25, 26, 5, 4, 0], &[1, 0, 2]),
+        ("until there is enough", "", short, &[90, 90, 20, 20], &[0, 1]),
+        (
+            "a threshold of 0",
+            "ShenandoahGarbageThreshold=0,ShenandoahIgnoreGarbageThreshold=0",
+            enough,
+            &[0, 1, 2],
+            &[2, 1],
+        ),
+        ("no more than the reserve holds", "", enough, &[40; 9], &[0, 1, 2, 3, 4, 5]),
+        ("and with more waste less", "ShenandoahEvacWaste=2", enough, &[40; 9], &[0, 1, 2, 3]),
+        ("no reserve", "", Space { reserve_regions: 0, ..SPACE }, &[90; 3], &[]),
+        // 160 of 220 percent of a region.
+        (
+            "immediate garbage is enough",
+            "",
+            Space { immediate_bytes: REGION * 160 / 100, ..SPACE },
+            &[30, 30],
+            &[],
+        ),
+        ("just enough", "", Space { immediate_bytes: REGION * 140 / 100, ..SPACE }, &[30, 30], &[]),
+        ("just too little", "", Space { immediate_bytes: REGION * 139 / 100, ..SPACE }, &[30, 30], &[0, 1]),
+        ("no immediate garbage is never enough", "ShenandoahImmediateThreshold=0", enough, &[30], &[0]),
+    ];
+    for (name, list, space, percents, expected) in table {
+        let mut candidates = regions(percents);
+        let choice = choose(&mut candidates, &settings(list), space);
+        assert_eq!(choice.set, *expected, "{name}");
+    }
+}
+
+#[test]
+fn a_choice_tells_its_numbers() {
+    let space = Space { immediate_bytes: 5 * MIB, free_bytes: 2 * MIB, ..SPACE };
+    let mut candidates = regions(&[100, 75, 50, 10, 100, 100, 100]);
+    let choice = choose(&mut candidates, &settings("ShenandoahImmediateThreshold=60"), &space);
+    let garbage = 4 * MIB + MIB * 75 / 100 + MIB * 50 / 100 + MIB * 10 / 100;
+    assert_eq!((choice.garbage_bytes, choice.live_bytes), (garbage, 7 * MIB - garbage));
+    assert_eq!(choice.all_garbage_bytes, 5 * MIB + garbage);
+    // 10 regions of capacity and what may be copied, less what is free.
+    assert_eq!(choice.wanted_bytes, 10 * MIB + 5 * MIB * 10 / 12 - 7 * MIB);
+    assert_eq!((choice.abbreviated, choice.copy_regions), (false, 2));
+    let text = "Collection set: 7 regions, 1689K live, 5478K of 10M garbage, 5120K immediate";
+    assert_eq!(choice.to_string(), text);
+    let enough = choose(&mut candidates, &settings("ShenandoahImmediateThreshold=40"), &space);
+    assert!(enough.abbreviated && enough.to_string().ends_with(" immediate (abbreviated)"), "{enough}");
+}
+
+#[test]
+fn a_reserve_is_whole_regions_and_at_least_one() {
+    for (percent, capacity, expected) in
+        [(5, 0, 1), (5, 10, 1), (5, 20, 1), (5, 21, 2), (5, 100, 5), (100, 100, 100), (1, 2048, 21)]
+    {
+        let settings = settings(&format!("ShenandoahEvacReserve={percent}"));
+        assert_eq!(
+            reserve_regions(&settings, REGION, capacity * REGION),
+            expected,
+            "{percent} of {capacity}"
+        );
+    }
+    for (live, expected) in [(0, 0), (1, 1), (REGION * 5 / 6, 1), (REGION, 2), (10 * REGION, 12)] {
+        assert_eq!(copy_regions(&settings(""), REGION, live), expected, "{live}");
+    }
+}
+
+fn candidate() -> impl Strategy<Value = (usize, usize)> {
+    (0..=REGION).prop_flat_map(|used| (0..=used).prop_map(move |live| (live, used - live)))
+}
+
+proptest! {
+    #[test]
+    fn every_set_is_worth_its_copies_and_fits(
+        regions in prop::collection::vec(candidate(), 0..60),
+        (free, immediate) in (0..=100_usize, 0..=30_usize),
+        reserve in 0..20_usize,
+        (garbage_percent, ignore_percent) in (0..=100_usize, 0..=100_usize),
+        waste in 1.0..3.0_f64,
+    ) {
+        let settings = ChooseSettings { garbage_percent, ignore_percent, waste, ..settings("") };
+        let space = Space {
+            free_bytes: free * MIB,
+            immediate_bytes: immediate * MIB,
+            reserve_regions: reserve,
+            ..SPACE
+        };
+        let mut candidates: Vec<Candidate> = regions.iter().enumerate()
+            .map(|(region, &(live_bytes, garbage_bytes))| Candidate { region, live_bytes, garbage_bytes })
+            .collect();
+        let choice = choose(&mut candidates, &settings, &space);
+        let sum = |bytes: fn(&(usize, usize)) -> usize| {
+            choice.set.iter().map(|&region| bytes(&regions[region])).sum::<usize>()
+        };
+        prop_assert_eq!((choice.live_bytes, choice.garbage_bytes), (sum(|pair| pair.0), sum(|pair| pair.1)));
+        prop_assert!(choice.copy_regions <= reserve);
+        prop_assert_eq!(choice.copy_regions, copy_regions(&settings, REGION, choice.live_bytes));
+        let mut distinct = choice.set.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        prop_assert_eq!(distinct.len(), choice.set.len());
+        prop_assert!(choice.set.is_sorted_by_key(|&region| std::cmp::Reverse(regions[region].1)));
+        prop_assert!(!choice.abbreviated || choice.set.is_empty());
+        let mut before = 0;
+        for &region in &choice.set {
+            let garbage = regions[region].1;
+            prop_assert!(garbage > 0 && garbage >= REGION * ignore_percent / 100);
+            prop_assert!(garbage > REGION * garbage_percent / 100 || before < choice.wanted_bytes);
+            before += garbage;
+        }
+        // The order of the candidates does not matter.
+        candidates.reverse();
+        prop_assert_eq!(choose(&mut candidates, &settings, &space), choice);
+    }
+}
