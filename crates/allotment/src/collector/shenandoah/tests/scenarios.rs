@@ -68,6 +68,32 @@ fn a_burst_for_which_the_reserve_is_too_small_is_seen_at_once() {
     assert!(matches!(first, Some(Reason::Spike { .. })), "{account:?}");
 }
 
+/// Bursts of 20 and of 100 ms, four a second, each up to 40 times the rate between them.
+#[test]
+fn of_bursts_that_come_again_hardly_one_waits() {
+    for (between, burst, length) in [(25.0, 2500.0, 5), (125.0, 5000.0, 5), (250.0, 1250.0, 20)] {
+        for time in [20, 100] {
+            let mut heap = Simulator::new("", 256 * MIB, 64 * MIB);
+            let (mut cycles, mut degenerated) = (0, 0);
+            for round in 0..100 {
+                // Cycles are not all as long.
+                let length = ms(length + round % 3);
+                for load in [(between, 250 - time), (burst, time)] {
+                    let account = heap.run(steady(load.0, length, ms(load.1)));
+                    assert_eq!(account.missed, 0, "{load:?}");
+                    cycles += account.reasons.len();
+                    degenerated += account.degenerated;
+                    // Nor do cycles begin while most of the memory is free, once they are learnt.
+                    for (reason, free) in account.reasons.iter().filter(|_| round > 20) {
+                        assert!(*free < 100 * MIB, "{reason}");
+                    }
+                }
+            }
+            assert!(cycles > 30 && degenerated * 20 < cycles, "{degenerated} of {cycles}: {burst}, {time}");
+        }
+    }
+}
+
 #[test]
 fn a_slow_program_uses_its_memory_first() {
     let mut heap = Simulator::new("", 256 * MIB, 64 * MIB);

@@ -1,7 +1,7 @@
 //! A heap without memory: a mutator with a rate, cycles with a length, a clock that a test moves.
 //!
 //! A cycle frees what was garbage when it began. If nothing is free, the mutator stands still until
-//! the cycle ends, which is then a degenerated one.
+//! the cycle ends, which is then a degenerated one. If that frees nothing, a full collection follows.
 
 use super::*;
 
@@ -101,14 +101,15 @@ impl Simulator {
                     self.now = self.now.max(ends);
                     self.end(began, CycleKind::Degenerated);
                 }
-                None => {
-                    account.missed += 1;
-                    let began = self.now;
-                    self.garbage = (self.garbage.0 + self.garbage.1, 0);
-                    self.now += length;
-                    self.end(began, CycleKind::Full);
-                }
+                None => account.missed += 1,
             }
+        }
+        if self.free < REGION {
+            // All that is free was allocated while the cycle ran, or there was none.
+            let began = self.now;
+            self.garbage = (self.garbage.0 + self.garbage.1, 0);
+            self.now += length;
+            self.end(began, CycleKind::Full);
         }
         self.free -= REGION;
         self.garbage.1 += REGION;
