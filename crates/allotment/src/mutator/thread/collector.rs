@@ -125,6 +125,19 @@ pub trait Collector: Send + Sync {
         None
     }
 
+    /// Whether references of dead objects still lead to objects. The verifier asks, before and after
+    /// a collection and while no thread is attached. Dead are the objects that no root or pin
+    /// reaches over strong slots.
+    ///
+    /// True: each reference of a dead object leads to the first byte of an object. If the dead
+    /// object is old and the other one young, the slot lies in a dirty card. False: the slots of a
+    /// dead object may lead anywhere, and its cards mean nothing. Only its header and length are
+    /// valid, so that a walk knows its size. References of live objects lead to objects in both
+    /// cases.
+    fn keeps_dead_references(&self) -> bool {
+        true
+    }
+
     /// In a child of `fork()`: whether none of the collector's locks is held there. A thread that
     /// held one does not exist in the child, so the lock would never be released.
     fn is_at_rest(&self) -> bool {
