@@ -5,7 +5,7 @@
 //! check that nothing was lost.
 
 use crate::Heap;
-use crate::collector::verify::{Fault, HeapCensus, Level, verify};
+use crate::collector::verify::{Fault, HeapCensus, Level, Scope, verify};
 use crate::heap::StillAttached;
 use crate::mutator::ForkError;
 use crate::object::SlotVisitor;
@@ -31,8 +31,10 @@ crate::debug::debug_is_display!(VerifyError);
 
 impl Heap {
     /// Walks every region from bottom to top. It checks the equations of the free set and the
-    /// budget. `VerifyGCLevel` adds references, roots and unused memory. Must not run while another
-    /// thread calls [`uncommit`](Heap::uncommit): a region in transition is in no set.
+    /// budget. `VerifyGCLevel` adds references, roots and unused memory. Where the heap's collector
+    /// leaves stale references in dead objects, only live objects have their references checked.
+    /// Must not run while another thread calls [`uncommit`](Heap::uncommit): a region in transition
+    /// is in no set.
     ///
     /// # Errors
     /// [`VerifyError::Attached`] while a thread is attached, [`VerifyError::Forked`] in a child of
@@ -49,12 +51,15 @@ impl Heap {
         // SAFETY: no thread is attached.
         unsafe { shared.settle_early_headers() };
         shared.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
+        let scope = Scope::of(&*shared.collector);
         // SAFETY: no thread is attached, so none has a frame.
         let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.roots.visit(slots, &[]) };
         // SAFETY: as above.
         let mut pins = |pinned: &mut dyn FnMut(usize)| unsafe { shared.roots.visit_pinned(pinned, &[]) };
         // SAFETY: no thread is attached. Handles are readable, and so are the slots that providers
         // visit.
-        Ok(unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level) }?)
+        Ok(unsafe {
+            verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level, scope)
+        }?)
     }
 }

@@ -3,8 +3,16 @@
 //! A collector that loses a reference is found out long after, by a program that reads nonsense. So
 //! the heap can be checked before and after each collection (`VerifyBeforeGC`, `VerifyAfterGC`),
 //! and whenever its embedder wants ([`Heap::verify`](crate::Heap::verify)). Between two collections
-//! each reference leads to the first byte of an object. That holds in dead objects too: the
-//! referent of a dead object died no earlier than the object.
+//! each reference of a root or live object leads to the first byte of an object.
+//!
+//! What dead objects hold depends on the collector, which says it
+//! ([`keeps_dead_references`](crate::mutator::Collector::keeps_dead_references)). Some collectors
+//! cover each object that they find dead, or keep its referents. Then the references of dead
+//! objects lead to objects too, and are checked. Other collectors leave a dead object as it is, in
+//! a region that they do not evacuate, while its referents move or vanish. Then the verifier finds
+//! the live objects by itself (`reach.rs`), and checks their references alone. One scope for all
+//! heaps was refused: where dead objects can be checked, a lost reference is found even if its
+//! holder has died since, and a walk needs less memory than marking.
 //!
 //! | level | checks |
 //! |---|---|
@@ -12,12 +20,15 @@
 //! | 2 | and every strong reference in objects and roots, every pin, cards of old-to-young slots |
 //! | 3 | and the weak ones, and that no code wrote to memory in which no object is |
 //!
+//! The objects of levels 2 and 3 are those of the [`Scope`]. Level 1 is the same in both scopes.
+//!
 //! The verifier shares no table with any collector, so that it cannot share its errors. It reads
 //! cards only to check them.
 
 mod census;
 mod fault;
 mod freed;
+mod reach;
 mod starts;
 mod stopped;
 #[cfg(all(test, not(loom)))]
@@ -27,6 +38,7 @@ pub use census::HeapCensus;
 pub use fault::{BadReference, Fault, Holder, Problem, SlotPlace};
 pub(crate) use stopped::Checks;
 
+use crate::mutator::Collector;
 use crate::object::{
     Object, Shape, Shapes, SlotKind, SlotVisitor, WalkError, for_each_fixed_slot, reference, tail_slots, walk,
 };
@@ -56,6 +68,22 @@ impl Level {
     }
 }
 
+/// The objects whose references are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All that the walk meets.
+    AllObjects,
+    /// Those that roots and pins reach over strong slots.
+    LiveObjects,
+}
+
+impl Scope {
+    /// The widest scope in which the heaps of this collector are in order.
+    pub(crate) fn of(collector: &dyn Collector) -> Scope {
+        if collector.keeps_dead_references() { Scope::AllObjects } else { Scope::LiveObjects }
+    }
+}
+
 /// Calls its argument with the address of every pinned object; with some addresses more than once.
 pub(crate) type Pins<'p> = dyn FnMut(&mut dyn FnMut(usize)) + 'p;
 
@@ -74,15 +102,20 @@ pub(crate) unsafe fn verify<B: Backing>(
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
     pins: &mut Pins<'_>,
     level: Level,
+    scope: Scope,
 ) -> Result<HeapCensus, Fault> {
     free.verify().map_err(Fault::FreeSet)?;
     let verifier = Verifier { free, shapes, cards, level };
-    // SAFETY: the caller's predicates are those of all three.
+    // SAFETY: the caller's predicates are those of all these.
     unsafe {
         let (census, starts) = verifier.walk()?;
-        if level >= Level::References {
-            verifier.check_objects(&starts)?;
-            verifier.check_roots(&starts, roots, pins)?;
+        match scope {
+            _ if level < Level::References => {}
+            Scope::AllObjects => {
+                verifier.check_objects(&starts)?;
+                verifier.check_roots(&starts, roots, pins, &mut |_| Ok(()))?;
+            }
+            Scope::LiveObjects => verifier.check_live_objects(&starts, roots, pins)?,
         }
         if level >= Level::Everything {
             (0..free.table().len()).try_for_each(|index| freed::verify_room(free, index))?;
@@ -90,6 +123,9 @@ pub(crate) unsafe fn verify<B: Backing>(
         Ok(census)
     }
 }
+
+/// Takes the address of an object to which a strong reference or a pin leads.
+type Follow<'f> = dyn FnMut(usize) -> Result<(), Fault> + 'f;
 
 struct Verifier<'h, B> {
     free: &'h FreeSet<B>,
@@ -153,7 +189,7 @@ impl<B: Backing> Verifier<'_, B> {
             unsafe {
                 self.walk_region(index, |object| {
                     if let (Ok(()), Some((_, shape))) = (&outcome, object.shape) {
-                        outcome = self.check_object(starts, object.address, shape);
+                        outcome = self.check_object(starts, object.address, shape, &mut |_| Ok(()));
                     }
                 })?;
             }
@@ -162,9 +198,17 @@ impl<B: Backing> Verifier<'_, B> {
         Ok(())
     }
 
+    /// Gives `follow` the referents of strong slots.
+    ///
     /// # Safety
     /// - `address` is the header of an object of `shape`, and no thread writes to the object.
-    unsafe fn check_object(&self, starts: &Starts, address: usize, shape: &Shape) -> Result<(), Fault> {
+    unsafe fn check_object(
+        &self,
+        starts: &Starts,
+        address: usize,
+        shape: &Shape,
+        follow: &mut Follow<'_>,
+    ) -> Result<(), Fault> {
         let holder =
             |place, kind| Holder::Object { address, shape: shape.name().to_owned(), slot: place, kind };
         let place = |slot: usize| {
@@ -179,18 +223,22 @@ impl<B: Backing> Verifier<'_, B> {
         unsafe {
             for_each_fixed_slot(address, shape, |slot, kind| {
                 if outcome.is_ok() {
-                    outcome = self.check_slot(starts, slot, kind, || holder(place(slot.addr()), kind));
+                    outcome =
+                        self.check_slot(starts, slot, kind, || holder(place(slot.addr()), kind), follow);
                 }
             });
             outcome?;
             let Some(tail) = tail_slots(address, shape) else { return Ok(()) };
             (0..tail.length).try_for_each(|index| {
                 let slot = tail.start.wrapping_add(index);
-                self.check_slot(starts, slot, tail.kind, || holder(SlotPlace::Element(index), tail.kind))
+                let holder = || holder(SlotPlace::Element(index), tail.kind);
+                self.check_slot(starts, slot, tail.kind, holder, follow)
             })
         }
     }
 
+    /// Gives `follow` what strong roots and pins lead to.
+    ///
     /// # Safety
     /// As for [`verify`].
     unsafe fn check_roots(
@@ -198,20 +246,23 @@ impl<B: Backing> Verifier<'_, B> {
         starts: &Starts,
         roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
         pins: &mut Pins<'_>,
+        follow: &mut Follow<'_>,
     ) -> Result<(), Fault> {
         let mut outcome = Ok(());
         roots(&mut SlotVisitor::new(&mut |slot, kind| {
             if outcome.is_ok() {
                 let holder = || Holder::Root { slot: slot.addr(), kind };
                 // SAFETY: the caller says that roots are readable.
-                outcome = unsafe { self.check_slot(starts, slot, kind, holder) };
+                outcome = unsafe { self.check_slot(starts, slot, kind, holder, follow) };
             }
         }));
         outcome?;
         let mut outcome = Ok(());
         pins(&mut |address| {
             if outcome.is_ok() {
-                outcome = self.check_address(starts, address as u64, address, || Holder::Pin);
+                let problem = starts.problem_with(self.free, address);
+                outcome =
+                    report(problem, address as u64, address, || Holder::Pin).and_then(|()| follow(address));
             }
         });
         outcome
@@ -225,6 +276,7 @@ impl<B: Backing> Verifier<'_, B> {
         slot: *const u64,
         kind: SlotKind,
         holder: impl FnOnce() -> Holder,
+        follow: &mut Follow<'_>,
     ) -> Result<(), Fault> {
         if !self.level.includes(kind) {
             return Ok(());
@@ -234,7 +286,8 @@ impl<B: Backing> Verifier<'_, B> {
         let Some(target) = reference(bits) else { return Ok(()) };
         let problem =
             starts.problem_with(self.free, target).or_else(|| self.problem_with_card(slot.addr(), target));
-        report(problem, bits, target, holder)
+        report(problem, bits, target, holder)?;
+        if kind == SlotKind::Strong { follow(target) } else { Ok(()) }
     }
 
     /// The fault of a slot of an old object that refers to a young one, but whose card is clean.
@@ -255,16 +308,6 @@ impl<B: Backing> Verifier<'_, B> {
             State::HumongousContinuation => table.get(index - table.get(index).run()).is_tenured(),
             _ => false,
         }
-    }
-
-    fn check_address(
-        &self,
-        starts: &Starts,
-        bits: u64,
-        target: usize,
-        holder: impl FnOnce() -> Holder,
-    ) -> Result<(), Fault> {
-        report(starts.problem_with(self.free, target), bits, target, holder)
     }
 }
 

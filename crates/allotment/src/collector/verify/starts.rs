@@ -62,11 +62,7 @@ impl Starts {
         if !address.is_multiple_of(WORD) {
             return Some(Problem::Misaligned);
         }
-        let region = table.index_of(address);
-        let start = match table.get(region).state() {
-            State::HumongousContinuation => region - table.get(region).run(),
-            _ => region,
-        };
+        let (region, start) = (table.index_of(address), first_region(free, address));
         let Some(objects) = &self.regions[start] else {
             return Some(Problem::UnusedRegion { region, state: table.get(region).state() });
         };
@@ -78,6 +74,29 @@ impl Starts {
         let below = objects.at_or_below(offset);
         (below != Some(offset))
             .then(|| Problem::NoObject { region, below: below.map(|below| table.bottom(start) + below) })
+    }
+
+    /// The region of the object that begins at `address`, and the object's number, which no other
+    /// object of the region has. There must be an object: see [`problem_with`](Self::problem_with).
+    pub(super) fn number_of<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> (usize, usize) {
+        let start = first_region(free, address);
+        let objects = self.regions[start].as_ref().expect("an object begins in this region");
+        (start, objects.number_of(address - free.table().bottom(start)))
+    }
+
+    /// By region, what each number of an object there is below.
+    pub(super) fn numbers(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.regions.iter().map(|objects| objects.as_ref().map_or(0, Objects::numbers))
+    }
+}
+
+/// The region of an address; for a run, its first one.
+fn first_region<B: Backing>(free: &FreeSet<B>, address: usize) -> usize {
+    let table = free.table();
+    let region = table.index_of(address);
+    match table.get(region).state() {
+        State::HumongousContinuation => region - table.get(region).run(),
+        _ => region,
     }
 }
 
@@ -97,8 +116,25 @@ impl Objects {
             Objects::List(list) => list[..list.partition_point(|start| *start <= offset)].last().copied(),
         }
     }
+
+    /// The number of the object that begins at `offset`.
+    fn number_of(&self, offset: usize) -> usize {
+        match self {
+            Objects::Bits(_) => offset / WORD,
+            Objects::List(list) => list.partition_point(|start| *start < offset),
+        }
+    }
+
+    /// What each number is below.
+    fn numbers(&self) -> usize {
+        match self {
+            Objects::Bits(bits) => bits.len() * 64,
+            Objects::List(list) => list.len(),
+        }
+    }
 }
 
-fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<(), Fault> {
+/// Makes room in `list` for `count` more entries.
+pub(super) fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<(), Fault> {
     list.try_reserve_exact(count).map_err(|_| Fault::NoMemory { bytes: count * size_of::<T>() })
 }

@@ -1,6 +1,6 @@
 //! The check of a stopped world, before and after a collection.
 
-use super::{Fault, HeapCensus, Level, verify};
+use super::{Fault, HeapCensus, Level, Scope, verify};
 use crate::mutator::World;
 use crate::object::SlotVisitor;
 use crate::platform::abort_because;
@@ -40,12 +40,13 @@ fn check(world: &World<'_>, level: Level, when: &str) {
     }
 }
 
-fn verify_world(world: &World<'_>, level: Level) -> Result<HeapCensus, Fault> {
+pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<HeapCensus, Fault> {
     let shared = world.shared();
+    let scope = Scope::of(&*shared.collector);
     let (mut roots, mut pins) = (
         |slots: &mut SlotVisitor<'_>| world.visit_roots(slots),
         |pinned: &mut dyn FnMut(usize)| world.visit_pinned(pinned),
     );
     // SAFETY: a `World` is the proof that no mutator runs and that every buffer was given up.
-    unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level) }
+    unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level, scope) }
 }

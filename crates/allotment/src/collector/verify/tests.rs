@@ -1,5 +1,7 @@
 //! Every kind of damage is found, and said where.
 
+mod scope;
+
 use super::*;
 use crate::Heap;
 use crate::mutator::{Mutator, RootProvider, RootVisitor};
@@ -26,7 +28,11 @@ unsafe fn trace_second(object: NonNull<u8>, slots: &mut SlotVisitor<'_>) {
 }
 
 fn world(options: &str) -> World {
-    let builder = Heap::builder().test_geometry(REGION, 16).use_transparent_huge_pages(false);
+    world_of(16, options)
+}
+
+fn world_of(regions: usize, options: &str) -> World {
+    let builder = Heap::builder().test_geometry(REGION, regions).use_transparent_huge_pages(false);
     let heap = builder.options(options).expect(options).build().expect(options);
     let register = |shape| heap.register(shape).expect("a shape");
     let (strong, weak) = (SlotKind::Strong, SlotKind::Weak);

@@ -1,0 +1,111 @@
+//! The objects that roots and pins reach, and the check of their references.
+//!
+//! A concurrent collector updates the references of objects that it has marked. An object that it
+//! has not marked, in a region that it does not evacuate, keeps the addresses of referents that
+//! moved or died. So there the references of live objects alone can be checked, and the verifier
+//! marks to find these objects. It has bits of its own: a collector's marks are part of what it
+//! checks.
+//!
+//! An object goes to the work list once, when it is reached first. So the list never holds more
+//! than a word for each object, however often a long array names it. Two other ways were refused.
+//! Recursion needs a frame for each node of a list, and a list may be as long as the heap. Reversed
+//! pointers need no memory, but they write to the heap that is checked.
+
+use super::starts::{Starts, reserve};
+use super::{Fault, Pins, Verifier};
+use crate::object::{Header, Kind, Shape, SlotVisitor};
+use crate::region::{Backing, FreeSet};
+
+/// The entries for which the work list gets memory first.
+const FIRST_ENTRIES: usize = 1024;
+
+/// The objects that were reached so far.
+pub(super) struct Reached {
+    /// By region: a bit for each number that [`Starts`] gives to an object there.
+    marks: Vec<Vec<u64>>,
+    /// Those whose slots nobody has looked at.
+    work: Vec<usize>,
+}
+
+impl Reached {
+    /// None of the objects of `starts`, which gets no more of them from now on.
+    pub(super) fn new(starts: &Starts) -> Result<Reached, Fault> {
+        let mut marks = Vec::new();
+        reserve(&mut marks, starts.numbers().len())?;
+        for numbers in starts.numbers() {
+            let (mut bits, words) = (Vec::new(), numbers.div_ceil(64));
+            reserve(&mut bits, words)?;
+            bits.resize(words, 0);
+            marks.push(bits);
+        }
+        Ok(Reached { marks, work: Vec::new() })
+    }
+
+    /// A reference leads to the object at `address`.
+    pub(super) fn reach<B: Backing>(
+        &mut self,
+        starts: &Starts,
+        free: &FreeSet<B>,
+        address: usize,
+    ) -> Result<(), Fault> {
+        let (region, number) = starts.number_of(free, address);
+        let (word, bit) = (&mut self.marks[region][number / 64], 1 << (number % 64));
+        if *word & bit != 0 {
+            return Ok(());
+        }
+        *word |= bit;
+        if self.work.len() == self.work.capacity() {
+            let entries = self.work.len().max(FIRST_ENTRIES);
+            reserve(&mut self.work, entries)?;
+        }
+        self.work.push(address);
+        Ok(())
+    }
+
+    /// An object whose slots nobody has looked at; each object once.
+    pub(super) fn next(&mut self) -> Option<usize> {
+        self.work.pop()
+    }
+}
+
+impl<B: Backing> Verifier<'_, B> {
+    /// Checks roots, pins, and the slots of each object that these reach over strong slots.
+    ///
+    /// # Safety
+    /// As for [`verify`](super::verify).
+    pub(super) unsafe fn check_live_objects(
+        &self,
+        starts: &Starts,
+        roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
+        pins: &mut Pins<'_>,
+    ) -> Result<(), Fault> {
+        let mut reached = Reached::new(starts)?;
+        // SAFETY: the caller's predicate.
+        unsafe {
+            self.check_roots(starts, roots, pins, &mut |target| reached.reach(starts, self.free, target))?;
+        }
+        while let Some(address) = reached.next() {
+            // SAFETY: only addresses at which the walk met an object are reached, and no thread
+            // writes to objects.
+            unsafe {
+                let shape = self.shape_of(address);
+                self.check_object(starts, address, shape, &mut |target| {
+                    reached.reach(starts, self.free, target)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// - The walk met an object at `address`.
+    unsafe fn shape_of(&self, address: usize) -> &Shape {
+        // SAFETY: the caller says that an object begins there.
+        let header = Header::from_bits(unsafe { (address as *const u64).read() });
+        let shape = match header.kind() {
+            Kind::Object(id) => self.shapes.get(id),
+            _ => None,
+        };
+        shape.expect("the walk met an object of a known shape here")
+    }
+}
