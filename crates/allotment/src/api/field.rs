@@ -48,6 +48,45 @@ impl<W: Word> Field<W> {
         unsafe { mutator.store(self.bits.as_ptr(), value.encode()) }
     }
 
+    /// Writes `new` if the slot holds `expected`, in one step. Two pointers are the same if they point
+    /// to one object.
+    ///
+    /// ```
+    /// use allotment::{Field, Heap, Object, OutOfMemory, Unboxed, alloc};
+    ///
+    /// #[derive(Object)]
+    /// struct Counter {
+    ///     value: Field<Unboxed<u32>>,
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| {
+    ///     let counter = alloc!(mu, NewCounter { value: Unboxed(1) })?;
+    ///     assert_eq!(counter.value.compare_exchange(mu, Unboxed(1), Unboxed(2)), Ok(()));
+    ///     assert_eq!(counter.value.compare_exchange(mu, Unboxed(1), Unboxed(3)), Err(Unboxed(2)));
+    ///     Ok::<(), OutOfMemory>(())
+    /// })??;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The value that the slot holds, if it is another.
+    #[inline(always)]
+    pub fn compare_exchange<'g>(
+        &self,
+        mutator: &'g Mutator<'_>,
+        expected: W::Of<'_>,
+        new: W::Of<'_>,
+    ) -> Result<(), W::Of<'g>> {
+        // SAFETY: as in `store`, for both values.
+        let outcome =
+            unsafe { mutator.compare_exchange(self.bits.as_ptr(), expected.encode(), new.encode()) };
+        // SAFETY: as in `load`.
+        outcome.map(drop).map_err(|bits| unsafe { W::decode(bits) })
+    }
+
     /// # Safety
     /// - The result goes straight into a new object.
     #[inline(always)]
@@ -92,7 +131,18 @@ impl<T: Object> WeakField<T> {
     /// Reads the slot.
     #[inline(always)]
     pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> Option<Gc<'g, T>> {
-        self.0.load(mutator)
+        // SAFETY: a weak slot of a live object, as in `Field::load`.
+        let bits = unsafe { mutator.load_weak(self.0.bits.as_ptr()) };
+        // SAFETY: bits of that kind of word, whose referent lives until the next safepoint.
+        unsafe { <Option<T> as Word>::decode(bits) }
+    }
+
+    /// Whether the slot refers to a live object, as far as the collector knows. Unlike
+    /// [`load`](Self::load) this keeps nothing alive.
+    #[inline(always)]
+    pub fn is_live(&self, mutator: &Mutator<'_>) -> bool {
+        // SAFETY: as in `load`.
+        unsafe { mutator.is_weak_live(self.0.bits.as_ptr()) }
     }
 
     /// Writes the slot.

@@ -160,7 +160,10 @@ impl History {
             record.number = collections.count;
             collections.count += 1;
             collections.overhead_limits += u64::from(record.exceeds_limit());
-            collections.pauses.record(record.pause);
+            match record.cycle() {
+                Some(cycle) => cycle.pauses.iter().for_each(|pause| collections.pauses.record(pause.time)),
+                None => collections.pauses.record(record.pause),
+            }
             collections.times_to_safepoint.record(record.time_to_safepoint);
             if collections.recent.len() == KEPT {
                 collections.recent.pop_front();

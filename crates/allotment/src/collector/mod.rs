@@ -1,5 +1,6 @@
 //! The collectors: one file each, plus the parts that they share.
 
+mod concurrent;
 mod control;
 mod epsilon;
 pub(crate) mod evacuate;
@@ -11,7 +12,6 @@ mod overhead;
 mod parallel;
 mod record;
 mod settings;
-#[allow(dead_code)]
 pub mod shenandoah;
 pub mod sizing;
 #[cfg(all(test, not(loom)))]
@@ -28,7 +28,8 @@ pub(crate) use mark_compact::MarkCompact;
 pub(crate) use overhead::Overhead;
 pub(crate) use parallel::{Parallel, Parts as ParallelParts};
 pub use record::{
-    CollectionKind, CollectionRecord, Details, EnlargedEden, FullRecord, IdleLook, LastPart, Phase,
-    SizingRecord, WantedWorkers, YoungRecord,
+    CollectionKind, CollectionRecord, CycleRecord, Details, EnlargedEden, FullRecord, IdleLook, LastPart,
+    Phase, SizingRecord, WantedWorkers, YoungRecord,
 };
 pub(crate) use settings::Settings;
+pub(crate) use shenandoah::{Parts as ShenandoahParts, Shenandoah};

@@ -74,7 +74,7 @@ impl Overhead {
         let need = match cause {
             Cause::AllocationFailure if inner.counted => Need::AllocationStill,
             Cause::AllocationFailure => Need::Allocation,
-            Cause::Requested | Cause::Idle => Need::None,
+            Cause::Requested | Cause::Idle | Cause::Trigger => Need::None,
             Cause::Zeal => Need::Test,
         };
         inner.counted |= need == Need::Allocation && scope == Scope::Full;

@@ -1,5 +1,6 @@
 //! The record of one collection, as data and as the line known from HotSpot's `-Xlog:gc`.
 
+mod cycle;
 mod details;
 mod full;
 mod sizing;
@@ -8,6 +9,7 @@ mod tests;
 mod workers;
 mod young;
 
+pub use cycle::CycleRecord;
 pub use full::FullRecord;
 pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingRecord};
 pub(super) use workers::Shortage;
@@ -27,6 +29,10 @@ pub enum CollectionKind {
     Young,
     /// The whole heap, while every thread was stopped.
     Full,
+    /// The whole heap, while threads ran except in short pauses.
+    Concurrent,
+    /// The same, finished while every thread was stopped.
+    Degenerated,
 }
 
 impl fmt::Display for CollectionKind {
@@ -34,6 +40,8 @@ impl fmt::Display for CollectionKind {
         f.pad(match self {
             CollectionKind::Young => "Pause Young",
             CollectionKind::Full => "Pause Full",
+            CollectionKind::Concurrent => "Concurrent",
+            CollectionKind::Degenerated => "Pause Degenerated",
         })
     }
 }
@@ -55,6 +63,8 @@ pub enum Details {
     Young(YoungRecord),
     /// Of a full collection.
     Full(FullRecord),
+    /// Of a concurrent cycle.
+    Cycle(CycleRecord),
 }
 
 /// One collection.
@@ -70,11 +80,11 @@ pub struct CollectionRecord {
     pub cause: Cause,
     /// When the pause began, since the heap was made.
     pub start: Duration,
-    /// How long all threads stood still.
+    /// How long all threads stood still; of a concurrent cycle, in all of its pauses together.
     pub pause: Duration,
     /// Time from the request to stop until the last thread had stopped.
     pub time_to_safepoint: Duration,
-    /// The parts of the pause, in order.
+    /// The parts of the pause, in order; of a concurrent cycle, its pauses and what ran between them.
     pub phases: Vec<Phase>,
     /// Number of threads that worked on it.
     pub workers: usize,
@@ -114,6 +124,8 @@ impl CollectionRecord {
         match self.details {
             Details::Young(_) => CollectionKind::Young,
             Details::Full(_) => CollectionKind::Full,
+            Details::Cycle(CycleRecord { degenerated: Some(_), .. }) => CollectionKind::Degenerated,
+            Details::Cycle(_) => CollectionKind::Concurrent,
         }
     }
 
@@ -121,7 +133,7 @@ impl CollectionRecord {
     pub fn young(&self) -> Option<&YoungRecord> {
         match &self.details {
             Details::Young(young) => Some(young),
-            Details::Full(_) => None,
+            _ => None,
         }
     }
 
@@ -129,7 +141,15 @@ impl CollectionRecord {
     pub fn full(&self) -> Option<&FullRecord> {
         match &self.details {
             Details::Full(full) => Some(full),
-            Details::Young(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What a concurrent cycle has to tell; `None`: it was another collection.
+    pub fn cycle(&self) -> Option<&CycleRecord> {
+        match &self.details {
+            Details::Cycle(cycle) => Some(cycle),
+            _ => None,
         }
     }
 

@@ -6,16 +6,19 @@
 use super::choose::Chosen;
 use super::hooks::Hooks;
 use super::{BuildError, Heap};
+use crate::collector::shenandoah::choose::ChooseSettings;
+use crate::collector::shenandoah::trigger::TriggerSettings;
 use crate::collector::verify::{Checks, Level};
 use crate::collector::work::Gang;
 use crate::collector::{
-    Epsilon, History, MarkCompact, Overhead, Pages, Parallel, ParallelParts, Print, Settings, sizing,
+    Epsilon, History, MarkCompact, Overhead, Pages, Parallel, ParallelParts, Print, Settings, Shenandoah,
+    ShenandoahParts, sizing,
 };
 use crate::mutator::{
     Collector, Committer, HERE, Late, Registry, Roots, SatbQueue, Shared, ZealSchedule, hot_bytes,
 };
 use crate::object::{EarlyTypes, Shapes};
-use crate::options::{CollectorKind, Options, RefillStrategy};
+use crate::options::{CollectorKind, Options, RefillStrategy, ShenandoahMode};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, MemoryError, ProcessMark, Processor, Reservation, huge_page_size};
 use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTable};
@@ -57,7 +60,7 @@ pub(super) fn assemble(
     let mut between = geometry.heap_bytes();
     let collector: Box<dyn Collector> = match options.collector {
         CollectorKind::Epsilon => Box::new(Epsilon(history.clone())),
-        CollectorKind::MarkCompact | CollectorKind::Shenandoah => {
+        CollectorKind::MarkCompact => {
             let (initial, ratio) = (options.initial_heap_size, options.min_heap_free_ratio);
             let capacity = sizing::Capacity::new(initial, geometry.region_bytes(), ratio);
             free.set_capacity(capacity.after(0));
@@ -81,6 +84,24 @@ pub(super) fn assemble(
             free.set_capacity(first.capacity);
             between = first.eden_regions << geometry.region_shift;
             Box::new(Arc::new(parallel))
+        }
+        CollectorKind::Shenandoah => {
+            let workers = Gang::new("allotment-concurrent", options.conc_gc_threads.max(1)).on_cpus(&cpus);
+            let (shenandoah, capacity) = Shenandoah::new(ShenandoahParts {
+                base,
+                geometry,
+                gang,
+                workers,
+                history: history.clone(),
+                settings,
+                overhead,
+                homes: free.homes(),
+                passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
+                trigger: TriggerSettings::from(options),
+                choice: ChooseSettings::from(options),
+            })?;
+            free.set_capacity(capacity);
+            Box::new(shenandoah)
         }
     };
     let shared = Shared {

@@ -24,8 +24,8 @@ pub use error::BuildError;
 
 use crate::collector::{Collections, History};
 use crate::mutator::{
-    AttachError, Attachments, ForkError, Mutator, ProviderId, RootProvider, SafepointStatistics, Shared,
-    StopError, World, attach,
+    AttachError, Attachments, ForkError, Halted, Mutator, ProviderId, RootProvider, SafepointStatistics,
+    Shared, StopError, World, attach,
 };
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
@@ -127,6 +127,8 @@ impl Heap {
         let shared = &self.shared;
         shared.after_fork()?;
         let capacity = self.geometry().heap_bytes();
+        // Before the registry is locked: a worker may need it to finish its piece.
+        let _halted = Halted::begin(shared);
         shared
             .registry
             .end_cycle(

@@ -270,7 +270,7 @@ fn free_memory_goes_back_after_the_delay_on_the_heaps_clock() {
         let collect = || {
             match kind {
                 Full => assert_eq!(heap.attach(|mutator| mutator.collect()), Ok(true)),
-                Young => allocate(1),
+                _ => allocate(1),
             }
             let last = heap.collections().recent.pop_back().unwrap();
             (last.kind(), last.uncommitted)

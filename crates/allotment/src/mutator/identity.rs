@@ -5,21 +5,10 @@
 //! threads share no cache line, and the hash reveals nothing of the address.
 
 use super::Mutator;
-use crate::object::{Header, settled};
+use crate::object::{Header, settle};
 use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Gives an object its real header if its type had no id at allocation. Returns the header that the
-/// object has then.
-#[cold]
-fn settle(word: &AtomicU64, early: Header) -> u64 {
-    let header = settled(early).expect("an early header is that of an object of a type that is loaded");
-    match word.compare_exchange(early.bits(), header.bits(), Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => header.bits(),
-        Err(now) => now,
-    }
-}
 
 impl Mutator<'_> {
     /// The object's identity hash: the same for the object's whole life.
@@ -33,7 +22,7 @@ impl Mutator<'_> {
         loop {
             let header = Header::from_bits(bits);
             if header.is_early() {
-                bits = settle(word, header);
+                bits = settle(word, header).bits();
                 continue;
             }
             if let Some(hash) = header.identity_hash() {

@@ -35,7 +35,7 @@ pub(crate) use roots::Roots;
 pub use roots::{GeneratedFrame, ProviderId, RootLink, RootProvider, RootVisitor, RootWord};
 pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
-pub(crate) use stop::Pause;
+pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{AttachError, Attachments, BufferSizes, Cause, Collector, ForkError, Hot, Mutator, Outcome};
 pub(crate) use thread::{Committer, Concurrent, HERE, HeapLimitHook, Registry, SatbQueue, Shared, attach};

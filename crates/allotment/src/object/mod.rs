@@ -29,7 +29,7 @@ pub use shapes::{ShapeRef, Shapes};
 #[doc(hidden)]
 pub use types::COPY;
 pub use types::TypeShape;
-pub(crate) use types::{EarlyTypes, settled};
+pub(crate) use types::{EarlyTypes, settle};
 pub use visitor::{SlotKind, SlotVisitor, TraceFn};
 pub use walk::{Object, WalkError, size_of_object, walk};
 

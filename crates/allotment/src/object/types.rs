@@ -234,10 +234,21 @@ fn register_loaded() -> usize {
 
 /// The real header for an object's early header; `None` if the early header belongs to no type.
 #[cold]
-pub(crate) fn settled(early: Header) -> Option<Header> {
+fn settled(early: Header) -> Option<Header> {
     register_loaded();
     let mut types = (0..registered()).filter_map(type_at);
     types.find(|shape| shape.early_header() == early).map(TypeShape::header)
+}
+
+/// Gives an object its real header if its type had no id at allocation. `word` is the object's header
+/// and was `early`. Returns the header that the object has then.
+#[cold]
+pub(crate) fn settle(word: &AtomicU64, early: Header) -> Header {
+    let header = settled(early).expect("an early header is that of an object of a type that is loaded");
+    match word.compare_exchange(early.bits(), header.bits(), Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => header,
+        Err(now) => Header::from_bits(now),
+    }
 }
 
 /// Whether objects of a heap may have early headers: types got ids after the last check.

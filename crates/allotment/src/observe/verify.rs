@@ -7,7 +7,7 @@
 use crate::Heap;
 use crate::collector::verify::{Fault, HeapCensus, Level, Scope, verify};
 use crate::heap::StillAttached;
-use crate::mutator::ForkError;
+use crate::mutator::{ForkError, Halted, World};
 use crate::object::SlotVisitor;
 
 /// The reason why a heap failed the check.
@@ -42,14 +42,15 @@ impl Heap {
     pub fn verify(&self) -> Result<HeapCensus, VerifyError> {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
+        let _halted = Halted::begin(&self.shared);
         let outcome = self.shared.registry.while_detached(|| self.verify_detached(level));
         outcome.map_err(|threads| StillAttached { threads })?
     }
 
     fn verify_detached(&self, level: Level) -> Result<HeapCensus, VerifyError> {
         let shared = &self.shared;
-        // SAFETY: no thread is attached.
-        unsafe { shared.settle_early_headers() };
+        // A world gives objects their real headers, and ends a cycle that is under way.
+        World::without_threads(shared);
         shared.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
         let scope = Scope::of(&*shared.collector);
         // SAFETY: no thread is attached, so none has a frame.

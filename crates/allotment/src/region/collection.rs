@@ -1,6 +1,6 @@
-//! Changes of the free set by a stop-the-world collection.
+//! Changes of the free set by a collection.
 //!
-//! A collection runs while no mutator is between two safepoints, so it may forget hints and lower
+//! A stopped collection runs while no mutator is between two safepoints, so it may forget hints and lower
 //! tops. The sets stay consistent all the same. A free region is taken from its set before it is
 //! written, because returning memory to the system does not stop with the world.
 
@@ -18,6 +18,28 @@ impl<B: Backing> FreeSet<B> {
             slot.spares.clear();
         }
         self.partial.clear();
+    }
+
+    /// Forgets the spare tails. In a stop.
+    pub(crate) fn forget_spares(&self) {
+        self.slots.iter().for_each(|slot| slot.spares.clear());
+    }
+
+    /// Takes shared regions out of use: no thread will allocate in them. In a stop, even a light one:
+    /// no thread is looking at a region, and no buffer ends at the top of one of these.
+    pub(crate) fn withdraw(&self, regions: &[usize]) {
+        for &index in regions {
+            self.table.get(index).set_state(State::CollectionSet);
+            self.partial.take(index);
+        }
+        let is_in_set = |index: usize| self.table.get(index).state() == State::CollectionSet;
+        for slot in &self.slots {
+            let current = slot.region.load(Ordering::Relaxed);
+            if current.checked_sub(1).is_some_and(|index| is_in_set(index as usize)) {
+                slot.region.store(0, Ordering::Relaxed);
+            }
+        }
+        self.forget_spares();
     }
 
     /// Takes that region, if it is free. The caller then owns it, in state Exclusive.

@@ -63,6 +63,7 @@ impl<B: Backing> FreeSet<B> {
                 | State::Exclusive
                 | State::Survivor
                 | State::Old
+                | State::CollectionSet
                 | State::HumongousStart
                 | State::HumongousContinuation => self.retire_region(index, region.home()),
             }

@@ -72,6 +72,8 @@ pub(crate) struct FreeSet<B> {
     pub(super) humongous: Mutex<()>,
     /// Regions that the system ever refused to commit. Written on failure only.
     pub(super) commit_failures: AtomicUsize,
+    /// Regions that were ever taken to be allocated in. Relaxed: a count.
+    pub(super) taken: AtomicUsize,
     /// Number of regions that may be in use. Collectors write it, and the constructor. Relaxed: a
     /// hint.
     pub(super) capacity: AtomicUsize,
@@ -96,6 +98,7 @@ impl<B: Backing> FreeSet<B> {
             slots: (0..homes.max(1)).map(|_| CachePadded::default()).collect(),
             humongous: Mutex::new(()),
             commit_failures: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
             capacity: AtomicUsize::new(regions),
             disposal: Disposal::default(),
             quarantine: Quarantine::default(),
@@ -232,7 +235,13 @@ impl<B: Backing> FreeSet<B> {
         let region = self.table.get(index);
         region.set_home(home);
         region.set_state(State::Exclusive);
+        self.taken.fetch_add(1, Ordering::Relaxed);
         Some(index)
+    }
+
+    /// Bytes of the regions that were ever taken to be allocated in.
+    pub(crate) fn taken_bytes(&self) -> u64 {
+        (self.taken.load(Ordering::Relaxed) as u64) << self.table.geometry().region_shift
     }
 
     /// The lowest region that continues the core's regions, or begins a run that no core has begun.

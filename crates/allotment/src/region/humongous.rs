@@ -9,6 +9,7 @@ use super::backing::Backing;
 use super::carve::Carve;
 use super::free_set::FreeSet;
 use super::table::State;
+use crate::sync::Ordering;
 
 const POISONED: &str = "a thread panicked inside the free set";
 
@@ -68,6 +69,7 @@ impl<B: Backing> FreeSet<B> {
     }
 
     fn install(&self, start: usize, regions: usize, bytes: usize, home: usize) -> Carve {
+        self.taken.fetch_add(regions, Ordering::Relaxed);
         let (bottom, end) = (self.table.bottom(start), self.table.bottom(start) + bytes);
         let mut dirty = bottom;
         for index in start..start + regions {

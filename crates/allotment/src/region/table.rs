@@ -29,6 +29,8 @@ pub enum State {
     Survivor = 7,
     /// Old objects, which a collection put here.
     Old = 8,
+    /// Objects that are moved out while threads run. No thread allocates here.
+    CollectionSet = 9,
 }
 
 impl State {
@@ -36,7 +38,12 @@ impl State {
     pub(crate) fn begins_objects(self) -> bool {
         match self {
             State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => false,
-            State::Shared | State::Exclusive | State::Survivor | State::Old | State::HumongousStart => true,
+            State::Shared
+            | State::Exclusive
+            | State::Survivor
+            | State::Old
+            | State::CollectionSet
+            | State::HumongousStart => true,
         }
     }
 
@@ -51,6 +58,7 @@ impl State {
             6 => State::Quarantined,
             7 => State::Survivor,
             8 => State::Old,
+            9 => State::CollectionSet,
             _ => unreachable!("only `set_state` writes states"),
         }
     }
@@ -195,11 +203,30 @@ impl Region {
     }
 }
 
+/// The addresses in a region that divide what a concurrent collection knows from what came later.
+/// Beside the regions, because code that marks asks for each reference.
+///
+/// ```text
+/// bottom <= top at mark start <= update watermark <= top      while a collection is under way
+/// ```
+///
+/// Both are the region's top at a stop, exactly, or the bottom of a region that was empty then. Set
+/// by the stopper, and by the thread that empties the region. Relaxed: ordered by the stop, or by
+/// the way in which the region is obtained.
+struct Borders {
+    /// What lies below was there when marking began: it is live if it is marked. What lies above is
+    /// live.
+    mark_start: AtomicUsize,
+    /// What lies below was there when evacuation began: it may refer to objects that move.
+    watermark: AtomicUsize,
+}
+
 /// All regions of a heap, and their addresses.
 pub(crate) struct RegionTable {
     base: usize,
     geometry: Geometry,
     regions: Box<[Region]>,
+    borders: Box<[Borders]>,
 }
 
 impl RegionTable {
@@ -222,7 +249,11 @@ impl RegionTable {
                 }
             })
             .collect();
-        RegionTable { base, geometry, regions }
+        let border = |index: usize| AtomicUsize::new(base + (index << geometry.region_shift));
+        let borders = (0..geometry.regions)
+            .map(|index| Borders { mark_start: border(index), watermark: border(index) })
+            .collect();
+        RegionTable { base, geometry, regions, borders }
     }
 
     pub(crate) fn geometry(&self) -> Geometry {
@@ -263,6 +294,27 @@ impl RegionTable {
         (address - self.base) >> self.geometry.region_shift
     }
 
+    /// The region's top when marking began, or its bottom if it was empty then.
+    #[inline(always)]
+    pub(crate) fn mark_start(&self, index: usize) -> usize {
+        self.borders[index].mark_start.load(Ordering::Relaxed)
+    }
+
+    /// The region's top when evacuation began, or its bottom if it was empty then.
+    pub(crate) fn watermark(&self, index: usize) -> usize {
+        self.borders[index].watermark.load(Ordering::Relaxed)
+    }
+
+    /// Marking begins: what lies in the region was there before. In a stop.
+    pub(crate) fn set_mark_start(&self, index: usize) {
+        self.borders[index].mark_start.store(self.get(index).top(), Ordering::Relaxed);
+    }
+
+    /// Evacuation begins: what lies in the region was there before. In a stop.
+    pub(crate) fn set_watermark(&self, index: usize) {
+        self.borders[index].watermark.store(self.get(index).top(), Ordering::Relaxed);
+    }
+
     /// Forgets the contents of a region that the caller owns. Its memory stays unchanged.
     pub(crate) fn empty(&self, index: usize) {
         let region = self.get(index);
@@ -273,5 +325,7 @@ impl RegionTable {
         region.set_top(self.bottom(index));
         region.set_run(0);
         region.set_tenured(false);
+        self.borders[index].mark_start.store(self.bottom(index), Ordering::Relaxed);
+        self.borders[index].watermark.store(self.bottom(index), Ordering::Relaxed);
     }
 }

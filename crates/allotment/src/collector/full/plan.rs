@@ -251,7 +251,11 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
             let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top, gets_run: false };
             let stays = self.plan.stays[index].load(Ordering::Relaxed);
             match free.table().get(index).state() {
-                State::Free | State::Uncommitted | State::Quarantined | State::Exclusive => {}
+                State::Free
+                | State::Uncommitted
+                | State::Quarantined
+                | State::CollectionSet
+                | State::Exclusive => {}
                 // SAFETY: the caller's predicate.
                 State::HumongousStart if unsafe { self.keep_run(index) } => {
                     if self.may_move(index, first_pin) {

@@ -143,6 +143,19 @@ impl LiveMap {
         Ok(())
     }
 
+    /// Takes the memory of the whole map, for good. Nothing is marked as live.
+    pub(in crate::collector) fn open_for_good(&mut self) -> Result<(), MemoryError> {
+        self.memory.commit(0, self.memory.bytes())
+    }
+
+    /// Marks nothing as live in `[start, end)`, whole blocks, which no other worker looks at.
+    pub(in crate::collector) fn clear(&self, start: usize, end: usize) {
+        let (first, last) = ((start - self.base) / BLOCK_BYTES, (end - self.base) / BLOCK_BYTES);
+        debug_assert!(last <= self.blocks);
+        // SAFETY: the memory holds the blocks of every region and is committed.
+        unsafe { self.memory.base().cast::<Block>().add(first).write_bytes(0, last - first) };
+    }
+
     /// Whether the part of the map for this many bytes of heap is more than caches are supposed to
     /// hold.
     pub(in crate::collector) fn is_far(heap_bytes: usize) -> bool {

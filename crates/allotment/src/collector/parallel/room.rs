@@ -39,7 +39,7 @@ impl Inner {
             Cause::Requested => true,
             Cause::Zeal => self.collections % ZEAL_FULL == ZEAL_FULL - 1,
             Cause::AllocationFailure => self.decision.full,
-            Cause::Idle => false,
+            Cause::Idle | Cause::Trigger => false,
         }
     }
 

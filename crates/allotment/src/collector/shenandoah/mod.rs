@@ -1,14 +1,209 @@
-//! The concurrent collector of one generation: `Collector=shenandoah`.
+//! Shenandoah: marks, moves and updates while the program runs.
 //!
-//! The files here so far are numbers only: when a cycle begins, and which regions it empties. They
-//! know no threads, no memory and no clock, so tests and a simulator ask the same code as the heap.
+//! A cycle finds what is live, copies the live objects out of regions that are mostly garbage, and
+//! updates all references to them. Threads stand still four times in a cycle, and no such pause grows
+//! with the heap, the live objects, the threads' stacks or the number of roots. In exchange loads test
+//! a bit, and a thread that loads a reference to an object that has yet to move copies that object.
+//!
+//! This folder is the sequence of a cycle and who drives it. The steps themselves are in
+//! [`concurrent`](super::concurrent), and know nothing of their caller.
+//!
+//! ```text
+//! control.rs   the thread that drives cycles, and waits of others for it
+//! cycle.rs     the steps of a cycle, and those beside mutators
+//! pauses.rs    the steps in a pause
+//! stopped.rs   the same steps in a stopped world: a cycle that is ended there
+//! room.rs      what a mutator does that finds no memory, up to a full collection
+//! barriers.rs  what barriers and duties ask
+//! trigger.rs   when a cycle begins        choose.rs   which regions move       (numbers only)
+//! ```
 
+mod barriers;
 mod bytes;
 pub mod choose;
+mod control;
+mod cycle;
 mod decayed;
+mod engine;
+mod pauses;
 mod rate;
 mod reason;
-pub mod trigger;
-
+mod room;
+mod stopped;
 #[cfg(all(test, not(loom)))]
 mod tests;
+pub mod trigger;
+
+use super::concurrent::{CopySpace, Interrupt, Leftover, Tables};
+use super::control::ControlThread;
+use super::full::SideTables;
+use super::history::History;
+use super::overhead::Overhead;
+use super::record::CollectionRecord;
+use super::settings::Settings;
+use super::work::{Crews, Gang, Limits};
+use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome};
+use crate::platform::MemoryError;
+use crate::region::Geometry;
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
+use choose::{ChooseSettings, reserve_regions};
+use control::Progress;
+use cycle::Cycle;
+use engine::Engine;
+use std::sync::{Arc, Weak};
+use trigger::{Trigger, TriggerSettings};
+
+const POISONED: &str = "a collection that panics ends the process";
+
+/// The concurrent collector.
+pub(crate) struct Shenandoah {
+    /// This collector, for its control thread.
+    me: Weak<Shenandoah>,
+    engine: Engine,
+    /// The cycle. Locked by the control thread during a step, and in stops. A thread that holds it
+    /// asks for no stop.
+    cycle: Mutex<Cycle>,
+    /// Threads that keep workers from the heap ([`halt`](Concurrent::halt)). Written by them, before
+    /// they lock `cycle`.
+    halts: AtomicUsize,
+    /// Signals that a thread has ended its halt. Only the control thread waits for it.
+    goes_on: Condvar,
+    /// Threads that want the cycle that is under way finished in their stop, not given up.
+    degenerating: AtomicUsize,
+    /// Records of cycles that ended in a stop, where no listener may be called.
+    finished: Mutex<Vec<CollectionRecord>>,
+    control: ControlThread,
+    progress: Progress,
+    trigger: Mutex<Trigger>,
+    /// Tables of full collections. Locked in the stopped world.
+    tables: Mutex<SideTables>,
+    /// Workers of stopped worlds.
+    gang: Gang,
+    /// Workers beside mutators.
+    workers: Gang,
+    history: Arc<History>,
+    settings: Settings,
+    overhead: Overhead,
+    /// `ShenandoahGCMode=passive`.
+    passive: bool,
+}
+
+/// The parts that the builder supplies.
+pub(crate) struct Parts {
+    pub(crate) base: usize,
+    pub(crate) geometry: Geometry,
+    pub(crate) gang: Gang,
+    pub(crate) workers: Gang,
+    pub(crate) history: Arc<History>,
+    pub(crate) settings: Settings,
+    pub(crate) overhead: Overhead,
+    pub(crate) homes: usize,
+    pub(crate) passive: bool,
+    pub(crate) trigger: TriggerSettings,
+    pub(crate) choice: ChooseSettings,
+}
+
+impl Shenandoah {
+    /// The collector of a heap, and how many regions mutators may use.
+    ///
+    /// # Errors
+    /// [`MemoryError`] if the system has no memory for its tables.
+    pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
+        let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
+        let Parts { homes, passive, trigger, choice, .. } = parts;
+        let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
+        let engine = Engine {
+            tables: Tables::new(base, heap_bytes, regions, settings.pages)?,
+            space: CopySpace::new(homes),
+            leftover: Leftover::default(),
+            weak_objects: Leftover::default(),
+            interrupt: Interrupt::default(),
+            crews: Crews::default(),
+            stack: Limits::for_heap(heap_bytes),
+            choice,
+            reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
+        };
+        let tables = SideTables::new(base, heap_bytes, settings.pages)?;
+        let collector = Arc::new_cyclic(|me| Shenandoah {
+            me: me.clone(),
+            engine,
+            cycle: Mutex::new(Cycle::idle()),
+            halts: AtomicUsize::new(0),
+            goes_on: Condvar::new(),
+            degenerating: AtomicUsize::new(0),
+            finished: Mutex::new(Vec::new()),
+            control: ControlThread::new("allotment-control"),
+            progress: Progress::default(),
+            trigger: Mutex::new(Trigger::new(trigger)),
+            tables: Mutex::new(tables),
+            gang,
+            workers,
+            history,
+            settings,
+            overhead,
+            passive,
+        });
+        let capacity = regions.saturating_sub(collector.engine.reserve).max(1);
+        Ok((collector, capacity))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Cycle> {
+        self.cycle.lock().expect(POISONED)
+    }
+}
+
+impl Collector for Arc<Shenandoah> {
+    fn name(&self) -> &'static str {
+        "shenandoah"
+    }
+
+    fn keeps_dead_references(&self) -> bool {
+        false
+    }
+
+    fn concurrent(&self) -> Option<&dyn Concurrent> {
+        Some(&**self)
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.cycle.try_lock().is_ok()
+            && self.finished.try_lock().is_ok()
+            && self.trigger.try_lock().is_ok()
+            && self.tables.try_lock().is_ok()
+            && self.engine.space.is_at_rest()
+            && self.progress.is_at_rest()
+            && self.control.is_at_rest()
+            && self.gang.is_at_rest()
+            && self.workers.is_at_rest()
+            && self.history.is_at_rest()
+    }
+
+    fn forget_threads(&self) {
+        self.gang.forget_threads();
+        self.workers.forget_threads();
+        self.control.forget();
+    }
+
+    fn over_limit(&self) -> Option<(u64, GcOverhead)> {
+        self.overhead.exceeded()
+    }
+
+    fn embedder_let_go(&self) {
+        self.overhead.begin_anew();
+    }
+
+    fn emptied(&self) -> Option<usize> {
+        self.forget_cycle();
+        self.overhead.emptied(self.history.clock.age());
+        None
+    }
+
+    fn collect(
+        &self,
+        mutator: &mut Mutator<'_>,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> Outcome {
+        self.make_room(mutator, cause, satisfied)
+    }
+}

@@ -45,6 +45,8 @@ impl HeapCensus {
             State::Uncommitted => 4,
             State::Survivor => return self.generations[0] += 1,
             State::Old => return self.generations[1] += 1,
+            // No checked heap has one: a stopped world ends the collection.
+            State::CollectionSet => return,
             State::Quarantined => return self.quarantined += 1,
         };
         self.regions[column] += 1;

@@ -6,6 +6,7 @@
 
 use super::initialise::zero;
 use super::refill::Block;
+use crate::mutator::Mutator;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::is_stopping_that;
 use crate::region::{Attempts, Carve};
@@ -20,6 +21,9 @@ impl State {
         let mut owned = self.owned.borrow_mut();
         let carve = if bytes > shared.region_bytes() {
             let carve = shared.free.allocate_humongous(shared.home(), bytes)?;
+            if let Some(collector) = shared.collector.concurrent() {
+                collector.refilled(&Mutator::new(self));
+            }
             if let Some(private) = &mut owned.private {
                 private.log_humongous(shared, carve.start);
             }

@@ -9,6 +9,7 @@
 //! buffer.)
 
 use super::initialise::zero;
+use crate::mutator::Mutator;
 use crate::mutator::thread::state::{Owned, State};
 use crate::object::fill;
 use crate::region::{Attempts, Carve};
@@ -189,6 +190,9 @@ impl State {
         let found = self.take_buffer(object, min, size);
         let carve = found.or_else(|| self.take_buffer(object, object, size))?;
         self.install(&carve);
+        if let Some(collector) = self.shared.collector.concurrent() {
+            collector.refilled(&Mutator::new(self));
+        }
         Some(carve.end - carve.start)
     }
 

@@ -18,6 +18,12 @@ impl Shared {
         self.collector.concurrent().expect("only a concurrent collector sets barriers")
     }
 
+    /// Whether the object of this slot was born since marking began.
+    fn is_born_since(&self, slot: &AtomicU64) -> bool {
+        let (address, table) = (slot.as_ptr().addr(), self.free.table());
+        address >= table.mark_start(table.index_of(address))
+    }
+
     /// The word whose referent is where the collector has put it.
     fn forwarded(&self, bits: u64) -> u64 {
         match reference(bits) {
@@ -78,11 +84,14 @@ impl Mutator<'_> {
         reference(bits).is_some_and(|address| self.shared().concurrent().is_live(self.shared(), address))
     }
 
-    /// Hands over what the slot holds, before it is overwritten.
+    /// Hands over what the slot holds, before it is overwritten. A slot of an object that was born
+    /// since marking began hides nothing, and may not hold a word yet.
     #[cold]
     #[inline(never)]
     pub(super) fn record_old(&self, slot: &AtomicU64) {
-        self.keep(slot.load(Ordering::Acquire));
+        if !self.shared().is_born_since(slot) {
+            self.keep(slot.load(Ordering::Acquire));
+        }
     }
 
     /// Lets marking find the referent.
@@ -110,7 +119,7 @@ impl Mutator<'_> {
             if held != expected {
                 return Err(held);
             }
-            if barriers & Hot::MARKING != 0 {
+            if barriers & Hot::MARKING != 0 && !self.shared().is_born_since(slot) {
                 self.keep(held);
             }
             // The slot holds `expected`, or its stale form if it was not healed.
@@ -129,7 +138,7 @@ impl Mutator<'_> {
     #[inline]
     pub(in crate::mutator) unsafe fn store_root(&self, slot: &AtomicU64, bits: u64) {
         if self.state().hot.barriers() & Hot::MARKING != 0 {
-            self.record_old(slot);
+            self.keep(slot.load(Ordering::Acquire));
         }
         slot.store(bits, Ordering::Release);
     }

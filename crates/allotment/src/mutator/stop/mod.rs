@@ -2,8 +2,10 @@
 
 mod duty;
 mod early;
+mod halted;
 mod pause;
 mod world;
 
+pub(crate) use halted::Halted;
 pub(crate) use pause::Pause;
 pub use world::{StopError, World};

@@ -9,6 +9,7 @@
 //! Code in the stopped world must not unwind. It may have half changed data that all threads use,
 //! and the threads would go on with that data. If such code unwinds, the process ends.
 
+use super::Halted;
 use crate::mutator::Shared;
 use crate::mutator::roots::visit_links;
 use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity, Volunteers};
@@ -61,8 +62,19 @@ impl<'w> World<'w> {
     fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
         // Read once: a collection passes over the threads several times.
         let states = shared.registry.attached();
-        let mut world =
-            World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData };
+        World::of(World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData })
+    }
+
+    /// The world of a heap without threads. The caller keeps threads from attaching and workers halted.
+    pub(crate) fn without_threads(shared: &'w Shared) -> World<'w> {
+        let (states, frames, stopper) = (Box::default(), Vec::new(), PhantomData);
+        let arrival = Arrival { time: Duration::ZERO, last: None };
+        World::of(World { shared, states, frames, stopper_state: None, arrival, stopper })
+    }
+
+    /// Makes the regions parsable, and ends what a concurrent collector has begun.
+    fn of(mut world: World<'w>) -> World<'w> {
+        let shared = world.shared;
         world.frames = world.generated_frames();
         for state in world.states() {
             state.let_lapse();
@@ -217,11 +229,9 @@ impl Shared {
                 "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
                  could go on",
             );
-            let collector = self.collector.concurrent();
-            collector.iter().for_each(|collector| collector.halt());
+            let _halted = Halted::begin(self);
             let _regions = self.lock_regions();
             let outcome = f(&mut World::new(self, own, arrival));
-            collector.iter().for_each(|collector| collector.go_on());
             abort.disarm();
             // `f` may have forked.
             self.after_fork_or_abort();

@@ -17,6 +17,8 @@ pub enum Cause {
     Idle,
     /// The heap is being tested: `ZealInterval`.
     Zeal,
+    /// There would soon have been no room: a concurrent cycle begins while threads run.
+    Trigger,
 }
 
 impl fmt::Display for Cause {
@@ -26,6 +28,7 @@ impl fmt::Display for Cause {
             Cause::Requested => "Requested",
             Cause::Idle => "Idle",
             Cause::Zeal => "Zeal",
+            Cause::Trigger => "Trigger",
         })
     }
 }

@@ -10,6 +10,7 @@ use crate::object::{
 };
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The shapes of one heap.
 #[derive(Clone, Copy)]
@@ -141,9 +142,17 @@ impl Program {
 }
 
 impl<'t> Thread<'_, '_, 't> {
+    /// A word that is no slot.
     fn word(&self, address: usize) -> u64 {
         // SAFETY: callers ask for words of live objects.
-        unsafe { self.mutator.load(address as *const u64) }
+        unsafe { AtomicU64::from_ptr(address as *mut u64) }.load(Ordering::Relaxed)
+    }
+
+    /// A slot, by the barrier of its kind.
+    fn load(&self, address: usize, kind: SlotKind) -> u64 {
+        let slot = address as *const u64;
+        // SAFETY: callers ask for slots of live objects.
+        unsafe { if kind == SlotKind::Weak { self.mutator.load_weak(slot) } else { self.mutator.load(slot) } }
     }
 
     fn bits(&self, place: usize) -> u64 {
@@ -201,7 +210,7 @@ impl<'t> Thread<'_, '_, 't> {
     fn slot(&mut self, address: usize, number: Number, slot: usize) -> (u64, Value) {
         let node = &self.program.graph.nodes[&number];
         let (kind, value) = (node.kind.slots(node.length)[slot], node.slots[slot]);
-        let bits = self.word(address + slot_offset(node.kind, slot));
+        let bits = self.load(address + slot_offset(node.kind, slot), kind);
         let agreed = self.agree(bits, value, kind == SlotKind::Weak);
         self.program.graph.nodes.get_mut(&number).expect("looked up above").slots[slot] = agreed;
         (bits, agreed)

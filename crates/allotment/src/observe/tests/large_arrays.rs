@@ -60,9 +60,11 @@ fn check(mutator: &Mutator<'_>, array: &Array) {
     let bits = array.root.get(mutator).expect("of this heap");
     let address = reference(bits).expect("it is alive");
     // SAFETY: words of a live array.
+    let plain = |offset: usize| unsafe { ((address + offset) as *const u64).read() };
+    assert_eq!(plain(FIXED - 8), array.number, "at {address:#x}");
+    assert_eq!(plain(LENGTH_OFFSET), array.length as u64, "of array {}", array.number);
+    // SAFETY: slots of it.
     let word = |offset: usize| unsafe { mutator.load((address + offset) as *const u64) };
-    assert_eq!(word(FIXED - 8), array.number, "at {address:#x}");
-    assert_eq!(word(LENGTH_OFFSET), array.length as u64, "of array {}", array.number);
     for slot in [0, array.length - 1] {
         assert_eq!(word(FIXED + slot * 8), bits, "slot {slot} of array {}", array.number);
     }

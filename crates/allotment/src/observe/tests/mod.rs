@@ -56,7 +56,22 @@ const MODES: &[&str] = &[
     "Collector=parallel,ParallelGCThreads=3,UncommitDelay=0,+ZealPoison,-CollectWhenIdle",
     "Collector=parallel,ParallelGCThreads=2,-VerifyBeforeGC,ZealInterval=2,YoungPLABSize=1k,OldPLABSize=1k,+ZealPoison",
     "Collector=parallel,ParallelGCThreads=4,-VerifyBeforeGC,ZealInterval=3,ZealSeed=7,MaxTenuringThreshold=3",
+    "Collector=shenandoah",
+    "Collector=shenandoah,ShenandoahGCMode=passive,ZealInterval=3",
+    "Collector=shenandoah,ZealInterval=1,ParallelGCThreads=1",
+    "Collector=shenandoah,ZealInterval=2,ParallelGCThreads=2,ConcGCThreads=1,+ZealPoison",
+    "Collector=shenandoah,ZealInterval=5,ZealSeed=9,ParallelGCThreads=3,ConcGCThreads=3,+ZealPoison",
+    "Collector=shenandoah,ZealInterval=3,+ZealProtect,ZealQuarantine=2,ParallelGCThreads=2,ConcGCThreads=2",
+    "Collector=shenandoah,ShenandoahGarbageThreshold=0,ShenandoahIgnoreGarbageThreshold=0,ZealInterval=4,\
+     ShenandoahEvacReserve=30,ShenandoahImmediateThreshold=100,+ZealPoison,ParallelGCThreads=4,ConcGCThreads=2",
 ];
+
+/// The modes of the collector that `ALLOTMENT_STRESS_COLLECTOR` names, or all.
+fn modes() -> Vec<&'static str> {
+    let wanted = std::env::var("ALLOTMENT_STRESS_COLLECTOR").map(|name| format!("Collector={name}"));
+    let is_wanted = |mode: &&str| wanted.as_ref().is_ok_and(|wanted| mode.starts_with(wanted));
+    MODES.iter().copied().filter(|mode| wanted.is_err() || is_wanted(mode)).collect()
+}
 
 /// Ways to allocate.
 const BUFFERS: &[&str] = &[

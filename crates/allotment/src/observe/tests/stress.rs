@@ -4,7 +4,7 @@
 use super::interpreter::{Program, Shapes, Thread};
 use super::places::Frame;
 use super::programs::{Step, program};
-use super::{BUFFERS, GEOMETRIES, MODES, heap, verified};
+use super::{BUFFERS, GEOMETRIES, heap, modes, verified};
 use crate::Heap;
 use crate::collector::CollectionKind;
 use proptest::prelude::*;
@@ -63,7 +63,7 @@ impl Setting {
 }
 
 fn setting() -> impl Strategy<Value = Setting> {
-    (prop::sample::select(GEOMETRIES), prop::sample::select(MODES), prop::sample::select(BUFFERS))
+    (prop::sample::select(GEOMETRIES), prop::sample::select(modes()), prop::sample::select(BUFFERS))
         .prop_map(|(geometry, mode, buffers)| Setting { geometry, mode, buffers })
 }
 
@@ -108,8 +108,9 @@ impl Young {
 
     /// There were some with each number that the modes have.
     fn check(&self) {
+        let is_there = modes().iter().any(|mode| mode.starts_with("Collector=parallel"));
         assert!(
-            self.0[1..].iter().all(|count| count.get() > 0),
+            !is_there || self.0[1..].iter().all(|count| count.get() > 0),
             "young collections by workers: {:?}",
             self.0
         );
@@ -143,7 +144,13 @@ fn check_end(heap: &Heap, programs: &mut [Program]) {
         heap.verify().expect("a heap in order").all_objects() as usize
     };
     let found = collect(programs, false);
-    assert_eq!(found, programs.iter().map(Program::alive).sum::<usize>(), "objects after a collection");
+    let alive = programs.iter().map(Program::alive).sum::<usize>();
+    // A collector that moves some regions only leaves dead objects in the others.
+    let exact = heap.collector() != "shenandoah";
+    assert!(
+        if exact { found == alive } else { found >= alive },
+        "{found} of {alive} objects after a collection"
+    );
     assert_eq!(collect(programs, true), 0, "objects that nobody holds");
 }
 
@@ -160,7 +167,8 @@ fn one_thread_does_what_it_likes() {
         check_end(&heap, &mut [program]);
     });
     young.check();
-    assert!(runs.get() > 0, "no run moved");
+    let only_some = std::env::var("ALLOTMENT_STRESS_COLLECTOR").is_ok();
+    assert!(runs.get() > 0 || only_some, "no run moved");
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! What lets a step be interrupted, and gone on with by other workers later.
+//!
+//! A thread that stops the world must not wait for the end of marking. So each worker looks at a flag
+//! every few objects. An interrupted worker leaves its entries behind, and whoever goes on takes them.
+
+use crate::sync::{AtomicBool, Mutex, Ordering};
+
+const POISONED: &str = "nothing panics while it is locked";
+
+/// Whether workers are to stop at the next border of their pieces.
+#[derive(Default)]
+pub(in crate::collector) struct Interrupt(AtomicBool);
+
+impl Interrupt {
+    /// Asks workers to stop, or no longer.
+    pub(in crate::collector) fn set(&self, on: bool) {
+        self.0.store(on, Ordering::Release);
+    }
+
+    /// Whether workers are to stop.
+    #[inline]
+    pub(in crate::collector) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Entries of work stacks, or numbers, that are left for later.
+#[derive(Default)]
+pub(in crate::collector) struct Leftover {
+    pieces: Mutex<Vec<Vec<usize>>>,
+    /// Entries were lost for want of memory. Relaxed: read when all workers have finished.
+    lost: AtomicBool,
+}
+
+impl Leftover {
+    /// Leaves these entries for later.
+    pub(in crate::collector) fn leave(&self, entries: Vec<usize>) {
+        if entries.is_empty() {
+            return;
+        }
+        let mut pieces = self.pieces.lock().expect(POISONED);
+        if pieces.try_reserve(1).is_err() {
+            return self.lose();
+        }
+        pieces.push(entries);
+    }
+
+    /// Entries that were left.
+    pub(in crate::collector) fn take(&self) -> Option<Vec<usize>> {
+        self.pieces.lock().expect(POISONED).pop()
+    }
+
+    /// Notes that entries were lost.
+    pub(in crate::collector) fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether entries were lost since [`forget`](Self::forget).
+    pub(in crate::collector) fn has_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Forgets everything.
+    pub(in crate::collector) fn forget(&self) {
+        self.pieces.lock().expect(POISONED).clear();
+        self.lost.store(false, Ordering::Relaxed);
+    }
+}

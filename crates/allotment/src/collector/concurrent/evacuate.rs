@@ -1,0 +1,273 @@
+//! Evacuation: the live objects of a set of regions are copied, by workers and by mutators.
+//!
+//! ```text
+//! copy the contents  ->  compare-and-swap of the old header: the copy's address      one copy wins
+//! no memory          ->  compare-and-swap of the old header: kept bits               it stays
+//! ```
+//!
+//! The swap is from the header whose object was copied. An object of the set cannot change: no thread
+//! has a reference to it. So a failed swap means that another thread has decided. A thread that loses
+//! takes its copy back. The size of a moved object is its copy's, for the old header is gone.
+
+use super::crew::Interrupt;
+use super::objects::{header_at, measure};
+use super::space::CopySpace;
+use super::tables::{Membership, Tables};
+use crate::collector::kernel::{KEPT, ShapeCache, Subject, broken, cover, decide, word_at};
+use crate::object::{Header, Kind, WORD, fill};
+use crate::region::Backing;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a worker's buffer.
+const BUFFER: usize = if cfg!(test) { 512 } else { 32 << 10 };
+
+/// Bytes that a worker copies before it looks whether it is interrupted.
+const PIECE: usize = if cfg!(test) { 256 } else { 128 << 10 };
+
+/// What threads that evacuate share.
+pub(in crate::collector) struct Evacuator<'e, B> {
+    pub(in crate::collector) subject: Subject<'e, B>,
+    pub(in crate::collector) tables: &'e Tables,
+    pub(in crate::collector) space: &'e CopySpace,
+}
+
+impl<B> Clone for Evacuator<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<B> Copy for Evacuator<'_, B> {}
+
+/// A worker's buffer.
+#[derive(Default)]
+pub(in crate::collector) struct Buffer {
+    top: usize,
+    end: usize,
+}
+
+/// Where the memory of a copy comes from.
+trait Memory {
+    fn take(&mut self, bytes: usize) -> Option<usize>;
+    /// Takes back `[start, end)`: another thread was faster.
+    fn give_back(&mut self, start: usize, end: usize);
+}
+
+/// A mutator's: each copy from the region of its core.
+struct Single<'e, B> {
+    evacuator: Evacuator<'e, B>,
+    home: usize,
+}
+
+impl<B: Backing> Memory for Single<'_, B> {
+    fn take(&mut self, bytes: usize) -> Option<usize> {
+        let Evacuator { subject, space, .. } = self.evacuator;
+        Some(space.allocate(subject.free, self.home, bytes, bytes)?.start)
+    }
+
+    fn give_back(&mut self, start: usize, end: usize) {
+        self.evacuator.space.take_back(self.evacuator.subject.free, start, end);
+    }
+}
+
+/// A worker's: from its buffer, if the object is small beside it.
+struct Buffered<'e, 'b, B> {
+    single: Single<'e, B>,
+    buffer: &'b mut Buffer,
+}
+
+impl<B: Backing> Memory for Buffered<'_, '_, B> {
+    fn take(&mut self, bytes: usize) -> Option<usize> {
+        let Buffer { top, end } = *self.buffer;
+        if end - top < bytes {
+            if bytes > BUFFER / 4 {
+                return self.single.take(bytes);
+            }
+            let Evacuator { subject, space, .. } = self.single.evacuator;
+            let carve = space.allocate(subject.free, self.single.home, bytes, BUFFER)?;
+            self.single.evacuator.cover(self.buffer);
+            *self.buffer = Buffer { top: carve.start, end: carve.end };
+        }
+        let start = self.buffer.top;
+        self.buffer.top += bytes;
+        Some(start)
+    }
+
+    fn give_back(&mut self, start: usize, end: usize) {
+        if self.buffer.top == end {
+            self.buffer.top = start;
+        } else {
+            self.single.give_back(start, end);
+        }
+    }
+}
+
+/// Where an object is, after it was decided.
+struct Decided {
+    address: usize,
+    bytes: usize,
+    /// Whether this thread made the copy.
+    copied: bool,
+}
+
+impl<'e, B: Backing> Evacuator<'e, B> {
+    /// The place of the live object at `address`, which is moved if it has yet to move. For a thread
+    /// that runs on core `home`.
+    #[inline]
+    pub(in crate::collector) fn forward(&self, address: usize, home: usize) -> usize {
+        if !self.tables.is_in_set(self.subject.free.table().index_of(address)) {
+            return address;
+        }
+        self.forward_moving(address, home)
+    }
+
+    #[inline(never)]
+    fn forward_moving(&self, address: usize, home: usize) -> usize {
+        // SAFETY: the caller has a reference to the object.
+        let header = unsafe { header_at(address) };
+        match header.kind() {
+            Kind::Forwarded(copy) => return copy,
+            _ if header.mark() == KEPT => return address,
+            _ => {}
+        }
+        let mut shapes = ShapeCache::new(self.subject);
+        // SAFETY: as above.
+        let decided = unsafe { self.decide(&mut shapes, address, &mut Single { evacuator: *self, home }) };
+        if decided.copied {
+            self.space.count(home, decided.bytes);
+        }
+        decided.address
+    }
+
+    /// Copies the object at `address` to `memory`, unless another thread has decided it.
+    ///
+    /// # Safety
+    /// - A live object of the set is, or was, at `address`.
+    #[inline]
+    unsafe fn decide(
+        &self,
+        shapes: &mut ShapeCache<'_>,
+        address: usize,
+        memory: &mut impl Memory,
+    ) -> Decided {
+        // SAFETY: the caller's predicate.
+        let (word, header) = unsafe { (word_at(address), header_at(address)) };
+        if let Kind::Forwarded(copy) = header.kind() {
+            // SAFETY: the copy was complete before its address was published.
+            return Decided { address: copy, bytes: unsafe { measure(shapes, copy) }.1, copied: false };
+        }
+        if !header.is_object() {
+            broken(address, "something refers to it, and no object is there");
+        }
+        let layout = shapes.layout(header, address);
+        // SAFETY: an object of that layout, which does not change.
+        let bytes = unsafe { layout.size_of(address) };
+        if header.mark() == KEPT {
+            return Decided { address, bytes, copied: false };
+        }
+        let Some(copy) = memory.take(bytes) else {
+            // First: who finds the object kept may ask for the region.
+            let table = self.subject.free.table();
+            self.tables.set_membership(table.index_of(address), Membership::Kept);
+            if decide(word, header, header.with_mark(KEPT)) {
+                return Decided { address, bytes, copied: false };
+            }
+            return self.decided(header_after(word), address, bytes);
+        };
+        // SAFETY: the object's words, and memory of this thread's alone for as many.
+        unsafe {
+            let (from, to) = ((address + WORD) as *const u64, (copy + WORD) as *mut u64);
+            std::ptr::copy_nonoverlapping(from, to, bytes / WORD - 1);
+            (copy as *mut u64).write(header.bits());
+        }
+        if decide(word, header, Header::forwarded(copy)) {
+            return Decided { address: copy, bytes, copied: true };
+        }
+        memory.give_back(copy, copy + bytes);
+        self.decided(header_after(word), address, bytes)
+    }
+
+    /// The result of another thread, which was faster.
+    fn decided(&self, header: Header, address: usize, bytes: usize) -> Decided {
+        let address = if let Kind::Forwarded(copy) = header.kind() { copy } else { address };
+        Decided { address, bytes, copied: false }
+    }
+
+    /// Evacuates a region of the set, from `from` on; `None`: it is done, or else where to go on.
+    /// Adds the copied bytes to `copied`.
+    pub(in crate::collector) fn region(
+        &self,
+        (index, from): (usize, usize),
+        home: usize,
+        buffer: &mut Buffer,
+        interrupt: &Interrupt,
+        copied: &mut u64,
+    ) -> Option<usize> {
+        let (map, table) = (&self.tables.map, self.subject.free.table());
+        let mut shapes = ShapeCache::new(self.subject);
+        let end = table.mark_start(index);
+        let mut at = map.next_live(from.max(table.bottom(index)), end);
+        let mut memory = Buffered { single: Single { evacuator: *self, home }, buffer };
+        let mut since = 0;
+        while at < end {
+            // SAFETY: the first live word behind an object is a header.
+            let decided = unsafe { self.decide(&mut shapes, at, &mut memory) };
+            if decided.copied {
+                *copied += decided.bytes as u64;
+                since += decided.bytes;
+            }
+            at = map.next_live(at + decided.bytes, end);
+            if since >= PIECE {
+                since = 0;
+                if interrupt.is_set() && at < end {
+                    return Some(at);
+                }
+            }
+        }
+        None
+    }
+
+    /// Ends the use of a buffer: its rest becomes a filler.
+    pub(in crate::collector) fn cover(&self, buffer: &mut Buffer) {
+        // SAFETY: the rest of the buffer is this worker's.
+        unsafe { fill(buffer.top, buffer.end) };
+        *buffer = Buffer::default();
+    }
+
+    /// Makes a region of the set whose objects were kept in part an ordinary one: what is not kept
+    /// becomes fillers. Returns the end of the last kept object. In a stop, with no thread copying.
+    ///
+    /// # Safety
+    /// - No thread refers to an object of the region that has moved.
+    pub(in crate::collector) unsafe fn settle_kept(&self, index: usize) -> usize {
+        let (map, table) = (&self.tables.map, self.subject.free.table());
+        let mut shapes = ShapeCache::new(self.subject);
+        let end = table.mark_start(index);
+        let mut unused = table.bottom(index);
+        let mut at = map.next_live(unused, end);
+        while at < end {
+            // SAFETY: the first live word behind an object is a header.
+            let header = unsafe { header_at(at) };
+            let bytes = match header.kind() {
+                // SAFETY: a complete copy, and this object's size.
+                Kind::Forwarded(copy) => unsafe { measure(&mut shapes, copy) }.1,
+                // SAFETY: as above.
+                _ => unsafe { measure(&mut shapes, at) }.1,
+            };
+            if header.is_object() {
+                // SAFETY: what lies between two kept objects is dead or has moved.
+                unsafe {
+                    cover(self.subject.free, unused, at);
+                    (at as *mut u64).write(header.with_mark(0).bits());
+                }
+                unused = at + bytes;
+            }
+            at = map.next_live(at + bytes, end);
+        }
+        unused
+    }
+}
+
+/// The header that another thread wrote.
+fn header_after(word: &AtomicU64) -> Header {
+    Header::from_bits(word.load(Ordering::Acquire))
+}

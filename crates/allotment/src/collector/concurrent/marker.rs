@@ -1,0 +1,311 @@
+//! One worker that marks while mutators run.
+//!
+//! Marking finds everything that was reachable when it began. Mutators hand over what they overwrite
+//! (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were born
+//! meanwhile lie above the border of their region: they are live, and nobody looks at them.
+//!
+//! A found object waits on the worker's stack, and a popped one in a short ring until its header has
+//! arrived. Arrays of references go in chunks, which others may take.
+//!
+//! Refused: to share the stopped marker (`full/marker.rs`). It reads slots and headers as plain memory,
+//! looks for entries again that did not fit, and cannot be interrupted.
+
+use super::crew::{Interrupt, Leftover};
+use super::objects::{Slots, measure};
+use super::tables::Tables;
+use crate::collector::kernel::{ShapeCache, Subject};
+use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
+use crate::mutator::SatbQueue;
+use crate::object::{Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots};
+use crate::platform::prefetch_read;
+use crate::region::Backing;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Objects whose headers are being fetched.
+const AHEAD: usize = 16;
+
+/// Objects after which a worker looks whether it is interrupted.
+const PIECE: usize = if cfg!(test) { 8 } else { 512 };
+
+/// A live object of more bytes is copied by no load: that would take 10 us and more.
+const LARGE: usize = if cfg!(test) { 256 } else { 64 << 10 };
+
+/// The findings of markers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::collector) struct Found {
+    pub(in crate::collector) objects: u64,
+    pub(in crate::collector) bytes: u64,
+    /// Words that mutators handed over.
+    pub(in crate::collector) recorded: u64,
+}
+
+impl Found {
+    pub(in crate::collector) fn add(&mut self, other: Found) {
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+        self.recorded += other.recorded;
+    }
+}
+
+/// What markers share.
+#[derive(Clone, Copy)]
+pub(in crate::collector) struct Shared<'m> {
+    pub(in crate::collector) tables: &'m Tables,
+    pub(in crate::collector) satb: &'m SatbQueue,
+    pub(in crate::collector) leftover: &'m Leftover,
+    /// Marked objects that have weak slots.
+    pub(in crate::collector) weak: &'m Leftover,
+    pub(in crate::collector) interrupt: &'m Interrupt,
+}
+
+/// One worker that marks.
+pub(in crate::collector) struct Marker<'m, B> {
+    subject: Subject<'m, B>,
+    shared: Shared<'m>,
+    shapes: ShapeCache<'m>,
+    region_bytes: usize,
+    stack: WorkStack<'m>,
+    weak: Vec<usize>,
+    found: Found,
+}
+
+impl<'m, B: Backing> Marker<'m, B> {
+    pub(in crate::collector) fn new(
+        subject: Subject<'m, B>,
+        shared: Shared<'m>,
+        stack: WorkStack<'m>,
+    ) -> Self {
+        Marker {
+            subject,
+            shared,
+            shapes: ShapeCache::new(subject),
+            region_bytes: subject.free.table().geometry().region_bytes(),
+            stack,
+            weak: Vec::new(),
+            found: Found::default(),
+        }
+    }
+
+    /// What it found; ends its work.
+    pub(in crate::collector) fn finish(mut self) -> Found {
+        self.shared.weak.leave(std::mem::take(&mut self.weak));
+        self.found
+    }
+
+    /// Works until no worker has anything left and nothing is recorded, or until all are interrupted.
+    pub(in crate::collector) fn drain_all(&mut self) {
+        loop {
+            self.drain_own();
+            if !self.stack.find() {
+                return;
+            }
+        }
+    }
+
+    /// Works until nothing is left here, in the leftovers and in the queue of recorded words.
+    fn drain_own(&mut self) {
+        let interrupt = self.shared.interrupt;
+        loop {
+            if !self.drain(|| interrupt.is_set()) {
+                return self.leave();
+            }
+            if !self.take_left() && !self.take_recorded(SatbQueue::take) {
+                return;
+            }
+        }
+    }
+
+    /// In a stop: works through what is left until nothing is, or until `enough`, asked now and then.
+    /// Returns whether nothing is left.
+    pub(in crate::collector) fn drain_stopped(&mut self, mut enough: impl FnMut() -> bool) -> bool {
+        loop {
+            if !self.drain(&mut enough) {
+                self.leave();
+                return false;
+            }
+            if !self.take_left() && !self.take_recorded(SatbQueue::take_surely) {
+                return true;
+            }
+        }
+    }
+
+    fn take_left(&mut self) -> bool {
+        let Some(entries) = self.shared.leftover.take() else { return false };
+        entries.into_iter().for_each(|entry| self.push(entry));
+        true
+    }
+
+    fn take_recorded(&mut self, take: impl FnOnce(&SatbQueue) -> Option<Vec<u64>>) -> bool {
+        let Some(words) = take(self.shared.satb) else { return false };
+        self.found.recorded += words.len() as u64;
+        words.into_iter().filter_map(reference).for_each(|address| self.reach(address));
+        true
+    }
+
+    /// Leaves all entries for later.
+    fn leave(&mut self) {
+        let mut entries = Vec::new();
+        while let Some(entry) = self.stack.pop() {
+            if entries.try_reserve(1).is_err() {
+                return self.shared.leftover.lose();
+            }
+            entries.push(entry);
+        }
+        self.shared.leftover.leave(entries);
+    }
+
+    /// Lets marking look at the object at `address`, if it has yet to.
+    #[inline(always)]
+    pub(in crate::collector) fn reach(&mut self, address: usize) {
+        if self.shared.tables.wants(self.subject.free, address) {
+            self.push(Entry::Plain(address).encode());
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: usize) {
+        if !self.stack.push(entry) {
+            self.overflow(entry);
+        }
+    }
+
+    /// Keeps an entry for which the stack has no room.
+    #[cold]
+    #[inline(never)]
+    fn overflow(&mut self, entry: usize) {
+        let mut one = Vec::new();
+        if one.try_reserve_exact(1).is_err() {
+            return self.shared.leftover.lose();
+        }
+        one.push(entry);
+        self.shared.leftover.leave(one);
+    }
+
+    /// Works until this worker's stack is empty, or it is `halted`, which is asked now and then.
+    /// `false`: it was, and entries are left.
+    fn drain(&mut self, mut halted: impl FnMut() -> bool) -> bool {
+        let (mut ahead, mut left) = (Ring::<AHEAD, 1>::new(), PIECE);
+        loop {
+            let due = match self.stack.pop_at_hand().map(Entry::decode) {
+                Some(Entry::Chunk { array, number }) => {
+                    // SAFETY: only arrays of references are pushed as chunks.
+                    unsafe { self.scan_chunk(array, number) };
+                    continue;
+                }
+                Some(Entry::Plain(address)) => {
+                    prefetch_read(address);
+                    if self.stack.is_wanted() {
+                        self.stack.give();
+                    }
+                    ahead.add([address])
+                }
+                None => match ahead.take() {
+                    [0] if self.stack.refill() => continue,
+                    [0] => return !halted(),
+                    due => due,
+                },
+            };
+            if due == [0] {
+                continue;
+            }
+            // SAFETY: every pushed address is an object's.
+            unsafe { self.visit(due[0]) };
+            left -= 1;
+            if left == 0 {
+                left = PIECE;
+                if halted() {
+                    while let [address] = ahead.take()
+                        && address != 0
+                    {
+                        self.push(Entry::Plain(address).encode());
+                    }
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Marks an object and looks at its slots.
+    ///
+    /// # Safety
+    /// - `address` is an object's.
+    #[inline(always)]
+    unsafe fn visit(&mut self, address: usize) {
+        // SAFETY: the caller's predicate.
+        let (Slots { words, has_slots, shape }, bytes) = unsafe { measure(&mut self.shapes, address) };
+        let marked = if bytes > self.region_bytes { WORD } else { bytes };
+        if !self.shared.tables.map.claim::<true>(address, marked, false) {
+            return;
+        }
+        self.found.objects += 1;
+        self.found.bytes += bytes as u64;
+        if bytes > LARGE {
+            self.shared.tables.note_large(self.subject.free.table().index_of(address));
+        }
+        if words != 0 {
+            // SAFETY: slots of an object.
+            for_each_word(address, words, |slot| unsafe { self.slot(slot) });
+        } else if has_slots {
+            // SAFETY: the caller's predicate.
+            unsafe { self.scan(address, shape) };
+        }
+    }
+
+    /// # Safety
+    /// - `slot` is a strong slot of an object.
+    #[inline(always)]
+    unsafe fn slot(&mut self, slot: *mut u64) {
+        // SAFETY: an aligned word that all access as atomic. Acquire: the referent is initialised.
+        let bits = unsafe { AtomicU64::from_ptr(slot) }.load(Ordering::Acquire);
+        if let Some(address) = reference(bits) {
+            self.reach(address);
+        }
+    }
+
+    /// # Safety
+    /// - An object of `shape` is at `address`.
+    #[inline(never)]
+    unsafe fn scan(&mut self, address: usize, shape: &Shape) {
+        let mut weak = false;
+        // SAFETY: the caller's predicate.
+        unsafe {
+            match tail_slots(address, shape) {
+                Some(tail) if tail.kind == SlotKind::Strong => self.scan_chunk(address, 0),
+                Some(_) => weak = true,
+                None => {}
+            }
+            for_each_fixed_slot(address, shape, |slot, kind| match kind {
+                SlotKind::Strong => self.slot(slot),
+                SlotKind::Weak => weak = true,
+            });
+        }
+        if weak {
+            if self.weak.try_reserve(1).is_err() {
+                return self.shared.weak.lose();
+            }
+            self.weak.push(address);
+        }
+    }
+
+    /// Looks at a chunk of the references of an array, and pushes the next.
+    ///
+    /// # Safety
+    /// - `address` is that of an array of references.
+    unsafe fn scan_chunk(&mut self, address: usize, number: usize) {
+        // SAFETY: the caller's predicate.
+        let tail = unsafe {
+            let shape = measure(&mut self.shapes, address).0.shape;
+            tail_slots(address, shape)
+        };
+        let Some(tail) = tail else { return };
+        let slots = chunk_slots(tail.length);
+        let end = tail.length.min((number + 1) * slots);
+        if end < tail.length {
+            self.push(Entry::Chunk { array: address, number: number + 1 }.encode());
+        }
+        for index in number * slots..end {
+            // SAFETY: a slot of the array.
+            unsafe { self.slot(tail.start.add(index)) };
+        }
+    }
+}

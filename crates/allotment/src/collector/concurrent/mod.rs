@@ -1,0 +1,42 @@
+//! Marking, evacuation and update of references while threads run.
+//!
+//! These are the steps of a concurrent collection, each for any number of workers, each in pieces that
+//! can be interrupted and gone on with by others. They do not know who calls them, nor in which order:
+//! the collector (`shenandoah/`) does, and so does a stopped world that finishes what was begun.
+//!
+//! ```text
+//! marker    finds what was reachable when marking began; live bits in the map      (marker.rs)
+//! weak      clears weak slots of dead objects                                      (weak.rs)
+//! evacuate  copies the live objects of a set of regions; mutators help on loads    (evacuate.rs)
+//! update    slots get the new places                                               (update.rs)
+//! ```
+//!
+//! What soundness rests on:
+//!
+//! - Evacuation begins in a stop in which no span is open. From there on no thread has a reference to
+//!   an object of the set: whoever hands one in hands out the copy. So the objects of the set do not
+//!   change while they are copied.
+//! - A copy is complete before it is published: contents first, then one compare-and-swap of the old
+//!   header. (In `evacuate/`, where the world stands still, the address comes first.)
+//! - An object for which there is no memory stays: its header gets the bits *kept* in the same way.
+//! - An object is live if it is marked, or at or above its region's top at mark start.
+//!
+//! Refused: a forwarding word before each object (Brooks 1984: memory, and a load for each access);
+//! coloured pointers (a barrier on all loads, and the bits are the embedder's).
+
+mod crew;
+mod evacuate;
+mod marker;
+mod objects;
+mod space;
+mod tables;
+mod update;
+mod weak;
+
+pub(in crate::collector) use crew::{Interrupt, Leftover};
+pub(in crate::collector) use evacuate::{Buffer, Evacuator};
+pub(in crate::collector) use marker::{Found, Marker, Shared as MarkShared};
+pub(in crate::collector) use space::CopySpace;
+pub(in crate::collector) use tables::{Membership, Tables};
+pub(in crate::collector) use update::Updater;
+pub(in crate::collector) use weak::Clearing;

@@ -1,0 +1,121 @@
+//! What is known of each object and region during a concurrent collection. Barriers read it, too.
+
+use crate::collector::kernel::{LiveMap, Pages};
+use crate::platform::MemoryError;
+use crate::region::{Backing, FreeSet, RegionTable, State};
+use crate::sync::{AtomicU8, Ordering};
+
+/// How a region takes part in the evacuation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(in crate::collector) enum Membership {
+    /// Its objects stay.
+    None = 0,
+    /// Its live objects move.
+    InSet = 1,
+    /// The same, but for some there was no memory: these stay.
+    Kept = 2,
+}
+
+/// The tables of one heap.
+pub(in crate::collector) struct Tables {
+    /// The live words below the top at mark start of each region.
+    pub(in crate::collector) map: LiveMap,
+    /// A [`Membership`] for each region. Written in stops, except from `InSet` to `Kept`. Relaxed: a
+    /// thread that asks has left the stop.
+    members: Box<[AtomicU8]>,
+    /// Not 0: the map of the region has been written since it was cleared. Written in a stop and by
+    /// the worker that clears. Relaxed, as above.
+    marked: Box<[AtomicU8]>,
+    /// Not 0: a live object of the region is too large to be copied by a load. Written by markers.
+    large: Box<[AtomicU8]>,
+}
+
+impl Tables {
+    /// Tables for the heap that begins at `base`.
+    ///
+    /// # Errors
+    /// [`MemoryError`] if the system has no memory for them.
+    pub(in crate::collector) fn new(
+        base: usize,
+        heap_bytes: usize,
+        regions: usize,
+        pages: Pages,
+    ) -> Result<Tables, MemoryError> {
+        let mut map = LiveMap::new(base, heap_bytes, pages)?;
+        map.open_for_good()?;
+        let bytes = || (0..regions).map(|_| AtomicU8::new(0)).collect();
+        Ok(Tables { map, members: bytes(), marked: bytes(), large: bytes() })
+    }
+
+    /// How the region takes part in the evacuation.
+    #[inline(always)]
+    pub(in crate::collector) fn membership(&self, index: usize) -> Membership {
+        match self.members[index].load(Ordering::Relaxed) {
+            0 => Membership::None,
+            1 => Membership::InSet,
+            _ => Membership::Kept,
+        }
+    }
+
+    /// Whether live objects of the region move, or were to move.
+    #[inline(always)]
+    pub(in crate::collector) fn is_in_set(&self, index: usize) -> bool {
+        self.members[index].load(Ordering::Relaxed) != 0
+    }
+
+    pub(in crate::collector) fn set_membership(&self, index: usize, membership: Membership) {
+        self.members[index].store(membership as u8, Ordering::Relaxed);
+    }
+
+    /// Notes that the region has a live object that no load should copy.
+    pub(super) fn note_large(&self, index: usize) {
+        self.large[index].store(1, Ordering::Relaxed);
+    }
+
+    pub(in crate::collector) fn has_large(&self, index: usize) -> bool {
+        self.large[index].load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes that markers may write the map of the region.
+    pub(in crate::collector) fn open_region(&self, index: usize) {
+        self.marked[index].store(1, Ordering::Relaxed);
+    }
+
+    /// Clears what the last marking left for the region.
+    pub(in crate::collector) fn clear_region(&self, table: &RegionTable, index: usize) {
+        if self.marked[index].swap(0, Ordering::Relaxed) != 0 {
+            self.map.clear(table.bottom(index), table.end(index));
+            self.large[index].store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the object at `address` is live, once marking has ended.
+    #[inline]
+    pub(in crate::collector) fn is_live<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+        let table = free.table();
+        address >= table.mark_start(table.index_of(address)) || self.map.is_live(address)
+    }
+
+    /// Whether marking may have yet to find the object at `address`.
+    #[inline]
+    pub(in crate::collector) fn wants<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+        !self.is_live(free, address)
+    }
+
+    /// Bytes of live objects in a region that is no part of a run, once marking has ended.
+    pub(in crate::collector) fn live_bytes<B: Backing>(&self, free: &FreeSet<B>, index: usize) -> usize {
+        let table = free.table();
+        let (bottom, top) = (table.bottom(index), table.get(index).top());
+        let border = table.mark_start(index).min(top);
+        self.map.live_bytes(bottom, border) + (top - border)
+    }
+
+    /// Whether a run of regions holds a live object, once marking has ended.
+    pub(in crate::collector) fn is_run_live<B: Backing>(&self, free: &FreeSet<B>, start: usize) -> bool {
+        let table = free.table();
+        debug_assert!(table.get(start).state() == State::HumongousStart);
+        let (bottom, end) = (table.bottom(start), free.object_end(start));
+        table.mark_start(start) == bottom || self.map.next_live(bottom, end) < end
+    }
+}

@@ -1,0 +1,168 @@
+//! Update: each slot that refers to a moved object gets the object's place.
+//!
+//! Only what was there when evacuation began can refer to such an object: marked objects, and those
+//! that lie between the tops at mark start and the update watermarks. What was born later came from
+//! spans, which have copies only. Copies are found by way of their old places: their regions cannot be
+//! walked, because mutators are in the midst of copying.
+//!
+//! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that was
+//! stored.
+
+use super::crew::Interrupt;
+use super::evacuate::Evacuator;
+use super::objects::{for_each_slot_of, header_at, measure};
+use super::tables::Tables;
+use crate::collector::kernel::{ShapeCache, broken};
+use crate::object::{Kind, reference, with_reference};
+use crate::region::{Backing, FreeSet, State};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Objects after which a worker looks whether it is interrupted.
+const PIECE: usize = if cfg!(test) { 8 } else { 512 };
+
+/// Calls `visit` with each marked object that begins in region `index`; `visit` returns its size.
+///
+/// # Safety
+/// - Marked words belong to objects, or to objects that were there.
+pub(super) unsafe fn for_each_marked<B: Backing>(
+    free: &FreeSet<B>,
+    tables: &Tables,
+    index: usize,
+    mut visit: impl FnMut(usize) -> usize,
+) {
+    let table = free.table();
+    if !table.get(index).state().begins_objects() {
+        return;
+    }
+    let end = marked_end(free, index);
+    let mut at = tables.map.next_live(table.bottom(index), end);
+    while at < end {
+        at = tables.map.next_live(at.saturating_add(visit(at)), end);
+    }
+}
+
+/// The address behind the last object of the region that can be marked.
+fn marked_end<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
+    let table = free.table();
+    match table.get(index).state() {
+        State::HumongousStart if table.mark_start(index) > table.bottom(index) => free.object_end(index),
+        State::HumongousStart => table.bottom(index),
+        // A stopped world may have lowered the top since.
+        _ => table.mark_start(index).min(table.get(index).top()),
+    }
+}
+
+/// One worker that updates.
+pub(in crate::collector) struct Updater<'u, B> {
+    evacuator: Evacuator<'u, B>,
+    shapes: ShapeCache<'u>,
+    interrupt: &'u Interrupt,
+    home: usize,
+    left: usize,
+    /// Slots that got a new address.
+    pub(in crate::collector) updated: u64,
+}
+
+impl<'u, B: Backing> Updater<'u, B> {
+    /// A worker that runs on core `home`.
+    pub(in crate::collector) fn new(
+        evacuator: Evacuator<'u, B>,
+        interrupt: &'u Interrupt,
+        home: usize,
+    ) -> Self {
+        let shapes = ShapeCache::new(evacuator.subject);
+        Updater { evacuator, shapes, interrupt, home, left: PIECE, updated: 0 }
+    }
+
+    /// Updates a slot.
+    #[inline]
+    pub(in crate::collector) fn slot(&mut self, slot: &AtomicU64) {
+        let bits = slot.load(Ordering::Acquire);
+        let Some(address) = reference(bits) else { return };
+        let place = self.evacuator.forward(address, self.home);
+        if place != address {
+            let new = with_reference(bits, place);
+            // Otherwise a mutator has stored, or healed it.
+            let changed = slot.compare_exchange(bits, new, Ordering::Release, Ordering::Relaxed);
+            self.updated += u64::from(changed.is_ok());
+        }
+    }
+
+    /// Updates the objects of region `index`; `false`: it was interrupted, and has to be done again.
+    ///
+    /// # Safety
+    /// - Evacuation has ended, and all that lies below watermarks is parsable.
+    pub(in crate::collector) unsafe fn region(&mut self, index: usize) -> bool {
+        // SAFETY: the caller's predicates.
+        unsafe { self.marked(index) && self.unmarked(index) }
+    }
+
+    fn goes_on(&mut self) -> bool {
+        self.left -= 1;
+        if self.left > 0 {
+            return true;
+        }
+        self.left = PIECE;
+        !self.interrupt.is_set()
+    }
+
+    /// # Safety
+    /// - As for [`region`](Self::region).
+    unsafe fn marked(&mut self, index: usize) -> bool {
+        let (free, tables) = (self.evacuator.subject.free, self.evacuator.tables);
+        let mut goes_on = true;
+        // SAFETY: the caller's predicates.
+        unsafe {
+            for_each_marked(free, tables, index, |address| {
+                if !goes_on {
+                    return usize::MAX;
+                }
+                goes_on = self.goes_on();
+                let header = header_at(address);
+                let place = if let Kind::Forwarded(copy) = header.kind() { copy } else { address };
+                self.object(place)
+            });
+        }
+        goes_on
+    }
+
+    /// # Safety
+    /// - As for [`region`](Self::region).
+    unsafe fn unmarked(&mut self, index: usize) -> bool {
+        let free = self.evacuator.subject.free;
+        let table = free.table();
+        let (mut at, mut end) = (table.mark_start(index), table.watermark(index).min(table.get(index).top()));
+        if table.get(index).state() == State::HumongousStart {
+            let is_new = at == table.bottom(index) && table.watermark(index) > at;
+            end = if is_new { free.object_end(index) } else { at };
+        } else if !table.get(index).state().begins_objects() {
+            return true;
+        }
+        while at < end {
+            if !self.goes_on() {
+                return false;
+            }
+            // SAFETY: objects and fillers follow each other.
+            at += match unsafe { header_at(at) }.kind() {
+                Kind::Filler(bytes) => bytes,
+                // SAFETY: as above.
+                Kind::Object(_) => unsafe { self.object(at) },
+                _ => broken(at, "no object is there, and the region should be parsable"),
+            };
+        }
+        true
+    }
+
+    /// Updates the slots of the object at `address`; returns its size.
+    ///
+    /// # Safety
+    /// - An object is at `address`, which has not moved from there.
+    unsafe fn object(&mut self, address: usize) -> usize {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            let (slots, bytes) = measure(&mut self.shapes, address);
+            for_each_slot_of(address, slots, |slot, _| self.slot(slot));
+            bytes
+        }
+    }
+}

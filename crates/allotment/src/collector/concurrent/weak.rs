@@ -1,0 +1,70 @@
+//! Weak slots of dead objects become null, while mutators run.
+//!
+//! Marking has ended, and nothing has moved. Mutators load weak slots through a barrier that gives null
+//! for a dead referent. So no dead object comes back while its slots are cleared one by one. A slot
+//! that a mutator stores to meanwhile keeps the new word: it came from a span, and is live.
+
+use super::objects::{for_each_slot_of, measure};
+use super::tables::Tables;
+use super::update::for_each_marked;
+use crate::collector::kernel::{ShapeCache, Subject};
+use crate::object::{SlotKind, reference};
+use crate::region::Backing;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One worker that clears weak slots.
+pub(in crate::collector) struct Clearing<'c, B> {
+    subject: Subject<'c, B>,
+    tables: &'c Tables,
+    shapes: ShapeCache<'c>,
+    /// Slots that became null.
+    pub(in crate::collector) cleared: u64,
+}
+
+impl<'c, B: Backing> Clearing<'c, B> {
+    pub(in crate::collector) fn new(subject: Subject<'c, B>, tables: &'c Tables) -> Self {
+        Clearing { subject, tables, shapes: ShapeCache::new(subject), cleared: 0 }
+    }
+
+    /// Clears a slot whose referent is dead.
+    pub(in crate::collector) fn slot(&mut self, slot: &AtomicU64) {
+        let bits = slot.load(Ordering::Acquire);
+        let dead = |address| !self.tables.is_live(self.subject.free, address);
+        if reference(bits).is_some_and(dead)
+            && slot.compare_exchange(bits, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.cleared += 1;
+        }
+    }
+
+    /// Clears the weak slots of the live object at `address`.
+    ///
+    /// # Safety
+    /// - An object is at `address`, and nothing has moved.
+    pub(in crate::collector) unsafe fn object(&mut self, address: usize) {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            let (slots, _) = measure(&mut self.shapes, address);
+            for_each_slot_of(address, slots, |slot, kind| {
+                if kind == SlotKind::Weak {
+                    self.slot(slot);
+                }
+            });
+        }
+    }
+
+    /// Clears the weak slots of all marked objects of a region: where the list of them was lost.
+    ///
+    /// # Safety
+    /// - Nothing has moved.
+    pub(in crate::collector) unsafe fn region(&mut self, index: usize) {
+        let (subject, tables) = (self.subject, self.tables);
+        // SAFETY: the caller's predicate.
+        unsafe {
+            for_each_marked(subject.free, tables, index, |address| {
+                self.object(address);
+                measure(&mut self.shapes, address).1
+            });
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The control thread drives cycles from step to step, and other threads wait for the end of one.
+//!
+//! The thread starts at the first request and parks while nothing is wanted. It makes all pauses. It
+//! holds the lock of the cycle during a step beside mutators, never while it asks for a stop. A thread
+//! that stops the world *halts* it: it raises a count, interrupts the workers, and has the lock of the
+//! cycle when they are through their pieces.
+
+use super::cycle::{Cycle, Step};
+use super::trigger::{CycleKind, Ended};
+use super::{POISONED, Shenandoah};
+use crate::collector::control::Watch;
+use crate::collector::record::{CollectionRecord, CycleRecord, Details, Phase, WantedWorkers};
+use crate::collector::work::Team;
+use crate::mutator::{Cause, Mutator, Shared};
+use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
+use crate::tlab::statistics::Totals;
+use std::sync::Weak;
+use std::time::{Duration, Instant};
+
+/// The cycles that were asked for and ended.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// Cycles that were asked for. Written under the lock; Relaxed: the control thread looks again.
+    wanted: AtomicU64,
+    inner: Mutex<Served>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Served {
+    /// The requests that the last begun cycle serves: it began behind them.
+    begun: u64,
+    /// The requests that were served.
+    served: u64,
+    /// A trigger fired: what it says.
+    trigger: Option<String>,
+    /// The control thread has panicked, in the embedder's code.
+    is_dead: bool,
+}
+
+impl Progress {
+    fn lock(&self) -> MutexGuard<'_, Served> {
+        self.inner.lock().expect(POISONED)
+    }
+
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.inner.try_lock().is_ok()
+    }
+
+    /// Asks for a cycle that begins from here on; returns its number.
+    fn ask(&self) -> u64 {
+        let _inner = self.lock();
+        self.wanted.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Waits until request `number` is served; `false`: it will not be.
+    fn wait_for(&self, number: u64) -> bool {
+        let mut inner = self.lock();
+        while inner.served < number {
+            if inner.is_dead {
+                return false;
+            }
+            inner = self.changed.wait(inner).expect(POISONED);
+        }
+        true
+    }
+}
+
+/// Tells waiting threads if the control thread panics.
+struct Dying<'p>(&'p Progress);
+
+impl Drop for Dying<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().is_dead = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+/// The control thread's watch. It keeps the heap alive during a cycle only.
+struct Cycles {
+    collector: Weak<Shenandoah>,
+    shared: Weak<Shared>,
+}
+
+impl Watch for Cycles {
+    fn look(&mut self, _begins: bool) -> Option<Duration> {
+        let (shared, collector) = (self.shared.upgrade()?, self.collector.upgrade()?);
+        // First: what is asked from here on makes the thread look again.
+        collector.control.rest();
+        let _dying = Dying(&collector.progress);
+        collector.run_cycles(&shared);
+        Some(Duration::ZERO)
+    }
+}
+
+impl Shenandoah {
+    /// Looks whether a cycle should begin, for a mutator that took memory from another region.
+    pub(super) fn look(&self, mutator: &Mutator<'_>) {
+        if self.passive || mutator.shared().barriers() != 0 {
+            return;
+        }
+        let free = &mutator.shared().free;
+        // Whoever has the lock looks.
+        let Ok(mut trigger) = self.trigger.try_lock() else { return };
+        let region_bytes = free.table().geometry().region_bytes();
+        let free_bytes = free.capacity().saturating_sub(free.regions_in_use()) * region_bytes;
+        let (now, capacity) = (self.history.clock.age(), free.capacity() * region_bytes);
+        let Some(reason) = trigger.look(now, free_bytes, capacity, free.taken_bytes()) else { return };
+        drop(trigger);
+        {
+            let mut progress = self.progress.lock();
+            if progress.trigger.is_some() {
+                return;
+            }
+            progress.trigger = Some(reason.to_string());
+        }
+        self.wake(mutator);
+    }
+
+    /// Has the control thread look; `false`: there is none.
+    pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
+        let watch = || Cycles { collector: self.me.clone(), shared: mutator.downgrade() };
+        self.control.ask(&self.workers.cpus(), watch)
+    }
+
+    /// Waits, in `blocking`, for a cycle that begins from here on; `false`: there is no thread for it.
+    pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>) -> bool {
+        let number = self.progress.ask();
+        self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
+    }
+
+    /// Asks for a cycle and does not wait; `false`: there is no thread for it.
+    pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>) -> bool {
+        self.progress.ask();
+        self.wake(mutator)
+    }
+
+    /// Drives cycles as long as one is wanted.
+    fn run_cycles(&self, shared: &Shared) {
+        loop {
+            self.publish();
+            let mut cycle = self.lock_unhalted();
+            let step = cycle.step;
+            if step == Step::Idle {
+                if !self.begin(&mut cycle, shared) {
+                    return;
+                }
+            } else if step.is_pause() {
+                drop(cycle);
+                self.pause(step, shared);
+            } else {
+                let begun = Instant::now();
+                let workers = self.workers.ready(self.workers.most());
+                self.engine.step(&mut cycle, shared, Team::new(&self.workers, workers));
+                cycle.add_phase(step.name(), begun.elapsed());
+                if cycle.step == Step::Idle {
+                    self.cycle_ended(&mut cycle, shared);
+                }
+            }
+        }
+    }
+
+    /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
+    fn pause(&self, step: Step, shared: &Shared) {
+        let begun = Instant::now();
+        let lost = shared.pause(|pause| {
+            let mut cycle = self.lock();
+            if cycle.step != step {
+                return false;
+            }
+            self.engine.pause_step(&mut cycle, pause);
+            // Threads go on a little later. What the request took is in it.
+            let time = begun.elapsed();
+            cycle.time_to_safepoint = cycle.time_to_safepoint.max(pause.time_to_safepoint);
+            cycle.add_phase(step.name(), time);
+            cycle.record.pauses.push(Phase { name: step.name(), time });
+            cycle.step == Step::Idle
+        });
+        if lost == Some(true) {
+            self.collect_for_lost_marks(shared);
+        }
+    }
+
+    /// The lock of the cycle, while no thread has halted the workers.
+    fn lock_unhalted(&self) -> MutexGuard<'_, Cycle> {
+        let mut cycle = self.lock();
+        while self.halts.load(Ordering::Relaxed) > 0 {
+            cycle = self.goes_on.wait(cycle).expect(POISONED);
+        }
+        self.engine.interrupt.set(false);
+        cycle
+    }
+
+    /// Keeps workers from the heap: returns when none is at work.
+    pub(super) fn halt_workers(&self) {
+        self.halts.fetch_add(1, Ordering::Relaxed);
+        self.engine.interrupt.set(true);
+        // The control thread holds this lock while workers are at work. It looks at the count before
+        // it lets them work again.
+        drop(self.lock());
+    }
+
+    /// Ends a halt.
+    pub(super) fn let_workers_go_on(&self) {
+        let _cycle = self.lock();
+        self.halts.fetch_sub(1, Ordering::Relaxed);
+        self.goes_on.notify_one();
+    }
+
+    /// Begins a cycle, if one is wanted.
+    fn begin(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
+        let mut progress = self.progress.lock();
+        let wanted = self.progress.wanted.load(Ordering::Relaxed);
+        let asked = wanted > progress.served;
+        let trigger = progress.trigger.take();
+        if !asked && trigger.is_none() {
+            return false;
+        }
+        progress.begun = wanted;
+        drop(progress);
+        self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
+        cycle.thorough = asked;
+        cycle.record.trigger = trigger.unwrap_or_default();
+        true
+    }
+
+    /// Makes `cycle` a new one.
+    pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause) {
+        shared.free.age_quarantine();
+        *cycle = Cycle {
+            step: Step::Reset,
+            cause,
+            start: self.history.clock.age(),
+            used_before: shared.free.occupancy().used_bytes,
+            ..Cycle::idle()
+        };
+    }
+
+    /// Notes the end of a cycle, and tells those who wait for it.
+    pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
+        let record = self.record_of(cycle, shared);
+        self.finished.lock().expect(POISONED).push(record);
+        if !self.engine.has_lost(shared) {
+            shared.full_collections.fetch_add(1, Ordering::Relaxed);
+            let mut progress = self.progress.lock();
+            progress.served = progress.served.max(progress.begun);
+            drop(progress);
+            self.progress.changed.notify_all();
+        }
+        self.fit_capacity(shared);
+        self.learn(cycle, shared);
+    }
+
+    /// Tells the trigger how long the cycle took.
+    fn learn(&self, cycle: &Cycle, shared: &Shared) {
+        let free = &shared.free;
+        let region_bytes = free.table().geometry().region_bytes();
+        let kind = match cycle.record {
+            CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
+            CycleRecord { set_regions: 0, .. } => CycleKind::Abbreviated,
+            _ => CycleKind::Concurrent,
+        };
+        self.trigger.lock().expect(POISONED).cycle_ended(Ended {
+            began: cycle.start,
+            ended: self.history.clock.age(),
+            kind,
+            free_bytes: free.capacity().saturating_sub(free.regions_in_use()) * region_bytes,
+            capacity_bytes: free.table().geometry().heap_bytes(),
+        });
+    }
+
+    /// Adds the records of ended cycles to the history, and tells listeners. Not in a stop.
+    pub(super) fn publish(&self) {
+        let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
+        records.into_iter().for_each(|record| self.history.add(record));
+    }
+
+    /// Forgets the cycle: the heap was emptied, and workers are halted.
+    pub(super) fn forget_cycle(&self) {
+        let mut cycle = self.lock();
+        *cycle = Cycle::idle();
+    }
+
+    /// The record of a cycle that ends.
+    fn record_of(&self, cycle: &mut Cycle, shared: &Shared) -> CollectionRecord {
+        let Cycle { cause, start, used_before, found, weak_cleared, .. } = *cycle;
+        let free = &shared.free;
+        let (details, phases) = (cycle.record.clone(), std::mem::take(&mut cycle.phases));
+        let most = self.workers.most();
+        CollectionRecord {
+            number: 0,
+            cause,
+            start,
+            pause: details.paused(),
+            time_to_safepoint: cycle.time_to_safepoint,
+            phases,
+            workers: most,
+            wanted: WantedWorkers { workers: most, most, bytes: used_before },
+            used_before,
+            used_after: free.occupancy().used_bytes,
+            committed: free.committed_regions() << free.table().geometry().region_shift,
+            live_objects: found.objects as usize,
+            live_bytes: found.bytes as usize,
+            moved_bytes: details.moved_by_workers + details.moved_by_mutators,
+            weak_cleared: weak_cleared as usize,
+            uncommitted: 0,
+            buffers: Totals::default(),
+            details: Details::Cycle(CycleRecord { recorded_words: found.recorded, ..details }),
+            sizing: None,
+            overhead: None,
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! A cycle: its steps in order, what each leaves to the next, and the steps that run beside mutators.
+//!
+//! ```text
+//! Reset      beside  the live map of the last cycle is cleared
+//! InitMark   STOP    borders of regions; barriers on, duties            (pauses.rs)
+//! Mark       beside  roots of threads in `blocking`, handles, pins; trace
+//! FinalMark  STOP    what mutators recorded last; goes back to Mark if that is much
+//! Weak       beside  weak slots and handles; the set is chosen
+//! BeginMove  STOP    the set is final; barriers on, duties; ends here where nothing is worth a move
+//! Evacuate   beside  regions without live objects are free; handles are healed; the set is copied
+//! Update     beside  slots that refer to the set
+//! EndMove    STOP    barriers off
+//! Free       beside  the set is free
+//! ```
+//!
+//! Each step can be interrupted and gone on with, by this thread or by one that has stopped the world
+//! (`stopped.rs`). What is left to do is always in the cycle, never on a stack.
+
+use super::choose::{Candidate, ChooseSettings, Space, choose, copy_regions};
+use super::engine::Engine;
+use crate::collector::concurrent::{Buffer, Clearing, Found, Marker, Updater};
+use crate::collector::record::{CycleRecord, Phase};
+use crate::collector::work::{Team, Turns};
+use crate::mutator::{Cause, Shared};
+use crate::region::State;
+use crate::sync::{AtomicU64, Mutex, Ordering, Waiting};
+use std::time::Duration;
+
+/// The next step of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// No cycle is under way.
+    Idle,
+    Reset,
+    InitMark,
+    Mark,
+    FinalMark,
+    Weak,
+    BeginMove,
+    Evacuate,
+    Update,
+    EndMove,
+    Free,
+}
+
+impl Step {
+    /// Whether the step needs a stop.
+    pub(super) fn is_pause(self) -> bool {
+        matches!(self, Step::InitMark | Step::FinalMark | Step::BeginMove | Step::EndMove)
+    }
+
+    /// The step's name in records and logs, as HotSpot's.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Step::Idle => "Idle",
+            Step::Reset => "Concurrent reset",
+            Step::InitMark => "Pause Init Mark",
+            Step::Mark => "Concurrent marking",
+            Step::FinalMark => "Pause Final Mark",
+            Step::Weak => "Concurrent weak references",
+            Step::BeginMove => "Pause Init Evacuation",
+            Step::Evacuate => "Concurrent evacuation",
+            Step::Update => "Concurrent update references",
+            Step::EndMove => "Pause Final Update Refs",
+            Step::Free => "Concurrent cleanup",
+        }
+    }
+}
+
+/// A cycle under way, or the next one.
+pub(super) struct Cycle {
+    pub(super) step: Step,
+    pub(super) cause: Cause,
+    /// When the cycle began, in the heap's age.
+    pub(super) start: Duration,
+    pub(super) used_before: usize,
+    /// The longest time from a request to stop until the last thread had stopped.
+    pub(super) time_to_safepoint: Duration,
+    /// Pauses and what ran between them.
+    pub(super) phases: Vec<Phase>,
+    pub(super) record: CycleRecord,
+    pub(super) found: Found,
+    pub(super) weak_cleared: u64,
+    /// Whether every region with garbage is worth a move.
+    pub(super) thorough: bool,
+    /// Regions, and first regions of runs, without a live object.
+    pub(super) immediate: Vec<usize>,
+    pub(super) set: Vec<usize>,
+    /// Regions of the set, and where to go on.
+    pub(super) to_evacuate: Vec<(usize, usize)>,
+    pub(super) to_update: Vec<usize>,
+    /// Regions without a reference to them, whose memory is free.
+    pub(super) to_free: Vec<usize>,
+}
+
+impl Cycle {
+    pub(super) fn idle() -> Cycle {
+        Cycle {
+            step: Step::Idle,
+            cause: Cause::Requested,
+            start: Duration::ZERO,
+            used_before: 0,
+            time_to_safepoint: Duration::ZERO,
+            phases: Vec::new(),
+            record: CycleRecord::default(),
+            found: Found::default(),
+            weak_cleared: 0,
+            thorough: false,
+            immediate: Vec::new(),
+            set: Vec::new(),
+            to_evacuate: Vec::new(),
+            to_update: Vec::new(),
+            to_free: Vec::new(),
+        }
+    }
+
+    /// Adds a part of the cycle to its record. A part that was interrupted is one.
+    pub(super) fn add_phase(&mut self, name: &'static str, time: Duration) {
+        match self.phases.last_mut() {
+            Some(last) if last.name == name => last.time += time,
+            _ => self.phases.push(Phase { name, time }),
+        }
+    }
+}
+
+const POISONED: &str = "a collection that panics ends the process";
+
+impl Engine {
+    /// Does a step beside mutators, and goes to the next; `false`: it was interrupted, or has to wait
+    /// for threads, and is to be called again.
+    pub(super) fn step(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        let (done, next) = match cycle.step {
+            Step::Reset => (self.reset(shared), Step::InitMark),
+            Step::Mark => (self.mark(cycle, shared, team), Step::FinalMark),
+            Step::Weak => (self.weak(cycle, shared, team), Step::BeginMove),
+            Step::Evacuate => (self.evacuate(cycle, shared, team), Step::Update),
+            Step::Update => (self.update(cycle, shared, team), Step::EndMove),
+            Step::Free => (self.free(cycle, shared), Step::Idle),
+            step => unreachable!("{step:?} needs a stop, or is none"),
+        };
+        if done {
+            cycle.step = next;
+        }
+        done
+    }
+
+    /// Clears what the last cycle left in the tables.
+    pub(super) fn reset(&self, shared: &Shared) -> bool {
+        let table = shared.free.table();
+        for index in 0..table.len() {
+            if self.interrupt.is_set() {
+                return false;
+            }
+            self.tables.clear_region(table, index);
+        }
+        true
+    }
+
+    /// Waits until the duty of every thread is done; `false`: interrupted.
+    fn await_duties(&self, shared: &Shared) -> bool {
+        let mut waiting = Waiting::new();
+        while !shared.visit_roots_of_safe_threads() {
+            if self.interrupt.is_set() {
+                return false;
+            }
+            waiting.longer();
+        }
+        true
+    }
+
+    fn mark(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        if !self.await_duties(shared) {
+            return false;
+        }
+        let mut number = 0;
+        let mut roots = Vec::new();
+        while shared.roots.visit_handles(false, number, |slot| {
+            let bits = slot.load(std::sync::atomic::Ordering::Acquire);
+            self.note_root(shared, &mut roots, bits);
+        }) {
+            number += 1;
+        }
+        shared.roots.visit_pins(&mut |address| self.note_root(shared, &mut roots, address as u64));
+        shared.satb.give_words(roots);
+        self.trace(cycle, shared, team) && !self.interrupt.is_set()
+    }
+
+    /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
+    pub(super) fn note_root(&self, shared: &Shared, roots: &mut Vec<u64>, bits: u64) {
+        let wants = |address| self.tables.wants(&shared.free, address);
+        if crate::object::reference(bits).is_some_and(wants) {
+            if roots.try_reserve(1).is_err() {
+                return shared.satb.lose();
+            }
+            roots.push(bits);
+        }
+    }
+
+    /// Traces with all workers, until nothing is left or they are interrupted; `false`: there is no
+    /// memory for their stacks.
+    pub(super) fn trace(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
+            self.leftover.lose();
+            return true;
+        };
+        let found = Mutex::new(Found::default());
+        team.run(&|number| {
+            let mut marker = Marker::new(self.subject(shared), self.marking(shared), crew.worker(number));
+            marker.drain_all();
+            found.lock().expect(POISONED).add(marker.finish());
+        });
+        self.crews.keep(crew);
+        cycle.found.add(found.into_inner().expect(POISONED));
+        true
+    }
+
+    /// Whether marking lost something, so that the cycle is worth nothing.
+    pub(super) fn has_lost(&self, shared: &Shared) -> bool {
+        self.leftover.has_lost() || shared.satb.has_lost()
+    }
+
+    pub(super) fn weak(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        let cleared = AtomicU64::new(0);
+        let regions = Turns::new(if self.weak_objects.has_lost() { shared.free.table().len() } else { 0 });
+        team.run(&|_| {
+            let mut clearing = Clearing::new(self.subject(shared), &self.tables);
+            while !self.interrupt.is_set()
+                && let Some(objects) = self.weak_objects.take()
+            {
+                // SAFETY: markers found these objects, and nothing has moved.
+                objects.into_iter().for_each(|address| unsafe { clearing.object(address) });
+            }
+            while let Some(index) = regions.take() {
+                // SAFETY: nothing has moved.
+                unsafe { clearing.region(index) };
+            }
+            cleared.fetch_add(clearing.cleared, Ordering::Relaxed);
+        });
+        let mut clearing = Clearing::new(self.subject(shared), &self.tables);
+        let mut number = 0;
+        while shared.roots.visit_handles(true, number, |slot| clearing.slot(slot)) {
+            number += 1;
+        }
+        cycle.weak_cleared += cleared.into_inner() + clearing.cleared;
+        if self.interrupt.is_set() {
+            return false;
+        }
+        self.choose(cycle, shared, team);
+        !self.interrupt.is_set()
+    }
+
+    /// Finds regions without live objects, and those that are worth a move.
+    fn choose(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) {
+        let (free, table) = (&shared.free, shared.free.table());
+        let region_bytes = table.geometry().region_bytes();
+        let (live, turns) = (Mutex::new(Vec::new()), Turns::new(table.len()));
+        team.run(&|_| {
+            while let Some(index) = turns.take() {
+                let (bottom, top) = (table.bottom(index), table.get(index).top());
+                let found = match table.get(index).state() {
+                    State::Shared if top > bottom && top <= table.mark_start(index) => {
+                        Some(self.tables.live_bytes(free, index))
+                    }
+                    State::HumongousStart if !self.tables.is_run_live(free, index) => Some(0),
+                    _ => None,
+                };
+                if let Some(bytes) = found {
+                    let mut live = live.lock().expect(POISONED);
+                    if live.try_reserve(1).is_ok() {
+                        live.push((index, bytes));
+                    }
+                }
+            }
+        });
+        let mut live = live.into_inner().expect(POISONED);
+        live.sort_unstable();
+        (cycle.immediate, cycle.set) = (Vec::new(), Vec::new());
+        let mut candidates = Vec::new();
+        let mut immediate_bytes = 0;
+        for (region, live_bytes) in live {
+            let used = shared.free.object_end(region) - table.bottom(region);
+            if live_bytes == 0 {
+                immediate_bytes += used;
+                cycle.immediate.push(region);
+            } else if !self.tables.has_large(region) {
+                candidates.push(Candidate { region, live_bytes, garbage_bytes: used - live_bytes });
+            }
+        }
+        let settings = if cycle.thorough {
+            ChooseSettings { garbage_percent: 0, ignore_percent: 0, immediate_percent: 100, ..self.choice }
+        } else {
+            self.choice
+        };
+        let space = Space {
+            region_bytes,
+            capacity_bytes: table.geometry().heap_bytes(),
+            free_bytes: free.capacity().saturating_sub(free.regions_in_use()) * region_bytes,
+            immediate_bytes,
+            reserve_regions: free.free_regions().min(self.reserve),
+        };
+        let chosen = choose(&mut candidates, &settings, &space);
+        // Copies lose some memory at the ends of regions and buffers. What cannot be had is taken off
+        // the set's end.
+        let mut wanted = chosen.copy_regions;
+        let Ok(had) = self.space.provide(free, wanted) else { return };
+        cycle.set = chosen.set;
+        let mut live_bytes = chosen.live_bytes;
+        while had < wanted
+            && let Some(region) = cycle.set.pop()
+        {
+            live_bytes -= self.tables.live_bytes(free, region);
+            wanted = copy_regions(&settings, region_bytes, live_bytes);
+        }
+    }
+
+    /// Frees regions without live objects, in which no thread allocates.
+    pub(super) fn free_immediate(&self, cycle: &mut Cycle, shared: &Shared) {
+        let (free, table) = (&shared.free, shared.free.table());
+        for index in cycle.immediate.drain(..) {
+            if table.get(index).state() == State::HumongousStart {
+                cycle.record.immediate_regions += table.get(index).run();
+                cycle.record.humongous_freed += 1;
+                free.give_humongous(index);
+            } else {
+                cycle.record.immediate_regions += 1;
+                free.retire_region(index, table.get(index).home());
+            }
+        }
+    }
+
+    fn evacuate(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        self.free_immediate(cycle, shared);
+        if !self.await_duties(shared) {
+            return false;
+        }
+        self.heal_handles(shared);
+        self.copy(cycle, shared, team)
+    }
+
+    /// Gives handles the new places of their referents.
+    fn heal_handles(&self, shared: &Shared) {
+        let mut updater = Updater::new(self.evacuator(shared), &self.interrupt, shared.home());
+        for weak in [false, true] {
+            let mut number = 0;
+            while shared.roots.visit_handles(weak, number, |slot| updater.slot(slot)) {
+                number += 1;
+            }
+        }
+    }
+
+    /// Copies the set, until all is copied or workers are interrupted.
+    pub(super) fn copy(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        let (todo, copied) = (Mutex::new(std::mem::take(&mut cycle.to_evacuate)), AtomicU64::new(0));
+        team.run(&|_| {
+            let (home, mut buffer, mut bytes) = (shared.home(), Buffer::default(), 0);
+            let evacuator = self.evacuator(shared);
+            loop {
+                let next = if self.interrupt.is_set() { None } else { todo.lock().expect(POISONED).pop() };
+                let Some((index, from)) = next else { break };
+                let rest = evacuator.region((index, from), home, &mut buffer, &self.interrupt, &mut bytes);
+                // There is room for it: it was there before.
+                rest.into_iter().for_each(|from| todo.lock().expect(POISONED).push((index, from)));
+            }
+            evacuator.cover(&mut buffer);
+            copied.fetch_add(bytes, Ordering::Relaxed);
+        });
+        cycle.record.moved_by_workers += copied.into_inner() as usize;
+        cycle.to_evacuate = todo.into_inner().expect(POISONED);
+        cycle.to_evacuate.is_empty()
+    }
+
+    /// Updates the slots that refer to the set, until all are or workers are interrupted.
+    pub(super) fn update(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        let (todo, updated) = (Mutex::new(std::mem::take(&mut cycle.to_update)), AtomicU64::new(0));
+        team.run(&|_| {
+            let mut updater = Updater::new(self.evacuator(shared), &self.interrupt, shared.home());
+            loop {
+                let next = if self.interrupt.is_set() { None } else { todo.lock().expect(POISONED).pop() };
+                let Some(index) = next else { break };
+                // SAFETY: evacuation has ended, all duties are done.
+                if !unsafe { updater.region(index) } {
+                    todo.lock().expect(POISONED).push(index);
+                }
+            }
+            updated.fetch_add(updater.updated, Ordering::Relaxed);
+        });
+        cycle.record.updated_slots += updated.into_inner();
+        cycle.to_update = todo.into_inner().expect(POISONED);
+        cycle.to_update.is_empty()
+    }
+
+    /// Gives back the memory of the set and of the space.
+    pub(super) fn free(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
+        self.free_immediate(cycle, shared);
+        cycle.record.moved_by_mutators += self.space.take_count() as usize;
+        for index in cycle.to_free.drain(..) {
+            shared.free.retire_region(index, shared.free.table().get(index).home());
+        }
+        self.space.close(shared);
+        true
+    }
+}

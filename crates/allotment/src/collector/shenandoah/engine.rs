@@ -1,0 +1,48 @@
+//! What all steps of a cycle work with: the tables, the spaces, and what is left to do.
+//!
+//! Barriers of mutators use the engine, too. So nothing in it is behind the lock of the cycle.
+
+use super::choose::ChooseSettings;
+use crate::collector::concurrent::{CopySpace, Evacuator, Interrupt, Leftover, MarkShared, Tables};
+use crate::collector::kernel::Subject;
+use crate::collector::work::{Crews, Limits};
+use crate::mutator::{Committer, Shared};
+
+/// The parts of a heap's concurrent collections.
+pub(super) struct Engine {
+    pub(super) tables: Tables,
+    pub(super) space: CopySpace,
+    /// Entries of markers that were interrupted.
+    pub(super) leftover: Leftover,
+    /// Marked objects with weak slots.
+    pub(super) weak_objects: Leftover,
+    pub(super) interrupt: Interrupt,
+    pub(super) crews: Crews,
+    pub(super) stack: Limits,
+    pub(super) choice: ChooseSettings,
+    /// Regions that mutators leave for copies.
+    pub(super) reserve: usize,
+}
+
+impl Engine {
+    /// The heap as steps see it.
+    pub(super) fn subject<'h>(&self, shared: &'h Shared) -> Subject<'h, Committer> {
+        Subject { free: &shared.free, shapes: &shared.shapes }
+    }
+
+    /// What markers share.
+    pub(super) fn marking<'m>(&'m self, shared: &'m Shared) -> MarkShared<'m> {
+        MarkShared {
+            tables: &self.tables,
+            satb: &shared.satb,
+            leftover: &self.leftover,
+            weak: &self.weak_objects,
+            interrupt: &self.interrupt,
+        }
+    }
+
+    /// What threads that evacuate share.
+    pub(super) fn evacuator<'e>(&'e self, shared: &'e Shared) -> Evacuator<'e, Committer> {
+        Evacuator { subject: self.subject(shared), tables: &self.tables, space: &self.space }
+    }
+}

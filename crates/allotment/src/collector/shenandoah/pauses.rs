@@ -1,0 +1,200 @@
+//! The steps of a cycle in which no span is open.
+//!
+//! None of them looks at a thread, at the live objects or at roots in frames. What grows with the heap
+//! is a pass over the borders of regions in use.
+
+use super::cycle::{Cycle, Step};
+use super::engine::Engine;
+use crate::collector::concurrent::{Marker, Membership};
+use crate::mutator::{Hot, Pause, Shared};
+use crate::object::{SlotVisitor, reference, with_reference};
+use crate::region::State;
+use std::time::{Duration, Instant};
+
+/// Time for which a stop marks what mutators recorded last. What is then left is marked beside them.
+const MOST_MARKING: Duration = Duration::from_micros(200);
+
+impl Engine {
+    /// Does a step that needs a stop, and goes to the next.
+    pub(super) fn pause_step(&self, cycle: &mut Cycle, pause: &Pause<'_>) {
+        cycle.step = match cycle.step {
+            Step::InitMark => self.init_mark(pause),
+            Step::FinalMark => self.final_mark(cycle, pause),
+            Step::BeginMove => self.begin_move(cycle, pause),
+            Step::EndMove => {
+                pause.set_barriers(0);
+                self.end_move(cycle, pause.shared())
+            }
+            step => unreachable!("{step:?} needs no stop"),
+        };
+    }
+
+    fn init_mark(&self, pause: &Pause<'_>) -> Step {
+        let shared = pause.shared();
+        self.begin_marking(shared);
+        pause.set_barriers(Hot::MARKING);
+        pause.begin_root_visit();
+        let mut roots = Vec::new();
+        let mut words = Vec::new();
+        pause.visit_providers(
+            // A weak word of a provider counts as a strong one: the provider reads it without a barrier.
+            &mut SlotVisitor::new(&mut |slot, _| {
+                // SAFETY: a provider's slot, which may be read until the visit ends.
+                self.note_root(shared, &mut roots, unsafe { slot.read() });
+            }),
+            &mut |address| self.note_root(shared, &mut words, address as u64),
+        );
+        shared.satb.give_words(roots);
+        shared.satb.give_words(words);
+        Step::Mark
+    }
+
+    /// Sets the borders of regions, and forgets what is left of earlier markings. In a stop.
+    pub(super) fn begin_marking(&self, shared: &Shared) {
+        let (free, table) = (&shared.free, shared.free.table());
+        self.leftover.forget();
+        self.weak_objects.forget();
+        shared.satb.forget();
+        free.forget_spares();
+        for index in free.in_use() {
+            table.set_mark_start(index);
+            self.tables.open_region(index);
+        }
+    }
+
+    fn final_mark(&self, cycle: &mut Cycle, pause: &Pause<'_>) -> Step {
+        let shared = pause.shared();
+        // First: what threads that are not attached record comes from under the locks of handles.
+        pause.set_barriers(0);
+        let begun = Instant::now();
+        let marked = self.mark_stopped(cycle, shared, || begun.elapsed() > MOST_MARKING);
+        if self.has_lost(shared) {
+            // A stopped collection follows.
+            return Step::Idle;
+        }
+        if !marked {
+            pause.set_barriers(Hot::MARKING);
+            return Step::Mark;
+        }
+        pause.set_barriers(Hot::WEAK);
+        Step::Weak
+    }
+
+    /// Marks what is left and recorded, on this thread, until nothing is or until `enough`. Returns
+    /// whether nothing is left.
+    pub(super) fn mark_stopped(
+        &self,
+        cycle: &mut Cycle,
+        shared: &Shared,
+        enough: impl FnMut() -> bool,
+    ) -> bool {
+        let Ok(crew) = self.crews.take(1, self.stack) else {
+            self.leftover.lose();
+            return true;
+        };
+        let mut marker = Marker::new(self.subject(shared), self.marking(shared), crew.worker(0));
+        let done = marker.drain_stopped(enough);
+        cycle.found.add(marker.finish());
+        self.crews.keep(crew);
+        done
+    }
+
+    fn begin_move(&self, cycle: &mut Cycle, pause: &Pause<'_>) -> Step {
+        let shared = pause.shared();
+        shared.roots.visit_pins(&mut |address| self.leave(shared, address));
+        pause.visit_providers(&mut SlotVisitor::new(&mut |_, _| {}), &mut |address| {
+            self.leave(shared, address);
+        });
+        if !self.fix_set(cycle, shared) {
+            pause.set_barriers(0);
+            return Step::Free;
+        }
+        pause.set_barriers(Hot::FORWARDING);
+        pause.begin_root_visit();
+        pause.visit_providers(
+            &mut SlotVisitor::new(&mut |slot, _| {
+                // SAFETY: a provider's slot, which may be written until the visit ends.
+                unsafe { self.forward_slot(shared, slot) };
+            }),
+            &mut |_| {},
+        );
+        Step::Evacuate
+    }
+
+    /// Notes that the object at `address` must not move.
+    pub(super) fn leave(&self, shared: &Shared, address: usize) {
+        self.tables.set_membership(shared.free.table().index_of(address), Membership::Kept);
+    }
+
+    /// Makes the set final: regions to which objects came since, and those with pinned objects (which
+    /// have [a mark](Self::leave)), stay. Returns whether anything moves. In a stop.
+    pub(super) fn fix_set(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
+        let (free, table, tables) = (&shared.free, shared.free.table(), &self.tables);
+        let stays = |index: usize| tables.membership(index) == Membership::Kept;
+        let grew = |index: usize| table.get(index).top() > table.mark_start(index);
+        let is_run = |index: usize| table.get(index).state() == State::HumongousStart;
+        cycle.immediate.retain(|&index| is_run(index) || !grew(index) && !stays(index));
+        cycle.set.retain(|&index| !grew(index) && !stays(index));
+        for index in 0..table.len() {
+            if stays(index) {
+                tables.set_membership(index, Membership::None);
+            }
+        }
+        let regions: Vec<usize> = cycle.immediate.iter().copied().filter(|&index| !is_run(index)).collect();
+        free.withdraw(&regions);
+        free.withdraw(&cycle.set);
+        cycle.record.set_regions = cycle.set.len();
+        if cycle.set.is_empty() {
+            return false;
+        }
+        for &index in &cycle.set {
+            tables.set_membership(index, Membership::InSet);
+        }
+        cycle.to_update.clear();
+        let is_immediate = |index: usize| cycle.immediate.binary_search(&index).is_ok();
+        for index in free.in_use() {
+            table.set_watermark(index);
+            if table.get(index).state().begins_objects() && !is_immediate(index) {
+                cycle.to_update.push(index);
+            }
+        }
+        cycle.to_evacuate = cycle.set.iter().map(|&index| (index, 0)).collect();
+        true
+    }
+
+    /// Gives a root slot the place of its referent.
+    ///
+    /// # Safety
+    /// - The slot may be read and written, and holds a word as a slot does.
+    pub(super) unsafe fn forward_slot(&self, shared: &Shared, slot: *mut u64) {
+        // SAFETY: the caller's predicate.
+        let bits = unsafe { slot.read() };
+        if let Some(address) = reference(bits) {
+            let place = self.evacuator(shared).forward(address, shared.home());
+            if place != address {
+                // SAFETY: the caller's predicate.
+                unsafe { slot.write(with_reference(bits, place)) };
+            }
+        }
+    }
+
+    /// Ends the move: regions of the set are free, except those with kept objects. In a stop, with no
+    /// barrier in force.
+    pub(super) fn end_move(&self, cycle: &mut Cycle, shared: &Shared) -> Step {
+        let (free, table) = (&shared.free, shared.free.table());
+        cycle.to_free.clear();
+        for index in std::mem::take(&mut cycle.set) {
+            let kept = self.tables.membership(index) == Membership::Kept;
+            self.tables.set_membership(index, Membership::None);
+            // SAFETY: every reference leads to the copies.
+            let end = if kept { unsafe { self.evacuator(shared).settle_kept(index) } } else { 0 };
+            if end > table.bottom(index) {
+                cycle.record.kept_regions += 1;
+                free.offer_region(index, end);
+            } else {
+                cycle.to_free.push(index);
+            }
+        }
+        Step::Free
+    }
+}

@@ -1,0 +1,141 @@
+//! What a mutator does that finds no memory, or asks for a collection.
+//!
+//! ```text
+//! no room -> the world is stopped: the cycle that is under way ends there (degenerated)
+//!         -> a whole cycle in the stop
+//!         -> full; more of the heap, or failure where this takes nearly all time (UseGCOverheadLimit)
+//!         -> full, every region compacted, then all in one piece
+//! ```
+
+use super::{POISONED, Shenandoah};
+use crate::collector::full::Compaction;
+use crate::collector::record::CollectionRecord;
+use crate::collector::settings::USUAL;
+use crate::collector::sizing::Scope;
+use crate::mutator::{Cause, Mutator, Outcome, Shared, World};
+use crate::sync::Ordering;
+
+/// Of the collections that zeal asks for, one of this many stops the world, and one of its square is
+/// full.
+const ZEAL_STOPPED: u64 = 4;
+
+impl Shenandoah {
+    /// Whether some thread wants the cycle finished that is under way.
+    pub(super) fn degenerates(&self) -> bool {
+        self.degenerating.load(Ordering::Relaxed) > 0
+    }
+
+    /// As [`Collector::collect`](crate::mutator::Collector::collect).
+    pub(super) fn make_room(
+        &self,
+        mutator: &mut Mutator<'_>,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> Outcome {
+        if !self.passive {
+            let beside = match cause {
+                Cause::Requested => self.await_cycle(mutator),
+                Cause::Zeal => {
+                    let turn = mutator.shared().full_collections.load(Ordering::Relaxed);
+                    !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator)
+                }
+                _ => false,
+            };
+            if beside {
+                satisfied(mutator);
+                return Outcome::Collected;
+            }
+        }
+        self.degenerating.fetch_add(1, Ordering::Relaxed);
+        let stopped = mutator.stop_the_world(|world| self.collect_stopped(world, cause, satisfied));
+        self.degenerating.fetch_sub(1, Ordering::Relaxed);
+        self.publish();
+        let Some((records, room)) = stopped else { return Outcome::Elsewhere };
+        let outcome = match records.last() {
+            None if !room => Outcome::Refused,
+            last => last.map_or(Outcome::Collected, CollectionRecord::outcome),
+        };
+        self.history.add_stop(records);
+        outcome
+    }
+
+    /// Does everything possible to make room. Returns the records of full collections, and whether
+    /// there is room.
+    fn collect_stopped(
+        &self,
+        world: &World<'_>,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> (Vec<CollectionRecord>, bool) {
+        let shared = world.shared();
+        let free = &shared.free;
+        let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
+        let mut records = Vec::new();
+        self.overhead.begin_stop();
+        // The cycle that was under way may have freed enough.
+        if cause == Cause::AllocationFailure && satisfied() {
+            return (records, true);
+        }
+        self.settings.checks.before(world);
+        {
+            let cycle = &mut *self.lock();
+            self.begin_cycle(cycle, shared, cause);
+            cycle.thorough = cause == Cause::Requested;
+            cycle.record.degenerated = Some("Outside of Cycle");
+            self.finish(cycle, world);
+        }
+        self.settings.checks.after(world);
+        let all = free.table().len();
+        let lost = self.engine.has_lost(shared);
+        if !lost && satisfied() && cause != Cause::Zeal {
+            return (records, true);
+        }
+        let decides = self.overhead.is_near(cause);
+        for compaction in [if decides { Compaction::Maximum } else { USUAL }, Compaction::Together] {
+            let Some(record) = self.full(world, cause, compaction) else { break };
+            let exceeded = record.exceeds_limit();
+            records.push(record);
+            // The little room that is left serves the handler of a failure.
+            free.set_capacity(all);
+            if exceeded || satisfied() || free.end_quarantine() && satisfied() {
+                return (records, !exceeded);
+            }
+        }
+        (records, false)
+    }
+
+    /// Does a full collection; `None`: the system has no memory for it.
+    fn full(&self, world: &World<'_>, cause: Cause, compaction: Compaction) -> Option<CollectionRecord> {
+        let clock = &self.history.clock;
+        let start = clock.age();
+        let shared = world.shared();
+        self.settings.checks.before(world);
+        let mut tables = self.tables.lock().expect(POISONED);
+        let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
+        drop(tables);
+        self.fit_capacity(shared);
+        let uncommitted = self.settings.conclude(world);
+        let record = CollectionRecord::of_full(world, cause, done, uncommitted);
+        let pause = clock.since(start);
+        let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
+        Some(CollectionRecord { start, pause, overhead, ..record })
+    }
+
+    /// Lets mutators use the heap up to the reserve for copies; all of it where live objects leave no
+    /// room for a reserve.
+    pub(super) fn fit_capacity(&self, shared: &Shared) {
+        let free = &shared.free;
+        let all = free.table().len();
+        let few = free.free_regions() <= 2 * self.engine.reserve;
+        free.set_capacity(if few { all } else { all - self.engine.reserve });
+    }
+
+    /// Marking has lost words for want of memory: the heap is collected in a stop. For the control
+    /// thread.
+    pub(super) fn collect_for_lost_marks(&self, shared: &Shared) {
+        let stopped = shared.stop_the_world(|world| self.full(world, Cause::Trigger, USUAL));
+        if let Ok(Some(record)) = stopped {
+            self.history.add_stop(record);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The end of a cycle in the stopped world.
+//!
+//! A stopped world has no barriers: no reference may lead to an object that has moved. So whoever stops
+//! the world ends the cycle first. A cycle that moves nothing yet is given up, or, where a mutator
+//! found no memory (a *degenerated* cycle), finished. A cycle that moves objects is finished. Steps are
+//! those that run beside mutators, with more workers; the roots of all threads are visited at once.
+
+use super::Shenandoah;
+use super::cycle::{Cycle, Step};
+use super::engine::Engine;
+use crate::collector::record::Phase;
+use crate::collector::work::Team;
+use crate::mutator::World;
+use crate::object::{SlotKind, SlotVisitor, reference};
+use std::time::Instant;
+
+impl Shenandoah {
+    /// Ends the cycle that is under way, if there is one.
+    pub(super) fn end_cycle(&self, world: &World<'_>) {
+        let cycle = &mut *self.lock();
+        match cycle.step {
+            Step::Idle => return,
+            Step::Reset | Step::InitMark => cycle.step = Step::Idle,
+            Step::Mark | Step::FinalMark | Step::Weak | Step::BeginMove if !self.degenerates() => {
+                self.engine.give_up(cycle, world);
+            }
+            step => {
+                cycle.record.degenerated = Some(step.name());
+                self.finish(cycle, world);
+            }
+        }
+        world.set_barriers(0);
+        world.end_root_visit();
+    }
+
+    /// Does all steps of the cycle that are left. Adds the record.
+    pub(super) fn finish(&self, cycle: &mut Cycle, world: &World<'_>) {
+        let begun = Instant::now();
+        let workers = self.gang.ready(self.gang.most());
+        let team = Team::new(&self.gang, workers).helped_by(world.volunteers());
+        self.engine.interrupt.set(false);
+        self.engine.finish(cycle, world, team);
+        let time = begun.elapsed() + world.time_to_safepoint();
+        cycle.record.pauses.push(Phase { name: "Pause Degenerated", time });
+        self.cycle_ended(cycle, world.shared());
+    }
+}
+
+impl Engine {
+    /// Forgets a cycle that has moved nothing.
+    fn give_up(&self, cycle: &mut Cycle, world: &World<'_>) {
+        self.leftover.forget();
+        self.weak_objects.forget();
+        world.shared().satb.forget();
+        self.space.close(world.shared());
+        cycle.step = Step::Idle;
+    }
+
+    fn finish(&self, cycle: &mut Cycle, world: &World<'_>, team: Team<'_>) {
+        let shared = world.shared();
+        while cycle.step != Step::Idle {
+            let (name, begun) = (cycle.step.name(), Instant::now());
+            cycle.step = match cycle.step {
+                Step::Reset => {
+                    self.reset(shared);
+                    Step::InitMark
+                }
+                Step::InitMark => {
+                    self.begin_marking(shared);
+                    Step::Mark
+                }
+                Step::Mark => {
+                    self.mark_roots(world);
+                    self.trace(cycle, shared, team);
+                    Step::FinalMark
+                }
+                Step::FinalMark => {
+                    self.mark_stopped(cycle, shared, || false);
+                    if self.has_lost(shared) { Step::Idle } else { Step::Weak }
+                }
+                Step::Weak => {
+                    self.weak(cycle, shared, team);
+                    self.clear_weak_roots(world);
+                    Step::BeginMove
+                }
+                Step::BeginMove => {
+                    world.visit_pinned(&mut |address| self.leave(shared, address));
+                    if self.fix_set(cycle, shared) { Step::Evacuate } else { Step::Free }
+                }
+                Step::Evacuate => {
+                    self.free_immediate(cycle, shared);
+                    self.forward_roots(world);
+                    self.copy(cycle, shared, team);
+                    Step::Update
+                }
+                Step::Update => {
+                    self.update(cycle, shared, team);
+                    Step::EndMove
+                }
+                Step::EndMove => self.end_move(cycle, shared),
+                Step::Free => {
+                    self.free(cycle, shared);
+                    Step::Idle
+                }
+                Step::Idle => Step::Idle,
+            };
+            cycle.add_phase(name, begun.elapsed());
+        }
+        self.space.close(shared);
+    }
+
+    /// Lets marking find what roots refer to.
+    fn mark_roots(&self, world: &World<'_>) {
+        let shared = world.shared();
+        let mut roots = Vec::new();
+        world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
+            if kind == SlotKind::Strong {
+                // SAFETY: a root slot of a stopped world.
+                self.note_root(shared, &mut roots, unsafe { slot.read() });
+            }
+        }));
+        world.visit_pinned(&mut |address| self.note_root(shared, &mut roots, address as u64));
+        shared.satb.give_words(roots);
+    }
+
+    /// Weak root slots of dead objects become null. Handles are done already; providers have others.
+    fn clear_weak_roots(&self, world: &World<'_>) {
+        let free = &world.shared().free;
+        world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
+            // SAFETY: a root slot of a stopped world.
+            let bits = unsafe { slot.read() };
+            let dead = |address| !self.tables.is_live(free, address);
+            if kind == SlotKind::Weak && reference(bits).is_some_and(dead) {
+                // SAFETY: as above.
+                unsafe { slot.write(0) };
+            }
+        }));
+    }
+
+    /// Gives all roots the places of their referents.
+    fn forward_roots(&self, world: &World<'_>) {
+        let shared = world.shared();
+        world.visit_roots(&mut SlotVisitor::new(&mut |slot, _| {
+            // SAFETY: a root slot of a stopped world.
+            unsafe { self.forward_slot(shared, slot) };
+        }));
+    }
+}
