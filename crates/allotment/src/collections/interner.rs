@@ -110,7 +110,7 @@ impl Interner {
 
     /// The number of texts in the table. Walks the table.
     pub fn count(&self, mu: &Mutator<'_>) -> usize {
-        let live = |entry: &Gc<'_, Entry>| entry.text.load(mu).is_some();
+        let live = |entry: &Gc<'_, Entry>| entry.text.is_live(mu);
         self.buckets.load(mu).map_or(0, |buckets| {
             let first = buckets.iter(mu);
             first.map(|first| self.chain(mu, first).filter(live).count()).sum()
@@ -183,7 +183,7 @@ impl Interner {
         for slot in buckets.as_ref() {
             let entries = self.chain(mu, slot.load(mu));
             slot.store(mu, None);
-            for entry in entries.filter(|entry| entry.text.load(mu).is_some()) {
+            for entry in entries.filter(|entry| entry.text.is_live(mu)) {
                 entry.next.store(mu, slot.load(mu));
                 slot.store(mu, Some(entry));
                 left += 1;

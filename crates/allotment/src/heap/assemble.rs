@@ -6,6 +6,7 @@
 use super::choose::Chosen;
 use super::hooks::Hooks;
 use super::{BuildError, Heap};
+use crate::collector::shenandoah::Failures;
 use crate::collector::shenandoah::choose::ChooseSettings;
 use crate::collector::shenandoah::trigger::TriggerSettings;
 use crate::collector::verify::{Checks, Level};
@@ -99,6 +100,11 @@ pub(super) fn assemble(
                 passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
                 trigger: TriggerSettings::from(options),
                 choice: ChooseSettings::from(options),
+                failures: Failures {
+                    degenerated: options.shenandoah_full_gc_threshold,
+                    critical_free_percent: options.shenandoah_critical_free_threshold,
+                    copy: options.zeal_evacuation_failure,
+                },
             })?;
             free.set_capacity(capacity);
             Box::new(shenandoah)

@@ -93,6 +93,16 @@ impl Heap {
     /// # Errors
     /// [`ShapeError`] if the shape describes no object, or all ids are taken.
     pub fn register(&self, shape: Shape) -> Result<ShapeRef, ShapeError> {
+        if self.shared.collector.concurrent().is_some() && !shape.has_lasting_slots() {
+            return Err(ShapeError::Invalid {
+                name: shape.name().to_owned(),
+                reason: format!(
+                    "its trace function may visit other slots later, and Collector={} traces while threads run; \
+                     `Shape::slots_never_change` says that it does not",
+                    self.collector()
+                ),
+            });
+        }
         self.shared.shapes.register(shape)
     }
 
@@ -135,6 +145,8 @@ impl Heap {
                 || shared.free.occupancy().used_bytes,
                 capacity,
                 || {
+                    // Ends a cycle that is under way: what it has begun would outlive the objects.
+                    World::without_threads(shared);
                     shared.roots.let_go()?;
                     let _regions = shared.keep_regions();
                     shared.free.reset();

@@ -103,7 +103,7 @@ impl World<'_> {
     /// references as they are read.
     pub fn set_load_hook(&mut self, on: bool) {
         let others = self.shared().barriers() & !Hot::HOOK;
-        self.set_barriers(if on { others | Hot::HOOK } else { others });
+        self.set_all_barriers(if on { others | Hot::HOOK } else { others });
     }
 
     /// The frame of each thread that is in a call from generated code.

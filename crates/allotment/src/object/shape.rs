@@ -106,6 +106,8 @@ pub struct Shape {
     strong_words: u64,
     tail: Option<Element>,
     trace: Option<Trace>,
+    /// The trace function visits the same slots for all of an object's life.
+    lasting_slots: bool,
 }
 
 /// Bit `n`: word `n` of the object is a strong slot. The result is 0 if any slot is not strong or
@@ -144,6 +146,7 @@ impl Shape {
             strong_words: 0,
             tail: None,
             trace: None,
+            lasting_slots: false,
         }
     }
 
@@ -183,6 +186,7 @@ impl Shape {
             strong_words: strong_words(slots),
             tail,
             trace: None,
+            lasting_slots: false,
         }
     }
 
@@ -199,6 +203,21 @@ impl Shape {
     pub fn traced_by(mut self, trace: TraceFn) -> Shape {
         self.trace = Some(Trace(trace));
         self
+    }
+
+    /// The same shape, whose [trace function](Self::traced_by) visits the same slots for all of an
+    /// object's life, and reads what it needs for that as atomics. A collector that works while
+    /// threads run (`Collector=shenandoah`) takes no other traced shape: an object that hides a slot,
+    /// as a stack does that pops, hides what the slot held.
+    #[must_use]
+    pub fn slots_never_change(mut self) -> Shape {
+        self.lasting_slots = true;
+        self
+    }
+
+    /// Whether the slots of an object are the same for all of its life.
+    pub(crate) fn has_lasting_slots(&self) -> bool {
+        self.trace.is_none() || self.lasting_slots
     }
 
     /// The trace function, for a shape that data cannot describe.

@@ -48,7 +48,8 @@ impl<'a> SlotVisitor<'a> {
 /// # Safety
 /// Callers keep to this, implementations may rely on it:
 /// - The pointer is the header of an initialised object of the shape that names the function.
-/// - No thread writes to the object meanwhile.
+/// - No thread writes to the object meanwhile. (Where the shape [says that its slots never
+///   change](super::Shape::slots_never_change), threads may.)
 ///
 /// Implementations keep to this:
 /// - Every slot that may hold a reference is visited once. Each call visits the same slots while

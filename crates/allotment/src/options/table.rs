@@ -302,6 +302,9 @@ macro_rules! for_each_option {
             /// Moves all that is not pinned at each collection; humongous objects at full ones.
             ZealMove, zeal_move: bool = false, Switch => Switch,
                 [] "nothing like it there.";
+            /// The copies of a concurrent cycle for which there is no memory: each Nth; 0: none.
+            ZealEvacuationFailure, zeal_evacuation_failure: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
+                [] "nothing like it there.";
             /// Fills freed memory with a pattern, which checks of the heap look for.
             ZealPoison, zeal_poison: bool = false, Switch => Switch,
                 ["ZapUnusedHeapArea"] "for builds with assertions there.";

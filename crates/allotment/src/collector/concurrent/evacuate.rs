@@ -10,11 +10,12 @@
 //! takes its copy back. The size of a moved object is its copy's, for the old header is gone.
 
 use super::crew::Interrupt;
+use super::delay::passage;
 use super::objects::{header_at, measure};
 use super::space::CopySpace;
 use super::tables::{Membership, Tables};
 use crate::collector::kernel::{KEPT, ShapeCache, Subject, broken, cover, decide, word_at};
-use crate::object::{Header, Kind, WORD, fill};
+use crate::object::{Header, Kind, POISON, WORD, fill};
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -164,7 +165,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         if header.mark() == KEPT {
             return Decided { address, bytes, copied: false };
         }
-        let Some(copy) = memory.take(bytes) else {
+        let Some(copy) = (if self.space.fails() { None } else { memory.take(bytes) }) else {
             // First: who finds the object kept may ask for the region.
             let table = self.subject.free.table();
             self.tables.set_membership(table.index_of(address), Membership::Kept);
@@ -179,6 +180,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
             std::ptr::copy_nonoverlapping(from, to, bytes / WORD - 1);
             (copy as *mut u64).write(header.bits());
         }
+        passage();
         if decide(word, header, Header::forwarded(copy)) {
             return Decided { address: copy, bytes, copied: true };
         }
@@ -231,6 +233,34 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         // SAFETY: the rest of the buffer is this worker's.
         unsafe { fill(buffer.top, buffer.end) };
         *buffer = Buffer::default();
+    }
+
+    /// Fills what objects of a region have left behind with the pattern of freed memory, for a heap
+    /// that is tested: a load without its barrier then reads the pattern. A thread may be copying such
+    /// an object at this moment. Its copy is lost already.
+    ///
+    /// # Safety
+    /// - Each live object of the region was moved or kept.
+    pub(in crate::collector) unsafe fn poison_moved(&self, index: usize) {
+        let (map, table) = (&self.tables.map, self.subject.free.table());
+        let mut shapes = ShapeCache::new(self.subject);
+        let end = table.mark_start(index);
+        let mut at = map.next_live(table.bottom(index), end);
+        while at < end {
+            // SAFETY: the first live word behind an object is a header.
+            let header = unsafe { header_at(at) };
+            let moved = if let Kind::Forwarded(copy) = header.kind() { Some(copy) } else { None };
+            // SAFETY: a complete copy, or the object itself.
+            let bytes = unsafe { measure(&mut shapes, moved.unwrap_or(at)) }.1;
+            if moved.is_some() {
+                for word in (at + WORD..at + bytes).step_by(WORD) {
+                    // SAFETY: a word of the object, which nothing refers to any more but by stale
+                    // references, which lead to its header.
+                    unsafe { word_at(word) }.store(POISON, Ordering::Relaxed);
+                }
+            }
+            at = map.next_live(at + bytes, end);
+        }
     }
 
     /// Makes a region of the set whose objects were kept in part an ordinary one: what is not kept

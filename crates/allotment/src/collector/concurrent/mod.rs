@@ -25,6 +25,7 @@
 //! coloured pointers (a barrier on all loads, and the bits are the embedder's).
 
 mod crew;
+mod delay;
 mod evacuate;
 mod marker;
 mod objects;
@@ -34,6 +35,7 @@ mod update;
 mod weak;
 
 pub(in crate::collector) use crew::{Interrupt, Leftover};
+pub(in crate::collector) use delay::passage;
 pub(in crate::collector) use evacuate::{Buffer, Evacuator};
 pub(in crate::collector) use marker::{Found, Marker, Shared as MarkShared};
 pub(in crate::collector) use space::CopySpace;

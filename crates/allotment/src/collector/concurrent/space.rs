@@ -10,7 +10,7 @@
 use crate::mutator::Shared;
 use crate::object::fill;
 use crate::region::{Attempts, Backing, Carve, FreeSet, State};
-use crate::sync::{AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crossbeam_utils::CachePadded;
 use std::collections::TryReserveError;
 
@@ -20,6 +20,10 @@ const POISONED: &str = "nothing panics while it is locked";
 pub(in crate::collector) struct CopySpace {
     homes: Box<[CachePadded<Home>]>,
     regions: Mutex<Regions>,
+    /// `ZealEvacuationFailure`; 0: none.
+    fail_every: usize,
+    /// Copies so far, if some are to fail. Relaxed: a count.
+    copies: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -38,11 +42,14 @@ struct Regions {
 }
 
 impl CopySpace {
-    /// A space without regions, for so many cores.
-    pub(in crate::collector) fn new(homes: usize) -> CopySpace {
+    /// A space without regions, for so many cores. Of the copies, each `fail_every`-th finds no
+    /// memory; 0: none of them.
+    pub(in crate::collector) fn new(homes: usize, fail_every: usize) -> CopySpace {
         CopySpace {
             homes: (0..homes.max(1)).map(|_| CachePadded::default()).collect(),
             regions: Mutex::default(),
+            fail_every,
+            copies: AtomicUsize::new(0),
         }
     }
 
@@ -73,6 +80,13 @@ impl CopySpace {
             regions.unused.push(index);
         }
         Ok(regions.unused.len())
+    }
+
+    /// Whether the next copy is to find no memory.
+    #[inline]
+    pub(super) fn fails(&self) -> bool {
+        self.fail_every != 0
+            && self.copies.fetch_add(1, Ordering::Relaxed) % self.fail_every == self.fail_every - 1
     }
 
     /// Takes `bytes`, or up to `desired`, for a thread of core `home`.

@@ -115,7 +115,12 @@ impl Tables {
     pub(in crate::collector) fn is_run_live<B: Backing>(&self, free: &FreeSet<B>, start: usize) -> bool {
         let table = free.table();
         debug_assert!(table.get(start).state() == State::HumongousStart);
-        let (bottom, end) = (table.bottom(start), free.object_end(start));
-        table.mark_start(start) == bottom || self.map.next_live(bottom, end) < end
+        let bottom = table.bottom(start);
+        // A run that was made since may go back at any moment: its owner recycles it.
+        if table.mark_start(start) == bottom {
+            return true;
+        }
+        let end = free.object_end(start);
+        self.map.next_live(bottom, end) < end
     }
 }

@@ -9,6 +9,7 @@
 //! stored.
 
 use super::crew::Interrupt;
+use super::delay::passage;
 use super::evacuate::Evacuator;
 use super::objects::{for_each_slot_of, header_at, measure};
 use super::tables::Tables;
@@ -82,6 +83,7 @@ impl<'u, B: Backing> Updater<'u, B> {
         let place = self.evacuator.forward(address, self.home);
         if place != address {
             let new = with_reference(bits, place);
+            passage();
             // Otherwise a mutator has stored, or healed it.
             let changed = slot.compare_exchange(bits, new, Ordering::Release, Ordering::Relaxed);
             self.updated += u64::from(changed.is_ok());

@@ -8,11 +8,13 @@
 use super::cycle::{Cycle, Step};
 use super::trigger::{CycleKind, Ended};
 use super::{POISONED, Shenandoah};
+use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::record::{CollectionRecord, CycleRecord, Details, Phase, WantedWorkers};
+use crate::collector::settings::Settings;
 use crate::collector::work::Team;
 use crate::mutator::{Cause, Mutator, Shared};
-use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, current};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
 use std::time::{Duration, Instant};
@@ -34,6 +36,8 @@ struct Served {
     served: u64,
     /// A trigger fired: what it says.
     trigger: Option<String>,
+    /// The control thread.
+    driver: Option<ThreadId>,
     /// The control thread has panicked, in the embedder's code.
     is_dead: bool,
 }
@@ -90,6 +94,7 @@ impl Watch for Cycles {
         // First: what is asked from here on makes the thread look again.
         collector.control.rest();
         let _dying = Dying(&collector.progress);
+        collector.progress.lock().driver = Some(current().id());
         collector.run_cycles(&shared);
         Some(Duration::ZERO)
     }
@@ -127,6 +132,10 @@ impl Shenandoah {
 
     /// Waits, in `blocking`, for a cycle that begins from here on; `false`: there is no thread for it.
     pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>) -> bool {
+        // A listener on that thread would wait for itself.
+        if self.progress.lock().driver == Some(current().id()) {
+            return false;
+        }
         let number = self.progress.ask();
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
@@ -141,6 +150,7 @@ impl Shenandoah {
     fn run_cycles(&self, shared: &Shared) {
         loop {
             self.publish();
+            passage();
             let mut cycle = self.lock_unhalted();
             let step = cycle.step;
             if step == Step::Idle {
@@ -157,9 +167,19 @@ impl Shenandoah {
                 cycle.add_phase(step.name(), begun.elapsed());
                 if cycle.step == Step::Idle {
                     self.cycle_ended(&mut cycle, shared);
+                    // Under the lock: a checker that has halted workers wants regions at rest.
+                    self.uncommit(shared);
                 }
             }
         }
+    }
+
+    /// Gives memory back to the system that was free for long.
+    fn uncommit(&self, shared: &Shared) {
+        // A stop that came first has the lock, and has its own say.
+        let Ok(_regions) = shared.regions.try_lock() else { return };
+        let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
+        shared.free.uncommit_idle(shared.clock.coarse_ms(), uncommit_delay_ms, keep_bytes);
     }
 
     /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
@@ -168,17 +188,21 @@ impl Shenandoah {
         let lost = shared.pause(|pause| {
             let mut cycle = self.lock();
             if cycle.step != step {
-                return false;
+                return None;
             }
             self.engine.pause_step(&mut cycle, pause);
-            // Threads go on a little later. What the request took is in it.
-            let time = begun.elapsed();
             cycle.time_to_safepoint = cycle.time_to_safepoint.max(pause.time_to_safepoint);
+            Some(cycle.step == Step::Idle)
+        });
+        let Some(Some(lost)) = lost else { return };
+        // What the request and the resumption took is in it.
+        let time = begun.elapsed();
+        {
+            let mut cycle = self.lock();
             cycle.add_phase(step.name(), time);
             cycle.record.pauses.push(Phase { name: step.name(), time });
-            cycle.step == Step::Idle
-        });
-        if lost == Some(true) {
+        }
+        if lost {
             self.collect_for_lost_marks(shared);
         }
     }
@@ -186,16 +210,19 @@ impl Shenandoah {
     /// The lock of the cycle, while no thread has halted the workers.
     fn lock_unhalted(&self) -> MutexGuard<'_, Cycle> {
         let mut cycle = self.lock();
-        while self.halts.load(Ordering::Relaxed) > 0 {
+        loop {
+            // In this order: a thread that halts raises the count first, and then interrupts.
+            self.engine.interrupt.set(false);
+            if self.halts.load(Ordering::SeqCst) == 0 {
+                return cycle;
+            }
             cycle = self.goes_on.wait(cycle).expect(POISONED);
         }
-        self.engine.interrupt.set(false);
-        cycle
     }
 
     /// Keeps workers from the heap: returns when none is at work.
     pub(super) fn halt_workers(&self) {
-        self.halts.fetch_add(1, Ordering::Relaxed);
+        self.halts.fetch_add(1, Ordering::SeqCst);
         self.engine.interrupt.set(true);
         // The control thread holds this lock while workers are at work. It looks at the count before
         // it lets them work again.
@@ -205,7 +232,7 @@ impl Shenandoah {
     /// Ends a halt.
     pub(super) fn let_workers_go_on(&self) {
         let _cycle = self.lock();
-        self.halts.fetch_sub(1, Ordering::Relaxed);
+        self.halts.fetch_sub(1, Ordering::SeqCst);
         self.goes_on.notify_one();
     }
 
@@ -244,13 +271,23 @@ impl Shenandoah {
         self.finished.lock().expect(POISONED).push(record);
         if !self.engine.has_lost(shared) {
             shared.full_collections.fetch_add(1, Ordering::Relaxed);
-            let mut progress = self.progress.lock();
-            progress.served = progress.served.max(progress.begun);
-            drop(progress);
-            self.progress.changed.notify_all();
+            self.serve_begun();
+        }
+        self.given_up_in_row.store(0, Ordering::Relaxed);
+        match cycle.record.degenerated {
+            None => self.degenerated_in_row.store(0, Ordering::Relaxed),
+            Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
         }
         self.fit_capacity(shared);
         self.learn(cycle, shared);
+    }
+
+    /// Tells threads that wait for the cycle that began last.
+    pub(super) fn serve_begun(&self) {
+        let mut progress = self.progress.lock();
+        progress.served = progress.served.max(progress.begun);
+        drop(progress);
+        self.progress.changed.notify_all();
     }
 
     /// Tells the trigger how long the cycle took.
@@ -275,12 +312,6 @@ impl Shenandoah {
     pub(super) fn publish(&self) {
         let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
         records.into_iter().for_each(|record| self.history.add(record));
-    }
-
-    /// Forgets the cycle: the heap was emptied, and workers are halted.
-    pub(super) fn forget_cycle(&self) {
-        let mut cycle = self.lock();
-        *cycle = Cycle::idle();
     }
 
     /// The record of a cycle that ends.

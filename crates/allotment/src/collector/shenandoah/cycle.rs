@@ -286,17 +286,22 @@ impl Engine {
                 candidates.push(Candidate { region, live_bytes, garbage_bytes: used - live_bytes });
             }
         }
-        let settings = if cycle.thorough {
+        let settings = if cycle.thorough || self.move_all {
             ChooseSettings { garbage_percent: 0, ignore_percent: 0, immediate_percent: 100, ..self.choice }
         } else {
             self.choice
         };
+        if self.move_all {
+            // A region without garbage is moved like one that is full of it.
+            candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
+        }
+        let free_regions = free.free_regions();
         let space = Space {
             region_bytes,
             capacity_bytes: table.geometry().heap_bytes(),
             free_bytes: free.capacity().saturating_sub(free.regions_in_use()) * region_bytes,
-            immediate_bytes,
-            reserve_regions: free.free_regions().min(self.reserve),
+            immediate_bytes: if self.move_all { 0 } else { immediate_bytes },
+            reserve_regions: if self.move_all { free_regions / 2 } else { free_regions.min(self.reserve) },
         };
         let chosen = choose(&mut candidates, &settings, &space);
         // Copies lose some memory at the ends of regions and buffers. What cannot be had is taken off
@@ -334,7 +339,13 @@ impl Engine {
             return false;
         }
         self.heal_handles(shared);
-        self.copy(cycle, shared, team)
+        let done = self.copy(cycle, shared, team);
+        if done && shared.free.disposal().poison {
+            let evacuator = self.evacuator(shared);
+            // SAFETY: all live objects of the set have copies, or stay.
+            cycle.set.iter().for_each(|&index| unsafe { evacuator.poison_moved(index) });
+        }
+        done
     }
 
     /// Gives handles the new places of their referents.

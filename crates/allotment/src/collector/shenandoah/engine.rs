@@ -20,6 +20,8 @@ pub(super) struct Engine {
     pub(super) crews: Crews,
     pub(super) stack: Limits,
     pub(super) choice: ChooseSettings,
+    /// `ZealMove`: all regions with live objects are worth a move.
+    pub(super) move_all: bool,
     /// Regions that mutators leave for copies.
     pub(super) reserve: usize,
 }

@@ -86,6 +86,12 @@ pub(crate) struct Shenandoah {
     overhead: Overhead,
     /// `ShenandoahGCMode=passive`.
     passive: bool,
+    failures: Failures,
+    /// Degenerated cycles since the last cycle that ended beside mutators, or full collection. Relaxed:
+    /// written by the thread that ends a cycle.
+    degenerated_in_row: AtomicUsize,
+    /// Cycles that stops gave up since the last that ended. Relaxed: written in stops.
+    given_up_in_row: AtomicUsize,
 }
 
 /// The parts that the builder supplies.
@@ -101,6 +107,18 @@ pub(crate) struct Parts {
     pub(crate) passive: bool,
     pub(crate) trigger: TriggerSettings,
     pub(crate) choice: ChooseSettings,
+    pub(crate) failures: Failures,
+}
+
+/// The options about cycles that fail to make room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failures {
+    /// `ShenandoahFullGCThreshold`: degenerated cycles in a row.
+    pub(crate) degenerated: usize,
+    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap.
+    pub(crate) critical_free_percent: usize,
+    /// `ZealEvacuationFailure`.
+    pub(crate) copy: usize,
 }
 
 impl Shenandoah {
@@ -110,17 +128,19 @@ impl Shenandoah {
     /// [`MemoryError`] if the system has no memory for its tables.
     pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
         let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
-        let Parts { homes, passive, trigger, choice, .. } = parts;
+        let Parts { homes, passive, trigger, choice, failures, .. } = parts;
+        let fail_every = failures.copy;
         let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
         let engine = Engine {
             tables: Tables::new(base, heap_bytes, regions, settings.pages)?,
-            space: CopySpace::new(homes),
+            space: CopySpace::new(homes, fail_every),
             leftover: Leftover::default(),
             weak_objects: Leftover::default(),
             interrupt: Interrupt::default(),
             crews: Crews::default(),
             stack: Limits::for_heap(heap_bytes),
             choice,
+            move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
         };
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
@@ -142,6 +162,9 @@ impl Shenandoah {
             settings,
             overhead,
             passive,
+            failures,
+            degenerated_in_row: AtomicUsize::new(0),
+            given_up_in_row: AtomicUsize::new(0),
         });
         let capacity = regions.saturating_sub(collector.engine.reserve).max(1);
         Ok((collector, capacity))
@@ -193,7 +216,6 @@ impl Collector for Arc<Shenandoah> {
     }
 
     fn emptied(&self) -> Option<usize> {
-        self.forget_cycle();
         self.overhead.emptied(self.history.clock.age());
         None
     }

@@ -77,7 +77,9 @@ impl Shenandoah {
             return (records, true);
         }
         self.settings.checks.before(world);
-        {
+        // Cycles in stops that follow each other do not help: a full collection does more at once.
+        let in_row = self.degenerated_in_row.load(Ordering::Relaxed);
+        if cause != Cause::AllocationFailure || in_row <= self.failures.degenerated {
             let cycle = &mut *self.lock();
             self.begin_cycle(cycle, shared, cause);
             cycle.thorough = cause == Cause::Requested;
@@ -87,7 +89,9 @@ impl Shenandoah {
         self.settings.checks.after(world);
         let all = free.table().len();
         let lost = self.engine.has_lost(shared);
-        if !lost && satisfied() && cause != Cause::Zeal {
+        let critical = all * self.failures.critical_free_percent;
+        let has_gained = free.free_regions() * 100 >= critical;
+        if !lost && (has_gained || cause != Cause::AllocationFailure) && cause != Cause::Zeal && satisfied() {
             return (records, true);
         }
         let decides = self.overhead.is_near(cause);
@@ -113,6 +117,7 @@ impl Shenandoah {
         let mut tables = self.tables.lock().expect(POISONED);
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         drop(tables);
+        self.degenerated_in_row.store(0, Ordering::Relaxed);
         self.fit_capacity(shared);
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
@@ -137,5 +142,7 @@ impl Shenandoah {
         if let Ok(Some(record)) = stopped {
             self.history.add_stop(record);
         }
+        // Also where there was no memory for that: nothing more can be done.
+        self.serve_begun();
     }
 }

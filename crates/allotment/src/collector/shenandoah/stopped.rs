@@ -12,7 +12,12 @@ use crate::collector::record::Phase;
 use crate::collector::work::Team;
 use crate::mutator::World;
 use crate::object::{SlotKind, SlotVisitor, reference};
+use crate::sync::Ordering;
 use std::time::Instant;
+
+/// Cycles in a row that stops give up. The next is finished in the stop, or a thread that stops the world
+/// often would keep all cycles from their ends.
+const MOST_GIVEN_UP: usize = 2;
 
 impl Shenandoah {
     /// Ends the cycle that is under way, if there is one.
@@ -21,11 +26,12 @@ impl Shenandoah {
         match cycle.step {
             Step::Idle => return,
             Step::Reset | Step::InitMark => cycle.step = Step::Idle,
-            Step::Mark | Step::FinalMark | Step::Weak | Step::BeginMove if !self.degenerates() => {
+            Step::Mark | Step::FinalMark | Step::Weak | Step::BeginMove if self.may_give_up() => {
                 self.engine.give_up(cycle, world);
             }
             step => {
-                cycle.record.degenerated = Some(step.name());
+                let has_moved = matches!(step, Step::EndMove | Step::Free);
+                cycle.record.degenerated = if has_moved { None } else { Some(step.name()) };
                 self.finish(cycle, world);
             }
         }
@@ -33,13 +39,19 @@ impl Shenandoah {
         world.end_root_visit();
     }
 
+    /// Whether the cycle may be given up: nobody needs its memory, and not all cycles end so.
+    fn may_give_up(&self) -> bool {
+        !self.degenerates() && self.given_up_in_row.fetch_add(1, Ordering::Relaxed) < MOST_GIVEN_UP
+    }
+
     /// Does all steps of the cycle that are left. Adds the record.
     pub(super) fn finish(&self, cycle: &mut Cycle, world: &World<'_>) {
         let begun = Instant::now();
         let workers = self.gang.ready(self.gang.most());
         let team = Team::new(&self.gang, workers).helped_by(world.volunteers());
-        self.engine.interrupt.set(false);
+        self.engine.interrupt.ignore(true);
         self.engine.finish(cycle, world, team);
+        self.engine.interrupt.ignore(false);
         let time = begun.elapsed() + world.time_to_safepoint();
         cycle.record.pauses.push(Phase { name: "Pause Degenerated", time });
         self.cycle_ended(cycle, world.shared());

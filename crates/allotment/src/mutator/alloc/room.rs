@@ -170,18 +170,20 @@ impl<'t> Mutator<'t> {
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
         let done = || shared.full_collections.load(Ordering::Relaxed);
+        // A concurrent cycle that ends meanwhile may have begun before this thread let go of things.
+        let counts = shared.collector.concurrent().is_none();
         let before = done();
         // A requested stop may be a full collection. It begins when this thread stands still, so it
         // finds all its garbage. And not every collector stops the world for the following
         // collection.
         self.safepoint();
-        if done() != before {
+        if counts && done() != before {
             return true;
         }
         loop {
             match shared.collector.collect(self, Cause::Requested, &mut |_| true) {
                 // The other thread's stop need not have been a full collection.
-                Outcome::Elsewhere if done() == before => continue,
+                Outcome::Elsewhere if !counts || done() == before => continue,
                 outcome => return matches!(outcome, Outcome::Collected | Outcome::Elsewhere),
             }
         }

@@ -3,10 +3,10 @@
 //! A light stop looks at no thread. Each thread takes over what the stop decided by itself:
 //!
 //! ```text
-//! requests accepted, reservations lapsed           as at every safepoint
 //! barriers of the heap  ->  the thread's hot part
 //! once for each visit of roots that a stop began:
 //!   the buffer is filled, the regions of marks are given to all; the roots in frames are visited
+//! requests accepted, reservations lapsed           as at every safepoint
 //! ```
 //!
 //! The last part may be long. So a worker of the collector may do it for a thread in `blocking`
@@ -31,9 +31,10 @@ impl State {
         let abort = AbortOnUnwind(PANICKED);
         // First: until then a worker may use this state in place of the owner.
         let mut visited = self.lock_roots();
-        self.come_to_safepoint();
         self.hot.set_barriers(self.shared.barriers());
+        // Before requests are served: one may ask for the buffer, and its tail would go back.
         self.visit_if_due(&mut visited);
+        self.come_to_safepoint();
         drop(visited);
         abort.disarm();
     }

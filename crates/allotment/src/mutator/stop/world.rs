@@ -16,7 +16,7 @@ use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity
 use crate::mutator::thread::registry::runs_attached;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
-use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Mutator};
+use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator};
 use crate::object::SlotVisitor;
 use crate::tlab::statistics::Totals;
 use std::marker::PhantomData;
@@ -124,8 +124,14 @@ impl<'w> World<'w> {
         unsafe { self.shared.roots.visit_pinned(pinned, &self.frames) };
     }
 
-    /// Puts these barriers in force, for all threads at once.
+    /// Puts these barriers in force beside those of the embedder, for all threads at once.
     pub(crate) fn set_barriers(&self, bits: u32) {
+        let bits = bits | self.shared.barriers() & Hot::HOOK;
+        self.set_all_barriers(bits);
+    }
+
+    /// The same, for the embedder's barrier too.
+    pub(in crate::mutator) fn set_all_barriers(&self, bits: u32) {
         self.shared.set_barriers(bits);
         self.states().for_each(|state| state.hot.set_barriers(bits));
     }

@@ -168,6 +168,8 @@ impl Shared {
         // thread frees the state: its owner is not in this process, and its memory is given up with
         // it.
         let state = unsafe { state.as_ref() };
+        // A collector's cycle may be under way: no memory goes back below its borders.
+        state.retire_buffer(false);
         state.let_lapse();
         state.leave();
         self.registry.forget(state);

@@ -36,7 +36,7 @@ impl Shapes {
         let pair = Shape::fixed("Pair", 40).slot("a", 8, Strong).slot("b", 16, Strong).slot("c", 24, Weak);
         Shapes {
             pair: register(pair),
-            traced: register(Shape::fixed("Traced", 40).traced_by(trace)),
+            traced: register(Shape::fixed("Traced", 40).traced_by(trace).slots_never_change()),
             vector: register(Shape::array("Vector", 32, Element::Reference(Strong)).slot("type", 16, Strong)),
             ephemerons: register(Shape::array("Ephemerons", 24, Element::Reference(Weak))),
             bytes: register(Shape::array("Bytes", 24, Element::Plain { bytes: 1 })),

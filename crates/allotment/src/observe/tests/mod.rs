@@ -64,6 +64,10 @@ const MODES: &[&str] = &[
     "Collector=shenandoah,ZealInterval=3,+ZealProtect,ZealQuarantine=2,ParallelGCThreads=2,ConcGCThreads=2",
     "Collector=shenandoah,ShenandoahGarbageThreshold=0,ShenandoahIgnoreGarbageThreshold=0,ZealInterval=4,\
      ShenandoahEvacReserve=30,ShenandoahImmediateThreshold=100,+ZealPoison,ParallelGCThreads=4,ConcGCThreads=2",
+    "Collector=shenandoah,+ZealMove,ZealInterval=6,+ZealPoison,ParallelGCThreads=2,ConcGCThreads=2",
+    "Collector=shenandoah,+ZealMove,ZealInterval=9,ZealSeed=4,+ZealPoison,+ZealProtect,ParallelGCThreads=3,ConcGCThreads=1",
+    "Collector=shenandoah,+ZealMove,ZealInterval=5,ZealEvacuationFailure=7,+ZealPoison,ParallelGCThreads=2,ConcGCThreads=2",
+    "Collector=shenandoah,+ZealMove,ZealInterval=7,ZealEvacuationFailure=1,ParallelGCThreads=2,ConcGCThreads=1",
 ];
 
 /// The modes of the collector that `ALLOTMENT_STRESS_COLLECTOR` names, or all.

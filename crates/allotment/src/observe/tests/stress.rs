@@ -117,6 +117,36 @@ impl Young {
     }
 }
 
+/// What concurrent cycles did.
+#[derive(Debug, Default)]
+struct Cycles(Cell<[usize; 6]>);
+
+impl Cycles {
+    /// Counts those of a heap.
+    fn count(&self, heap: &Heap) {
+        let [mut beside, mut in_stops, mut set, mut workers, mut mutators, mut kept] = self.0.get();
+        for record in heap.collections().recent {
+            let Some(cycle) = record.cycle() else { continue };
+            let (sum, other) =
+                if cycle.degenerated.is_none() { (&mut beside, 0) } else { (&mut in_stops, 1) };
+            *sum += 1;
+            set += (1 - other) * cycle.set_regions;
+            workers += cycle.moved_by_workers;
+            mutators += cycle.moved_by_mutators;
+            kept += cycle.kept_regions;
+        }
+        self.0.set([beside, in_stops, set, workers, mutators, kept]);
+    }
+
+    /// There was something of everything that does not depend on luck.
+    fn check(&self) {
+        let [beside, in_stops, set, workers, ..] = self.0.get();
+        println!("cycles beside, in stops, set, by workers, by mutators, kept: {:?}", self.0.get());
+        let is_there = modes().iter().any(|mode| mode.starts_with("Collector=shenandoah"));
+        assert!(!is_there || [beside, in_stops, set, workers].iter().all(|&count| count > 0), "{self:?}");
+    }
+}
+
 /// Runs of regions that the last collections of a heap moved.
 fn runs_moved(heap: &Heap) -> usize {
     let recent = heap.collections().recent;
@@ -156,24 +186,26 @@ fn check_end(heap: &Heap, programs: &mut [Program]) {
 
 #[test]
 fn one_thread_does_what_it_likes() {
-    let young = Young::default();
+    let (young, cycles) = (Young::default(), Cycles::default());
     let runs = Cell::new(0);
     stress(256, (setting(), program(1500, 150)), |(setting, steps)| {
         let heap = setting.heap();
         let shapes = Shapes::new(&heap);
         let program = run(&heap, shapes, 0, &steps, None);
         young.count(&heap);
+        cycles.count(&heap);
         runs.set(runs.get() + runs_moved(&heap));
         check_end(&heap, &mut [program]);
     });
     young.check();
+    cycles.check();
     let only_some = std::env::var("ALLOTMENT_STRESS_COLLECTOR").is_ok();
     assert!(runs.get() > 0 || only_some, "no run moved");
 }
 
 #[test]
 fn several_threads_with_roots_of_their_own_and_shared_ones() {
-    let young = Young::default();
+    let (young, cycles) = (Young::default(), Cycles::default());
     let programs = prop::collection::vec(program(700, 80), 2..5);
     stress(64, (setting(), programs), |(setting, programs)| {
         let heap = setting.heap();
@@ -189,7 +221,9 @@ fn several_threads_with_roots_of_their_own_and_shared_ones() {
         });
         programs.push(shared.into_inner().expect("no thread failed"));
         young.count(&heap);
+        cycles.count(&heap);
         check_end(&heap, &mut programs);
     });
     young.check();
+    cycles.check();
 }

@@ -44,7 +44,7 @@ unsafe fn trace(object: NonNull<u8>, slots: &mut SlotVisitor<'_>) {
 }
 
 fn node(heap: &Heap) -> ShapeRef {
-    heap.register(Shape::fixed("Node", 32).traced_by(trace)).expect("a shape")
+    heap.register(Shape::fixed("Node", 32).traced_by(trace).slots_never_change()).expect("a shape")
 }
 
 fn root(mutator: &Mutator<'_>) -> RootHandle {

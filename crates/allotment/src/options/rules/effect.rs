@@ -105,6 +105,7 @@ const OF_CYCLES: &[OptionId] = &[
     OptionId::ShenandoahEvacWaste,
     OptionId::ShenandoahFullGCThreshold,
     OptionId::ShenandoahCriticalFreeThreshold,
+    OptionId::ZealEvacuationFailure,
 ];
 
 /// Refuses given options that have no effect.
