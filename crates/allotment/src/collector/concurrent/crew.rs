@@ -39,6 +39,9 @@ impl Interrupt {
 #[derive(Default)]
 pub(in crate::collector) struct Leftover {
     pieces: Mutex<Vec<Vec<usize>>>,
+    /// A mutator has found nothing here, and has time to help. Written by it, and by the worker that
+    /// leaves something. Relaxed: a hint.
+    wanted: AtomicBool,
     /// Entries were lost for want of memory. Relaxed: read when all workers have finished.
     lost: AtomicBool,
 }
@@ -54,6 +57,23 @@ impl Leftover {
             return self.lose();
         }
         pieces.push(entries);
+        self.wanted.store(false, Ordering::Relaxed);
+    }
+
+    /// Asks workers to leave something.
+    pub(in crate::collector) fn want(&self) {
+        self.wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody wants something to be left.
+    #[inline]
+    pub(super) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing is left.
+    pub(in crate::collector) fn is_empty(&self) -> bool {
+        self.pieces.lock().expect(POISONED).is_empty()
     }
 
     /// Entries that were left.
@@ -74,6 +94,7 @@ impl Leftover {
     /// Forgets everything.
     pub(in crate::collector) fn forget(&self) {
         self.pieces.lock().expect(POISONED).clear();
+        self.wanted.store(false, Ordering::Relaxed);
         self.lost.store(false, Ordering::Relaxed);
     }
 }

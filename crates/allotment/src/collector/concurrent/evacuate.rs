@@ -9,7 +9,6 @@
 //! has a reference to it. So a failed swap means that another thread has decided. A thread that loses
 //! takes its copy back. The size of a moved object is its copy's, for the old header is gone.
 
-use super::crew::Interrupt;
 use super::delay::passage;
 use super::objects::{header_at, measure};
 use super::space::CopySpace;
@@ -201,7 +200,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         (index, from): (usize, usize),
         home: usize,
         buffer: &mut Buffer,
-        interrupt: &Interrupt,
+        halted: &mut dyn FnMut() -> bool,
         copied: &mut u64,
     ) -> Option<usize> {
         let (map, table) = (&self.tables.map, self.subject.free.table());
@@ -220,7 +219,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
             at = map.next_live(at + decided.bytes, end);
             if since >= PIECE {
                 since = 0;
-                if interrupt.is_set() && at < end {
+                if halted() && at < end {
                     return Some(at);
                 }
             }

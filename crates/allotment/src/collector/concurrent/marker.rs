@@ -1,4 +1,4 @@
-//! One worker that marks while mutators run.
+//! One thread that marks while mutators run.
 //!
 //! Marking finds everything that was reachable when it began. Mutators hand over what they overwrite
 //! (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were born
@@ -6,6 +6,9 @@
 //!
 //! A found object waits on the worker's stack, and a popped one in a short ring until its header has
 //! arrived. Arrays of references go in chunks, which others may take.
+//!
+//! Workers have a stack each, from which other workers take. A mutator that helps for a moment has a few
+//! entries of its own ([`Few`]), and takes what workers leave for it.
 //!
 //! Refused: to share the stopped marker (`full/marker.rs`). It reads slots and headers as plain memory,
 //! looks for entries again that did not fit, and cannot be interrupted.
@@ -26,6 +29,9 @@ const AHEAD: usize = 16;
 
 /// Objects after which a worker looks whether it is interrupted.
 const PIECE: usize = if cfg!(test) { 8 } else { 512 };
+
+/// Entries that a worker leaves to mutators at once.
+const SHARED: usize = if cfg!(test) { 4 } else { 256 };
 
 /// A live object of more bytes is copied by no load: that would take 10 us and more.
 const LARGE: usize = if cfg!(test) { 256 } else { 64 << 10 };
@@ -58,40 +64,89 @@ pub(in crate::collector) struct Shared<'m> {
     pub(in crate::collector) interrupt: &'m Interrupt,
 }
 
-/// One worker that marks.
-pub(in crate::collector) struct Marker<'m, B> {
+/// Where a marker keeps what it has found and not looked at.
+pub(in crate::collector) trait Entries {
+    /// Keeps an entry; `false`: there is no room.
+    fn push(&mut self, entry: usize) -> bool;
+    /// The entry that was kept last, if one is within reach.
+    fn pop_at_hand(&mut self) -> Option<usize>;
+    /// Brings further entries within reach; `false`: there are none.
+    fn refill(&mut self) -> bool;
+    /// Lets others take some, if any of them wants some.
+    fn share(&mut self);
+}
+
+impl Entries for WorkStack<'_> {
+    #[inline(always)]
+    fn push(&mut self, entry: usize) -> bool {
+        WorkStack::push(self, entry)
+    }
+
+    #[inline(always)]
+    fn pop_at_hand(&mut self) -> Option<usize> {
+        WorkStack::pop_at_hand(self)
+    }
+
+    #[inline(always)]
+    fn refill(&mut self) -> bool {
+        WorkStack::refill(self)
+    }
+
+    #[inline(always)]
+    fn share(&mut self) {
+        if self.is_wanted() {
+            self.give();
+        }
+    }
+}
+
+/// The entries of a mutator that marks for a moment.
+pub(in crate::collector) struct Few(Vec<usize>);
+
+impl Few {
+    /// Entries that such a marker keeps.
+    const MOST: usize = if cfg!(test) { 8 } else { 1024 };
+
+    /// Room for entries; `None`: the system has no memory.
+    pub(in crate::collector) fn new() -> Option<Few> {
+        let mut entries = Vec::new();
+        entries.try_reserve_exact(Few::MOST).ok()?;
+        Some(Few(entries))
+    }
+}
+
+impl Entries for Few {
+    fn push(&mut self, entry: usize) -> bool {
+        let has_room = self.0.len() < Few::MOST;
+        if has_room {
+            self.0.push(entry);
+        }
+        has_room
+    }
+
+    fn pop_at_hand(&mut self) -> Option<usize> {
+        self.0.pop()
+    }
+
+    fn refill(&mut self) -> bool {
+        false
+    }
+
+    fn share(&mut self) {}
+}
+
+/// One thread that marks.
+pub(in crate::collector) struct Marker<'m, B, S> {
     subject: Subject<'m, B>,
     shared: Shared<'m>,
     shapes: ShapeCache<'m>,
     region_bytes: usize,
-    stack: WorkStack<'m>,
+    stack: S,
     weak: Vec<usize>,
     found: Found,
 }
 
-impl<'m, B: Backing> Marker<'m, B> {
-    pub(in crate::collector) fn new(
-        subject: Subject<'m, B>,
-        shared: Shared<'m>,
-        stack: WorkStack<'m>,
-    ) -> Self {
-        Marker {
-            subject,
-            shared,
-            shapes: ShapeCache::new(subject),
-            region_bytes: subject.free.table().geometry().region_bytes(),
-            stack,
-            weak: Vec::new(),
-            found: Found::default(),
-        }
-    }
-
-    /// What it found; ends its work.
-    pub(in crate::collector) fn finish(mut self) -> Found {
-        self.shared.weak.leave(std::mem::take(&mut self.weak));
-        self.found
-    }
-
+impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
     /// Works until no worker has anything left and nothing is recorded, or until all are interrupted.
     pub(in crate::collector) fn drain_all(&mut self) {
         loop {
@@ -113,6 +168,40 @@ impl<'m, B: Backing> Marker<'m, B> {
                 return;
             }
         }
+    }
+}
+
+impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
+    pub(in crate::collector) fn new(subject: Subject<'m, B>, shared: Shared<'m>, stack: S) -> Self {
+        Marker {
+            subject,
+            shared,
+            shapes: ShapeCache::new(subject),
+            region_bytes: subject.free.table().geometry().region_bytes(),
+            stack,
+            weak: Vec::new(),
+            found: Found::default(),
+        }
+    }
+
+    /// What it found; ends its work.
+    pub(in crate::collector) fn finish(mut self) -> Found {
+        self.shared.weak.leave(std::mem::take(&mut self.weak));
+        self.found
+    }
+
+    /// For a mutator: works on what others have left until it is `halted`, or nothing is left. Leaves
+    /// the rest. Returns whether there was anything.
+    pub(in crate::collector) fn drain_some(&mut self, mut halted: impl FnMut() -> bool) -> bool {
+        let mut any = false;
+        while self.take_left() || self.take_recorded(SatbQueue::take) {
+            any = true;
+            if !self.drain(&mut halted) || halted() {
+                break;
+            }
+        }
+        self.leave();
+        any
     }
 
     /// In a stop: works through what is left until nothing is, or until `enough`, asked now and then.
@@ -142,10 +231,27 @@ impl<'m, B: Backing> Marker<'m, B> {
         true
     }
 
+    fn pop(&mut self) -> Option<usize> {
+        loop {
+            match self.stack.pop_at_hand() {
+                None if self.stack.refill() => {}
+                entry => return entry,
+            }
+        }
+    }
+
     /// Leaves all entries for later.
     fn leave(&mut self) {
+        self.leave_up_to(usize::MAX);
+    }
+
+    /// Leaves some entries to mutators that have time to help.
+    #[cold]
+    fn leave_up_to(&mut self, most: usize) {
         let mut entries = Vec::new();
-        while let Some(entry) = self.stack.pop() {
+        while entries.len() < most
+            && let Some(entry) = self.pop()
+        {
             if entries.try_reserve(1).is_err() {
                 return self.shared.leftover.lose();
             }
@@ -173,15 +279,13 @@ impl<'m, B: Backing> Marker<'m, B> {
     #[cold]
     #[inline(never)]
     fn overflow(&mut self, entry: usize) {
-        let mut one = Vec::new();
-        if one.try_reserve_exact(1).is_err() {
-            return self.shared.leftover.lose();
+        self.leave_up_to(SHARED);
+        if !self.stack.push(entry) {
+            self.shared.leftover.lose();
         }
-        one.push(entry);
-        self.shared.leftover.leave(one);
     }
 
-    /// Works until this worker's stack is empty, or it is `halted`, which is asked now and then.
+    /// Works until this thread's stack is empty, or it is `halted`, which is asked now and then.
     /// `false`: it was, and entries are left.
     fn drain(&mut self, mut halted: impl FnMut() -> bool) -> bool {
         let (mut ahead, mut left) = (Ring::<AHEAD, 1>::new(), PIECE);
@@ -194,9 +298,7 @@ impl<'m, B: Backing> Marker<'m, B> {
                 }
                 Some(Entry::Plain(address)) => {
                     prefetch_read(address);
-                    if self.stack.is_wanted() {
-                        self.stack.give();
-                    }
+                    self.stack.share();
                     ahead.add([address])
                 }
                 None => match ahead.take() {
@@ -220,6 +322,9 @@ impl<'m, B: Backing> Marker<'m, B> {
                         self.push(Entry::Plain(address).encode());
                     }
                     return false;
+                }
+                if self.shared.leftover.is_wanted() {
+                    self.leave_up_to(SHARED);
                 }
             }
         }

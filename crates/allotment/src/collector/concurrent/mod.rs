@@ -37,7 +37,7 @@ mod weak;
 pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
 pub(in crate::collector) use evacuate::{Buffer, Evacuator};
-pub(in crate::collector) use marker::{Found, Marker, Shared as MarkShared};
+pub(in crate::collector) use marker::{Few, Found, Marker, Shared as MarkShared};
 pub(in crate::collector) use space::CopySpace;
 pub(in crate::collector) use tables::{Membership, Tables};
 pub(in crate::collector) use update::Updater;

@@ -8,7 +8,6 @@
 //! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that was
 //! stored.
 
-use super::crew::Interrupt;
 use super::delay::passage;
 use super::evacuate::Evacuator;
 use super::objects::{for_each_slot_of, header_at, measure};
@@ -57,7 +56,7 @@ fn marked_end<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
 pub(in crate::collector) struct Updater<'u, B> {
     evacuator: Evacuator<'u, B>,
     shapes: ShapeCache<'u>,
-    interrupt: &'u Interrupt,
+    halted: &'u mut dyn FnMut() -> bool,
     home: usize,
     left: usize,
     /// Slots that got a new address.
@@ -65,14 +64,14 @@ pub(in crate::collector) struct Updater<'u, B> {
 }
 
 impl<'u, B: Backing> Updater<'u, B> {
-    /// A worker that runs on core `home`.
+    /// A thread that runs on core `home`, until it is `halted`, which is asked now and then.
     pub(in crate::collector) fn new(
         evacuator: Evacuator<'u, B>,
-        interrupt: &'u Interrupt,
+        halted: &'u mut dyn FnMut() -> bool,
         home: usize,
     ) -> Self {
         let shapes = ShapeCache::new(evacuator.subject);
-        Updater { evacuator, shapes, interrupt, home, left: PIECE, updated: 0 }
+        Updater { evacuator, shapes, halted, home, left: PIECE, updated: 0 }
     }
 
     /// Updates a slot.
@@ -105,7 +104,7 @@ impl<'u, B: Backing> Updater<'u, B> {
             return true;
         }
         self.left = PIECE;
-        !self.interrupt.is_set()
+        !(self.halted)()
     }
 
     /// # Safety

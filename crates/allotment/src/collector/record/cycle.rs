@@ -26,6 +26,10 @@ pub struct CycleRecord {
     pub moved_by_workers: usize,
     /// Bytes that mutators copied.
     pub moved_by_mutators: usize,
+    /// Slices of the cycle's work that mutators did, because it would have come too late.
+    pub assists: u64,
+    /// The time of these slices, of all mutators together.
+    pub assist_time: Duration,
     /// Words that mutators overwrote while the collector marked, and handed over.
     pub recorded_words: u64,
     /// Slots that got the new place of their referent from a worker.

@@ -35,7 +35,11 @@ impl Concurrent for Shenandoah {
     }
 
     fn refilled(&self, mutator: &Mutator<'_>) {
-        self.look(mutator);
+        if mutator.shared().barriers() & (Hot::MARKING | Hot::FORWARDING) == 0 {
+            self.look(mutator);
+        } else {
+            self.assist(mutator);
+        }
     }
 
     fn halt(&self) {

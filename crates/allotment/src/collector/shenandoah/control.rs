@@ -103,7 +103,7 @@ impl Watch for Cycles {
 impl Shenandoah {
     /// Looks whether a cycle should begin, for a mutator that took memory from another region.
     pub(super) fn look(&self, mutator: &Mutator<'_>) {
-        if self.passive || mutator.shared().barriers() != 0 {
+        if self.passive {
             return;
         }
         let free = &mutator.shared().free;
@@ -112,6 +112,9 @@ impl Shenandoah {
         let region_bytes = free.table().geometry().region_bytes();
         let free_bytes = free.capacity().saturating_sub(free.regions_in_use()) * region_bytes;
         let (now, capacity) = (self.history.clock.age(), free.capacity() * region_bytes);
+        if self.engine.assists.has_cycle() {
+            return trigger.sample(now, capacity, free.taken_bytes());
+        }
         let Some(reason) = trigger.look(now, free_bytes, capacity, free.taken_bytes()) else { return };
         drop(trigger);
         {
@@ -256,6 +259,8 @@ impl Shenandoah {
     /// Makes `cycle` a new one.
     pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause) {
         shared.free.age_quarantine();
+        let free = &shared.free;
+        self.engine.assists.begin(free.capacity().saturating_sub(free.regions_in_use()));
         *cycle = Cycle {
             step: Step::Reset,
             cause,
@@ -267,6 +272,10 @@ impl Shenandoah {
 
     /// Notes the end of a cycle, and tells those who wait for it.
     pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
+        self.engine.assists.end();
+        let (assists, assist_time, found) = self.engine.assists.take();
+        (cycle.record.assists, cycle.record.assist_time) = (assists, assist_time);
+        cycle.found.add(found);
         let record = self.record_of(cycle, shared);
         self.finished.lock().expect(POISONED).push(record);
         if !self.engine.has_lost(shared) {

@@ -16,6 +16,7 @@
 //! Each step can be interrupted and gone on with, by this thread or by one that has stopped the world
 //! (`stopped.rs`). What is left to do is always in the cycle, never on a stack.
 
+use super::assist::Todo;
 use super::choose::{Candidate, ChooseSettings, Space, choose, copy_regions};
 use super::engine::Engine;
 use crate::collector::concurrent::{Buffer, Clearing, Found, Marker, Updater};
@@ -23,7 +24,7 @@ use crate::collector::record::{CycleRecord, Phase};
 use crate::collector::work::{Team, Turns};
 use crate::mutator::{Cause, Shared};
 use crate::region::State;
-use crate::sync::{AtomicU64, Mutex, Ordering, Waiting};
+use crate::sync::{AtomicU64, Mutex, Ordering, Waiting, yield_now};
 use std::time::Duration;
 
 /// The next step of a cycle.
@@ -86,8 +87,7 @@ pub(super) struct Cycle {
     /// Regions, and first regions of runs, without a live object.
     pub(super) immediate: Vec<usize>,
     pub(super) set: Vec<usize>,
-    /// Regions of the set, and where to go on.
-    pub(super) to_evacuate: Vec<(usize, usize)>,
+    /// Regions whose slots are to be updated, until that begins.
     pub(super) to_update: Vec<usize>,
     /// Regions without a reference to them, whose memory is free.
     pub(super) to_free: Vec<usize>,
@@ -108,7 +108,6 @@ impl Cycle {
             thorough: false,
             immediate: Vec::new(),
             set: Vec::new(),
-            to_evacuate: Vec::new(),
             to_update: Vec::new(),
             to_free: Vec::new(),
         }
@@ -182,7 +181,17 @@ impl Engine {
         }
         shared.roots.visit_pins(&mut |address| self.note_root(shared, &mut roots, address as u64));
         shared.satb.give_words(roots);
-        self.trace(cycle, shared, team) && !self.interrupt.is_set()
+        loop {
+            self.trace(cycle, shared, team);
+            if self.interrupt.is_set() {
+                return false;
+            }
+            // Mutators that help leave what they have not done.
+            if self.has_lost(shared) || !self.assists.is_marking() && self.leftover.is_empty() {
+                return true;
+            }
+            yield_now();
+        }
     }
 
     /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
@@ -196,12 +205,11 @@ impl Engine {
         }
     }
 
-    /// Traces with all workers, until nothing is left or they are interrupted; `false`: there is no
-    /// memory for their stacks.
-    pub(super) fn trace(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+    /// Traces with all workers, until nothing is left or they are interrupted. Without memory for their
+    /// stacks, marking fails.
+    pub(super) fn trace(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) {
         let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
-            self.leftover.lose();
-            return true;
+            return self.leftover.lose();
         };
         let found = Mutex::new(Found::default());
         team.run(&|number| {
@@ -211,7 +219,6 @@ impl Engine {
         });
         self.crews.keep(crew);
         cycle.found.add(found.into_inner().expect(POISONED));
-        true
     }
 
     /// Whether marking lost something, so that the cycle is worth nothing.
@@ -350,7 +357,8 @@ impl Engine {
 
     /// Gives handles the new places of their referents.
     fn heal_handles(&self, shared: &Shared) {
-        let mut updater = Updater::new(self.evacuator(shared), &self.interrupt, shared.home());
+        let mut never = || false;
+        let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.home());
         for weak in [false, true] {
             let mut number = 0;
             while shared.roots.visit_handles(weak, number, |slot| updater.slot(slot)) {
@@ -361,43 +369,57 @@ impl Engine {
 
     /// Copies the set, until all is copied or workers are interrupted.
     pub(super) fn copy(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
-        let (todo, copied) = (Mutex::new(std::mem::take(&mut cycle.to_evacuate)), AtomicU64::new(0));
+        let copied = AtomicU64::new(0);
         team.run(&|_| {
             let (home, mut buffer, mut bytes) = (shared.home(), Buffer::default(), 0);
-            let evacuator = self.evacuator(shared);
-            loop {
-                let next = if self.interrupt.is_set() { None } else { todo.lock().expect(POISONED).pop() };
-                let Some((index, from)) = next else { break };
-                let rest = evacuator.region((index, from), home, &mut buffer, &self.interrupt, &mut bytes);
-                // There is room for it: it was there before.
-                rest.into_iter().for_each(|from| todo.lock().expect(POISONED).push((index, from)));
+            let (evacuator, mut halted) = (self.evacuator(shared), || self.interrupt.is_set());
+            while !halted()
+                && let Some(next) = self.to_evacuate.take()
+            {
+                let rest = evacuator.region(next, home, &mut buffer, &mut halted, &mut bytes);
+                self.to_evacuate.end(rest.map(|from| (next.0, from)));
             }
             evacuator.cover(&mut buffer);
             copied.fetch_add(bytes, Ordering::Relaxed);
         });
         cycle.record.moved_by_workers += copied.into_inner() as usize;
-        cycle.to_evacuate = todo.into_inner().expect(POISONED);
-        cycle.to_evacuate.is_empty()
+        self.await_end(&self.to_evacuate)
     }
 
     /// Updates the slots that refer to the set, until all are or workers are interrupted.
     pub(super) fn update(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
-        let (todo, updated) = (Mutex::new(std::mem::take(&mut cycle.to_update)), AtomicU64::new(0));
+        if !cycle.to_update.is_empty() {
+            // Here and not before: mutators help as soon as there is something.
+            let regions = std::mem::take(&mut cycle.to_update);
+            self.to_update.fill(regions.into_iter().map(|index| (index, 0)).collect());
+        }
+        let updated = AtomicU64::new(0);
         team.run(&|_| {
-            let mut updater = Updater::new(self.evacuator(shared), &self.interrupt, shared.home());
-            loop {
-                let next = if self.interrupt.is_set() { None } else { todo.lock().expect(POISONED).pop() };
-                let Some(index) = next else { break };
+            let (mut halted, home) = (|| self.interrupt.is_set(), shared.home());
+            let mut updater = Updater::new(self.evacuator(shared), &mut halted, home);
+            while !self.interrupt.is_set()
+                && let Some(next) = self.to_update.take()
+            {
                 // SAFETY: evacuation has ended, all duties are done.
-                if !unsafe { updater.region(index) } {
-                    todo.lock().expect(POISONED).push(index);
-                }
+                let done = unsafe { updater.region(next.0) };
+                self.to_update.end((!done).then_some(next));
             }
             updated.fetch_add(updater.updated, Ordering::Relaxed);
         });
         cycle.record.updated_slots += updated.into_inner();
-        cycle.to_update = todo.into_inner().expect(POISONED);
-        cycle.to_update.is_empty()
+        self.await_end(&self.to_update)
+    }
+
+    /// Waits for mutators that are at work on the last regions. Returns whether nothing is left.
+    fn await_end(&self, todo: &Todo) -> bool {
+        let mut waiting = Waiting::new();
+        loop {
+            match todo.is_done() {
+                Some(done) => return done,
+                None if self.interrupt.is_set() => return false,
+                None => waiting.longer(),
+            }
+        }
     }
 
     /// Gives back the memory of the set and of the space.

@@ -2,6 +2,7 @@
 //!
 //! Barriers of mutators use the engine, too. So nothing in it is behind the lock of the cycle.
 
+use super::assist::{Assists, Todo};
 use super::choose::ChooseSettings;
 use crate::collector::concurrent::{CopySpace, Evacuator, Interrupt, Leftover, MarkShared, Tables};
 use crate::collector::kernel::Subject;
@@ -17,6 +18,11 @@ pub(super) struct Engine {
     /// Marked objects with weak slots.
     pub(super) weak_objects: Leftover,
     pub(super) interrupt: Interrupt,
+    /// Regions of the set that are to be evacuated.
+    pub(super) to_evacuate: Todo,
+    /// Regions whose slots are to be updated.
+    pub(super) to_update: Todo,
+    pub(super) assists: Assists,
     pub(super) crews: Crews,
     pub(super) stack: Limits,
     pub(super) choice: ChooseSettings,

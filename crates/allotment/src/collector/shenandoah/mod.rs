@@ -14,10 +14,12 @@
 //! pauses.rs    the steps in a pause
 //! stopped.rs   the same steps in a stopped world: a cycle that is ended there
 //! room.rs      what a mutator does that finds no memory, up to a full collection
+//! assist.rs    what a mutator does for a cycle that would come too late
 //! barriers.rs  what barriers and duties ask
 //! trigger.rs   when a cycle begins        choose.rs   which regions move       (numbers only)
 //! ```
 
+mod assist;
 mod barriers;
 mod bytes;
 pub mod choose;
@@ -46,6 +48,7 @@ use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome}
 use crate::platform::MemoryError;
 use crate::region::Geometry;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
+use assist::{Assists, Todo};
 use choose::{ChooseSettings, reserve_regions};
 use control::Progress;
 use cycle::Cycle;
@@ -137,6 +140,9 @@ impl Shenandoah {
             leftover: Leftover::default(),
             weak_objects: Leftover::default(),
             interrupt: Interrupt::default(),
+            to_evacuate: Todo::default(),
+            to_update: Todo::default(),
+            assists: Assists::default(),
             crews: Crews::default(),
             stack: Limits::for_heap(heap_bytes),
             choice,
@@ -194,6 +200,9 @@ impl Collector for Arc<Shenandoah> {
             && self.trigger.try_lock().is_ok()
             && self.tables.try_lock().is_ok()
             && self.engine.space.is_at_rest()
+            && self.engine.to_evacuate.is_at_rest()
+            && self.engine.to_update.is_at_rest()
+            && self.engine.assists.is_at_rest()
             && self.progress.is_at_rest()
             && self.control.is_at_rest()
             && self.gang.is_at_rest()

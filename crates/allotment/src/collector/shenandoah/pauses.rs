@@ -158,7 +158,7 @@ impl Engine {
                 cycle.to_update.push(index);
             }
         }
-        cycle.to_evacuate = cycle.set.iter().map(|&index| (index, 0)).collect();
+        self.to_evacuate.fill(cycle.set.iter().map(|&index| (index, 0)).collect());
         true
     }
 

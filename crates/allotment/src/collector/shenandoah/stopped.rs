@@ -25,7 +25,10 @@ impl Shenandoah {
         let cycle = &mut *self.lock();
         match cycle.step {
             Step::Idle => return,
-            Step::Reset | Step::InitMark => cycle.step = Step::Idle,
+            Step::Reset | Step::InitMark => {
+                self.engine.assists.end();
+                cycle.step = Step::Idle;
+            }
             Step::Mark | Step::FinalMark | Step::Weak | Step::BeginMove if self.may_give_up() => {
                 self.engine.give_up(cycle, world);
             }
@@ -65,6 +68,7 @@ impl Engine {
         self.weak_objects.forget();
         world.shared().satb.forget();
         self.space.close(world.shared());
+        self.assists.end();
         cycle.step = Step::Idle;
     }
 

@@ -262,6 +262,11 @@ impl<'t> Mutator<'t> {
         }
     }
 
+    /// Whether a stop waits for this thread.
+    pub(crate) fn is_stop_requested(&self) -> bool {
+        self.state().hot.limit.pending()
+    }
+
     #[cold]
     pub(in crate::mutator) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
         self.state().shared.out_of_memory(bytes)

@@ -41,7 +41,8 @@ fn without_buffers_no_option_of_buffers_is_taken() {
             || info.name == "ZeroWindowSize"
             || info.name.contains("Prefetch");
         let value = if info.name == "UseTLAB" { "false" } else { &default };
-        let of_cycles = info.name.starts_with("Shenandoah") || info.name == "ConcGCThreads";
+        let of_cycles = info.name.starts_with("Shenandoah")
+            || matches!(info.name, "ConcGCThreads" | "ZealEvacuationFailure");
         let collector = if of_cycles { "Collector=shenandoah " } else { "" };
         let list = format!("{collector}-UseTLAB {}={value}", info.name);
         match finish(&list) {
