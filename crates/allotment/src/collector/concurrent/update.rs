@@ -13,12 +13,15 @@ use super::evacuate::Evacuator;
 use super::objects::{for_each_slot_of, header_at, measure};
 use super::tables::Tables;
 use crate::collector::kernel::{ShapeCache, broken};
-use crate::object::{Kind, reference, with_reference};
+use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
 use crate::region::{Backing, FreeSet, State};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects after which a worker looks whether it is interrupted.
 const PIECE: usize = if cfg!(test) { 8 } else { 512 };
+
+/// Slots of an array larger than a region that are updated in one go.
+const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
 
 /// Calls `visit` with each marked object that begins in region `index`; `visit` returns its size.
 ///
@@ -89,11 +92,71 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// Updates the objects of region `index`; `false`: it was interrupted, and has to be done again.
+    /// The number of chunks of an array that is larger than a region and begins the run at `index`; 0:
+    /// there is none.
+    ///
+    /// # Safety
+    /// - As for [`region`](Self::region).
+    pub(in crate::collector) unsafe fn chunks(&mut self, index: usize) -> usize {
+        // SAFETY: the caller's predicate.
+        unsafe { self.large_tail(index) }.map_or(0, |tail| tail.length.div_ceil(CHUNK))
+    }
+
+    /// # Safety
+    /// - As for [`region`](Self::region).
+    unsafe fn large_tail(&mut self, index: usize) -> Option<TailSlots> {
+        let table = self.evacuator.subject.free.table();
+        if table.get(index).state() != State::HumongousStart {
+            return None;
+        }
+        let address = table.bottom(index);
+        // SAFETY: the caller's predicate; a run begins with an object or a filler.
+        unsafe {
+            if !matches!(header_at(address).kind(), Kind::Object(_)) {
+                return None;
+            }
+            let (slots, bytes) = measure(&mut self.shapes, address);
+            if bytes > table.geometry().region_bytes() { tail_slots(address, slots.shape) } else { None }
+        }
+    }
+
+    /// Updates a piece of an update: number 0 is a [region](Self::region), the others are its chunks.
+    /// `false`: it was interrupted, and has to be done again.
+    ///
+    /// # Safety
+    /// - As for [`region`](Self::region).
+    pub(in crate::collector) unsafe fn piece(&mut self, (index, number): (usize, usize)) -> bool {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            match number.checked_sub(1) {
+                None => self.region(index),
+                Some(chunk) => {
+                    self.chunk(index, chunk);
+                    true
+                }
+            }
+        }
+    }
+
+    /// Updates a chunk of the array that begins the run at `index`.
+    ///
+    /// # Safety
+    /// - As for [`region`](Self::region); [`chunks`](Self::chunks) counted it.
+    unsafe fn chunk(&mut self, index: usize, chunk: usize) {
+        // SAFETY: the caller's predicate.
+        let Some(tail) = (unsafe { self.large_tail(index) }) else { return };
+        for slot in chunk * CHUNK..tail.length.min((chunk + 1) * CHUNK) {
+            // SAFETY: a slot of the array, which all access as atomics.
+            self.slot(unsafe { AtomicU64::from_ptr(tail.start.add(slot)) });
+        }
+    }
+
+    /// Updates the objects of region `index`, without the [chunks](Self::chunks) of an array; `false`:
+    /// it was interrupted, and has to be done again.
     ///
     /// # Safety
     /// - Evacuation has ended, and all that lies below watermarks is parsable.
-    pub(in crate::collector) unsafe fn region(&mut self, index: usize) -> bool {
+    unsafe fn region(&mut self, index: usize) -> bool {
         // SAFETY: the caller's predicates.
         unsafe { self.marked(index) && self.unmarked(index) }
     }
@@ -162,7 +225,13 @@ impl<'u, B: Backing> Updater<'u, B> {
         // SAFETY: the caller's predicate.
         unsafe {
             let (slots, bytes) = measure(&mut self.shapes, address);
-            for_each_slot_of(address, slots, |slot, _| self.slot(slot));
+            if bytes > self.evacuator.subject.free.table().geometry().region_bytes()
+                && tail_slots(address, slots.shape).is_some()
+            {
+                for_each_fixed_slot(address, slots.shape, |slot, _| self.slot(AtomicU64::from_ptr(slot)));
+            } else {
+                for_each_slot_of(address, slots, |slot, _| self.slot(slot));
+            }
             bytes
         }
     }

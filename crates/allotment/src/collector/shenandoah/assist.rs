@@ -24,7 +24,7 @@ const BEHIND: usize = 3;
 
 const POISONED: &str = "nothing panics while it is locked";
 
-/// Regions that are to be done, by workers and by mutators that help.
+/// Regions or pieces of them that are to be done, by workers and by mutators that help.
 #[derive(Default)]
 pub(super) struct Todo {
     inner: Mutex<Regions>,
@@ -32,7 +32,7 @@ pub(super) struct Todo {
 
 #[derive(Default)]
 struct Regions {
-    /// Regions, and where to go on in each.
+    /// Regions, and where to go on in each, or which piece of it.
     left: Vec<(usize, usize)>,
     /// Regions that threads are at work on.
     under_way: usize,
@@ -171,7 +171,7 @@ impl Engine {
             self.to_evacuate.end(rest.map(|from| (next.0, from)));
         } else if let Some(next) = self.to_update.take() {
             // SAFETY: the list is filled when evacuation has ended and all duties are done.
-            let done = unsafe { Updater::new(evacuator, halted, home).region(next.0) };
+            let done = unsafe { Updater::new(evacuator, halted, home).piece(next) };
             self.to_update.end((!done).then_some(next));
         }
     }

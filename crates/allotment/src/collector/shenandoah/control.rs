@@ -12,8 +12,9 @@ use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::record::{CollectionRecord, CycleRecord, Details, Phase, WantedWorkers};
 use crate::collector::settings::Settings;
+use crate::collector::verify::Checks;
 use crate::collector::work::Team;
-use crate::mutator::{Cause, Mutator, Shared};
+use crate::mutator::{Cause, Mutator, Shared, World};
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, current};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
@@ -157,8 +158,17 @@ impl Shenandoah {
             let mut cycle = self.lock_unhalted();
             let step = cycle.step;
             if step == Step::Idle {
-                if !self.begin(&mut cycle, shared) {
+                if !self.is_wanted() {
                     return;
+                }
+                if self.settings.checks.before {
+                    drop(cycle);
+                    self.check(shared, Checks::before);
+                    cycle = self.lock_unhalted();
+                }
+                // A thread that stopped the world may have done a whole cycle.
+                if cycle.step == Step::Idle {
+                    self.begin(&mut cycle, shared);
                 }
             } else if step.is_pause() {
                 drop(cycle);
@@ -172,6 +182,11 @@ impl Shenandoah {
                     self.cycle_ended(&mut cycle, shared);
                     // Under the lock: a checker that has halted workers wants regions at rest.
                     self.uncommit(shared);
+                    drop(cycle);
+                    if self.settings.checks.after {
+                        self.check(shared, Checks::after);
+                    }
+                    self.serve_begun();
                 }
             }
         }
@@ -239,21 +254,29 @@ impl Shenandoah {
         self.goes_on.notify_one();
     }
 
-    /// Begins a cycle, if one is wanted.
-    fn begin(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
+    /// Checks the heap in a stop, as `VerifyBeforeGC` and `VerifyAfterGC` want it.
+    fn check(&self, shared: &Shared, check: impl Fn(Checks, &World<'_>)) {
+        // Where another thread's stop came first, that one has checked, or is no collection.
+        let _ = shared.stop_the_world(|world| check(self.settings.checks, world));
+    }
+
+    /// Whether a cycle is wanted.
+    fn is_wanted(&self) -> bool {
+        let progress = self.progress.lock();
+        progress.trigger.is_some() || self.progress.wanted.load(Ordering::Relaxed) > progress.served
+    }
+
+    /// Begins a cycle.
+    fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
         let mut progress = self.progress.lock();
         let wanted = self.progress.wanted.load(Ordering::Relaxed);
         let asked = wanted > progress.served;
         let trigger = progress.trigger.take();
-        if !asked && trigger.is_none() {
-            return false;
-        }
         progress.begun = wanted;
         drop(progress);
         self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
         cycle.thorough = asked;
         cycle.record.trigger = trigger.unwrap_or_default();
-        true
     }
 
     /// Makes `cycle` a new one.
@@ -270,7 +293,7 @@ impl Shenandoah {
         };
     }
 
-    /// Notes the end of a cycle, and tells those who wait for it.
+    /// Notes the end of a cycle.
     pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
         self.engine.assists.end();
         let (assists, assist_time, found) = self.engine.assists.take();
@@ -280,7 +303,6 @@ impl Shenandoah {
         self.finished.lock().expect(POISONED).push(record);
         if !self.engine.has_lost(shared) {
             shared.full_collections.fetch_add(1, Ordering::Relaxed);
-            self.serve_begun();
         }
         self.given_up_in_row.store(0, Ordering::Relaxed);
         match cycle.record.degenerated {

@@ -390,8 +390,7 @@ impl Engine {
     pub(super) fn update(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         if !cycle.to_update.is_empty() {
             // Here and not before: mutators help as soon as there is something.
-            let regions = std::mem::take(&mut cycle.to_update);
-            self.to_update.fill(regions.into_iter().map(|index| (index, 0)).collect());
+            self.to_update.fill(self.update_list(std::mem::take(&mut cycle.to_update), shared));
         }
         let updated = AtomicU64::new(0);
         team.run(&|_| {
@@ -401,13 +400,23 @@ impl Engine {
                 && let Some(next) = self.to_update.take()
             {
                 // SAFETY: evacuation has ended, all duties are done.
-                let done = unsafe { updater.region(next.0) };
+                let done = unsafe { updater.piece(next) };
                 self.to_update.end((!done).then_some(next));
             }
             updated.fetch_add(updater.updated, Ordering::Relaxed);
         });
         cycle.record.updated_slots += updated.into_inner();
         self.await_end(&self.to_update)
+    }
+
+    /// The pieces of an update: regions, and chunks of large arrays, which count from 1.
+    fn update_list(&self, regions: Vec<usize>, shared: &Shared) -> Vec<(usize, usize)> {
+        let mut never = || false;
+        let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.home());
+        // SAFETY: evacuation has ended, all duties are done.
+        let mut chunks = |index| (1..=unsafe { updater.chunks(index) }).map(move |chunk| (index, chunk));
+        let regions = regions.into_iter();
+        regions.flat_map(|index| std::iter::once((index, 0)).chain(chunks(index))).collect()
     }
 
     /// Waits for mutators that are at work on the last regions. Returns whether nothing is left.

@@ -25,8 +25,11 @@ fn heap(region_bytes: usize, regions: usize, options: &str) -> Heap {
     builder.options(options).expect(options).build().expect(options)
 }
 
+/// The collectors whose collections are done when the call that wanted them returns.
+const STOPPING: [&str; 2] = ["mark-compact", "parallel"];
+
 /// The collectors that collect.
-const COLLECTORS: [&str; 2] = ["mark-compact", "parallel"];
+const COLLECTORS: [&str; 3] = ["mark-compact", "parallel", "shenandoah"];
 
 /// Every zeal mode, alone and with others, under both collectors, with few and with many workers.
 /// Each is run with the verifier before and after every collection. Some are not: their stopped

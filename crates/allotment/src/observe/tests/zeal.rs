@@ -1,6 +1,6 @@
 //! The effect of each zeal option.
 
-use super::{COLLECTORS, heap, verified};
+use super::{COLLECTORS, STOPPING, heap, verified};
 use crate::Heap;
 use crate::mutator::{Mutator, PerObject, Site};
 use crate::object::{POISON, Shape, ShapeRef};
@@ -40,7 +40,7 @@ fn word(address: u64) -> u64 {
 
 #[test]
 fn a_collection_comes_at_every_nth_allocation_and_programs_get_on() {
-    for (interval, collector) in [1, 2, 5].into_iter().flat_map(|each| COLLECTORS.map(|kind| (each, kind))) {
+    for (interval, collector) in [1, 2, 5].into_iter().flat_map(|each| STOPPING.map(|kind| (each, kind))) {
         let heap = heap(4096, 16, &format!("Collector={collector},ZealInterval={interval}"));
         let shape = cell(&heap);
         heap.attach(|mutator| {
@@ -75,7 +75,7 @@ fn a_seed_gives_each_thread_the_same_schedule_again() {
         })
         .unwrap()
     };
-    for collector in COLLECTORS {
+    for collector in STOPPING {
         assert_eq!(collections(collector, 1), collections(collector, 1));
         assert_ne!(collections(collector, 1), collections(collector, 2));
     }
