@@ -285,3 +285,19 @@ fn slow_paths_of_barriers_do_the_plain_access_while_no_barrier_is_in_force() {
         .unwrap();
     }
 }
+
+#[test]
+fn the_load_hook_stays_on_over_cycles_that_a_stop_ends() {
+    let heap = heap("Collector=shenandoah,ZealInterval=5");
+    let pair = pair(&heap);
+    heap.attach(|mutator| {
+        mutator.stop_the_world(|world| world.set_load_hook(true)).unwrap();
+        for turn in 0..20_000 {
+            // SAFETY: this thread's hot part; objects are made at once.
+            unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
+            let bits = word(mutator.hot(), Hot::BARRIERS_OFFSET) as u32;
+            assert_eq!(bits & Hot::HOOK, Hot::HOOK, "allocation {turn}");
+        }
+    })
+    .unwrap();
+}
