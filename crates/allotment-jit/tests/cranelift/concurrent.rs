@@ -20,12 +20,13 @@ const ROUNDS: usize = 600;
 /// Collections that a run has to survive.
 const COLLECTIONS: u64 = 25;
 
-/// Cycles come all the time, and nearly everything moves; the last one makes freed memory
-/// inaccessible.
-const CONCURRENT: [&str; 3] = [
+/// Cycles come all the time, and nearly everything moves. One makes freed memory inaccessible, one
+/// leaves each fifth object where it was.
+const CONCURRENT: [&str; 4] = [
     "Collector=shenandoah,ZealInterval=1,+ZealMove,+VerifyAfterGC",
     "Collector=shenandoah,ZealInterval=7,+ZealMove,+ZealPoison,ConcGCThreads=2,ParallelGCThreads=2",
     "Collector=shenandoah,ZealInterval=3,ZealSeed=5,+ZealMove,+ZealProtect,ZealQuarantine=2",
+    "Collector=shenandoah,ZealInterval=5,+ZealMove,ZealEvacuationFailure=5,+VerifyAfterGC",
 ];
 
 /// A node whose right slot is weak.
