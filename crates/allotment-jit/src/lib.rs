@@ -9,7 +9,8 @@
 //! |---|---|
 //! | call a function that allocates | [`Emitter::stub`], [`CodeBuffer`] |
 //! | paste the sequence into a compiler's own code | [`Emitter::allocate`], [`Sequence::link`] |
-//! | store, load, poll | [`Emitter::store`], [`Emitter::load`], [`Emitter::poll`] |
+//! | store, load | [`Emitter::store`], [`Emitter::load`], [`Emitter::load_weak`] |
+//! | exchange, poll | [`Emitter::compare_exchange`], [`Emitter::poll`] |
 //! | read the emitted code | [`Sequence::lines`]; of other code, [`disassemble`] |
 //! | see it in `perf report` | [`Code::publish`] |
 //! | build the same with Cranelift | the module `cranelift`, behind the feature of that name |
@@ -36,7 +37,7 @@ mod sequence;
 
 pub use allocation::{Allocation, Initialise, MAX_INLINE_BYTES};
 pub use code::{Code, CodeBuffer, CodeError, Function, FunctionId};
-pub use emitter::{Emitter, Load, LoadHook, Poll, Site, SlowCall, Store};
+pub use emitter::{CompareExchange, Emitter, Load, LoadHook, Poll, Site, SlowCall, Store};
 pub use error::EmitError;
 pub use iced_x86::Register;
 pub use listing::{Disassembled, Line, disassemble};

@@ -151,9 +151,10 @@ impl Sequence {
     }
 
     /// The registers that may have another value afterwards if nothing was called, without the
-    /// object's own register; the flags change, too. A call in the cold part also changes all
-    /// registers that a C function may change, except the inputs and the registers that the
-    /// [`SlowCall`](crate::SlowCall) preserves.
+    /// object's own register; the flags change, too. A call with a [`SlowCall`](crate::SlowCall) in
+    /// the cold part also changes all registers that a C function may change, except the inputs and
+    /// the registers that the `SlowCall` preserves. The slow paths of barriers change no more than
+    /// the flags and what [`BarrierCalls`](allotment::raw::BarrierCalls) names.
     pub fn clobbers(&self) -> &[Register] {
         &self.clobbers
     }

@@ -194,7 +194,12 @@ impl Lowering {
     }
 
     /// The result of a call to an allocating function.
-    fn called(&mut self, builder: &mut FunctionBuilder<'_>, callee: Callee, arguments: &[Value]) -> Value {
+    pub(super) fn called(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        callee: Callee,
+        arguments: &[Value],
+    ) -> Value {
         let result = self.call(builder, callee, arguments, true);
         // An embedder's function without a result counts as an allocator without memory.
         result.unwrap_or_else(|| builder.ins().iconst(I64, 0))

@@ -1,4 +1,4 @@
-//! The accesses of a function to its heap: calls, stores, loads and polls in Cranelift's form.
+//! The operations of a function on its heap in Cranelift's form: their settings, calls and polls.
 //!
 //! Each of them uses the mutator's hot part as the emitted code does, at the same offsets. A poll
 //! reads a word that another thread writes, as an atomic: Cranelift may join plain loads of the
@@ -13,10 +13,8 @@
 use crate::Initialise;
 use allotment::raw::{GeneratedCalls, Hot};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, SigRef, Signature, Value,
-};
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Block, FuncRef, InstBuilder, MemFlagsData, SigRef, Signature, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 
@@ -44,7 +42,7 @@ pub struct Calls {
     pub allocate_array_zeroed: Callee,
     /// A safepoint.
     pub safepoint: Callee,
-    /// The embedder's own [`LoadHook`](crate::LoadHook). Without a hook, loads are plain loads.
+    /// The embedder's own [`LoadHook`](crate::LoadHook), if there is one.
     pub load_hook: Option<Callee>,
 }
 
@@ -75,6 +73,8 @@ pub struct Lowering {
     pub(super) calls: Calls,
     /// The signature for each number of arguments, with or without a result.
     signatures: Vec<(usize, bool, SigRef)>,
+    /// The signature of a slow path that keeps all registers.
+    pub(super) keeping: Option<SigRef>,
 }
 
 impl Lowering {
@@ -82,7 +82,13 @@ impl Lowering {
     /// Memory is zeroed ahead ([`Initialise::Ahead`]), which brings it into the cache as a prefetch
     /// would.
     pub fn new(mutator: Value) -> Lowering {
-        Lowering { mutator, initialise: Initialise::Ahead, calls: Calls::default(), signatures: Vec::new() }
+        Lowering {
+            mutator,
+            initialise: Initialise::Ahead,
+            calls: Calls::default(),
+            signatures: Vec::new(),
+            keeping: None,
+        }
     }
 
     /// Sets the writer of the memory behind the headers, from here on.
@@ -95,53 +101,6 @@ impl Lowering {
     pub fn calls(&mut self, calls: Calls) -> &mut Lowering {
         self.calls = calls;
         self
-    }
-
-    /// Stores a reference at `base + offset` and dirties the slot's card, as
-    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until
-    /// the thread's next safepoint: a plain store is enough.
-    pub fn store(&self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
-        builder.ins().store(trusted(), value, base, offset);
-        let slot = offset_by(builder, base, offset.into());
-        let card = builder.ins().ushr_imm_u(slot, i64::from(Hot::CARD_SHIFT));
-        // The field never changes, and exists wherever the mutator does.
-        let constant = trusted().with_readonly().with_can_move();
-        let cards = builder.ins().load(I64, constant, self.mutator, Hot::CARDS_OFFSET as i32);
-        let card = builder.ins().iadd(card, cards);
-        let dirty = builder.ins().iconst(I8, i64::from(Hot::DIRTY_CARD));
-        builder.ins().store(trusted(), dirty, card, 0);
-    }
-
-    /// Loads a reference from `base + offset`, passes it to [`Calls::load_hook`] while that hook is
-    /// on, and declares it to need a stack map.
-    pub fn load(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
-        let loaded = builder.ins().load(I64, trusted(), base, offset);
-        let value = match self.calls.load_hook {
-            None => loaded,
-            Some(hook) => self.hooked(builder, hook, base, offset, loaded),
-        };
-        builder.declare_value_needs_stack_map(value);
-        value
-    }
-
-    fn hooked(
-        &mut self,
-        builder: &mut FunctionBuilder<'_>,
-        hook: Callee,
-        base: Value,
-        offset: i32,
-        loaded: Value,
-    ) -> Value {
-        let (call, done) = (cold(builder), builder.create_block());
-        let value = builder.append_block_param(done, I64);
-        let on = builder.ins().load(I32, trusted(), self.mutator, Hot::LOAD_HOOK_OFFSET as i32);
-        builder.ins().brif(on, call, &[], done, &[loaded.into()]);
-        enter(builder, call);
-        let slot = offset_by(builder, base, offset.into());
-        let result = self.call(builder, hook, &[self.mutator, slot, loaded], true);
-        builder.ins().jump(done, &result.map(BlockArg::from));
-        enter(builder, done);
-        value
     }
 
     /// Checks whether a stop is requested, and then comes to a safepoint.
@@ -175,7 +134,12 @@ impl Lowering {
         builder.inst_results(call).first().copied()
     }
 
-    fn signature(&mut self, builder: &mut FunctionBuilder<'_>, arguments: usize, has_result: bool) -> SigRef {
+    pub(super) fn signature(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        arguments: usize,
+        has_result: bool,
+    ) -> SigRef {
         let known = self.signatures.iter().find(|known| (known.0, known.1) == (arguments, has_result));
         if let Some((.., signature)) = known {
             return *signature;

@@ -3,7 +3,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | allocate, store, load, poll in a function that is being built | [`Lowering`] |
+//! | allocate, store, load, exchange, poll in a function that is being built | [`Lowering`] |
 //! | let a collection find the function's references | [`FunctionMaps`], [`StackMaps`] |
 //! | have both in one step, with `cranelift-jit` | [`Program`] |
 //!
@@ -100,6 +100,7 @@
 //! ```
 
 mod allocate;
+mod barriers;
 mod lowering;
 mod program;
 mod stack_maps;

@@ -10,10 +10,12 @@ mod allocate;
 mod barriers;
 mod initialise;
 mod past_buffers;
+mod polls;
 mod prefetch;
 mod slow;
 
-pub use barriers::{Load, LoadHook, Poll, Store};
+pub use barriers::{CompareExchange, Load, LoadHook, Store};
+pub use polls::Poll;
 pub use slow::SlowCall;
 
 use crate::allocation::{Allocation, Initialise};

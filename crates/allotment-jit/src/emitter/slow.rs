@@ -4,6 +4,9 @@
 //! in a register would be stale. A compiler keeps references in slots of its frame, describes these
 //! slots in a stack map, and loads the references again behind the call.
 //!
+//! The slow paths of barriers are no safepoints and keep all registers. So the code saves only the
+//! registers that it passes arguments in, and `rax` ([`KeepingCall`]).
+//!
 //! Arguments are moved through the stack. So no argument register is overwritten before it is read,
 //! whatever the assignment.
 //!
@@ -11,14 +14,16 @@
 
 use super::general;
 use crate::EmitError;
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, Mark};
 use crate::registers::{check_general, is_caller_saved};
 use crate::sequence::{Part, Target};
 use iced_x86::Register;
-use iced_x86::code_asm::registers::gpr64::{rax, rsi, rsp};
+use iced_x86::code_asm::qword_ptr;
+use iced_x86::code_asm::registers::gpr64::{rax, rdi, rdx, rsi, rsp};
 
 /// The obligations of the call of a slow path. The sequence pushes and calls below the stack
-/// pointer. So a function that contains it is no leaf, and keeps nothing in its red zone.
+/// pointer, as each sequence with a cold part does. So a function that contains it is no leaf, and
+/// keeps nothing in its red zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowCall<'a> {
     /// General registers whose values the program needs afterwards, and that hold no references.
@@ -44,8 +49,87 @@ pub(super) struct Call<'a> {
     pub(super) is_safepoint: bool,
 }
 
+/// A slot, at `base + displacement`, and the mutator that accesses it.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) mutator: Register,
+    pub(super) base: Register,
+    pub(super) displacement: i32,
+}
+
+/// A call to emit of the slow path of a barrier, by its address in the hot part. Its arguments are the
+/// mutator and the slot's address, and what follows.
+pub(super) struct KeepingCall<'a> {
+    /// The offset of the slow path's address in the hot part.
+    pub(super) slow_path: usize,
+    pub(super) slot: Slot,
+    /// Whether the word in the slot is the next argument.
+    pub(super) loads: bool,
+    /// Registers that are passed as arguments, in order: at most 2, and none if the word is one.
+    pub(super) more: &'a [Register],
+    /// The register that receives the result, if there is one.
+    pub(super) result: Option<Register>,
+}
+
 /// The first argument registers of a C function.
-const ARGUMENTS: [Register; 3] = [Register::RDI, Register::RSI, Register::RDX];
+const ARGUMENTS: [Register; 4] = [Register::RDI, Register::RSI, Register::RDX, Register::RCX];
+
+/// Moves registers to argument registers, in order.
+fn pass(assembly: &mut Assembly, arguments: &[Register]) -> Result<(), EmitError> {
+    let cold = assembly.cold("arguments");
+    let moved = arguments.iter().zip(ARGUMENTS).filter(|(from, to)| *from != to);
+    let moved: Vec<(Register, Register)> = moved.map(|(from, to)| (*from, to)).collect();
+    if let [(from, to)] = moved[..] {
+        cold.mov(general(to)?, general(from)?)?;
+        return Ok(());
+    }
+    for (from, _) in &moved {
+        cold.push(general(*from)?)?;
+    }
+    for (_, to) in moved.iter().rev() {
+        cold.pop(general(*to)?)?;
+    }
+    Ok(())
+}
+
+impl KeepingCall<'_> {
+    /// Emits the call to the cold part. No register changes but the result's.
+    pub(super) fn emit(&self, assembly: &mut Assembly) -> Result<(), EmitError> {
+        let Slot { mutator, base, displacement } = self.slot;
+        let arguments = [&[mutator, base], self.more].concat();
+        let mut changed: Vec<Register> =
+            arguments.iter().zip(ARGUMENTS).filter(|(from, to)| *from != to).map(|(_, to)| to).collect();
+        if displacement != 0 && base == Register::RSI {
+            changed.push(Register::RSI);
+        }
+        changed.extend(self.loads.then_some(Register::RDX));
+        changed.extend(self.result.map(|_| Register::RAX));
+        changed.retain(|register| Some(*register) != self.result);
+        let cold = assembly.cold("kept over the call");
+        for register in &changed {
+            cold.push(general(*register)?)?;
+        }
+        pass(assembly, &arguments)?;
+        let cold = assembly.cold("arguments");
+        if displacement != 0 {
+            cold.add(rsi, displacement)?;
+        }
+        if self.loads {
+            cold.mov(rdx, qword_ptr(rsi))?;
+        }
+        assembly.cold("keeps all but the result").call(qword_ptr(rdi + self.slow_path))?;
+        if let Some(result) = self.result
+            && result != Register::RAX
+        {
+            assembly.cold("the result").mov(general(result)?, rax)?;
+        }
+        let cold = assembly.cold("what was kept");
+        for register in changed.iter().rev() {
+            cold.pop(general(*register)?)?;
+        }
+        Ok(())
+    }
+}
 
 impl SlowCall<'_> {
     /// Checks that the sequence writes no register that it preserves.
@@ -71,19 +155,8 @@ impl SlowCall<'_> {
         if padding > 0 {
             assembly.cold("the stack is a multiple of 16 at a call").sub(rsp, padding as i32)?;
         }
+        pass(assembly, call.arguments)?;
         let cold = assembly.cold("arguments");
-        let moved = call.arguments.iter().zip(ARGUMENTS).filter(|(from, to)| *from != to);
-        let moved: Vec<(Register, Register)> = moved.map(|(from, to)| (*from, to)).collect();
-        if let [(from, to)] = moved[..] {
-            cold.mov(general(to)?, general(from)?)?;
-        } else {
-            for (from, _) in &moved {
-                cold.push(general(*from)?)?;
-            }
-            for (_, to) in moved.iter().rev() {
-                cold.pop(general(*to)?)?;
-            }
-        }
         if call.displacement != 0 {
             cold.add(rsi, call.displacement)?;
         }
@@ -108,7 +181,7 @@ impl SlowCall<'_> {
 }
 
 /// Jumps to `mark` at the end of the cold part.
-pub(super) fn back_to(assembly: &mut Assembly, mark: crate::assembly::Mark) -> Result<(), EmitError> {
+pub(super) fn back_to(assembly: &mut Assembly, mark: Mark) -> Result<(), EmitError> {
     let to = assembly.refer_to(mark);
     assembly.noted(Part::Cold, "back in line").jmp(to)?;
     Ok(())

@@ -1,12 +1,14 @@
-//! Stores that young collections must know of, loads that are handed to a hook.
+//! Stores that young collections must know of, loads that are handed to a hook, and what barriers cost.
 
 use crate::kit::{
     COLLECTORS, Kit, LEFT, NUMBER, ZEAL, define_list, get, heap, new_node, node, number, numbers, repeat,
 };
 use allotment::raw::Hot;
-use allotment_jit::cranelift::{Callee, Calls};
-use cranelift_codegen::ir::InstBuilder;
+use allotment_jit::cranelift::{Callee, Calls, Lowering};
+use allotment_jit::disassemble;
 use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_frontend::FunctionBuilder;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
@@ -115,4 +117,49 @@ fn loads_are_handed_to_the_hook_while_it_is_on() {
         })
         .unwrap();
     }
+}
+
+/// What the function of these operations consists of up to its return: reads of the barriers' word,
+/// tests, jumps, and all instructions.
+fn in_line(
+    build: impl FnOnce(&mut FunctionBuilder<'_>, &mut Lowering, &[Value]) -> Value,
+) -> ([usize; 3], usize) {
+    let heap = heap("");
+    let mut kit = Kit::new(&heap);
+    let function = kit.declare("function", 3);
+    let mut context = kit.built(function, |_, builder, heap, arguments| {
+        let result = build(builder, heap, arguments);
+        builder.ins().return_(&[result]);
+    });
+    kit.program.define(function, &mut context).unwrap();
+    let code = disassemble(context.compiled_code().unwrap().code_buffer(), 0);
+    let hot: Vec<&str> =
+        code.iter().map(|one| one.assembly.as_str()).take_while(|one| !one.starts_with("ret")).collect();
+    let count = |of: &dyn Fn(&str) -> bool| hot.iter().filter(|one| of(one)).count();
+    assert_eq!(count(&|one| one.starts_with("call")), 0, "slow paths are out of line: {hot:#?}");
+    let word = count(&|one| one.contains("byte ptr [") && one.contains(" + 0x28]"));
+    let jumps = count(&|one| one.starts_with('j'));
+    ([word, count(&|one| one.starts_with("test")), jumps], hot.len())
+}
+
+#[test]
+fn a_barrier_is_a_test_and_a_jump_that_is_not_taken() {
+    let once = [1, 1, 1];
+    let (nothing, plain) = in_line(|builder, _, arguments| get(builder, arguments[1], LEFT));
+    assert_eq!(nothing, [0; 3]);
+    let (load, instructions) = in_line(|builder, heap, arguments| heap.load(builder, arguments[1], LEFT));
+    assert_eq!(load, once);
+    // Cranelift does not join the read with the test, and moves the result to another register.
+    assert!(instructions <= plain + 4, "{instructions} instead of {plain}");
+    let (weak, same) = in_line(|builder, heap, arguments| heap.load_weak(builder, arguments[1], LEFT));
+    assert_eq!((weak, same), (once, instructions));
+    let (store, _) = in_line(|builder, heap, arguments| {
+        heap.store(builder, arguments[1], LEFT, arguments[2]);
+        arguments[0]
+    });
+    assert_eq!(store, once);
+    let (exchange, _) = in_line(|builder, heap, arguments| {
+        heap.compare_exchange(builder, arguments[1], LEFT, arguments[2], arguments[1])
+    });
+    assert_eq!(exchange, once);
 }

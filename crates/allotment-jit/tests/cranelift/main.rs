@@ -1,6 +1,7 @@
 //! Functions that Cranelift compiled, on heaps that move every object at every allocation.
 
 mod barriers;
+mod concurrent;
 mod kit;
 mod library;
 mod linked;

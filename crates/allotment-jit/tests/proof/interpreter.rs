@@ -3,8 +3,10 @@
 //!
 //! The interpreter gets the bytes of a linked sequence and knows nothing of their origin. An
 //! unknown instruction is a failure. Memory is words of 8 bytes; an unwritten word is
-//! [`Interpreter::GARBAGE`].
+//! [`Interpreter::GARBAGE`]. The slow paths of barriers are part of the interpreter: they keep all
+//! registers, and answer with [`Interpreter::answer`].
 
+use allotment::raw::Hot;
 use allotment_jit::{Register, Sequence, Target};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use std::collections::{BTreeSet, HashMap};
@@ -16,6 +18,11 @@ pub(crate) enum Event {
     /// A store to a word in memory, not by a push.
     Store(u64),
     Call(Target),
+    /// A call of the slow path of a barrier that has its address at that offset of the hot part, and
+    /// the four argument registers.
+    Barrier(usize, [u64; 4]),
+    /// A store of that byte.
+    Byte(u64, u8),
 }
 
 /// How a run ended.
@@ -37,6 +44,10 @@ pub(crate) struct Interpreter {
     pub(crate) written: BTreeSet<Register>,
     /// Where a call returns to, in the cold part.
     pub(crate) return_offset: usize,
+    /// The answer of a barrier's slow path that has one.
+    pub(crate) answer: u64,
+    /// How many instructions were executed.
+    pub(crate) steps: usize,
     hot: Vec<u8>,
     cold: Vec<u8>,
 }
@@ -45,6 +56,8 @@ const HOT_AT: u64 = 0x10_0000;
 const COLD_AT: u64 = 0x20_0000;
 /// Targets outside, by their places here, 16 bytes apart.
 const OUTSIDE_AT: u64 = 0x30_0000;
+/// Slow paths of barriers, by the offset of their address in the hot part.
+const BARRIERS_AT: u64 = 0x40_0000;
 const OUTSIDE: [Target; 7] = [
     Target::Allocate,
     Target::AllocateZeroed,
@@ -53,6 +66,13 @@ const OUTSIDE: [Target; 7] = [
     Target::Safepoint,
     Target::LoadHook,
     Target::OutOfMemory,
+];
+
+const BARRIERS: [usize; 4] = [
+    Hot::LOAD_SLOW_OFFSET,
+    Hot::LOAD_WEAK_SLOW_OFFSET,
+    Hot::STORE_SLOW_OFFSET,
+    Hot::COMPARE_EXCHANGE_SLOW_OFFSET,
 ];
 
 impl Interpreter {
@@ -78,8 +98,18 @@ impl Interpreter {
             events: Vec::new(),
             written: BTreeSet::new(),
             return_offset: 0,
+            answer: 0,
+            steps: 0,
             hot,
             cold,
+        }
+    }
+
+    /// A hot part at that address, in which these barriers are in force.
+    pub(crate) fn set_barriers(&mut self, hot: u64, bits: u32) {
+        self.memory.insert(hot + Hot::BARRIERS_OFFSET as u64, bits.into());
+        for offset in BARRIERS {
+            self.memory.insert(hot + offset as u64, BARRIERS_AT + offset as u64);
         }
     }
 
@@ -110,7 +140,7 @@ impl Interpreter {
     pub(crate) fn prefetches(&self) -> Vec<(Mnemonic, u64)> {
         let prefetch = |event: &Event| match *event {
             Event::Prefetch(mnemonic, address) => Some((mnemonic, address)),
-            Event::Store(_) | Event::Call(_) => None,
+            _ => None,
         };
         self.events.iter().filter_map(prefetch).collect()
     }
@@ -129,6 +159,7 @@ impl Interpreter {
             let (code, start) = if at >= COLD_AT { (&self.cold, COLD_AT) } else { (&self.hot, HOT_AT) };
             let code = &code[(at - start) as usize..];
             let instruction = Decoder::with_ip(64, code, at, DecoderOptions::NONE).decode();
+            self.steps += 1;
             match self.step(&instruction, call) {
                 Some(next) => at = next,
                 None => return Exit::Returned,
@@ -173,6 +204,25 @@ impl Interpreter {
                 let from = self.get(Register::RSP);
                 self.set(Register::RSP, from + 8);
                 self.write(i, self.word(from));
+            }
+            Mnemonic::Call if self.read(i, 0) >= BARRIERS_AT => {
+                let offset = (self.read(i, 0) - BARRIERS_AT) as usize;
+                assert!(BARRIERS.contains(&offset), "{offset}");
+                let arguments = [Register::RDI, Register::RSI, Register::RDX, Register::RCX];
+                self.events.push(Event::Barrier(offset, arguments.map(|one| self.get(one))));
+                if offset != Hot::STORE_SLOW_OFFSET {
+                    self.set(Register::RAX, self.answer);
+                }
+            }
+            Mnemonic::Cmpxchg => {
+                assert!(i.has_lock_prefix());
+                self.zero = self.read(i, 0) == self.get(Register::RAX);
+                let held = self.read(i, 0);
+                if self.zero {
+                    self.write(i, self.read(i, 1));
+                }
+                self.set(Register::RAX, held);
+                self.written.insert(Register::RAX);
             }
             Mnemonic::Call => {
                 assert_eq!(self.get(Register::RSP) % 16, 0, "the stack at a call");
@@ -241,6 +291,7 @@ impl Interpreter {
             OpKind::Memory => match (self.address(i), i.memory_size().size()) {
                 (address, 8) => self.word(address),
                 (address, 4) if address.is_multiple_of(8) => self.word(address) & u64::from(u32::MAX),
+                (address, 1) if address.is_multiple_of(8) => self.word(address) & u64::from(u8::MAX),
                 other => panic!("a load of {other:?}"),
             },
             _ => i.immediate(operand),
@@ -250,6 +301,10 @@ impl Interpreter {
     /// Writes to the first operand.
     fn write(&mut self, i: &Instruction, value: u64) {
         if i.op0_kind() == OpKind::Memory {
+            if i.memory_size().size() == 1 {
+                self.events.push(Event::Byte(self.address(i), value as u8));
+                return;
+            }
             assert_eq!(i.memory_size().size(), 8);
             return self.store(self.address(i), value);
         }

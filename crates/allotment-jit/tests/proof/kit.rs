@@ -73,6 +73,11 @@ impl Assignment {
         self.general[4]
     }
 
+    /// All registers, in this order.
+    pub(crate) fn all(&self) -> Vec<Register> {
+        self.general.clone()
+    }
+
     /// The registers that the slow path must preserve: any of the other registers, or of the
     /// inputs.
     pub(crate) fn preserve(&self) -> Vec<Register> {

@@ -10,7 +10,8 @@ use allotment::raw::{
     Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape,
 };
 use allotment_jit::{
-    Allocation, Emitter, Initialise, Load, Part, Poll, Register, Registers, Sequence, Site, SlowCall, Store,
+    Allocation, CompareExchange, Emitter, Initialise, Load, Part, Poll, Register, Registers, Sequence, Site,
+    SlowCall, Store,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -136,6 +137,13 @@ fn barriers() {
     let load = |hook| emitter.load(&Load { mutator, base, displacement: 8, value, hook }).unwrap();
     check("store", &emitter.store(&Store { mutator, base, displacement: 8, value, scratch }).unwrap());
     check("load", &load(None));
+    check(
+        "load_weak",
+        &emitter.load_weak(&Load { mutator, base, displacement: 8, value, hook: None }).unwrap(),
+    );
+    let (expected, new) = (Register::RDX, Register::RSI);
+    let exchange = CompareExchange { mutator, base, displacement: 8, expected, new, scratch };
+    check("compare_exchange", &emitter.compare_exchange(&exchange).unwrap());
     check("load_with_hook", &load(Some(slow)));
     check("poll", &emitter.poll(&Poll { mutator, slow }).unwrap());
 }

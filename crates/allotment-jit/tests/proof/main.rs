@@ -5,7 +5,9 @@
 //! of the emitter. The expected result comes from the library's own path, or is written down here a
 //! second time. All parts are one test program, so that they share these tools.
 
+mod barrier_steps;
 mod barriers;
+mod cycles;
 mod emitted;
 mod interpreter;
 mod kit;

@@ -6,8 +6,8 @@ use allotment::raw::{
     Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape,
 };
 use allotment_jit::{
-    Allocation, CodeBuffer, CodeError, EmitError, Emitter, Initialise, Load, MAX_INLINE_BYTES, Part, Poll,
-    Register, Registers, Sequence, Site, SlowCall, Store, Target,
+    Allocation, CodeBuffer, CodeError, CompareExchange, EmitError, Emitter, Initialise, Load,
+    MAX_INLINE_BYTES, Part, Poll, Register, Registers, Sequence, Site, SlowCall, Store, Target,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -127,6 +127,25 @@ fn registers_with_two_parts() {
     says(store(Register::RAX, Register::RAX), "rax is both scratch and the value");
     says(store(Register::RAX, base), "rsi is both the base and scratch");
     says(store(Register::EAX, Register::RCX), "eax cannot be the value");
+    let exchange = |expected, new, scratch| {
+        emitter().compare_exchange(&CompareExchange {
+            mutator,
+            base,
+            displacement: 8,
+            expected,
+            new,
+            scratch,
+        })
+    };
+    assert!(exchange(base, base, Register::RCX).is_ok(), "an object may refer to itself");
+    assert!(exchange(Register::RCX, Register::RCX, Register::RDX).is_ok(), "and a word become itself");
+    says(
+        exchange(Register::RAX, base, Register::RCX),
+        "rax is both what the slot held and the expected word",
+    );
+    says(exchange(base, Register::RAX, Register::RCX), "rax is both what the slot held and the new word");
+    says(exchange(Register::RCX, Register::RDX, Register::RDX), "rdx is both scratch and the new word");
+    says(exchange(mutator, base, Register::RCX), "rdi is both the mutator and the expected word");
     says(emitter().poll(&Poll { mutator: Register::RIP, slow }), "rip cannot be the mutator");
 }
 

@@ -1,5 +1,5 @@
-//! Many threads on one heap run the same code, while the parallel collector moves their objects and
-//! checks the heap each time.
+//! Many threads on one heap run the same code, while a collector moves their objects and checks the
+//! heap each time.
 //!
 //! Each thread has a table, which is soon old, of chains of nodes. Emitted code with its barrier
 //! puts a new node in front of a chain. A list outside of the heap records the contents of each
@@ -170,20 +170,28 @@ impl Work<'_> {
 
 #[test]
 fn threads_and_collections() {
-    work_and_collect(HEAP, false);
+    work_and_collect(HEAP, false, ALLOCATIONS);
 }
 
 /// Without buffers: all threads bump the same regions, which collections take away and give to
 /// others.
 #[test]
 fn threads_without_buffers_and_collections() {
-    work_and_collect(&format!("{HEAP},-UseTLAB"), true);
+    work_and_collect(&format!("{HEAP},-UseTLAB"), true, ALLOCATIONS);
+}
+
+/// Cycles run beside the threads; the store's barrier and the new nodes' plain stores are in them.
+#[test]
+fn threads_and_cycles_beside_them() {
+    let concurrent = "Collector=shenandoah,ZealInterval=300,ZealSeed=1,+ZealMove,+VerifyAfterGC,+ZealPoison";
+    work_and_collect(concurrent, false, ALLOCATIONS / 4);
+    work_and_collect(&format!("{concurrent},-UseTLAB"), true, ALLOCATIONS / 4);
 }
 
 const HEAP: &str =
     "Collector=parallel,+VerifyAfterGC,NewSize=512k,MaxNewSize=512k,ParallelGCThreads=2,+ZealPoison";
 
-fn work_and_collect(options: &str, past_buffers: bool) {
+fn work_and_collect(options: &str, past_buffers: bool, allocations: usize) {
     let heap = heap(options);
     let node = heap.register(Shape::fixed("Node", 24).slot("next", 8, SlotKind::Strong)).unwrap();
     let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).unwrap();
@@ -201,7 +209,7 @@ fn work_and_collect(options: &str, past_buffers: bool) {
                     slot.store(object.expose_provenance().get() as u64, Ordering::Relaxed);
                     let chains = vec![Vec::new(); CHAINS];
                     let mut work = Work { functions, table: slot, chains, random: thread as u64 };
-                    (0..ALLOCATIONS as u64).for_each(|stamp| work.step(mutator, stamp << 8 | thread as u64));
+                    (0..allocations as u64).for_each(|stamp| work.step(mutator, stamp << 8 | thread as u64));
                     (0..CHAINS).for_each(|chain| work.check(mutator, chain));
                 })
                 .unwrap();

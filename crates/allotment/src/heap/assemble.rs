@@ -16,7 +16,8 @@ use crate::collector::{
     ShenandoahParts, sizing,
 };
 use crate::mutator::{
-    Collector, Committer, HERE, Late, Registry, Roots, SatbQueue, Shared, ZealSchedule, hot_bytes,
+    BarrierCalls, Collector, Committer, HERE, Late, Registry, Roots, SatbQueue, Shared, ZealSchedule,
+    hot_bytes,
 };
 use crate::object::{EarlyTypes, Shapes};
 use crate::options::{CollectorKind, Options, RefillStrategy, ShenandoahMode};
@@ -141,6 +142,7 @@ pub(super) fn assemble(
         full_collections: AtomicU64::new(0),
         barriers: AtomicU32::new(0),
         root_visits: AtomicU64::new(0),
+        barrier_calls: BarrierCalls::new(),
         satb: SatbQueue::default(),
         regions: Mutex::new(()),
     };

@@ -8,6 +8,8 @@
 //! address is the key of the code's stack map, and its frame pointer leads to the callers. A
 //! [`RootProvider`](super::RootProvider) is given the frames of all threads.
 //!
+//! The slow paths of barriers ([`BarrierCalls`]) reach no safepoint. They lie beside the barriers.
+//!
 //! Refused:
 //! - To record the frame in the generated code: six more instructions at each site, but only one
 //!   copy of them here.
@@ -15,7 +17,7 @@
 
 use super::thread::hot::Hot;
 use super::thread::state::State;
-use super::{GeneratedFrame, Mutator, World};
+use super::{BarrierCalls, GeneratedFrame, Mutator, World};
 use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 #[cfg(not(loom))]
 use std::arch::naked_asm;
@@ -65,6 +67,9 @@ pub struct GeneratedCalls {
     pub allocate_array_zeroed: AllocateArraySlow,
     /// A safepoint.
     pub safepoint: SafepointSlow,
+    /// The slow paths of barriers. Unlike the others they are no safepoints, keep all registers, and
+    /// leave no [`GeneratedFrame`].
+    pub barriers: BarrierCalls,
 }
 
 #[cfg(not(loom))]
@@ -77,6 +82,7 @@ impl GeneratedCalls {
             allocate_array: allocate_array_slow,
             allocate_array_zeroed: allocate_array_zeroed_slow,
             safepoint: safepoint_slow,
+            barriers: BarrierCalls::new(),
         }
     }
 }

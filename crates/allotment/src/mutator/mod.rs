@@ -37,6 +37,9 @@ pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Voluntee
 pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
 pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
-pub use thread::{AttachError, Attachments, BufferSizes, Cause, Collector, ForkError, Hot, Mutator, Outcome};
+pub use thread::{
+    AttachError, Attachments, BarrierCalls, BufferSizes, Cause, Collector, CompareExchangeSlow, ForkError,
+    Hot, LoadSlow, Mutator, Outcome, StoreSlow,
+};
 pub(crate) use thread::{Committer, Concurrent, HERE, HeapLimitHook, Registry, SatbQueue, Shared, attach};
 pub(crate) use zeal::ZealSchedule;

@@ -61,7 +61,7 @@ impl Ours {
     pub(super) fn barriers(&self) -> Result<[Barrier; 3], EmitError> {
         let Registers { mutator, object: base, top: value, scratch, .. } = Registers::C;
         let store = Store { mutator, base, displacement: 8, value, scratch };
-        let load = Load { mutator, base, displacement: 8, value, hook: Some(SlowCall::default()) };
+        let load = Load { mutator, base, displacement: 8, value, hook: None };
         let poll = Poll { mutator, slow: SlowCall::default() };
         Ok([
             Barrier {
@@ -71,7 +71,7 @@ impl Ours {
                           not a load",
             },
             Barrier {
-                name: "load of a reference, with a hook",
+                name: "load of a reference",
                 sequence: self.emitter.load(&load)?,
                 hotspot: "a plain load with collectors that stop the world; Shenandoah's and ZGC's test and call",
             },

@@ -35,6 +35,7 @@
 //!   of old objects (`graph`, nothing dying) ran at three quarters of the speed: a load has to wait
 //!   for the card, and a store does not.
 
+mod entries;
 mod slow;
 
 use super::{Hot, Mutator};

@@ -241,3 +241,63 @@ fn the_load_hook_is_on_for_all_threads_and_later_ones() {
     .unwrap();
     heap.attach(|mutator| assert_eq!(hook(mutator.hot()), Hot::HOOK)).unwrap();
 }
+
+#[test]
+fn the_hot_part_has_the_slow_paths_of_barriers() {
+    let heap = heap("");
+    heap.attach(|mutator| {
+        let calls = CALLS.barriers;
+        for (offset, call) in [
+            (Hot::LOAD_SLOW_OFFSET, calls.load as usize),
+            (Hot::LOAD_WEAK_SLOW_OFFSET, calls.load_weak as usize),
+            (Hot::STORE_SLOW_OFFSET, calls.store as usize),
+            (Hot::COMPARE_EXCHANGE_SLOW_OFFSET, calls.compare_exchange as usize),
+        ] {
+            assert_eq!(word(mutator.hot(), offset), call, "{offset}");
+        }
+    })
+    .unwrap();
+}
+
+/// Generated code may test more bits than a barrier has.
+#[test]
+fn slow_paths_of_barriers_do_the_plain_access_while_no_barrier_is_in_force() {
+    for collector in crate::options::CollectorKind::ALL {
+        let heap = heap(&format!("Collector={}", collector.name()));
+        let shape = Shape::fixed("Pair", 24).slot("strong", 8, SlotKind::Strong);
+        let pair = heap.register(shape.slot("weak", 16, SlotKind::Weak)).unwrap();
+        heap.attach(|mutator| {
+            let (hot, calls) = (mutator.hot(), CALLS.barriers);
+            // SAFETY: this thread's hot part, slots of a live object and a reference to it.
+            unsafe {
+                let object = make((CALLS.allocate)(hot, 24), pair.header(), 24);
+                let (strong, weak, bits) = (object.add(1), object.add(2), object.addr() as u64);
+                (calls.store)(hot, strong);
+                assert_eq!(strong.read(), 0, "it writes nothing");
+                assert_eq!((calls.compare_exchange)(hot, strong, bits, bits), 0);
+                assert_eq!((calls.compare_exchange)(hot, strong, 0, bits), 0);
+                assert_eq!((calls.load)(hot, strong, strong.read()), bits);
+                weak.write(bits);
+                assert_eq!((calls.load_weak)(hot, weak, weak.read()), bits);
+                assert_eq!((strong.read(), weak.read()), (bits, bits));
+            }
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn the_load_hook_stays_on_over_cycles_that_a_stop_ends() {
+    let heap = heap("Collector=shenandoah,ZealInterval=5");
+    let pair = pair(&heap);
+    heap.attach(|mutator| {
+        mutator.stop_the_world(|world| world.set_load_hook(true)).unwrap();
+        for turn in 0..20_000 {
+            // SAFETY: this thread's hot part; objects are made at once.
+            unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
+            let bits = word(mutator.hot(), Hot::BARRIERS_OFFSET) as u32;
+            assert_eq!(bits & Hot::HOOK, Hot::HOOK, "allocation {turn}");
+        }
+    })
+    .unwrap();
+}

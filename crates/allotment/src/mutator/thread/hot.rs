@@ -11,6 +11,7 @@
 //! byte [cards + (slot >> 9)] = 1            behind every store to a slot of an object
 //! ```
 
+use super::barrier_calls::BarrierCalls;
 use super::pointer::Pointer;
 use crate::mutator::safepoint::limit::Limit;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
@@ -53,6 +54,8 @@ pub struct Hot {
     /// [`GeneratedFrame`](crate::mutator::GeneratedFrame), or 0. The owner writes it. A collector
     /// reads it while the thread is stopped.
     frame: AtomicUsize,
+    /// The slow paths of barriers. They never change.
+    barrier_calls: BarrierCalls,
     /// The source of objects without a buffer (`UseTLAB=false`).
     pub(in crate::mutator) pointer: Pointer,
 }
@@ -94,6 +97,14 @@ impl Hot {
     /// Offset in bytes of the address of the [`GeneratedFrame`](crate::mutator::GeneratedFrame)
     /// that called the heap last.
     pub const FRAME_OFFSET: usize = 88;
+    /// Offset in bytes of the address of [`BarrierCalls::load`].
+    pub const LOAD_SLOW_OFFSET: usize = 96;
+    /// Offset in bytes of the address of [`BarrierCalls::load_weak`].
+    pub const LOAD_WEAK_SLOW_OFFSET: usize = 104;
+    /// Offset in bytes of the address of [`BarrierCalls::store`].
+    pub const STORE_SLOW_OFFSET: usize = 112;
+    /// Offset in bytes of the address of [`BarrierCalls::compare_exchange`].
+    pub const COMPARE_EXCHANGE_SLOW_OFFSET: usize = 120;
     /// Offset in bytes of the address of the region that a thread without buffers takes objects
     /// from. With 0 the slow path has to find a region. The region's top is at
     /// [`REGION_TOP_OFFSET`](Self::REGION_TOP_OFFSET) from that address, its end at
@@ -119,7 +130,7 @@ impl Hot {
     pub const DIRTY_CARD: u8 = DIRTY;
 
     /// A hot part without a buffer, in the heap whose biased card table is at `cards`.
-    pub(in crate::mutator) fn new(cards: usize) -> Hot {
+    pub(in crate::mutator) fn new(cards: usize, barrier_calls: BarrierCalls) -> Hot {
         Hot {
             top: AtomicUsize::new(0),
             limit: Limit::new(),
@@ -131,6 +142,7 @@ impl Hot {
             zeroed: Cell::new(0),
             clean: Cell::new(0),
             frame: AtomicUsize::new(0),
+            barrier_calls,
             pointer: Pointer::new(),
         }
     }
@@ -286,6 +298,10 @@ const _: () = {
     assert!(std::mem::offset_of!(Hot, cards) == Hot::CARDS_OFFSET);
     assert!(std::mem::offset_of!(Hot, cards) + 8 <= 64, "the fast path has one line");
     assert!(std::mem::offset_of!(Hot, frame) == Hot::FRAME_OFFSET);
+    assert!(std::mem::offset_of!(Hot, barrier_calls.load) == Hot::LOAD_SLOW_OFFSET);
+    assert!(std::mem::offset_of!(Hot, barrier_calls.load_weak) == Hot::LOAD_WEAK_SLOW_OFFSET);
+    assert!(std::mem::offset_of!(Hot, barrier_calls.store) == Hot::STORE_SLOW_OFFSET);
+    assert!(std::mem::offset_of!(Hot, barrier_calls.compare_exchange) == Hot::COMPARE_EXCHANGE_SLOW_OFFSET);
     assert!(std::mem::offset_of!(Hot, pointer) == Hot::REGION_OFFSET);
     assert!(Hot::REGION_OFFSET + Pointer::OBJECTS_OFFSET == Hot::REGION_OBJECTS_OFFSET);
     assert!(Hot::REGION_OFFSET + Pointer::BYTES_OFFSET == Hot::REGION_BYTES_OFFSET);

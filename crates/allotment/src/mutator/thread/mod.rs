@@ -1,6 +1,7 @@
 //! An attached thread: its state, the state that all threads of a heap share, attaching and
 //! detaching.
 
+mod barrier_calls;
 mod blocking;
 mod buffer_sizes;
 mod collector;
@@ -17,6 +18,7 @@ pub(super) mod state;
 mod statistics;
 pub(super) mod stopping;
 
+pub use barrier_calls::{BarrierCalls, CompareExchangeSlow, LoadSlow, StoreSlow};
 pub use buffer_sizes::BufferSizes;
 pub(crate) use collector::Concurrent;
 pub use collector::{Cause, Collector, Outcome};

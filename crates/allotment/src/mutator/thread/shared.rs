@@ -4,6 +4,7 @@
 //! No part of it is written by every thread at a refill. The free set is written per core, the
 //! registry at attach and detach, the budget when a thread's size changes.
 
+use super::barrier_calls::BarrierCalls;
 use super::satb::SatbQueue;
 use super::stopping::is_stopping_that;
 use crate::mutator::roots::Roots;
@@ -58,6 +59,8 @@ pub(crate) struct Shared {
     pub(crate) barriers: AtomicU32,
     /// How many visits of the threads' roots were begun. Written in stops. Relaxed, as above.
     pub(crate) root_visits: AtomicU64,
+    /// The slow paths of barriers, for generated code. Each thread's hot part has them.
+    pub(crate) barrier_calls: BarrierCalls,
     /// What slots held before they were overwritten while the collector marks.
     pub(crate) satb: SatbQueue,
     /// Held while the world is stopped. Also held by a thread that takes regions from the heap

@@ -120,7 +120,7 @@ impl State {
     /// The state of the `thread`-th thread that attaches.
     pub(in crate::mutator) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
         State {
-            hot: Hot::new(shared.cards.biased()),
+            hot: Hot::new(shared.cards.biased(), shared.barrier_calls),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),

@@ -1,0 +1,162 @@
+//! Stores, loads and exchanges of references in Cranelift's form, with their barriers.
+//!
+//! A barrier tests its bits of the word at [`Hot::BARRIERS_OFFSET`], and calls a slow path of the heap
+//! in a cold block, by its address in the hot part. The word changes at safepoints only. Each of them
+//! is a call, which Cranelift moves no load across.
+//!
+//! Cranelift takes each call for a safepoint. So it keeps the declared values that live across a
+//! barrier in the frame, though no slow path of a barrier moves an object. That is the price of its
+//! stack maps: an instruction for each such value that the emitter's sequences do not have.
+//!
+//! Refused: `CallConv::PreserveAll` for a slow path with a result. Cranelift does not support it.
+
+use super::lowering::{Lowering, cold, enter, offset_by, trusted};
+use allotment::raw::Hot;
+use cranelift_codegen::ir::types::{I8, I64};
+use cranelift_codegen::ir::{AbiParam, BlockArg, InstBuilder, SigRef, Signature, Value};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+
+impl Lowering {
+    /// Stores a reference at `base + offset` and dirties the slot's card, as
+    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until
+    /// the thread's next safepoint: a plain store is enough.
+    pub fn store(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
+        let (marking, go_on) = (cold(builder), builder.create_block());
+        let set = self.barriers(builder, Hot::MARKING);
+        builder.ins().brif(set, marking, &[], go_on, &[]);
+        enter(builder, marking);
+        let slot = offset_by(builder, base, offset.into());
+        let signature = self.keeping_signature(builder);
+        let slow_path = self.slow_path(builder, Hot::STORE_SLOW_OFFSET);
+        builder.ins().call_indirect(signature, slow_path, &[self.mutator, slot]);
+        builder.ins().jump(go_on, &[]);
+        enter(builder, go_on);
+        builder.ins().store(trusted(), value, base, offset);
+        self.dirty_card(builder, base, offset);
+    }
+
+    /// Loads a reference from `base + offset`, as [`Mutator::load`](allotment::Mutator::load). Passes
+    /// it to [`Calls::load_hook`](super::Calls::load_hook) while that hook is on, and declares it to
+    /// need a stack map.
+    pub fn load(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
+        self.loaded(builder, base, offset, Hot::FORWARDING, Hot::LOAD_SLOW_OFFSET)
+    }
+
+    /// Loads a reference from a weak slot, as [`Mutator::load_weak`](allotment::Mutator::load_weak): 0
+    /// if the referent is dead. Otherwise as [`load`](Self::load).
+    pub fn load_weak(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
+        let bits = Hot::MARKING | Hot::WEAK | Hot::FORWARDING;
+        self.loaded(builder, base, offset, bits, Hot::LOAD_WEAK_SLOW_OFFSET)
+    }
+
+    /// Stores `new` at `base + offset` if the slot holds `expected`, as
+    /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Returns what the slot held,
+    /// which is declared to need a stack map. If that is `expected`, the slot holds `new`.
+    ///
+    /// The slot's card is dirty in both cases: a branch would cost more than a card that is dirty for
+    /// nothing.
+    pub fn compare_exchange(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        base: Value,
+        offset: i32,
+        expected: Value,
+        new: Value,
+    ) -> Value {
+        let (slow, fast, done) = (cold(builder), builder.create_block(), builder.create_block());
+        let held = builder.append_block_param(done, I64);
+        let set = self.barriers(builder, Hot::MARKING | Hot::FORWARDING);
+        builder.ins().brif(set, slow, &[], fast, &[]);
+        enter(builder, slow);
+        let slot = offset_by(builder, base, offset.into());
+        let arguments = [self.mutator, slot, expected, new];
+        let found = self.call_slow_path(builder, Hot::COMPARE_EXCHANGE_SLOW_OFFSET, &arguments);
+        builder.ins().jump(done, &found.map(BlockArg::from));
+        enter(builder, fast);
+        let slot = offset_by(builder, base, offset.into());
+        let found = builder.ins().atomic_cas(trusted(), slot, expected, new);
+        builder.ins().jump(done, &[found.into()]);
+        enter(builder, done);
+        self.dirty_card(builder, base, offset);
+        builder.declare_value_needs_stack_map(held);
+        held
+    }
+
+    fn loaded(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        base: Value,
+        offset: i32,
+        bits: u32,
+        slow_path: usize,
+    ) -> Value {
+        let loaded = builder.ins().load(I64, trusted(), base, offset);
+        let (slow, done) = (cold(builder), builder.create_block());
+        let value = builder.append_block_param(done, I64);
+        let hook = self.calls.load_hook;
+        let set = self.barriers(builder, bits | hook.map_or(0, |_| Hot::HOOK));
+        builder.ins().brif(set, slow, &[], done, &[loaded.into()]);
+        enter(builder, slow);
+        let slot = offset_by(builder, base, offset.into());
+        // The slow path itself asks which barrier is in force: none, if it is the hook alone.
+        let mut result = self.call_slow_path(builder, slow_path, &[self.mutator, slot, loaded]);
+        if let Some(hook) = hook {
+            let hooked = cold(builder);
+            let on = self.barriers(builder, Hot::HOOK);
+            builder.ins().brif(on, hooked, &[], done, &result.map(BlockArg::from));
+            enter(builder, hooked);
+            let [forwarded] = result;
+            result = [self.called(builder, hook, &[self.mutator, slot, forwarded])];
+        }
+        builder.ins().jump(done, &result.map(BlockArg::from));
+        enter(builder, done);
+        builder.declare_value_needs_stack_map(value);
+        value
+    }
+
+    /// Not 0 if one of these barriers is in force.
+    fn barriers(&self, builder: &mut FunctionBuilder<'_>, bits: u32) -> Value {
+        // All bits are in the first byte of the word.
+        let word = builder.ins().load(I8, trusted(), self.mutator, Hot::BARRIERS_OFFSET as i32);
+        builder.ins().band_imm_u(word, i64::from(bits))
+    }
+
+    /// The address of a slow path, which stands in the hot part.
+    fn slow_path(&self, builder: &mut FunctionBuilder<'_>, offset: usize) -> Value {
+        builder.ins().load(I64, trusted(), self.mutator, offset as i32)
+    }
+
+    /// The result of a slow path that has one.
+    fn call_slow_path(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        offset: usize,
+        arguments: &[Value],
+    ) -> [Value; 1] {
+        let slow_path = self.slow_path(builder, offset);
+        let signature = self.signature(builder, arguments.len(), true);
+        let call = builder.ins().call_indirect(signature, slow_path, arguments);
+        [builder.inst_results(call)[0]]
+    }
+
+    /// The signature of the slow path of a store, which keeps all registers.
+    fn keeping_signature(&mut self, builder: &mut FunctionBuilder<'_>) -> SigRef {
+        *self.keeping.get_or_insert_with(|| {
+            let mut signature = Signature::new(CallConv::PreserveAll);
+            signature.params = vec![AbiParam::new(I64); 2];
+            builder.import_signature(signature)
+        })
+    }
+
+    fn dirty_card(&self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) {
+        let slot = offset_by(builder, base, offset.into());
+        let card = builder.ins().ushr_imm_u(slot, i64::from(Hot::CARD_SHIFT));
+        // The field never changes, and exists wherever the mutator does.
+        let constant = trusted().with_readonly().with_can_move();
+        let cards = builder.ins().load(I64, constant, self.mutator, Hot::CARDS_OFFSET as i32);
+        let card = builder.ins().iadd(card, cards);
+        let dirty = builder.ins().iconst(I8, i64::from(Hot::DIRTY_CARD));
+        builder.ins().store(trusted(), dirty, card, 0);
+    }
+}

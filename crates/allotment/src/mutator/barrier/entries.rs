@@ -1,0 +1,229 @@
+//! The slow paths of barriers, for generated code.
+//!
+//! Each entry saves what a C function may change, calls the slow path that Rust code takes, too, and
+//! restores it: [`BarrierCalls`] has the promises, and what is not kept. It aligns the stack itself. A
+//! frame for collectors is not needed, as no slow path reaches a safepoint.
+//!
+//! Refused: a slow path written in assembly, which would save only what it uses. It would be a second
+//! copy of each barrier.
+
+use crate::mutator::thread::state::State;
+use crate::mutator::{BarrierCalls, Hot, Mutator};
+use std::arch::naked_asm;
+use std::sync::atomic::AtomicU64;
+
+impl BarrierCalls {
+    /// The functions of this library.
+    pub const fn new() -> BarrierCalls {
+        BarrierCalls {
+            load: load_entry,
+            load_weak: load_weak_entry,
+            store: store_entry,
+            compare_exchange: compare_exchange_entry,
+        }
+    }
+}
+
+impl Default for BarrierCalls {
+    fn default() -> BarrierCalls {
+        BarrierCalls::new()
+    }
+}
+
+/// An entry of generated code that keeps all registers but those of `$result`: `rax`, or none.
+///
+/// `rbp` leads back to the nine saved words, so the alignment of the stack need not be known.
+macro_rules! entry {
+    ($(#[doc = $text:literal])+ $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?, $restore_rax:literal
+        => $target:path) => {
+        $(#[doc = $text])+
+        ///
+        /// # Safety
+        /// - As the type of the field says.
+        #[cold]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name(hot: *const Hot, $($argument: $type),*) $(-> $result)? {
+            naked_asm!(
+                "push rbp",
+                "mov rbp, rsp",
+                "push rax",
+                "push rcx",
+                "push rdx",
+                "push rsi",
+                "push rdi",
+                "push r8",
+                "push r9",
+                "push r10",
+                "push r11",
+                "sub rsp, 256",
+                "and rsp, -16",
+                ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+                r"movaps [rsp + 16 * \number], xmm\number",
+                ".endr",
+                "call {target}",
+                ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+                r"movaps xmm\number, [rsp + 16 * \number]",
+                ".endr",
+                "lea rsp, [rbp - 72]",
+                "pop r11",
+                "pop r10",
+                "pop r9",
+                "pop r8",
+                "pop rdi",
+                "pop rsi",
+                "pop rdx",
+                "pop rcx",
+                $restore_rax,
+                "pop rbp",
+                "ret",
+                target = sym $target,
+            )
+        }
+    };
+}
+
+entry!(
+    /// [`BarrierCalls::load`].
+    load_entry(slot: *const u64, bits: u64) -> u64, "add rsp, 8" => load
+);
+entry!(
+    /// [`BarrierCalls::load_weak`].
+    load_weak_entry(slot: *const u64, bits: u64) -> u64, "add rsp, 8" => load_weak
+);
+entry!(
+    /// [`BarrierCalls::store`].
+    store_entry(slot: *const u64), "pop rax" => store
+);
+entry!(
+    /// [`BarrierCalls::compare_exchange`].
+    compare_exchange_entry(slot: *mut u64, expected: u64, new: u64) -> u64, "add rsp, 8" => compare_exchange
+);
+
+// `extern "C"`: a panic ends the process instead of unwinding into frames without unwind tables. Each
+// asks for its barrier again, so that generated code may test more bits than it has to.
+
+extern "C" fn load(state: &State, slot: &AtomicU64, bits: u64) -> u64 {
+    let mutator = Mutator::new(state);
+    if mutator.has_barrier(Hot::FORWARDING) { mutator.load_forwarded(slot, bits) } else { bits }
+}
+
+extern "C" fn load_weak(state: &State, slot: &AtomicU64, bits: u64) -> u64 {
+    Mutator::new(state).load_weak_slow(slot, bits)
+}
+
+extern "C" fn store(state: &State, slot: &AtomicU64) {
+    let mutator = Mutator::new(state);
+    if mutator.has_barrier(Hot::MARKING) {
+        mutator.record_old(slot);
+    }
+}
+
+extern "C" fn compare_exchange(state: &State, slot: &AtomicU64, expected: u64, new: u64) -> u64 {
+    Mutator::new(state).compare_exchange_slow(slot, expected, new).unwrap_or_else(|held| held)
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::*;
+    use std::ptr;
+
+    /// The registers that a C function may change, in the order of their places in `run`.
+    #[derive(Clone, Debug, PartialEq)]
+    #[repr(C)]
+    struct Registers {
+        general: [u64; 9],
+        vectors: [u128; 16],
+    }
+
+    /// A slow path that changes all registers that it may.
+    #[unsafe(naked)]
+    extern "C" fn changes_all() -> u64 {
+        naked_asm!(
+            ".irp register, rcx, rdx, rsi, rdi, r8, r9, r10, r11",
+            r"mov \register, -1",
+            ".endr",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"pcmpeqd xmm\number, xmm\number",
+            ".endr",
+            // Faults unless the stack is aligned.
+            "movaps [rsp - 24], xmm0",
+            "mov eax, 77",
+            "ret",
+        )
+    }
+
+    entry!(
+        /// As a load.
+        load_like(slot: *const u64, bits: u64) -> u64, "add rsp, 8" => changes_all
+    );
+    entry!(
+        /// As a store.
+        store_like(slot: *const u64), "pop rax" => changes_all
+    );
+
+    /// Calls `entry` with these registers, and with the stack lower by so many bytes.
+    #[unsafe(naked)]
+    unsafe extern "C" fn run(registers: *mut Registers, entry: *const (), lower: usize) {
+        naked_asm!(
+            "push rbx",
+            "push r12",
+            "push r13",
+            "mov rbx, rdi",
+            "mov r12, rsi",
+            "mov r13, rsp",
+            "sub rsp, rdx",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"movups xmm\number, [rbx + {vectors} + 16 * \number]",
+            ".endr",
+            "mov rax, [rbx]",
+            "mov rcx, [rbx + 8]",
+            "mov rdx, [rbx + 16]",
+            "mov rsi, [rbx + 24]",
+            "mov rdi, [rbx + 32]",
+            "mov r8, [rbx + 40]",
+            "mov r9, [rbx + 48]",
+            "mov r10, [rbx + 56]",
+            "mov r11, [rbx + 64]",
+            "call r12",
+            "mov [rbx], rax",
+            "mov [rbx + 8], rcx",
+            "mov [rbx + 16], rdx",
+            "mov [rbx + 24], rsi",
+            "mov [rbx + 32], rdi",
+            "mov [rbx + 40], r8",
+            "mov [rbx + 48], r9",
+            "mov [rbx + 56], r10",
+            "mov [rbx + 64], r11",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"movups [rbx + {vectors} + 16 * \number], xmm\number",
+            ".endr",
+            "mov rsp, r13",
+            "pop r13",
+            "pop r12",
+            "pop rbx",
+            "ret",
+            vectors = const std::mem::offset_of!(Registers, vectors),
+        )
+    }
+
+    #[test]
+    fn all_registers_but_the_result_are_kept_whatever_the_slow_path_does() {
+        let word = |number: usize| (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let before = Registers {
+            general: std::array::from_fn(word),
+            vectors: std::array::from_fn(|number| u128::from(word(number + 9)) << 64 | 5),
+        };
+        let entries: [(*const (), u64); 2] =
+            [(load_like as *const (), 77), (store_like as *const (), before.general[0])];
+        for (entry, result) in entries {
+            for lower in [0, 8] {
+                let mut registers = before.clone();
+                // SAFETY: an entry above, whose slow path uses no argument.
+                unsafe { run(ptr::from_mut(&mut registers), entry, lower) };
+                let mut expected = before.clone();
+                expected.general[0] = result;
+                assert_eq!(registers, expected, "{lower} bytes lower");
+            }
+        }
+    }
+}
