@@ -35,15 +35,15 @@ pub(super) fn is_concurrent(collector: &str) -> bool {
 /// The barriers in force for this thread, as bits ([`Hot::MARKING`] and so on). They stay the same
 /// until the thread's next safepoint.
 pub(super) fn barriers(mutator: &Mutator<'_>) -> u32 {
-    // SAFETY: the word is in the thread's hot part, which lives as long as the mutator. All access it
-    // as atomic.
+    // SAFETY: the word is in the thread's hot part, which lives as long as the mutator. All access
+    // it as atomic.
     let word = unsafe { AtomicU32::from_ptr(mutator.hot().byte_add(Hot::BARRIERS_OFFSET).cast_mut().cast()) };
     word.load(Ordering::Relaxed)
 }
 
-/// Waits, at safepoints, until no barrier is in force for this thread. Until its next safepoint slots
-/// may be read and written as plain memory: nothing marks that would have to be told, and nothing
-/// moves.
+/// Waits, at safepoints, until no barrier is in force for this thread. Until its next safepoint
+/// slots may be read and written as plain memory: nothing marks that would have to be told, and
+/// nothing moves.
 pub(super) fn without_barriers(mutator: &mut Mutator<'_>) {
     while barriers(mutator) != 0 {
         mutator.safepoint();

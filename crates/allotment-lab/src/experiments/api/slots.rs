@@ -1,7 +1,8 @@
 //! Reading and writing slots: through the API, and through raw pointers to the same memory.
 //!
-//! Raw pointers pass the barriers of a concurrent collector by. So a raw batch begins when no barrier
-//! is in force for the thread. Batches have no safepoint, so none comes into force meanwhile.
+//! Raw pointers pass the barriers of a concurrent collector by. So a raw batch begins when no
+//! barrier is in force for the thread. Batches have no safepoint, so none comes into force
+//! meanwhile.
 
 use super::super::collectors::without_barriers;
 use super::Way;

@@ -1,15 +1,16 @@
-//! The cost of a load, a store and a walk to a mutator, for each collector, and for a concurrent one in
-//! each phase of its cycles.
+//! The cost of a load, a store and a walk to a mutator, for each collector, and for a concurrent
+//! one in each phase of its cycles.
 //!
 //! A barrier tests a bit of the thread's state. Between cycles this is all it does, whatever the
-//! collector. While a cycle marks, stores take a slow path; while it forwards, loads do. A mean over
-//! a program's time would hide both. So a cycle is held in a phase while a thread measures ([`scene`]).
+//! collector. While a cycle marks, stores take a slow path; while it forwards, loads do. A mean
+//! over a program's time would hide both. So a cycle is held in a phase while a thread measures
+//! ([`scene`]).
 //!
 //! Refused:
 //! - Phases of natural cycles, told apart by the barriers that are in force before and after some
 //!   operations. A phase of a small heap ends in microseconds, and a score needs millions of them.
-//! - A mode of `api`. That experiment divides by raw pointers; this one by the same operation with no
-//!   cycle under way.
+//! - A mode of `api`. That experiment divides by raw pointers; this one by the same operation with
+//!   no cycle under way.
 
 mod node;
 mod requests;

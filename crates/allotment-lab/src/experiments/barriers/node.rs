@@ -1,4 +1,5 @@
-//! The objects of all modes: an array of nodes that are a list as well, with a dead node before each.
+//! The objects of all modes: an array of nodes that are a list as well, with a dead node before
+//! each.
 //!
 //! The dead nodes make all regions worth a move. Without them a cycle would end behind marking.
 

@@ -1,12 +1,13 @@
-//! The thread that measures: it brings a cycle into a phase, holds it there, and passes over its nodes.
+//! The thread that measures: it brings a cycle into a phase, holds it there, and passes over its
+//! nodes.
 //!
 //! A cycle goes from phase to phase in short stops, and a stop waits for every thread to come to a
-//! safepoint. A pass has no safepoint. So the phase in which the thread begins its passes lasts until
-//! its iteration is over.
+//! safepoint. A pass has no safepoint. So the phase in which the thread begins its passes lasts
+//! until its iteration is over.
 //!
-//! In a held phase the collector has soon done all that it can do. The first pass finds slots that are
-//! not healed and objects that have not moved, all others find the rest: the price of the slow path
-//! itself. The first pass is a metric of its own.
+//! In a held phase the collector has soon done all that it can do. The first pass finds slots that
+//! are not healed and objects that have not moved, all others find the rest: the price of the slow
+//! path itself. The first pass is a metric of its own.
 
 use super::super::collectors::{barriers, without_barriers};
 use super::node::{Node, Nodes, first, make};
@@ -100,8 +101,8 @@ fn weak(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) {
     }
 }
 
-/// Plays the thread that measures `operation` over `length` nodes while the barriers `wanted` are in
-/// force.
+/// Plays the thread that measures `operation` over `length` nodes while the barriers `wanted` are
+/// in force.
 pub(super) fn play(
     mutator: &mut Mutator<'_>,
     operation: Operation,

@@ -1,12 +1,12 @@
-//! The figures of concurrent cycles in an iteration: how many, what ran beside threads and how long,
-//! what moved and who moved it.
+//! The figures of concurrent cycles in an iteration: how many, what ran beside threads and how
+//! long, what moved and who moved it.
 //!
-//! A cycle is parts that run beside threads, and pauses between them. The pauses are in `pause.*` like
-//! those of other collectors. The parts have rows of their own, named after what they do. A part that
-//! the collector gets later has a row without a change here.
+//! A cycle is parts that run beside threads, and pauses between them. The pauses are in `pause.*`
+//! like those of other collectors. The parts have rows of their own, named after what they do. A
+//! part that the collector gets later has a row without a change here.
 //!
-//! Refused: one row for the whole time of a cycle. It says nothing of what a mutator pays: loads cost
-//! more during evacuation and update, stores more during marking.
+//! Refused: one row for the whole time of a cycle. It says nothing of what a mutator pays: loads
+//! cost more during evacuation and update, stores more during marking.
 
 use super::mebibytes;
 use crate::harness::SecondaryValue;
@@ -21,8 +21,8 @@ const SHORT: &[(&str, &str)] = &[
     ("update references", "update"),
 ];
 
-/// The row of a part of a cycle: `concurrent.mark` of `Concurrent marking`, `pause.init-mark` of `Pause
-/// Init Mark`. `None`: it is no part of a cycle.
+/// The row of a part of a cycle: `concurrent.mark` of `Concurrent marking`, `pause.init-mark` of
+/// `Pause Init Mark`. `None`: it is no part of a cycle.
 pub(in super::super) fn label(part: &str) -> Option<String> {
     let (kind, name) = part.split_once(' ')?;
     let kind = match kind {

@@ -40,7 +40,7 @@ use std::time::Duration;
 /// | `gc.concurrent`, `gc.degenerated` | counts | cycles that ended beside threads, and in a stop |
 /// | `gc.moved.workers`, `gc.moved.mutators` | MiB | objects that each of them copied |
 /// | `gc.recorded` | words | words that mutators overwrote and handed over |
-/// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean and largest; so others |
+/// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean, largest; so others |
 /// | `concurrent.total` | ms | all parts of all cycles |
 /// | `concurrent.object` | ns | the same by the objects found alive |
 ///

@@ -1,5 +1,5 @@
-//! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only for a
-//! reader.
+//! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only for
+//! a reader.
 
 mod cycle;
 

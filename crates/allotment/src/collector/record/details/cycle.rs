@@ -1,11 +1,11 @@
 //! The lines of a concurrent cycle.
 //!
 //! A cycle has no single pause. So `PrintGC` prints a line for each of its pauses and of the parts
-//! between them, as HotSpot does for Shenandoah, and the usual line last. A cycle that degenerated has
-//! further parts in the stop that ended it. These are details.
+//! between them, as HotSpot does for Shenandoah, and the usual line last. A cycle that degenerated
+//! has further parts in the stop that ended it. These are details.
 //!
-//! Refused: lines while the cycle runs. Lines of several heaps would mix, and a cycle's number is known
-//! when its record is added.
+//! Refused: lines while the cycle runs. Lines of several heaps would mix, and a cycle's number is
+//! known when its record is added.
 
 use super::super::{CollectionRecord, CycleRecord, Milliseconds, Phase};
 use std::fmt;
@@ -62,8 +62,8 @@ impl CycleRecord {
     /// How many of the phases came before the stop that ended the cycle; all without such a stop.
     ///
     /// The pauses before it are phases too. So the stop's first part is the first one behind these
-    /// that bears the name of the step in which the cycle degenerated. A part that began beside threads
-    /// and was finished in the stop counts as the stop's.
+    /// that bears the name of the step in which the cycle degenerated. A part that began beside
+    /// threads and was finished in the stop counts as the stop's.
     fn phases_before_stop(&self, phases: &[Phase]) -> usize {
         let Some(step) = self.degenerated else { return phases.len() };
         let mut pauses = self.pauses[..self.pauses.len().saturating_sub(1)].iter().peekable();
