@@ -7,15 +7,17 @@
 
 use crate::harness::{Axis, Kind};
 use crate::machine::topology;
-use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
+use allotment::raw::Hot;
+use allotment::{Heap, Mutator};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The axis `collector`: the action when the heap is full.
 pub(super) const COLLECTOR: Axis = Axis::new(
     "collector",
     "option Collector of the heap",
-    Kind::Choice(&["parallel", "mark-compact", "epsilon"]),
+    Kind::Choice(&["parallel", "mark-compact", "shenandoah", "epsilon"]),
     &["parallel", "mark-compact"],
 )
 .quick(&["parallel", "mark-compact"]);
@@ -24,6 +26,30 @@ pub(super) const COLLECTOR: Axis = Axis::new(
 /// variants of one run, so that their forks take turns.
 pub(super) const WORKERS: Axis =
     Axis::new("workers", "option ParallelGCThreads of the heap; 0: as it says", Kind::Count, &["0"]);
+
+/// Whether the collector of that name works beside threads.
+pub(super) fn is_concurrent(collector: &str) -> bool {
+    collector == "shenandoah"
+}
+
+/// The barriers in force for this thread, as bits ([`Hot::MARKING`] and so on). They stay the same
+/// until the thread's next safepoint.
+pub(super) fn barriers(mutator: &Mutator<'_>) -> u32 {
+    // SAFETY: the word is in the thread's hot part, which lives as long as the mutator. All access
+    // it as atomic.
+    let word = unsafe { AtomicU32::from_ptr(mutator.hot().byte_add(Hot::BARRIERS_OFFSET).cast_mut().cast()) };
+    word.load(Ordering::Relaxed)
+}
+
+/// Waits, at safepoints, until no barrier is in force for this thread. Until its next safepoint
+/// slots may be read and written as plain memory: nothing marks that would have to be told, and
+/// nothing moves.
+pub(super) fn without_barriers(mutator: &mut Mutator<'_>) {
+    while barriers(mutator) != 0 {
+        mutator.safepoint();
+        std::thread::yield_now();
+    }
+}
 
 /// The heap, collected by `workers` workers.
 ///
@@ -68,11 +94,25 @@ mod tests {
 
     #[test]
     fn a_heap_has_the_collector_that_was_asked_for() {
-        for collector in ["parallel", "mark-compact", "epsilon"] {
+        for collector in ["parallel", "mark-compact", "shenandoah", "epsilon"] {
             assert_eq!(refusal(collector, 16 << 20), None);
             let heap = heap_of(collector, 16 << 20).unwrap().build().unwrap();
             let row = heap.options().rows().find(|row| row.info.name == "Collector").unwrap();
             assert_eq!((row.value.as_str(), heap.geometry().heap_bytes()), (collector, 16 << 20));
+        }
+    }
+
+    #[test]
+    fn nothing_is_in_force_while_no_cycle_is_under_way() {
+        for collector in ["parallel", "shenandoah"] {
+            let heap = heap_of(collector, 16 << 20).unwrap().build().unwrap();
+            assert_eq!(is_concurrent(heap.collector()), collector == "shenandoah");
+            heap.attach(|mutator| {
+                assert!(mutator.collect());
+                without_barriers(mutator);
+                assert_eq!(barriers(mutator), 0);
+            })
+            .unwrap();
         }
     }
 

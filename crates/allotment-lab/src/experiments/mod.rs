@@ -22,6 +22,7 @@
 //!   [`Probe`](crate::harness::Probe) reads shared figures (bytes, collections) between iterations.
 
 mod api;
+mod barriers;
 mod buffers;
 mod cache;
 mod clock;
@@ -45,6 +46,7 @@ mod trees;
 mod weak;
 
 pub use api::Api;
+pub use barriers::Barriers;
 pub use cache::Cache;
 pub use clock::Clock;
 pub use graph::Graph;
@@ -61,7 +63,10 @@ use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Experiment] {
-    &[&Tlab, &TlabSize, &Prefetch, &Options, &Api, &Storm, &Weak, &Trees, &Graph, &Lists, &Cache, &Clock]
+    &[
+        &Tlab, &TlabSize, &Prefetch, &Options, &Api, &Barriers, &Storm, &Weak, &Trees, &Graph, &Lists,
+        &Cache, &Clock,
+    ]
 }
 
 #[cfg(test)]

@@ -189,6 +189,15 @@ fn experiments_run_together_and_share_flags() {
 
 #[test]
 fn the_api_is_measured_in_both_ways() {
+    for (collector, phases) in [
+        ("mark-compact", ["phase.mark", "phase.slide"]),
+        ("shenandoah", ["concurrent.mark", "concurrent.evacuate"]),
+    ] {
+        see_api(collector, &phases);
+    }
+}
+
+fn see_api(collector: &str, phases: &[&str]) {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("r.json");
     let mut command = allotment();
@@ -202,7 +211,8 @@ fn the_api_is_measured_in_both_ways() {
         "--time=2ms",
     ]);
     command
-        .args(["--heap=4m", "--length=16", "--mutators=1,3", "--live=64k", "--garbage=2", "--json"])
+        .args(["--heap=4m", "--length=16", "--mutators=1,3", "--live=64k", "--garbage=2"])
+        .args(["--collector", collector, "--json"])
         .arg(&json);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -234,8 +244,8 @@ fn the_api_is_measured_in_both_ways() {
                 let has = |label: &str| entry["secondaryMetrics"].get(label).is_some();
                 assert_eq!(has("gc.count") && has("gc.time"), mode == "alloc", "{entry}");
                 assert_eq!(has("arrival.p50") && has("arrival.max"), mode == "stop", "{entry}");
-                let phases = has("phase.mark") && has("phase.slide") && has("moved") && has("pause");
-                assert_eq!(phases, (mode, way) == ("collect", "safe"), "{entry}");
+                let told = phases.iter().all(|phase| has(phase)) && has("moved") && has("pause");
+                assert_eq!(told, (mode, way) == ("collect", "safe"), "{entry}");
             }
         }
     }
@@ -248,7 +258,7 @@ fn heaps_that_collect_are_measured_with_what_they_did() {
     let mut command = allotment();
     command.args(["run", "storm", "weak", "tlab", "--quick", "--forks=1", "--warmup-iterations=0"]);
     command.args(["--iterations=2", "--time=20ms", "--threads=1"]);
-    command.args(["--collector=mark-compact,parallel", "--mutators=3,40", "--paced=1,0"]);
+    command.args(["--collector=mark-compact,parallel,shenandoah", "--mutators=3,40", "--paced=1,0"]);
     command.args(["--operations=20", "--before=400", "--heap=8m"]);
     command.args(["--tlab=0", "--entries=300", "--value=64", "--mode=start,field,root,collected"]);
     let output = command.args(["--size=64", "--eden=64k", "--json"]).arg(&json).output().unwrap();
@@ -256,10 +266,10 @@ fn heaps_that_collect_are_measured_with_what_they_did() {
 
     let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
     for (name, rows, unit, metrics) in [
-        ("storm.start", 8, "ms/op", &["op.p50", "op.max", "first.over-1ms", "thread.p50"][..]),
-        ("weak.field", 2, "ns/op", &["hits", "cleared"]),
-        ("weak.root", 2, "ns/op", &["hits", "cleared"]),
-        ("tlab.collected", 2, "ops/us", &[]),
+        ("storm.start", 12, "ms/op", &["op.p50", "op.max", "first.over-1ms", "thread.p50"][..]),
+        ("weak.field", 3, "ns/op", &["hits", "cleared"]),
+        ("weak.root", 3, "ns/op", &["hits", "cleared"]),
+        ("tlab.collected", 3, "ops/us", &[]),
     ] {
         let of: Vec<&Value> = entries.iter().filter(|entry| entry["benchmark"] == name).collect();
         assert_eq!(of.len(), rows, "{name}: {output:?}");
@@ -277,11 +287,43 @@ fn heaps_that_collect_are_measured_with_what_they_did() {
                     assert!(young >= 1.0 && value("gc.young.object") > 0.0, "{entry}");
                 }
                 "parallel" => {}
+                "shenandoah" => {
+                    let cycles = value("gc.concurrent") + value("gc.degenerated");
+                    assert_eq!(young, 0.0, "{entry}");
+                    assert!(cycles + full >= 1.0 || entry["params"]["mutators"] != "40", "{entry}");
+                }
                 _ => {
                     assert_eq!(young, 0.0, "{entry}");
                     assert!(full >= 1.0 || entry["params"]["mutators"] != "40", "{entry}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn barriers_are_measured_in_each_phase_of_a_cycle() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let mut command = allotment();
+    command.args(["run", "barriers", "--quick", "--forks=1", "--warmup-iterations=0", "--iterations=2"]);
+    command.args(["--time=5ms", "--length=512", "--mode=load,store,walk,weak"]);
+    command.args(["--collector=parallel,shenandoah", "--phase=none,marking,weak,forwarding", "--json"]);
+    let output = command.arg(&json).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    for mode in ["load", "store", "walk", "weak"] {
+        let name = format!("barriers.{mode}");
+        let of: Vec<&Value> = entries.iter().filter(|entry| entry["benchmark"] == name.as_str()).collect();
+        let phases = |collector: &str| -> Vec<&str> {
+            let own = of.iter().filter(|entry| entry["params"]["collector"] == collector);
+            own.map(|entry| entry["params"]["phase"].as_str().unwrap()).collect()
+        };
+        assert_eq!(phases("parallel"), ["none"], "{output:?}");
+        assert_eq!(phases("shenandoah"), ["none", "marking", "weak", "forwarding"], "{output:?}");
+        for entry in of {
+            assert!(entry["primaryMetric"]["score"].as_f64().unwrap() > 0.0, "{entry}");
+            assert!(entry["secondaryMetrics"]["first"]["score"].as_f64().unwrap() > 0.0, "{entry}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A heap's memory of its collections: the latest records, sums, and two histograms.
 
-use super::record::{CollectionRecord, Shortage};
+use super::record::{CollectionRecord, Level, Shortage};
 use crate::mutator::GcOverhead;
 use crate::platform::{Clock, tell};
 use hdrhistogram::Histogram;
@@ -24,7 +24,7 @@ pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Print {
     Nothing,
-    /// One line per collection (`PrintGC`).
+    /// One line per collection, and per pause and phase of a concurrent cycle (`PrintGC`).
     Line,
     /// All details (`PrintGCDetails`).
     Details,
@@ -171,11 +171,11 @@ impl History {
             collections.recent.push_back(record.clone());
         }
         let age = self.clock.age().as_secs_f64();
-        if self.print == Print::Details {
-            record.detail_lines().iter().for_each(|line| tell(format_args!("[{age:.3}s][debug][gc] {line}")));
-        }
         if self.print != Print::Nothing {
-            tell(format_args!("[{age:.3}s][info][gc] {record}"));
+            let level = if self.print == Print::Details { Level::Debug } else { Level::Info };
+            for (level, line) in record.log_lines(level) {
+                tell(format_args!("[{age:.3}s][{level}][gc] {line}"));
+            }
             if record.exceeds_limit() {
                 let times = GcOverhead::FULL_COLLECTIONS;
                 tell(format_args!(

@@ -10,6 +10,7 @@ mod workers;
 mod young;
 
 pub use cycle::CycleRecord;
+pub(super) use details::Level;
 pub use full::FullRecord;
 pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingRecord};
 pub(super) use workers::Shortage;

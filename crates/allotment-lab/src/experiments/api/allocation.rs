@@ -23,7 +23,7 @@ type RawSite = Site<BYTES, ByCaller, NoPrefetch>;
 
 /// Mode `alloc`. Raw: the low-level API, fields written by hand.
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let heap = heap(case.size("heap")?, 0)?;
+    let heap = heap(case, case.size("heap")?)?;
     let shape = Shape::fixed("raw node", BYTES).slot("left", LEFT, SlotKind::Strong).slot(
         "right",
         RIGHT,

@@ -3,7 +3,7 @@
 use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
-use crate::harness::{Bench, keep, keep_value};
+use crate::harness::{Bench, Case, keep, keep_value};
 use allotment::Mutator;
 use crossbeam_utils::CachePadded;
 use std::hint::cold_path;
@@ -19,10 +19,10 @@ const AT_ONCE: u64 = 8;
 
 /// Mode `attach`. Raw: an entry is put into a list under a lock, and taken out again under the
 /// lock.
-pub(super) fn attach(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+pub(super) fn attach(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match way {
         Way::Safe => {
-            let heap = small_heap()?;
+            let heap = small_heap(case)?;
             bench.measure(|_| {
                 let heap = heap.clone();
                 Ok(Alone(move || {
@@ -63,10 +63,10 @@ fn leave(list: &Mutex<Vec<usize>>, own: usize) {
 }
 
 /// Mode `poll`. Raw: a word is loaded and compared with zero.
-pub(super) fn poll(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+pub(super) fn poll(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match way {
         Way::Safe => {
-            let heap = small_heap()?;
+            let heap = small_heap(case)?;
             bench.measure_within(|_, play| heap.attach(|mutator| play.play(Attached::new(mutator, polls)))?)
         }
         Way::Raw => bench.measure(|_| {
@@ -104,10 +104,10 @@ fn looks(word: &AtomicUsize) -> u64 {
 }
 
 /// Mode `blocking`. Raw: two compare-and-swaps that succeed.
-pub(super) fn blocking(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+pub(super) fn blocking(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match way {
         Way::Safe => {
-            let heap = small_heap()?;
+            let heap = small_heap(case)?;
             bench.measure_within(|_, play| {
                 heap.attach(|mutator| {
                     play.play(Attached::new(mutator, |mutator| {

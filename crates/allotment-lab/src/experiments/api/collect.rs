@@ -3,28 +3,37 @@
 //! Each shot has a new tree. After a collection the tree lies without holes in the order in which
 //! the collector left it, so a second collection would move nothing.
 
+use super::super::collectors::without_barriers;
+use super::super::heap_use::label;
 use super::Way;
-use super::limits::{heap, tree_heap};
+use super::limits::{heap_by, tree_heap};
 use super::node::{BYTES, Node, address};
 use super::tree::{build, sequential, shuffled, traverse};
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep_value};
 use allotment::{Heap, LocalMut, Mutator, rebind, root};
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use std::ptr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest time until the record of a collection is there.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Mode `collect`. Raw: the tree is traversed through raw pointers.
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (live, garbage) = (case.size("live")?, case.size("garbage")?);
-    let heap = heap(tree_heap(live, garbage), case.count("workers")?)?;
+    let collector = case.text("collector")?;
+    let heap = heap_by(collector, tree_heap(collector, live, garbage), case.count("workers")?)?;
     let nodes = u32::try_from(live / BYTES)?;
     let order = if case.text("order")? == "shuffled" { shuffled(nodes) } else { sequential(nodes) };
     bench.measure_within(|_, play| {
         heap.attach(|mutator| {
             root!(mutator, mut tree = None);
-            let mut worker = Collecting { heap: &heap, mutator, tree, order: &order, garbage, way, found: 0 };
+            let mut worker =
+                Collecting { heap: &heap, mutator, tree, order: &order, garbage, way, records: 0, found: 0 };
             // The first collection of a heap finds the collector's tables untouched.
             worker.renew()?;
-            worker.mutator.collect();
+            worker.collect()?;
             play.play(worker)
         })?
     })
@@ -37,6 +46,8 @@ struct Collecting<'a, 'm, 't> {
     order: &'a [u32],
     garbage: usize,
     way: Way,
+    /// Records of the heap before the last collection.
+    records: u64,
     /// Live nodes that the last shot found.
     found: u64,
 }
@@ -45,7 +56,7 @@ impl Collecting<'_, '_, '_> {
     /// Makes a new tree in an empty heap.
     fn renew(&mut self) -> anyhow::Result<()> {
         self.tree.set(self.mutator, None);
-        self.mutator.collect();
+        self.collect()?;
         let before = self.heap.collections().count;
         let tree = rebind!(self.mutator, build(self.mutator, self.order, self.garbage)?);
         self.tree.set(self.mutator, tree);
@@ -56,6 +67,27 @@ impl Collecting<'_, '_, '_> {
         Ok(())
     }
 
+    /// Collects, and waits for the record.
+    fn collect(&mut self) -> anyhow::Result<()> {
+        self.records = self.heap.collections().count;
+        self.mutator.collect();
+        self.await_record()
+    }
+
+    /// Waits for the record of the collection behind `records`. A concurrent collector adds it when
+    /// the thread that asked for the collection runs again.
+    fn await_record(&mut self) -> anyhow::Result<()> {
+        let (heap, records, begun) = (self.heap, self.records, Instant::now());
+        let arrived = || heap.collections().count > records;
+        self.mutator.blocking(|| {
+            while !arrived() && begun.elapsed() < PATIENCE {
+                thread::yield_now();
+            }
+        });
+        ensure!(arrived(), "there was no record of a collection {PATIENCE:?} later");
+        Ok(())
+    }
+
     fn last_live_objects(&self) -> u64 {
         self.heap.collections().recent.back().map_or(0, |record| record.live_objects as u64)
     }
@@ -63,7 +95,9 @@ impl Collecting<'_, '_, '_> {
 
 impl Worker for Collecting<'_, '_, '_> {
     fn prepare(&mut self) -> anyhow::Result<()> {
-        self.renew()
+        self.renew()?;
+        self.records = self.heap.collections().count;
+        Ok(())
     }
 
     fn batch(&mut self) -> u64 {
@@ -72,6 +106,7 @@ impl Worker for Collecting<'_, '_, '_> {
                 self.mutator.collect();
             }
             Way::Raw => {
+                without_barriers(self.mutator);
                 let top = self.tree.get(self.mutator).map_or(ptr::null(), address);
                 // SAFETY: the tree is live, no thread changes it, and there is no safepoint.
                 let (nodes, sum) = unsafe { traverse(top) };
@@ -85,6 +120,7 @@ impl Worker for Collecting<'_, '_, '_> {
 
     fn finish(&mut self) -> anyhow::Result<()> {
         if self.way == Way::Safe {
+            self.await_record()?;
             self.found = self.last_live_objects();
         }
         if self.found != self.order.len() as u64 {
@@ -104,8 +140,8 @@ impl Worker for Collecting<'_, '_, '_> {
             return Vec::new();
         };
         let objects = share.measured_operations as f64;
-        let phase = |name: &str, time: std::time::Duration| {
-            let label = format!("phase.{}", name.to_lowercase());
+        let phase = |name: &str, time: Duration| {
+            let label = label(name).unwrap_or_else(|| format!("phase.{}", name.to_lowercase()));
             SecondaryValue::average(&label, "ns/op", time.as_nanos() as f64 / objects)
         };
         let phases = record.phases.iter().map(|found| phase(found.name, found.time));

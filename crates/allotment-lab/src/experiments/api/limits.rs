@@ -1,11 +1,12 @@
 //! The valid parameters, and the sizes of the heaps for them.
 
-use super::super::collectors::{by_workers, workers_refusal};
+use super::super::collectors::{
+    by_workers, heap_of, is_concurrent, refusal as collector_refusal, workers_refusal,
+};
 use super::super::memory;
 use super::node::BYTES;
 use crate::harness::{Case, ParameterError, too_many_threads};
 use allotment::Heap;
-use allotment::options::CollectorKind;
 
 /// The smallest MaxHeapSize, in bytes.
 const MIN_HEAP: usize = 2560 << 10;
@@ -19,16 +20,27 @@ const MAX_GARBAGE: usize = 100;
 /// Bytes of the heap of `stop`: all its threads have a buffer, and some regions are left.
 pub(super) const STOP_HEAP: usize = 256 << 20;
 
-/// A heap that `workers` workers collect; 0 means the number in the options. The heap's pages are
-/// touched in advance, so the first round through the heap is like all later ones.
-pub(super) fn heap(bytes: usize, workers: u64) -> anyhow::Result<Heap> {
-    let heap = Heap::builder().max_heap_size(bytes).initial_heap_size(bytes).always_pre_touch(true);
-    Ok(by_workers(heap, workers)?.collector(CollectorKind::MarkCompact).name("lab").build()?)
+/// The heap of a case, with its collector. Its pages are touched in advance, so the first round
+/// through the heap is like all later ones.
+pub(super) fn heap(case: &Case, bytes: usize) -> anyhow::Result<Heap> {
+    heap_by(case.text("collector")?, bytes, 0)
+}
+
+/// The same, collected by `workers` workers; 0 means the number in the options.
+pub(super) fn heap_by(collector: &str, bytes: usize, workers: u64) -> anyhow::Result<Heap> {
+    let heap = heap_of(collector, bytes)?.initial_heap_size(bytes).always_pre_touch(true);
+    Ok(by_workers(heap, workers)?.build()?)
 }
 
 /// The heap of modes that keep almost no objects.
-pub(super) fn small_heap() -> anyhow::Result<Heap> {
-    heap(SLACK, 0)
+pub(super) fn small_heap(case: &Case) -> anyhow::Result<Heap> {
+    heap(case, SLACK)
+}
+
+/// Such a heap for tests.
+#[cfg(test)]
+pub(super) fn test_heap() -> Heap {
+    heap_by("mark-compact", SLACK, 0).unwrap()
 }
 
 /// Bytes of a heap for the arrays and lists of `threads` threads; saturates at the largest number.
@@ -37,10 +49,12 @@ pub(super) fn slots_heap(length: usize, threads: usize) -> usize {
 }
 
 /// Bytes of a heap that holds `live` bytes of nodes, `garbage` dead nodes beside each live one, and
-/// an array of them all, without a collection meanwhile.
-pub(super) fn tree_heap(live: usize, garbage: usize) -> usize {
+/// an array of them all, without a collection meanwhile. A concurrent collector begins its first
+/// cycles when 70 % of the heap are free (`ShenandoahInitFreeThreshold`).
+pub(super) fn tree_heap(collector: &str, live: usize, garbage: usize) -> usize {
     let nodes = live.saturating_mul(1 + garbage);
-    nodes.saturating_add(nodes / 16).saturating_add(live / 4).saturating_add(SLACK)
+    let heap = nodes.saturating_add(nodes / 16).saturating_add(live / 4).saturating_add(SLACK);
+    if is_concurrent(collector) { heap.saturating_mul(4) } else { heap }
 }
 
 /// Why a case cannot be measured; `None` if it can.
@@ -50,6 +64,9 @@ pub(super) fn refusal(case: &Case) -> Option<String> {
 }
 
 fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+    if case.text("collector")? == "epsilon" && ["alloc", "collect"].contains(&case.mode.as_str()) {
+        return Ok(Some(format!("epsilon collects nothing, and {} needs collections", case.mode)));
+    }
     let needed = match case.mode.as_str() {
         "alloc" => {
             let heap = case.size("heap")?;
@@ -93,9 +110,12 @@ fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
                     "{live} live bytes are more than 2^32 nodes, and more than 128g of memory"
                 )));
             }
-            tree_heap(live, garbage)
+            tree_heap(case.text("collector")?, live, garbage)
         }
         _ => SLACK,
     };
-    Ok(memory::fits(&format!("heaps of {}", case.mode), needed, "smaller ones").err())
+    if let Err(why) = memory::fits(&format!("heaps of {}", case.mode), needed, "smaller ones") {
+        return Ok(Some(why));
+    }
+    Ok(collector_refusal(case.text("collector")?, needed))
 }

@@ -19,7 +19,7 @@ mod slots;
 mod stop;
 mod tree;
 
-use super::collectors::WORKERS;
+use super::collectors::{COLLECTOR, WORKERS};
 use super::saying::{all_against, ours};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, TimeUnit};
@@ -74,7 +74,7 @@ impl Experiment for Api {
             timed("store", "Field::store, a slot of an array"),
             timed("list", "from a node of a list to the next"),
             shot("stop", "stop threads that allocate, and let them go on"),
-            shot("collect", "a full collection of a binary tree, for each live object"),
+            shot("collect", "a collection of all of a heap with a binary tree, for each live object"),
         ];
         MODES
     }
@@ -100,6 +100,7 @@ impl Experiment for Api {
             Axis::new("garbage", "dead objects beside each live one", Kind::Count, &["1"])
                 .only_in(&["collect"]),
             WORKERS.only_in(&["collect"]),
+            Axis { default: &["mark-compact"], quick: &["mark-compact"], ..COLLECTOR },
             Axis::new(
                 "way",
                 "with the safe API or without",
@@ -154,11 +155,11 @@ impl Experiment for Api {
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         let way = Way::of(case)?;
         match case.mode.as_str() {
-            "attach" => calls::attach(way, bench),
-            "poll" => calls::poll(way, bench),
-            "blocking" => calls::blocking(way, bench),
-            "root" => roots::linked(way, bench),
-            "handle" => roots::handle(way, bench),
+            "attach" => calls::attach(way, case, bench),
+            "poll" => calls::poll(way, case, bench),
+            "blocking" => calls::blocking(way, case, bench),
+            "root" => roots::linked(way, case, bench),
+            "handle" => roots::handle(way, case, bench),
             "alloc" => allocation::run(way, case, bench),
             "load" | "store" | "list" => slots::run(way, case, bench),
             "stop" => stop::run(way, case, bench),
@@ -190,6 +191,7 @@ mod tests {
             ("collect", "live", "1g", "dead objects beside each live one"),
             ("collect", "live", "16384t", "of memory"),
             ("collect", "workers", "1025", "ParallelGCThreads"),
+            ("collect", "collector", "epsilon", "epsilon collects nothing"),
         ] {
             let mut values = vec![(name.to_string(), vec![value.to_string()])];
             if reason.starts_with("dead") {

@@ -4,7 +4,7 @@ use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
 use super::node::{NewNode, Node, address};
-use crate::harness::{Bench, keep};
+use crate::harness::{Bench, Case, keep};
 use allotment::raw::RootWord;
 use allotment::{Local, Mutator, Root, alloc, root};
 use std::cell::Cell;
@@ -18,8 +18,8 @@ const SLOTS: usize = 64;
 const TURNS: u64 = 256;
 
 /// Mode `root`. Raw: a local word, linked by the low-level [`Mutator::link_word`].
-pub(super) fn linked(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let heap = small_heap()?;
+pub(super) fn linked(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let heap = small_heap(case)?;
     bench.measure_within(|_, play| {
         heap.attach(|mutator| {
             root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
@@ -57,10 +57,10 @@ fn link_raw(mutator: &mut Mutator<'_>, node: Local<'_, Node>) -> u64 {
 }
 
 /// Mode `handle`. Raw: a slot is taken from a list under a lock and given back under it.
-pub(super) fn handle(way: Way, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+pub(super) fn handle(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match way {
         Way::Safe => {
-            let heap = small_heap()?;
+            let heap = small_heap(case)?;
             bench.measure_within(|_, play| {
                 heap.attach(|mutator| {
                     root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);

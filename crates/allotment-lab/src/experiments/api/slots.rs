@@ -1,5 +1,10 @@
 //! Reading and writing slots: through the API, and through raw pointers to the same memory.
+//!
+//! Raw pointers pass the barriers of a concurrent collector by. So a raw batch begins when no
+//! barrier is in force for the thread. Batches have no safepoint, so none comes into force
+//! meanwhile.
 
+use super::super::collectors::without_barriers;
 use super::Way;
 use super::attached::Attached;
 use super::limits::{heap, slots_heap};
@@ -11,7 +16,7 @@ use std::ptr;
 /// Modes `load`, `store` and `list`. Raw: pointers to the same memory.
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let length = case.size("length")?;
-    let heap = heap(slots_heap(length, case.threads), 0)?;
+    let heap = heap(case, slots_heap(length, case.threads))?;
     bench.measure_within(|_, play| {
         heap.attach(|mutator| match case.mode.as_str() {
             "list" => run_list(way, length, mutator, play),
@@ -29,6 +34,7 @@ fn run_list(way: Way, length: usize, mutator: &mut Mutator<'_>, play: Play<'_>) 
             operations
         })),
         Way::Raw => play.play(Attached::new(mutator, |mutator| {
+            without_barriers(mutator);
             let first = head.get(mutator).map_or(ptr::null(), address);
             // SAFETY: the list is live, no thread changes it, and there is no safepoint.
             keep_value(unsafe { walk_raw(first) });
@@ -89,6 +95,7 @@ fn run_array(
             operations
         })),
         (Way::Raw, false) => play.play(Attached::new(mutator, |mutator| {
+            without_barriers(mutator);
             // SAFETY: the array is live, no thread changes it, and there is no safepoint.
             unsafe { load_raw(first_slot(mutator, array), length) };
             operations
@@ -98,6 +105,7 @@ fn run_array(
             operations
         })),
         (Way::Raw, true) => play.play(Attached::new(mutator, |mutator| {
+            without_barriers(mutator);
             let bits = address(node.get(mutator)).addr() as u64;
             // SAFETY: the array is live, no other thread uses it, and there is no safepoint.
             unsafe { store_raw(first_slot(mutator, array).cast_mut(), length, bits) };
@@ -164,13 +172,12 @@ unsafe fn store_raw(first: *mut u64, length: usize, bits: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::limits::small_heap;
+    use super::super::limits::test_heap;
     use super::*;
 
     #[test]
     fn both_ways_walk_the_whole_list() {
-        small_heap()
-            .unwrap()
+        test_heap()
             .attach(|mutator| {
                 let head = rebind!(list(mutator, 100))?;
                 assert_eq!(walk(mutator, head), 4950);
@@ -184,8 +191,7 @@ mod tests {
 
     #[test]
     fn both_ways_store_the_same_slots() {
-        small_heap()
-            .unwrap()
+        test_heap()
             .attach(|mutator| {
                 root!(mutator, one = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
                 root!(mutator, two = alloc!(mutator, NewNode { left: None, right: None, key: 2 })?);

@@ -31,7 +31,7 @@ pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resul
     let scene = Scene::new(case.size("mutators")?);
     match way {
         Way::Safe => {
-            let heap = heap(STOP_HEAP, 0)?;
+            let heap = heap(case, STOP_HEAP)?;
             let mutate = |own: &AtomicU64| {
                 let attached = heap.attach(|mutator| {
                     scene.bursts(own, || {

@@ -90,7 +90,7 @@ pub(super) unsafe fn traverse(top: *const u8) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::limits::small_heap;
+    use super::super::limits::test_heap;
     use super::super::node::address;
     use super::*;
     use std::ptr;
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_tree_is_whole_in_both_orders_and_after_a_collection() {
         for order in [sequential(1000), shuffled(1000)] {
-            let heap = small_heap().unwrap();
+            let heap = test_heap();
             heap.attach(|mutator| {
                 root!(mutator, top = build(mutator, &order, 2)?);
                 for _ in 0..2 {

@@ -1,23 +1,66 @@
-//! The lines of `PrintGCDetails`. They are made when threads run again, and only for a reader.
+//! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only for
+//! a reader.
 
-use super::{CollectionRecord, Milliseconds};
+mod cycle;
+
+use super::{CollectionRecord, Milliseconds, Phase};
 use std::fmt;
 
+/// How much a reader wants: the level of a line in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::collector) enum Level {
+    /// Printed by `PrintGC`.
+    Info,
+    /// Printed by `PrintGCDetails` only.
+    Debug,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Level::Info => "info",
+            Level::Debug => "debug",
+        })
+    }
+}
+
 impl CollectionRecord {
+    fn phase_line(&self, before: &str, phase: &Phase) -> String {
+        format!("GC({}) {before}{} {}", self.number, phase.name, Milliseconds(phase.time))
+    }
+
     /// One line for each phase, as `-Xlog:gc+phases` has them: `GC(3) Mark 4.100ms`.
     pub fn phase_lines(&self) -> impl Iterator<Item = String> + '_ {
-        self.phases
-            .iter()
-            .map(|phase| format!("GC({}) {} {}", self.number, phase.name, Milliseconds(phase.time)))
+        self.phases.iter().map(|phase| self.phase_line("", phase))
+    }
+
+    /// All lines of the log up to `level`, in order. The line of the record is the last.
+    pub(in crate::collector) fn log_lines(&self, level: Level) -> Vec<(Level, String)> {
+        let is_cycle = self.cycle().is_some();
+        let mut lines: Vec<(Level, String)> = self.cycle_lines().map(|line| (Level::Info, line)).collect();
+        if level == Level::Debug {
+            let phases = self.phase_lines().filter(|_| !is_cycle);
+            lines.extend(phases.chain(self.lines_behind_phases()).map(|line| (Level::Debug, line)));
+        }
+        lines.push((Level::Info, self.to_string()));
+        lines
     }
 
     /// The details as lines: the content of `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`,
     /// `gc+task`, `gc` and `gc+ergo`.
     pub fn detail_lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.phase_lines().collect();
+        self.phase_lines().chain(self.lines_behind_phases()).collect()
+    }
+
+    pub(super) fn lines_behind_phases(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         let number = self.number;
         let mut line = |text: fmt::Arguments<'_>| lines.push(format!("GC({number}) {text}"));
-        line(format_args!("{}", self.buffers));
+        match self.cycle() {
+            Some(cycle) => self.cycle_details(cycle, &mut line),
+            // A cycle does not count buffers.
+            None => line(format_args!("{}", self.buffers)),
+        }
         if let Some(young) = self.young() {
             for (age, bytes) in young.survived_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
                 line(format_args!("Age {age}: {bytes} bytes"));

@@ -101,6 +101,106 @@ fn a_full_collection_has_its_lines() {
     assert_eq!(full().detail_lines(), expected);
 }
 
+fn phase(name: &'static str, microseconds: u64) -> Phase {
+    Phase { name, time: Duration::from_micros(microseconds) }
+}
+
+/// A cycle with two pauses.
+fn cycle() -> CollectionRecord {
+    let cycle = CycleRecord {
+        pauses: vec![phase("Pause Init Mark", 21), phase("Pause Final Mark", 300)],
+        trigger: "Trigger: Free (1M) is below minimum threshold (2M)".into(),
+        degenerated: None,
+        set_regions: 5,
+        kept_regions: 1,
+        immediate_regions: 3,
+        humongous_freed: 2,
+        moved_by_workers: 4097,
+        moved_by_mutators: 1024,
+        recorded_words: 6,
+        updated_slots: 8,
+    };
+    let phases = vec![
+        phase("Concurrent reset", 7),
+        phase("Pause Init Mark", 21),
+        phase("Concurrent marking", 4100),
+        phase("Pause Final Mark", 300),
+        phase("Concurrent evacuation", 50),
+    ];
+    CollectionRecord { cause: Cause::Trigger, phases, weak_cleared: 9, ..record(Details::Cycle(cycle)) }
+}
+
+/// The same, ended in a stop behind its last phase but one.
+fn degenerated() -> CollectionRecord {
+    let mut record = cycle();
+    let Details::Cycle(cycle) = &mut record.details else { panic!("a cycle") };
+    cycle.degenerated = Some("Concurrent evacuation");
+    cycle.pauses.push(phase("Pause Degenerated", 900));
+    record.phases.extend([phase("Concurrent update references", 60), phase("Pause Final Mark", 1)]);
+    record
+}
+
+#[test]
+fn a_cycle_has_a_line_for_each_pause_and_phase() {
+    let lines = cycle().log_lines(Level::Info);
+    let expected = [
+        "GC(3) Concurrent reset 0.007ms",
+        "GC(3) Pause Init Mark 0.021ms",
+        "GC(3) Concurrent marking 4.100ms",
+        "GC(3) Pause Final Mark 0.300ms",
+        "GC(3) Concurrent evacuation 0.050ms",
+        "GC(3) Concurrent (Trigger) 24M->10M(64M) 12.345ms",
+    ];
+    assert_eq!(lines, expected.map(|line| (Level::Info, line.to_owned())));
+    assert_eq!((cycle().phases_before_stop().len(), cycle().phases_in_stop().len()), (5, 0));
+}
+
+#[test]
+fn a_cycle_has_its_details() {
+    let expected = [
+        "GC(3) Trigger: Free (1M) is below minimum threshold (2M)",
+        "GC(3) Live: 7 objects, 10240k",
+        "GC(3) Regions: 5 in the set, 1 of them kept; 3 were without live objects; humongous objects: 2 freed",
+        "GC(3) Moved: 5k by workers, 1k by mutators",
+        "GC(3) Words: 6 recorded by mutators; slots: 8 updated by workers; weak: 9 cleared",
+        "GC(3) Workers: 2 of 4",
+    ];
+    let record = cycle();
+    let phases: Vec<String> = record.phase_lines().collect();
+    assert_eq!(record.detail_lines(), [phases, expected.map(str::to_owned).to_vec()].concat());
+    let lines = record.log_lines(Level::Debug);
+    let debug: Vec<&String> =
+        lines.iter().filter(|(level, _)| *level == Level::Debug).map(|(_, line)| line).collect();
+    assert_eq!(debug, expected, "phases are not told twice");
+    let mut asked = cycle();
+    let Details::Cycle(cycle) = &mut asked.details else { panic!("a cycle") };
+    cycle.trigger = String::new();
+    assert_eq!(asked.detail_lines()[5], expected[1]);
+}
+
+#[test]
+fn a_cycle_that_degenerated_tells_what_was_in_the_stop() {
+    let record = degenerated();
+    let names = |phases: &[Phase]| phases.iter().map(|phase| phase.name).collect::<Vec<_>>();
+    let before = ["Concurrent reset", "Pause Init Mark", "Concurrent marking", "Pause Final Mark"];
+    assert_eq!(names(record.phases_before_stop()), before);
+    let inside = ["Concurrent evacuation", "Concurrent update references", "Pause Final Mark"];
+    assert_eq!(names(record.phases_in_stop()), inside);
+    let lines = record.log_lines(Level::Info);
+    assert_eq!(lines[4].1, "GC(3) Pause Degenerated 0.900ms");
+    assert_eq!(lines[5].1, "GC(3) Pause Degenerated (Trigger) 24M->10M(64M) 12.345ms");
+    let details = record.lines_behind_phases();
+    assert_eq!(details[1], "GC(3) Degenerated: Concurrent evacuation");
+    assert_eq!(details[2], "GC(3) In the stop: Concurrent evacuation 0.050ms");
+    let mut outside = degenerated();
+    let Details::Cycle(cycle) = &mut outside.details else { panic!("a cycle") };
+    (cycle.degenerated, cycle.pauses) = (Some("Outside of Cycle"), vec![phase("Pause Degenerated", 900)]);
+    assert_eq!((outside.phases_before_stop().len(), outside.phases_in_stop().len()), (0, 7));
+    for record in [young(), full()] {
+        assert_eq!((record.phases_before_stop().len(), record.phases_in_stop().len()), (0, 1));
+    }
+}
+
 #[test]
 fn runs_that_moved_have_a_line() {
     let mut record = full();

@@ -4,12 +4,17 @@
 //! The probe fits any workload on a heap. It listens to each collection, since a heap keeps only
 //! the last 256 records, and a short iteration with a small young generation has more collections.
 
+mod cycles;
+
+use super::collectors::is_concurrent;
 use crate::harness::{Iteration, Probe, SecondaryValue};
 use crate::machine::Resident;
 use crate::statistics::percentile;
 use allotment::Heap;
 use allotment::heap::{BuildError, HeapBuilder};
 use allotment::stats::{CollectionKind, CollectionRecord, TlabStatistics};
+use cycles::Cycles;
+pub(super) use cycles::label;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,7 +23,7 @@ use std::time::Duration;
 /// | label | unit | content |
 /// |---|---|---|
 /// | `gc.young`, `gc.full` | counts | collections of the young generation, and of the whole heap |
-/// | `pause.p50`, `pause.p99`, `pause.max` | ms | pauses of both kinds, if there were any |
+/// | `pause.p50`, `pause.p99`, `pause.max` | ms | pauses of all kinds, if there were any |
 /// | `pause.total` | ms | their sum |
 /// | `gc.young.object`, `gc.full.object` | ns | pauses by the objects found alive in them |
 /// | `gc.young.object.p50` | ns | the same at the median of the objects; see below |
@@ -28,6 +33,17 @@ use std::time::Duration;
 /// | `heap.peak` | MiB | the most memory behind the heap: at beginning, end and collections |
 /// | `rss`, `rss.peak` | MiB | resident memory of the process at the end; its peak so far |
 ///
+/// Of a heap whose collector works beside threads also:
+///
+/// | label | unit | content |
+/// |---|---|---|
+/// | `gc.concurrent`, `gc.degenerated` | counts | cycles that ended beside threads, and in a stop |
+/// | `gc.moved.workers`, `gc.moved.mutators` | MiB | objects that each of them copied |
+/// | `gc.recorded` | words | words that mutators overwrote and handed over |
+/// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean, largest; so others |
+/// | `concurrent.total` | ms | all parts of all cycles |
+/// | `concurrent.object` | ns | the same by the objects found alive |
+///
 /// The median of `gc.young.object` is robust: a host that takes a CPU away for 10 ms is 5 % of the
 /// mean of 200 pauses.
 pub(super) struct HeapUse {
@@ -35,6 +51,7 @@ pub(super) struct HeapUse {
     log: Arc<Log>,
     waste_before: TlabStatistics,
     committed_before: usize,
+    is_concurrent: bool,
 }
 
 /// The listener's notes since the last iteration.
@@ -45,7 +62,8 @@ struct Log(Mutex<Heard>);
 struct Heard {
     young: Kind,
     full: Kind,
-    /// Pauses, in ms.
+    cycles: Cycles,
+    /// Pauses, in ms. A cycle has several.
     pauses: Vec<f64>,
     /// For each young collection that found live objects: nanoseconds per live object, and the
     /// number of live objects.
@@ -96,15 +114,20 @@ impl Heard {
     fn add(&mut self, record: &CollectionRecord) {
         match record.kind() {
             CollectionKind::Full => self.full.add(record),
-            _ => {
+            CollectionKind::Young => {
                 self.young.add(record);
                 if record.live_objects > 0 {
                     let nanoseconds = by_object(record.pause, record.live_objects);
                     self.young_objects.push((nanoseconds, record.live_objects as u64));
                 }
             }
+            _ => self.cycles.add(record),
         }
-        self.pauses.push(record.pause.as_secs_f64() * 1e3);
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        match record.cycle() {
+            Some(cycle) => self.pauses.extend(cycle.pauses.iter().map(|pause| milliseconds(pause.time))),
+            None => self.pauses.push(milliseconds(record.pause)),
+        }
         self.moved_bytes += record.moved_bytes;
         if let Some(young) = record.young() {
             self.copied_bytes += record.moved_bytes;
@@ -120,14 +143,15 @@ impl Heard {
         self.plab_waste_bytes as f64 / (self.copied_bytes + self.plab_waste_bytes) as f64 * 100.0
     }
 
-    fn values(mut self) -> Vec<SecondaryValue> {
+    fn values(mut self, is_concurrent: bool) -> Vec<SecondaryValue> {
+        let of_cycles = if is_concurrent { self.cycles.values() } else { Vec::new() };
         let plab_waste = self.plab_waste();
         self.pauses.sort_by(f64::total_cmp);
         let total = self.pauses.iter().sum();
         let weighted: Vec<(f64, u64)> = self.pauses.into_iter().map(|pause| (pause, 1)).collect();
         let pause = |percent| percentile(&weighted, percent);
         self.young_objects.sort_by(|a, b| a.0.total_cmp(&b.0));
-        vec![
+        let mut values = vec![
             SecondaryValue::average("gc.young", "counts", self.young.count as f64),
             SecondaryValue::average("gc.full", "counts", self.full.count as f64),
             SecondaryValue::average("pause.p50", "ms", pause(50.0)),
@@ -139,7 +163,9 @@ impl Heard {
             SecondaryValue::average("gc.full.object", "ns", self.full.by_object()),
             SecondaryValue::average("gc.moved", "MiB", mebibytes(self.moved_bytes as f64)),
             SecondaryValue::average("plab.waste", "%", plab_waste),
-        ]
+        ];
+        values.extend(of_cycles);
+        values
     }
 }
 
@@ -174,7 +200,8 @@ impl HeapUse {
         let heap = builder.on_collection(hook).build()?;
         let watched = heap.clone();
         let waste_before = TlabStatistics::default();
-        Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
+        let is_concurrent = is_concurrent(heap.collector());
+        Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0, is_concurrent }))
     }
 
     /// For workers that collect while they prepare. Those collections are no part of the iteration.
@@ -206,7 +233,7 @@ impl Probe for HeapUse {
         let waste = self.heap.tlab_totals().sum.since(&self.waste_before);
         let committed = self.heap.memory().committed_bytes;
         let peak = committed.max(self.committed_before).max(heard.committed_bytes);
-        let mut values = heard.values();
+        let mut values = heard.values(self.is_concurrent);
         values.push(SecondaryValue::average("tlab.waste", "%", waste.waste_percent()));
         values.push(SecondaryValue::maximum("heap.peak", "MiB", mebibytes(peak as f64)));
         // Where the system gives no figure, none is reported.
@@ -219,11 +246,11 @@ impl Probe for HeapUse {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use allotment::{NewArray, NewSlots, OutOfMemory, Slots, alloc, root};
 
-    fn value(values: &[SecondaryValue], label: &str) -> f64 {
+    pub(crate) fn value(values: &[SecondaryValue], label: &str) -> f64 {
         values
             .iter()
             .find(|value| value.label == label)
@@ -231,7 +258,7 @@ mod tests {
             .value
     }
 
-    fn iteration() -> Iteration {
+    pub(crate) fn iteration() -> Iteration {
         let time = Duration::from_secs(1);
         Iteration { measured_operations: 1, all_operations: 1, time, window: time }
     }

@@ -1,0 +1,222 @@
+//! The cost of a load, a store and a walk to a mutator, for each collector, and for a concurrent
+//! one in each phase of its cycles.
+//!
+//! A barrier tests a bit of the thread's state. Between cycles this is all it does, whatever the
+//! collector. While a cycle marks, stores take a slow path; while it forwards, loads do. A mean
+//! over a program's time would hide both. So a cycle is held in a phase while a thread measures
+//! ([`scene`]).
+//!
+//! Refused:
+//! - Phases of natural cycles, told apart by the barriers that are in force before and after some
+//!   operations. A phase of a small heap ends in microseconds, and a score needs millions of them.
+//! - A mode of `api`. That experiment divides by raw pointers; this one by the same operation with
+//!   no cycle under way.
+
+mod node;
+mod requests;
+mod scene;
+
+use super::collectors::{COLLECTOR, heap_of, is_concurrent, refusal};
+use super::memory;
+use super::saying::{all_against, ours};
+use crate::format::coordinates::value;
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+};
+use allotment::raw::Hot;
+use node::BYTES;
+use requests::Requests;
+use scene::{BALLAST, Operation};
+use std::thread;
+
+/// The experiment `barriers`.
+#[derive(Clone, Copy, Debug)]
+pub struct Barriers;
+
+/// Bytes that buffers and open regions may leave unused beside the objects.
+const SLACK: usize = 16 << 20;
+
+/// The phase of a cycle in which a case is measured, or that no cycle is under way.
+const PHASES: &[(&str, u32)] =
+    &[(IDLE, 0), ("marking", Hot::MARKING), ("weak", Hot::WEAK), ("forwarding", Hot::FORWARDING)];
+const IDLE: &str = "none";
+
+impl Experiment for Barriers {
+    fn name(&self) -> &'static str {
+        "barriers"
+    }
+
+    fn question(&self) -> &'static str {
+        "What do loads and stores of references cost, with each collector and in each phase of a cycle?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const fn mode(name: &'static str, what: &'static str) -> Mode {
+            Mode { name, what, jmh_modes: &[JmhMode::AverageTime] }
+        }
+        const MODES: &[Mode] = &[
+            mode("load", "Field::load of each slot of an array"),
+            mode("store", "Field::store to each slot of an array"),
+            mode("walk", "from a node of a list to the next"),
+            mode("weak", "WeakField::load, one slot again and again"),
+        ];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["4096", "1048576"]),
+            Axis {
+                default: &["parallel", "mark-compact", "shenandoah", "epsilon"],
+                quick: &["shenandoah"],
+                ..COLLECTOR
+            },
+            Axis::new(
+                "phase",
+                "what a concurrent cycle is held in; none: no cycle is under way",
+                Kind::Choice(&["none", "marking", "weak", "forwarding"]),
+                &["none", "marking", "weak", "forwarding"],
+            )
+            .quick(&["none", "marking", "forwarding"]),
+        ];
+        AXES
+    }
+
+    fn is_quick(&self, mode: &Mode) -> bool {
+        mode.name == "load"
+    }
+
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
+    fn unit(&self, _mode: JmhMode) -> TimeUnit {
+        TimeUnit::Nanoseconds
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("phase", IDLE))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        let rows = ours(rows);
+        let idle: Vec<ScoreRow> = rows
+            .iter()
+            .filter(|row| value(row, "phase").is_some_and(|(phase, _)| phase == IDLE))
+            .cloned()
+            .collect();
+        let mut said = all_against(&idle, "collector", "parallel", "length");
+        said.extend(all_against(&rows, "phase", IDLE, "length"));
+        said
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("length"), by_mode: true }
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        // A missing parameter is reported when the case runs.
+        checked(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let (length, operation) = (case.size("length")?, Operation::of(&case.mode)?);
+        let wanted = barriers_of(case)?;
+        let bytes = heap_bytes(length);
+        let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
+        let heap = builder.always_pre_touch(true).build()?;
+        let requests = Requests::default();
+        thread::scope(|scope| {
+            let _end = requests.end_when_dropped();
+            if wanted != 0 {
+                let serve = || heap.attach(|mutator| requests.serve(mutator));
+                thread::Builder::new().name("asks for cycles".into()).spawn_scoped(scope, serve)?;
+            }
+            bench.measure_within(|_, play| {
+                heap.attach(|mutator| scene::play(mutator, operation, length, wanted, &requests, play))?
+            })
+        })
+    }
+}
+
+/// The barriers that are in force in the phase of a case.
+fn barriers_of(case: &Case) -> Result<u32, ParameterError> {
+    let phase = case.text("phase")?;
+    Ok(PHASES.iter().find(|(name, _)| *name == phase).map_or(0, |(_, bits)| *bits))
+}
+
+/// Bytes of the heap of a case. It is never filled by more than a quarter, so that no cycle begins
+/// unless it is asked for. A dead node lies beside each live one.
+fn heap_bytes(length: usize) -> usize {
+    let nodes = length.saturating_add(BALLAST);
+    nodes.saturating_mul(2 * BYTES + size_of::<u64>()).saturating_mul(4).saturating_add(4 * SLACK)
+}
+
+fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+    let (length, collector) = (case.size("length")?, case.text("collector")?);
+    if case.threads > 1 {
+        return Ok(Some(format!(
+            "{} threads: the thread that measures holds the cycle, so there is one",
+            case.threads
+        )));
+    }
+    if case.jmh_mode == JmhMode::SingleShot {
+        return Ok(Some(format!("{}: a pass over the slots is no shot", case.jmh_mode)));
+    }
+    if length == 0 {
+        return Ok(Some("an empty array or list has nothing to look at".into()));
+    }
+    if barriers_of(case)? != 0 && !is_concurrent(collector) {
+        return Ok(Some("only a concurrent collector has cycles with phases".into()));
+    }
+    let bytes = heap_bytes(length);
+    if let Err(why) = memory::fits("heaps of barriers", bytes, "smaller ones") {
+        return Ok(Some(why));
+    }
+    Ok(refusal(collector, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    fn refused(selection: Selection) -> String {
+        expand(&[&Barriers], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (name, value, reason) in [
+            ("length", "0", "nothing to look at"),
+            ("length", "18446744073709551615", "of memory"),
+            ("phase", "evacuation", "none of none, marking, weak, forwarding"),
+        ] {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let error = refused(Selection { values, ..Selection::default() });
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+        let values = [("collector", "parallel"), ("phase", "marking")];
+        let values = values.map(|(name, value)| (name.to_string(), vec![value.to_string()])).to_vec();
+        assert!(
+            refused(Selection { values, ..Selection::default() }).contains("only a concurrent collector")
+        );
+        assert!(refused(Selection { threads: vec![2], ..Selection::default() }).contains("so there is one"));
+        let jmh_modes = vec![JmhMode::SingleShot];
+        assert!(refused(Selection { jmh_modes, ..Selection::default() }).contains("no shot"));
+    }
+
+    #[test]
+    fn each_collector_is_measured_idle_and_a_concurrent_one_in_each_phase() {
+        let (cases, left_out) = expand(&[&Barriers], &Selection::default(), 2).unwrap();
+        for (mode, collectors) in [("load", 4), ("weak", 4)] {
+            let of = |phase: &str| {
+                cases.iter().filter(|case| case.mode == mode && case.text("phase") == Ok(phase)).count()
+            };
+            // Of two lengths each.
+            assert_eq!((of("none"), of("marking"), of("forwarding")), (2 * collectors, 2, 2), "{mode}");
+        }
+        assert_eq!(left_out.len(), 4, "one line a mode: {left_out:?}");
+    }
+}

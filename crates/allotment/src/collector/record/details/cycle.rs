@@ -1,0 +1,83 @@
+//! The lines of a concurrent cycle.
+//!
+//! A cycle has no single pause. So `PrintGC` prints a line for each of its pauses and of the parts
+//! between them, as HotSpot does for Shenandoah, and the usual line last. A cycle that degenerated
+//! has further parts in the stop that ended it. These are details.
+//!
+//! Refused: lines while the cycle runs. Lines of several heaps would mix, and a cycle's number is
+//! known when its record is added.
+
+use super::super::{CollectionRecord, CycleRecord, Milliseconds, Phase};
+use std::fmt;
+
+impl CollectionRecord {
+    /// The pauses of a concurrent cycle and what ran between them, in order, without the stop that
+    /// ended the cycle. Of a collection that was one stop: nothing.
+    pub fn phases_before_stop(&self) -> &[Phase] {
+        self.cycle().map_or(&[], |cycle| &self.phases[..cycle.phases_before_stop(&self.phases)])
+    }
+
+    /// The parts of the stop that ended a cycle, and of a collection that was one stop.
+    pub fn phases_in_stop(&self) -> &[Phase] {
+        &self.phases[self.phases_before_stop().len()..]
+    }
+
+    /// The line of each pause of a cycle and of each part between them.
+    pub(super) fn cycle_lines(&self) -> impl Iterator<Item = String> + '_ {
+        let cycle = self.cycle();
+        let stop = cycle.filter(|cycle| cycle.degenerated.is_some()).and_then(|cycle| cycle.pauses.last());
+        self.phases_before_stop().iter().chain(stop).map(|phase| self.phase_line("", phase))
+    }
+
+    /// The lines of what only a cycle has to tell.
+    pub(super) fn cycle_details(&self, cycle: &CycleRecord, line: &mut dyn FnMut(fmt::Arguments<'_>)) {
+        if !cycle.trigger.is_empty() {
+            line(format_args!("{}", cycle.trigger));
+        }
+        if let Some(step) = cycle.degenerated {
+            line(format_args!("Degenerated: {step}"));
+        }
+        for part in self.phases_in_stop() {
+            line(format_args!("In the stop: {} {}", part.name, Milliseconds(part.time)));
+        }
+        line(format_args!("Live: {} objects, {}k", self.live_objects, kilobytes(self.live_bytes)));
+        line(format_args!(
+            "Regions: {} in the set, {} of them kept; {} were without live objects; humongous objects: {} freed",
+            cycle.set_regions, cycle.kept_regions, cycle.immediate_regions, cycle.humongous_freed
+        ));
+        line(format_args!(
+            "Moved: {}k by workers, {}k by mutators",
+            kilobytes(cycle.moved_by_workers),
+            kilobytes(cycle.moved_by_mutators)
+        ));
+        line(format_args!(
+            "Words: {} recorded by mutators; slots: {} updated by workers; weak: {} cleared",
+            cycle.recorded_words, cycle.updated_slots, self.weak_cleared
+        ));
+        line(format_args!("Workers: {} of {}", self.workers, self.wanted.most));
+    }
+}
+
+impl CycleRecord {
+    /// How many of the phases came before the stop that ended the cycle; all without such a stop.
+    ///
+    /// The pauses before it are phases too. So the stop's first part is the first one behind these
+    /// that bears the name of the step in which the cycle degenerated. A part that began beside
+    /// threads and was finished in the stop counts as the stop's.
+    fn phases_before_stop(&self, phases: &[Phase]) -> usize {
+        let Some(step) = self.degenerated else { return phases.len() };
+        let mut pauses = self.pauses[..self.pauses.len().saturating_sub(1)].iter().peekable();
+        let mut before = 0;
+        for (number, phase) in phases.iter().enumerate() {
+            if pauses.next_if(|pause| pause.name == phase.name).is_some() {
+                before = number + 1;
+            }
+        }
+        // Where a cycle is a stop from its beginning, no phase bears the step's name.
+        phases[before..].iter().position(|phase| phase.name == step).map_or(before, |more| before + more)
+    }
+}
+
+fn kilobytes(bytes: usize) -> usize {
+    bytes.div_ceil(1024)
+}
