@@ -7,13 +7,13 @@ use crate::Heap;
 use crate::collector::shenandoah::Shenandoah;
 use crate::collector::shenandoah::cycle::Step;
 use crate::collector::work::Team;
-use crate::mutator::{Cause, Mutator, RootHandle, Shared};
+use crate::mutator::{ArraySite, Cause, Mutator, PerObject, RootHandle, Shared};
 use crate::object::{Element, Shape, ShapeRef, SlotKind, WORD, reference};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Offsets in a node: the next node, the same again as a weak slot, a number, and its complement.
-const NEXT: usize = 8;
-const TWIN: usize = 16;
+pub(super) const NEXT: usize = 8;
+pub(super) const TWIN: usize = 16;
 const NUMBER: usize = 24;
 const NODE_BYTES: usize = 40;
 
@@ -38,6 +38,15 @@ pub(super) const STEPS: [Step; 10] = [
     Step::Free,
 ];
 
+/// Sets a flag when it is dropped, also if an assertion fails.
+pub(super) struct Ends<'a>(pub(super) &'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The place of a step among all.
 fn place(step: Step) -> usize {
     STEPS.iter().position(|other| *other == step).unwrap_or(STEPS.len())
@@ -47,7 +56,7 @@ fn place(step: Step) -> usize {
 pub(super) struct Kit {
     pub(super) heap: Heap,
     pub(super) node: ShapeRef,
-    table: ShapeRef,
+    pub(super) table: ShapeRef,
     vector: ShapeRef,
 }
 
@@ -86,30 +95,45 @@ impl Kit {
         self.collector().lock().step
     }
 
-    /// Makes the next step, or begins a cycle. On a thread that is not attached, or in `blocking`.
-    pub(super) fn advance(&self) {
+    /// Makes the next step beside mutators, or begins a cycle.
+    fn advance(&self) {
         let (collector, shared) = (self.collector(), self.shared());
-        let step = self.step();
-        if step == Step::Idle {
-            let cycle = &mut *collector.lock();
+        let cycle = &mut *loop {
+            let cycle = collector.lock();
+            collector.engine.interrupt.set(false);
+            // Otherwise a thread has stopped the world.
+            if collector.halts.load(Ordering::SeqCst) == 0 {
+                break cycle;
+            }
+            drop(cycle);
+            std::thread::yield_now();
+        };
+        if cycle.step == Step::Idle {
             collector.begin_cycle(cycle, shared, Cause::Requested);
             cycle.thorough = true;
-        } else if step.is_pause() {
-            let ended = shared.pause(|pause| {
-                let cycle = &mut *collector.lock();
-                if cycle.step == step {
-                    collector.engine.pause_step(cycle, pause);
-                }
-            });
-            assert!(ended.is_some() || self.step() != step);
-        } else {
-            let cycle = &mut *collector.lock();
-            collector.engine.interrupt.set(false);
+        } else if !cycle.step.is_pause() {
             collector.engine.step(cycle, shared, Team::new(&collector.workers, 1));
             if cycle.step == Step::Idle {
                 collector.cycle_ended(cycle, shared);
             }
         }
+    }
+
+    /// The same for a step that needs a stop.
+    fn pause(&self) {
+        let (collector, shared) = (self.collector(), self.shared());
+        let step = self.step();
+        shared.pause(|pause| {
+            let cycle = &mut *collector.lock();
+            if cycle.step == step && step.is_pause() {
+                collector.engine.pause_step(cycle, pause);
+            }
+        });
+    }
+
+    /// Makes the next step, or begins a cycle. On a thread that is not attached, or in `blocking`.
+    pub(super) fn next(&self) {
+        if self.step().is_pause() { self.pause() } else { self.advance() }
     }
 
     /// Makes steps until `step` is the next one. A cycle that moves nothing passes over some.
@@ -119,7 +143,7 @@ impl Kit {
             if now == step || (now == Step::Free && place(step) > place(Step::BeginMove)) {
                 return;
             }
-            self.advance();
+            self.next();
         }
         panic!("{step:?} is never reached");
     }
@@ -127,8 +151,28 @@ impl Kit {
     /// Ends the cycle beside mutators.
     pub(super) fn end_cycle(&self) {
         while self.step() != Step::Idle {
-            self.advance();
+            self.next();
         }
+    }
+
+    /// Runs `body` while another thread makes cycles, one after the other; returns how many ended.
+    pub(super) fn beside_cycles(&self, body: impl FnOnce()) -> u64 {
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let driver = scope.spawn(|| {
+                let cycles = || self.shared().full_collections.load(Ordering::Relaxed);
+                let before = cycles();
+                while !done.load(Ordering::Relaxed) {
+                    self.next();
+                }
+                self.end_cycle();
+                cycles() - before
+            });
+            let ends = Ends(&done);
+            body();
+            drop(ends);
+            driver.join().expect("cycles")
+        })
     }
 
     /// The rules about borders hold for all regions: no top is below a border, while one counts.
@@ -151,6 +195,16 @@ impl Kit {
         // SAFETY: the shape is this heap's.
         let node = unsafe { mutator.alloc_raw(self.node, 0) }.ok()?;
         Some(node.addr().get() as u64)
+    }
+
+    /// A node in reserved memory, after `between`. `None`: the reservation has lapsed.
+    pub(super) fn reserved_node(&self, mutator: &mut Mutator<'_>, between: impl FnOnce()) -> Option<u64> {
+        let mut room = mutator.make_room(2 * NODE_BYTES).ok()?;
+        mutator.blocking(between);
+        // SAFETY: the shape is this heap's.
+        let node =
+            unsafe { mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(self.node), 0) };
+        node.map(|node| node.addr().get() as u64)
     }
 
     /// Allocates garbage of about so many bytes.
@@ -231,6 +285,12 @@ impl Lists {
         }
         self.numbers[list].insert(0, self.next);
         self.next += 1;
+    }
+
+    /// Makes a node with its contents the first of a list. The caller adds its number.
+    pub(super) fn adopt(&self, mutator: &Mutator<'_>, list: usize, node: u64) {
+        // SAFETY: a slot of a live object.
+        unsafe { mutator.store(self.slot(mutator, list), node) };
     }
 
     /// Removes the first node of a list.
