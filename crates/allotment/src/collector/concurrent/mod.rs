@@ -28,6 +28,8 @@ mod crew;
 mod delay;
 mod evacuate;
 mod marker;
+#[cfg(all(test, loom))]
+mod model;
 mod objects;
 mod space;
 mod tables;

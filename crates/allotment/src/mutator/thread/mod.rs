@@ -8,6 +8,8 @@ mod collector;
 mod forked;
 mod handle;
 pub(super) mod hot;
+#[cfg(all(test, loom))]
+mod model;
 mod pointer;
 mod private;
 pub(super) mod registry;

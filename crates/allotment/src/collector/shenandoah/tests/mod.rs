@@ -1,9 +1,11 @@
-//! The promises of the numbers: tables, properties, and simulated mutators.
+//! The promises of the numbers: tables, properties, and simulated mutators. Then cycles in heaps.
 
 mod choosing;
+mod kit;
 mod numbers;
 mod scenarios;
 mod simulator;
+mod traps;
 mod triggering;
 
 use super::choose::*;

@@ -1,0 +1,363 @@
+//! Lists of numbered nodes with a model of them, and cycles whose steps a test makes one by one.
+//!
+//! The heap is one in mode `passive`: its control thread begins no cycle. So a test decides what
+//! comes between two steps of a cycle. A thread that is attached makes a step from `blocking`.
+
+use crate::Heap;
+use crate::collector::shenandoah::Shenandoah;
+use crate::collector::shenandoah::cycle::Step;
+use crate::collector::work::Team;
+use crate::mutator::{ArraySite, Cause, Mutator, PerObject, RootHandle, Shared};
+use crate::object::{Element, Shape, ShapeRef, SlotKind, WORD, reference};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Offsets in a node: the next node, the same again as a weak slot, a number, and its complement.
+pub(super) const NEXT: usize = 8;
+pub(super) const TWIN: usize = 16;
+const NUMBER: usize = 24;
+const NODE_BYTES: usize = 40;
+
+/// Offset of the first reference of a table.
+const FIRST: usize = 24;
+
+/// Steps by hand, with as much garbage as possible worth a move.
+pub(super) const BY_HAND: &str = "Collector=shenandoah,ShenandoahGCMode=passive,ShenandoahGarbageThreshold=0,\
+     ShenandoahIgnoreGarbageThreshold=0,ShenandoahImmediateThreshold=100,ShenandoahEvacReserve=30,ParallelGCThreads=2";
+
+/// All steps, in order.
+pub(super) const STEPS: [Step; 10] = [
+    Step::Reset,
+    Step::InitMark,
+    Step::Mark,
+    Step::FinalMark,
+    Step::Weak,
+    Step::BeginMove,
+    Step::Evacuate,
+    Step::Update,
+    Step::EndMove,
+    Step::Free,
+];
+
+/// Sets a flag when it is dropped, also if an assertion fails.
+pub(super) struct Ends<'a>(pub(super) &'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The place of a step among all.
+fn place(step: Step) -> usize {
+    STEPS.iter().position(|other| *other == step).unwrap_or(STEPS.len())
+}
+
+/// A heap and its shapes.
+pub(super) struct Kit {
+    pub(super) heap: Heap,
+    pub(super) node: ShapeRef,
+    pub(super) table: ShapeRef,
+    vector: ShapeRef,
+}
+
+impl Kit {
+    pub(super) fn new(region_bytes: usize, regions: usize, options: &str) -> Kit {
+        let builder = Heap::builder().test_geometry(region_bytes, regions).use_transparent_huge_pages(false);
+        Kit::of(builder.options(options).expect(options).build().expect(options))
+    }
+
+    pub(super) fn of(heap: Heap) -> Kit {
+        let register = |shape| heap.register(shape).expect("a shape");
+        let slots = Shape::fixed("Node", NODE_BYTES).slot("next", NEXT, SlotKind::Strong).slot(
+            "twin",
+            TWIN,
+            SlotKind::Weak,
+        );
+        let node = register(slots);
+        let table = register(Shape::array("Table", FIRST, Element::Reference(SlotKind::Strong)));
+        let vector = register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }));
+        Kit { heap, node, table, vector }
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.heap.shared
+    }
+
+    pub(super) fn collector(&self) -> &Shenandoah {
+        let concurrent = self.shared().collector.concurrent().expect("a concurrent collector");
+        assert_eq!(self.heap.collector(), "shenandoah");
+        // SAFETY: the only concurrent collector there is, whose box the heap keeps.
+        unsafe { &*std::ptr::from_ref(concurrent).cast::<Shenandoah>() }
+    }
+
+    /// The next step of the cycle.
+    pub(super) fn step(&self) -> Step {
+        self.collector().lock().step
+    }
+
+    /// Makes the next step beside mutators, or begins a cycle.
+    fn advance(&self) {
+        let (collector, shared) = (self.collector(), self.shared());
+        let cycle = &mut *loop {
+            let cycle = collector.lock();
+            collector.engine.interrupt.set(false);
+            // Otherwise a thread has stopped the world.
+            if collector.halts.load(Ordering::SeqCst) == 0 {
+                break cycle;
+            }
+            drop(cycle);
+            std::thread::yield_now();
+        };
+        if cycle.step == Step::Idle {
+            collector.begin_cycle(cycle, shared, Cause::Requested);
+            cycle.thorough = true;
+        } else if !cycle.step.is_pause() {
+            collector.engine.step(cycle, shared, Team::new(&collector.workers, 1));
+            if cycle.step == Step::Idle {
+                collector.cycle_ended(cycle, shared);
+            }
+        }
+    }
+
+    /// The same for a step that needs a stop.
+    fn pause(&self) {
+        let (collector, shared) = (self.collector(), self.shared());
+        let step = self.step();
+        shared.pause(|pause| {
+            let cycle = &mut *collector.lock();
+            if cycle.step == step && step.is_pause() {
+                collector.engine.pause_step(cycle, pause);
+            }
+        });
+    }
+
+    /// Makes the next step, or begins a cycle. On a thread that is not attached, or in `blocking`.
+    pub(super) fn next(&self) {
+        if self.step().is_pause() { self.pause() } else { self.advance() }
+    }
+
+    /// Makes steps until `step` is the next one. A cycle that moves nothing passes over some.
+    pub(super) fn advance_to(&self, step: Step) {
+        for _ in 0..100 {
+            let now = self.step();
+            if now == step || (now == Step::Free && place(step) > place(Step::BeginMove)) {
+                return;
+            }
+            self.next();
+        }
+        panic!("{step:?} is never reached");
+    }
+
+    /// Ends the cycle beside mutators.
+    pub(super) fn end_cycle(&self) {
+        while self.step() != Step::Idle {
+            self.next();
+        }
+    }
+
+    /// Runs `body` while another thread makes cycles, one after the other; returns how many ended.
+    pub(super) fn beside_cycles(&self, body: impl FnOnce()) -> u64 {
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let driver = scope.spawn(|| {
+                let cycles = || self.shared().full_collections.load(Ordering::Relaxed);
+                let before = cycles();
+                while !done.load(Ordering::Relaxed) {
+                    self.next();
+                }
+                self.end_cycle();
+                cycles() - before
+            });
+            let ends = Ends(&done);
+            body();
+            drop(ends);
+            driver.join().expect("cycles")
+        })
+    }
+
+    /// The rules about borders hold for all regions: no top is below a border, while one counts.
+    pub(super) fn check_borders(&self) {
+        let (step, table) = (self.step(), self.shared().free.table());
+        for index in self.shared().free.in_use() {
+            let (top, start) = (table.get(index).top(), table.mark_start(index));
+            if (place(Step::Mark)..=place(Step::BeginMove)).contains(&place(step)) {
+                assert!(top >= start, "{step:?}: region {index} ends at {top:#x}, below {start:#x}");
+            }
+            let watermark = table.watermark(index);
+            if (place(Step::Evacuate)..=place(Step::EndMove)).contains(&place(step)) {
+                assert!(top >= watermark, "{step:?}: region {index} ends at {top:#x}, below {watermark:#x}");
+            }
+        }
+    }
+
+    /// A node without contents. `None`: there is no memory.
+    pub(super) fn node(&self, mutator: &mut Mutator<'_>) -> Option<u64> {
+        // SAFETY: the shape is this heap's.
+        let node = unsafe { mutator.alloc_raw(self.node, 0) }.ok()?;
+        Some(node.addr().get() as u64)
+    }
+
+    /// A node in reserved memory, after `between`. `None`: the reservation has lapsed.
+    pub(super) fn reserved_node(&self, mutator: &mut Mutator<'_>, between: impl FnOnce()) -> Option<u64> {
+        let mut room = mutator.make_room(2 * NODE_BYTES).ok()?;
+        mutator.blocking(between);
+        // SAFETY: the shape is this heap's.
+        let node =
+            unsafe { mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(self.node), 0) };
+        node.map(|node| node.addr().get() as u64)
+    }
+
+    /// Allocates garbage of about so many bytes.
+    pub(super) fn waste(&self, mutator: &mut Mutator<'_>, bytes: usize) {
+        // SAFETY: as above.
+        let _ = unsafe { mutator.alloc_raw(self.vector, bytes) };
+    }
+}
+
+/// The word at an address that is no slot.
+pub(super) fn word<'a>(address: u64) -> &'a AtomicU64 {
+    // SAFETY: callers ask for words of live objects.
+    unsafe { AtomicU64::from_ptr(address as *mut u64) }
+}
+
+/// The slot at an offset of an object.
+pub(super) fn slot(object: u64, offset: usize) -> *mut u64 {
+    (object as usize + offset) as *mut u64
+}
+
+/// Numbers that look random (Marsaglia 2003).
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % end.max(1)
+    }
+}
+
+/// Lists that begin in a table, and the numbers that must be in them, first to last.
+pub(super) struct Lists {
+    pub(super) table: RootHandle,
+    pub(super) numbers: Vec<Vec<u64>>,
+    next: u64,
+}
+
+impl Lists {
+    /// So many empty lists, whose numbers begin with `first`.
+    pub(super) fn new(kit: &Kit, mutator: &mut Mutator<'_>, count: usize, first: u64) -> Lists {
+        // SAFETY: the shape is this heap's; the object is alive.
+        let table = unsafe {
+            let table = mutator.alloc_raw(kit.table, count).expect("room for a table");
+            mutator.new_root(table.addr().get() as u64)
+        };
+        Lists { table, numbers: vec![Vec::new(); count], next: first }
+    }
+
+    fn slot(&self, mutator: &Mutator<'_>, list: usize) -> *mut u64 {
+        slot(self.table.get(mutator).expect("this heap's"), FIRST + list * WORD)
+    }
+
+    /// The first node of a list, or 0. Valid until the next safepoint.
+    pub(super) fn first(&self, mutator: &Mutator<'_>, list: usize) -> u64 {
+        // SAFETY: a slot of the table.
+        unsafe { mutator.load(self.slot(mutator, list)) }
+    }
+
+    /// Adds a node at the beginning of a list; `false`: there is no memory.
+    pub(super) fn push(&mut self, kit: &Kit, mutator: &mut Mutator<'_>, list: usize) -> bool {
+        let Some(node) = kit.node(mutator) else { return false };
+        self.link(mutator, list, node);
+        true
+    }
+
+    /// Makes a node without contents the first of a list.
+    pub(super) fn link(&mut self, mutator: &Mutator<'_>, list: usize, node: u64) {
+        let rest = self.first(mutator, list);
+        word(node + NUMBER as u64).store(self.next, Ordering::Relaxed);
+        word(node + (NUMBER + WORD) as u64).store(!self.next, Ordering::Relaxed);
+        // SAFETY: slots of live objects.
+        unsafe {
+            mutator.store(slot(node, NEXT), rest);
+            mutator.store(slot(node, TWIN), rest);
+            mutator.store(self.slot(mutator, list), node);
+        }
+        self.numbers[list].insert(0, self.next);
+        self.next += 1;
+    }
+
+    /// Makes a node with its contents the first of a list. The caller adds its number.
+    pub(super) fn adopt(&self, mutator: &Mutator<'_>, list: usize, node: u64) {
+        // SAFETY: a slot of a live object.
+        unsafe { mutator.store(self.slot(mutator, list), node) };
+    }
+
+    /// Removes the first node of a list.
+    pub(super) fn pop(&mut self, mutator: &Mutator<'_>, list: usize) {
+        let first = self.first(mutator, list);
+        if first != 0 {
+            // SAFETY: slots of live objects.
+            unsafe { mutator.store(self.slot(mutator, list), mutator.load(slot(first, NEXT))) };
+            self.numbers[list].remove(0);
+        }
+    }
+
+    /// Empties a list.
+    pub(super) fn clear(&mut self, mutator: &Mutator<'_>, list: usize) {
+        // SAFETY: a slot of a live object.
+        unsafe { mutator.store(self.slot(mutator, list), 0) };
+        self.numbers[list].clear();
+    }
+
+    /// Two lists change places: what one of them held has no other holder for a moment.
+    pub(super) fn swap(&mut self, mutator: &Mutator<'_>, one: usize, other: usize) {
+        let (first, second) = (self.first(mutator, one), self.first(mutator, other));
+        // SAFETY: slots of live objects.
+        unsafe {
+            mutator.store(self.slot(mutator, one), second);
+            mutator.store(self.slot(mutator, other), first);
+        }
+        self.numbers.swap(one, other);
+    }
+
+    /// The list that begins with this node has these numbers.
+    pub(super) fn check_nodes(mutator: &Mutator<'_>, first: u64, numbers: &[u64]) {
+        let mut at = first;
+        for (place, number) in numbers.iter().enumerate() {
+            assert!(reference(at).is_some(), "node {place} of {} is {at:#x}", numbers.len());
+            let found = word(at + NUMBER as u64).load(Ordering::Relaxed);
+            let other = word(at + (NUMBER + WORD) as u64).load(Ordering::Relaxed);
+            assert_eq!((found, !other), (*number, *number), "node {place} at {at:#x}");
+            // SAFETY: slots of a live object.
+            let (next, twin) = unsafe { (mutator.load(slot(at, NEXT)), mutator.load_weak(slot(at, TWIN))) };
+            assert_eq!(next, twin, "a weak slot beside a strong one, in {number} at {at:#x}");
+            at = next;
+        }
+        assert_eq!(at, 0, "behind {} nodes", numbers.len());
+    }
+
+    /// Every list has its numbers.
+    pub(super) fn check(&self, mutator: &Mutator<'_>) {
+        for (list, numbers) in self.numbers.iter().enumerate() {
+            Lists::check_nodes(mutator, self.first(mutator, list), numbers);
+        }
+    }
+
+    /// Does something; forgets lists where there is no memory.
+    pub(super) fn change(&mut self, kit: &Kit, mutator: &mut Mutator<'_>, random: &mut Random) {
+        let (list, other) = (random.below(self.numbers.len()), random.below(self.numbers.len()));
+        match random.below(16) {
+            0..8 if self.numbers[list].len() < 24 => {
+                if !self.push(kit, mutator, list) {
+                    self.clear(mutator, other);
+                }
+            }
+            8..10 => self.pop(mutator, list),
+            10..12 => self.swap(mutator, list, other),
+            12 => self.clear(mutator, list),
+            13 => kit.waste(mutator, random.below(300)),
+            _ => Lists::check_nodes(mutator, self.first(mutator, list), &self.numbers[list]),
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Traps of a concurrent collector, one by one: each test is a situation in which an object could be
+//! lost, or found where it is no more.
+
+use super::super::cycle::Step;
+use super::kit::{BY_HAND, Kit, Lists, NEXT, Random, STEPS, TWIN, slot};
+use crate::mutator::{Hot, RootProvider, RootVisitor, RootWord};
+use crate::object::{Shape, SlotVisitor};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// More heaps: how memory is taken, and what happens to copies.
+const WAYS: [&str; 6] = [
+    "",
+    "-UseTLAB",
+    "MinTLABSize=64,TLABSize=128,MaxTLABSize=512,ZealEvacuationFailure=2",
+    "+ZealMove,ZealEvacuationFailure=7",
+    "+ZealMove,RefillStrategy=lock",
+    "+ZealProtect,ZealQuarantine=2,ZealEvacuationFailure=5",
+];
+
+/// Whatever a thread does between the steps of a cycle, lists have their contents. Their table is
+/// larger than a region at times.
+#[test]
+fn contents_stay_whatever_comes_between_the_steps() {
+    for seed in 1..36_u64 {
+        let way = WAYS[seed as usize % WAYS.len()];
+        let options = format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND},{way}");
+        let kit = Kit::new(4096, 60, options.trim_end_matches(','));
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        kit.heap
+            .attach(|mutator| {
+                let count = if seed % 4 == 0 { 1000 } else { 16 };
+                let mut lists = Lists::new(&kit, mutator, count, 1);
+                for _ in 0..200 {
+                    for _ in 0..random.below(40) {
+                        lists.change(&kit, mutator, &mut random);
+                    }
+                    // Several steps at once: then a worker visits this thread's roots.
+                    let steps = random.below(4);
+                    let next = || (0..steps).for_each(|_| kit.next());
+                    match random.below(4) {
+                        0 => {
+                            let node = kit.reserved_node(mutator, next);
+                            node.into_iter().for_each(|node| lists.link(mutator, 0, node));
+                        }
+                        1 => {
+                            let mark = mutator.mark();
+                            kit.waste(mutator, random.below(3000));
+                            mutator.blocking(next);
+                            kit.waste(mutator, random.below(9000));
+                            // SAFETY: nothing that is used was allocated since.
+                            unsafe { mutator.recycle(mark) };
+                        }
+                        _ => mutator.blocking(next),
+                    }
+                    kit.check_borders();
+                    lists.check(mutator);
+                }
+                mutator.blocking(|| kit.end_cycle());
+                lists.check(mutator);
+            })
+            .unwrap();
+        kit.heap.verify().unwrap();
+    }
+}
+
+/// T19: whoever stops the world ends the cycle first, at whichever step it is.
+#[test]
+fn a_cycle_is_ended_at_each_step() {
+    for step in STEPS {
+        for way in 0..4 {
+            let kit = Kit::new(4096, 40, &format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND}"));
+            let mut random = Random(0x1234_5678 + step as u64 * 7 + way);
+            kit.heap
+                .attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 16, 1);
+                    for _ in 0..6 {
+                        (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
+                        mutator.blocking(|| kit.advance_to(step));
+                        lists.check(mutator);
+                        match way {
+                            0 => assert!(mutator.collect()),
+                            1 => _ = mutator.stop_the_world(|_| ()).expect("no other thread"),
+                            2 => {
+                                // Degenerated, and full if that is not enough.
+                                while lists.push(&kit, mutator, 0) && kit.step() != Step::Idle {}
+                            }
+                            _ => _ = mutator.blocking(|| kit.heap.stop_the_world(|_| ())).unwrap(),
+                        }
+                        assert_eq!((kit.step(), kit.shared().barriers()), (Step::Idle, 0), "{step:?} {way}");
+                        lists.check(mutator);
+                        lists.clear(mutator, 0);
+                    }
+                })
+                .unwrap();
+            kit.heap.verify().unwrap();
+        }
+    }
+}
+
+/// T1: a thread that is asked for its buffer in the midst of a cycle gives it back, but not behind
+/// the stop in which the borders were drawn.
+#[test]
+fn a_buffer_that_is_asked_for_lowers_no_border() {
+    for step in [Step::InitMark, Step::BeginMove] {
+        let kit = Kit::new(4096, 16, &format!("MinTLABSize=512,TLABSize=1k,{BY_HAND}"));
+        kit.heap
+            .attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 4, 1);
+                mutator.blocking(|| kit.advance_to(Step::InitMark));
+                for list in 0..4 {
+                    assert!(lists.push(&kit, mutator, list));
+                }
+                mutator.blocking(|| kit.advance_to(step));
+                // A buffer that is in use.
+                assert!(lists.push(&kit, mutator, 0));
+                mutator.blocking(|| {
+                    kit.heap.request_safepoint();
+                    kit.next();
+                });
+                kit.check_borders();
+                assert!(lists.push(&kit, mutator, 1));
+                kit.check_borders();
+                mutator.blocking(|| kit.end_cycle());
+                lists.check(mutator);
+            })
+            .unwrap();
+        kit.heap.verify().unwrap();
+    }
+}
+
+/// T17: a heap without threads is emptied at whichever step its cycle is.
+#[test]
+fn a_reset_ends_the_cycle() {
+    for step in STEPS {
+        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+        let mut random = Random(0x7777 + step as u64);
+        for round in 0..4 {
+            kit.heap
+                .attach(|mutator| {
+                    assert_eq!(kit.shared().barriers(), 0, "{step:?}, round {round}");
+                    let mut lists = Lists::new(&kit, mutator, 16, 1);
+                    (0..400).for_each(|_| lists.change(&kit, mutator, &mut random));
+                    lists.check(mutator);
+                    mutator.blocking(|| kit.advance_to(step));
+                    lists.check(mutator);
+                })
+                .unwrap();
+            kit.heap.reset().unwrap();
+            kit.heap.verify().unwrap();
+        }
+    }
+}
+
+/// A provider that has another thread reset the heap, which is refused, while a stopped world asks
+/// for roots.
+struct Disturbing {
+    kit: Weak<Kit>,
+    /// Visits until it happens.
+    visits: AtomicUsize,
+    disturber: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Provider(Arc<Disturbing>);
+
+// SAFETY: it has no roots.
+unsafe impl RootProvider for Provider {
+    fn visit_roots(&self, _roots: &mut RootVisitor<'_, '_>) {
+        let Some(kit) = self.0.kit.upgrade() else { return };
+        if self.0.visits.fetch_sub(1, Ordering::Relaxed) == 1 {
+            let before = kit.collector().halts.load(Ordering::Relaxed);
+            let other = kit.clone();
+            let disturber = thread::spawn(move || assert!(other.heap.reset().is_err()));
+            *self.0.disturber.lock().unwrap() = Some(disturber);
+            // From then on it waits for the end of the stop.
+            while kit.collector().halts.load(Ordering::Relaxed) == before {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// A thread that may not reset the heap, because threads are attached, does no harm to a collection
+/// in a stop, whatever step that is at.
+#[test]
+fn a_refused_reset_disturbs_no_collection() {
+    for visits in 1..6 {
+        let kit = Arc::new(Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}")));
+        let disturbing = Arc::new(Disturbing {
+            kit: Arc::downgrade(&kit),
+            visits: AtomicUsize::new(0),
+            disturber: Mutex::new(None),
+        });
+        let provider = kit.heap.add_root_provider(Box::new(Provider(disturbing.clone())));
+        kit.heap
+            .attach(|mutator| {
+                let mut random = Random(0xABCD_EF01 + visits as u64);
+                let mut lists = Lists::new(&kit, mutator, 16, 1);
+                for _ in 0..20 {
+                    (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
+                    disturbing.visits.store(visits, Ordering::Relaxed);
+                    assert!(mutator.collect());
+                    lists.check(mutator);
+                    let disturber = disturbing.disturber.lock().unwrap().take();
+                    disturber
+                        .into_iter()
+                        .for_each(|disturber| mutator.blocking(|| disturber.join().unwrap()));
+                }
+            })
+            .unwrap();
+        kit.heap.remove_root_provider(provider);
+        kit.heap.verify().unwrap();
+    }
+}
+
+/// The embedder's bit outlives the end of a cycle in a stop.
+#[test]
+fn the_load_hook_stays_on() {
+    let kit = Kit::new(4096, 16, BY_HAND);
+    kit.heap
+        .attach(|mutator| {
+            mutator.stop_the_world(|world| world.set_load_hook(true)).expect("no other thread");
+            for step in STEPS {
+                mutator.blocking(|| kit.advance_to(step));
+                assert_eq!(kit.shared().barriers() & Hot::HOOK, Hot::HOOK, "{step:?}");
+                mutator.stop_the_world(|_| ()).expect("no other thread");
+                assert_eq!(kit.shared().barriers(), Hot::HOOK, "{step:?}");
+            }
+        })
+        .unwrap();
+}
+
+/// T3: a reservation from before a stop is void behind it, and for whoever was in `blocking`.
+#[test]
+fn a_reservation_ends_with_each_stop() {
+    let kit = Kit::new(4096, 16, BY_HAND);
+    kit.heap
+        .attach(|mutator| {
+            for step in STEPS.into_iter().filter(|step| step.is_pause()) {
+                mutator.blocking(|| kit.advance_to(step));
+                if kit.step() == step {
+                    assert_eq!(kit.reserved_node(mutator, || kit.next()), None, "{step:?}");
+                }
+            }
+        })
+        .unwrap();
+}
+
+/// T6: a region in which objects are allocated while others of it are marked is not emptied, and
+/// what was allocated stays.
+#[test]
+fn objects_above_the_border_stay_whatever_becomes_of_those_below() {
+    for step in [Step::Mark, Step::FinalMark, Step::Weak, Step::BeginMove, Step::Evacuate, Step::EndMove] {
+        let kit = Kit::new(4096, 16, &format!("-UseTLAB,+ZealPoison,{BY_HAND}"));
+        kit.heap
+            .attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 4, 1);
+                // Half of a region, half of it dead.
+                (0..40).for_each(|number| assert!(lists.push(&kit, mutator, number % 2)));
+                lists.clear(mutator, 1);
+                mutator.blocking(|| kit.advance_to(step));
+                assert!(lists.push(&kit, mutator, 2) && lists.push(&kit, mutator, 0));
+                lists.clear(mutator, 0);
+                assert!(lists.push(&kit, mutator, 3));
+                mutator.blocking(|| kit.end_cycle());
+                lists.check(mutator);
+                mutator.blocking(|| (0..20).for_each(|_| kit.next()));
+                lists.check(mutator);
+            })
+            .unwrap();
+        kit.heap.verify().unwrap();
+    }
+}
+
+/// T12: a shape that may hide a slot is refused.
+#[test]
+fn a_shape_whose_slots_may_change_is_refused() {
+    /// # Safety
+    /// As for [`TraceFn`](crate::object::TraceFn).
+    unsafe fn nothing(_: NonNull<u8>, _: &mut SlotVisitor<'_>) {}
+    let kit = Kit::new(4096, 16, BY_HAND);
+    assert!(kit.heap.register(Shape::fixed("Pops", 32).traced_by(nothing)).is_err());
+    assert!(kit.heap.register(Shape::fixed("Stays", 32).traced_by(nothing).slots_never_change()).is_ok());
+}
+
+/// T13: a failed exchange hands out what the slot held, also of a weak slot.
+#[test]
+#[ignore = "finds: a failed exchange of a weak slot gives a word that nothing keeps"]
+fn what_a_failed_exchange_gives_is_alive() {
+    for step in [Step::Mark, Step::FinalMark, Step::Weak] {
+        let kit = Kit::new(4096, 16, &format!("+ZealPoison,{BY_HAND}"));
+        kit.heap
+            .attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 4, 1);
+                // Two nodes of which only the weak slot of another knows.
+                (0..3).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
+                // SAFETY: slots of live objects.
+                unsafe { mutator.store(slot(lists.first(mutator, 0), NEXT), 0) };
+                let known = lists.numbers[0].split_off(1);
+                mutator.blocking(|| kit.advance_to(step));
+                let twin = slot(lists.first(mutator, 0), TWIN);
+                // SAFETY: as above.
+                match unsafe { mutator.compare_exchange(twin, 0, 0) } {
+                    Ok(_) => {}
+                    Err(held) => {
+                        lists.adopt(mutator, 1, held);
+                        lists.numbers[1] = known;
+                    }
+                }
+                // SAFETY: as above.
+                unsafe { mutator.store(slot(lists.first(mutator, 0), TWIN), 0) };
+                mutator.blocking(|| kit.end_cycle());
+                (0..60).for_each(|_| assert!(lists.push(&kit, mutator, 2)));
+                lists.check(mutator);
+            })
+            .unwrap();
+    }
+}
+
+/// T18: `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
+#[test]
+fn a_collection_finds_all_that_was_dropped_before_it() {
+    for step in STEPS {
+        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+        kit.heap
+            .attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 2, 1);
+                assert!(lists.push(&kit, mutator, 0));
+                // SAFETY: a live object.
+                let weak = unsafe { mutator.new_weak_root(lists.first(mutator, 0)) };
+                mutator.blocking(|| kit.advance_to(step));
+                lists.clear(mutator, 0);
+                thread::scope(|scope| {
+                    // It ends the older cycle when this thread comes to a safepoint.
+                    let stopper = scope.spawn(|| kit.heap.stop_the_world(|_| ()).unwrap());
+                    thread::sleep(Duration::from_millis(5));
+                    assert!(mutator.collect());
+                    assert_eq!(weak.get(mutator), Some(0), "{step:?}");
+                    mutator.blocking(|| stopper.join().unwrap());
+                });
+            })
+            .unwrap();
+    }
+}
+
+/// T24: a panic that leaves `blocking` finds a thread that has done its duty.
+#[test]
+fn a_panic_leaves_blocking_during_a_cycle() {
+    for step in STEPS {
+        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+        kit.heap
+            .attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 4, 1);
+                (0..40).for_each(|number| assert!(lists.push(&kit, mutator, number % 4)));
+                lists.clear(mutator, 1);
+                let word = Box::new(RootWord::new(0));
+                // SAFETY: the box outlives the link.
+                let _linked = unsafe { mutator.link_word(NonNull::from(&*word)) };
+                // SAFETY: a live object.
+                unsafe { word.set(lists.first(mutator, 0)) };
+                mutator.blocking(|| kit.advance_to(step));
+                let outcome = catch_unwind(AssertUnwindSafe(|| {
+                    mutator.blocking(|| {
+                        kit.next();
+                        resume_unwind(Box::new("a panic that a test wants"));
+                    })
+                }));
+                assert!(outcome.is_err());
+                assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
+                lists.check(mutator);
+                mutator.blocking(|| kit.end_cycle());
+                assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
+                lists.check(mutator);
+            })
+            .unwrap();
+        kit.heap.verify().unwrap();
+    }
+}

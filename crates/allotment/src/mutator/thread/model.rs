@@ -1,0 +1,153 @@
+//! Every interleaving of what threads hand over to a marking, and of changes of the table of handles
+//! with a collector's visit of it.
+//!
+//! Chunk 0 of the table has one free slot, and chunk 1 has the handle. So a copy of the handle lies
+//! where the visit may have been already.
+
+use super::satb::{SatbBuffer, SatbQueue};
+use crate::mutator::Hot;
+use crate::mutator::roots::{Changed, Roots, Slot};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+
+/// Where the referent of the handle was, and where it is.
+const OLD: u64 = 64;
+const NEW: u64 = 128;
+
+/// A table in which the next slot is in chunk 0, and its handle in chunk 1.
+fn table(barriers: u32) -> (Arc<Roots>, Slot) {
+    let roots = Roots::default();
+    let slots: Vec<_> = (0..65).map(|number| roots.strong.take(2 * number + 1)).collect();
+    let handle = slots[64];
+    handle.word().store(OLD, Ordering::Relaxed);
+    roots.set_barriers(barriers);
+    roots.strong.give(slots[3], |_| ());
+    (Arc::new(roots), handle)
+}
+
+/// Calls `visit` with all slots, chunk by chunk.
+fn visit_all(roots: &Roots, mut visit: impl FnMut(&std::sync::atomic::AtomicU64)) {
+    let mut number = 0;
+    while roots.visit_handles(false, number, &mut visit) {
+        number += 1;
+    }
+}
+
+/// As the heap does it.
+fn dropped(queue: &SatbQueue, taken: Changed) {
+    if taken.barriers & Hot::MARKING != 0 {
+        queue.give_word(taken.word);
+    }
+}
+
+/// All that is in the queue.
+fn drain(queue: &SatbQueue) -> Vec<u64> {
+    std::iter::from_fn(|| queue.take_surely()).flatten().collect()
+}
+
+/// A thread that is not attached copies the handle and drops it. The marking finds the referent.
+#[test]
+fn a_handle_that_changes_its_place_is_marked() {
+    loom::model(|| {
+        let ((roots, handle), queue) = (table(Hot::MARKING), Arc::new(SatbQueue::default()));
+        let outside = {
+            let (roots, queue) = (roots.clone(), queue.clone());
+            thread::spawn(move || {
+                let copy = roots.strong.copy(handle, |copied| copied.word);
+                roots.strong.give(handle, |taken| dropped(&queue, taken));
+                copy.word().load(Ordering::Relaxed)
+            })
+        };
+        let mut found = Vec::new();
+        visit_all(&roots, |slot| found.push(slot.load(Ordering::Relaxed)));
+        // Final mark, in a stop that does not stop the other thread.
+        roots.set_barriers(0);
+        found.extend(drain(&queue));
+        assert_eq!(outside.join().unwrap(), OLD);
+        assert!(found.contains(&OLD), "the referent of a handle is marked");
+    });
+}
+
+/// The same, with the visit that gives handles the new places.
+#[test]
+fn a_copy_of_a_handle_gets_the_new_place() {
+    loom::model(|| {
+        let (roots, handle) = table(Hot::FORWARDING);
+        let outside = {
+            let roots = roots.clone();
+            thread::spawn(move || {
+                let copy = roots.strong.copy(handle, |copied| copied.word);
+                let again = roots.strong.copy(copy, |copied| copied.word);
+                roots.strong.give(handle, |_| ());
+                [copy, again]
+            })
+        };
+        visit_all(&roots, |slot| {
+            let _ = slot.compare_exchange(OLD, NEW, Ordering::Relaxed, Ordering::Relaxed);
+        });
+        let copies = outside.join().unwrap();
+        // A copy that was made after the visit is one of a handle that has the new place.
+        assert_eq!(copies.map(|copy| copy.word().load(Ordering::Relaxed)), [NEW; 2]);
+    });
+}
+
+/// A copy of a weak handle whose referent is dead.
+#[test]
+fn a_copy_of_a_dead_word_is_null() {
+    loom::model(|| {
+        let (roots, handle) = table(Hot::WEAK);
+        let outside = {
+            let roots = roots.clone();
+            thread::spawn(move || {
+                let live = |Changed { barriers, word }| {
+                    if barriers & Hot::WEAK != 0 && word == OLD { 0 } else { word }
+                };
+                roots.strong.copy(handle, live)
+            })
+        };
+        visit_all(&roots, |slot| {
+            let _ = slot.compare_exchange(OLD, 0, Ordering::Relaxed, Ordering::Relaxed);
+        });
+        assert_eq!(outside.join().unwrap().word().load(Ordering::Relaxed), 0);
+    });
+}
+
+/// What a thread records is found: by the marker meanwhile, or in the stop. The thread's buffer is
+/// its own.
+#[test]
+fn what_a_thread_records_is_found() {
+    struct Own(UnsafeCell<SatbBuffer>);
+    // SAFETY: loom ends the model if two threads touch it at once.
+    unsafe impl Send for Own {}
+    // SAFETY: as above.
+    unsafe impl Sync for Own {}
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let queue = Arc::new(SatbQueue::default());
+        let stands_still = Arc::new(AtomicBool::new(false));
+        let mutator = {
+            let (queue, stands_still) = (queue.clone(), stands_still.clone());
+            thread::spawn(move || {
+                let own = Own(UnsafeCell::new(SatbBuffer::default()));
+                // A full buffer and one more word.
+                // SAFETY: as above.
+                (1..6).for_each(|number| own.0.with(|own| unsafe { (*own).record(number * 8, &queue) }));
+                // SAFETY: as above.
+                own.0.with(|own| unsafe { (*own).give(&queue) });
+                stands_still.store(true, Ordering::Release);
+            })
+        };
+        let mut found = Vec::new();
+        found.extend(queue.take().into_iter().flatten());
+        while !stands_still.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+        found.extend(drain(&queue));
+        found.sort_unstable();
+        assert_eq!(found, [8, 16, 24, 32, 40]);
+        mutator.join().unwrap();
+    });
+}
