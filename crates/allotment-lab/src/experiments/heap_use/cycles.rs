@@ -45,6 +45,8 @@ pub(super) struct Cycles {
     moved_by_workers: usize,
     moved_by_mutators: usize,
     recorded_words: u64,
+    assists: u64,
+    assist_time: Duration,
 }
 
 /// A part of the cycles of an iteration.
@@ -87,6 +89,8 @@ impl Cycles {
         self.moved_by_workers += cycle.moved_by_workers;
         self.moved_by_mutators += cycle.moved_by_mutators;
         self.recorded_words += cycle.recorded_words;
+        self.assists += cycle.assists;
+        self.assist_time += cycle.assist_time;
     }
 
     fn add_part(&mut self, label: String, time: Duration) {
@@ -110,6 +114,8 @@ impl Cycles {
             SecondaryValue::average("gc.moved.workers", "MiB", mebibytes(self.moved_by_workers as f64)),
             SecondaryValue::average("gc.moved.mutators", "MiB", mebibytes(self.moved_by_mutators as f64)),
             SecondaryValue::average("gc.recorded", "words", self.recorded_words as f64),
+            SecondaryValue::average("assist.slices", "counts", self.assists as f64),
+            SecondaryValue::average("assist.total", "ms", milliseconds(self.assist_time)),
             SecondaryValue::average("concurrent.total", "ms", milliseconds(total)),
             SecondaryValue::average("concurrent.object", "ns", by_object),
         ];

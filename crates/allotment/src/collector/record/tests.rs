@@ -117,6 +117,8 @@ fn cycle() -> CollectionRecord {
         humongous_freed: 2,
         moved_by_workers: 4097,
         moved_by_mutators: 1024,
+        assists: 3,
+        assist_time: Duration::from_micros(120),
         recorded_words: 6,
         updated_slots: 8,
     };
@@ -163,6 +165,7 @@ fn a_cycle_has_its_details() {
         "GC(3) Regions: 5 in the set, 1 of them kept; 3 were without live objects; humongous objects: 2 freed",
         "GC(3) Moved: 5k by workers, 1k by mutators",
         "GC(3) Words: 6 recorded by mutators; slots: 8 updated by workers; weak: 9 cleared",
+        "GC(3) Assists: 3 slices, 0.120ms",
         "GC(3) Workers: 2 of 4",
     ];
     let record = cycle();

@@ -54,6 +54,9 @@ impl CollectionRecord {
             "Words: {} recorded by mutators; slots: {} updated by workers; weak: {} cleared",
             cycle.recorded_words, cycle.updated_slots, self.weak_cleared
         ));
+        if cycle.assists > 0 {
+            line(format_args!("Assists: {} slices, {}", cycle.assists, Milliseconds(cycle.assist_time)));
+        }
         line(format_args!("Workers: {} of {}", self.workers, self.wanted.most));
     }
 }
