@@ -293,6 +293,24 @@ impl Lists {
         unsafe { mutator.store(self.slot(mutator, list), node) };
     }
 
+    /// Makes a node without contents the first of an empty list, before a list that no slot holds.
+    pub(super) fn link_before(
+        &mut self,
+        mutator: &Mutator<'_>,
+        list: usize,
+        node: u64,
+        rest: (u64, Vec<u64>),
+    ) {
+        assert!(self.numbers[list].is_empty());
+        self.link(mutator, list, node);
+        // SAFETY: slots of live objects.
+        unsafe {
+            mutator.store(slot(node, NEXT), rest.0);
+            mutator.store(slot(node, TWIN), rest.0);
+        }
+        self.numbers[list].extend(rest.1);
+    }
+
     /// Removes the first node of a list.
     pub(super) fn pop(&mut self, mutator: &Mutator<'_>, list: usize) {
         let first = self.first(mutator, list);

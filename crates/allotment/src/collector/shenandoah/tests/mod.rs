@@ -5,6 +5,7 @@ mod kit;
 mod numbers;
 mod scenarios;
 mod simulator;
+mod storms;
 mod traps;
 mod triggering;
 

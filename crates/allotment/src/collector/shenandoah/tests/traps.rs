@@ -288,6 +288,86 @@ fn a_shape_whose_slots_may_change_is_refused() {
     assert!(kit.heap.register(Shape::fixed("Stays", 32).traced_by(nothing).slots_never_change()).is_ok());
 }
 
+/// What holds a list at the beginning of marking, and nothing else does.
+#[derive(Clone, Copy, Debug)]
+enum Holder {
+    /// A handle that another thread drops.
+    Dropped,
+    /// A handle that is dropped when another thread has a clone of a clone.
+    Cloned,
+    /// A handle that is set.
+    Set,
+    Pin,
+    WeakHandle,
+    /// The weak slot of a node.
+    WeakSlot,
+}
+
+/// T5, R7: what leaves its only root during marking, for an object that marking does not look at, is
+/// marked all the same. So is what a weak slot or handle gave.
+#[test]
+fn what_leaves_its_root_is_marked() {
+    use Holder::{Cloned, Dropped, Pin, Set, WeakHandle, WeakSlot};
+    for holder in [Dropped, Cloned, Set, Pin, WeakHandle, WeakSlot] {
+        // A stronger holder is visited in the step that begins with `Mark`.
+        let steps: &[Step] = match holder {
+            WeakHandle | WeakSlot => &[Step::Mark, Step::FinalMark],
+            _ => &[Step::Mark],
+        };
+        for step in steps {
+            leaves(holder, *step);
+        }
+    }
+}
+
+fn leaves(holder: Holder, step: Step) {
+    let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+    let run = kit.heap.attach(|mutator| {
+        let mut lists = Lists::new(&kit, mutator, 4, 1);
+        (0..10).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
+        assert!(lists.push(&kit, mutator, 1));
+        let (held, numbers) = (lists.first(mutator, 0), lists.numbers[0].clone());
+        let object = NonNull::new(held as *mut u8).unwrap();
+        // SAFETY: live objects and their slots.
+        let (handle, weak, pin) = unsafe {
+            let pin = matches!(holder, Holder::Pin).then(|| mutator.pin(object));
+            let weak = mutator.new_weak_root(held);
+            if matches!(holder, Holder::WeakSlot) {
+                mutator.store(slot(lists.first(mutator, 1), TWIN), held);
+            }
+            let is_handle = matches!(holder, Holder::Dropped | Holder::Cloned | Holder::Set);
+            (is_handle.then(|| mutator.new_root(held)), weak, pin)
+        };
+        lists.clear(mutator, 0);
+        mutator.blocking(|| kit.advance_to(step));
+        let node = kit.node(mutator).unwrap();
+        let held = match (&handle, &pin, holder) {
+            (Some(handle), ..) => handle.get(mutator).unwrap(),
+            (_, Some(pin), _) => pin.object().addr().get() as u64,
+            (.., Holder::WeakHandle) => weak.get(mutator).unwrap(),
+            // SAFETY: a slot of a live object.
+            _ => unsafe { mutator.load_weak(slot(lists.first(mutator, 1), TWIN)) },
+        };
+        assert!(held != 0, "{holder:?}: nothing is dead yet");
+        lists.link_before(mutator, 2, node, (held, numbers));
+        if let (Some(handle), Holder::Set) = (&handle, holder) {
+            // SAFETY: no reference.
+            assert!(unsafe { handle.set(mutator, 0) });
+        }
+        let clone = handle.as_ref().filter(|_| matches!(holder, Holder::Cloned)).cloned();
+        thread::scope(|scope| {
+            scope.spawn(|| drop((clone.map(|clone| clone.clone()), handle, pin)));
+        });
+        mutator.blocking(|| kit.end_cycle());
+        // Not before: a store hands over what a weak slot held, too.
+        // SAFETY: as above.
+        unsafe { mutator.store(slot(lists.first(mutator, 1), TWIN), 0) };
+        (0..60).for_each(|_| assert!(lists.push(&kit, mutator, 3)));
+        lists.check(mutator);
+    });
+    run.unwrap();
+}
+
 /// T13: a failed exchange hands out what the slot held, also of a weak slot.
 #[test]
 #[ignore = "finds: a failed exchange of a weak slot gives a word that nothing keeps"]
