@@ -1,8 +1,8 @@
 //! Stores, loads and exchanges of references in Cranelift's form, with their barriers.
 //!
-//! A barrier tests its bits of the word at [`Hot::BARRIERS_OFFSET`], and calls a slow path of the heap
-//! in a cold block, by its address in the hot part. The word changes at safepoints only. Each of them
-//! is a call, which Cranelift moves no load across.
+//! A barrier tests its bits of the word at [`Hot::BARRIERS_OFFSET`], and calls a slow path of the
+//! heap in a cold block, by its address in the hot part. The word changes at safepoints only. Each
+//! of them is a call, which Cranelift moves no load across.
 //!
 //! Cranelift takes each call for a safepoint. So it keeps the declared values that live across a
 //! barrier in the frame, though no slow path of a barrier moves an object. That is the price of its
@@ -36,26 +36,27 @@ impl Lowering {
         self.dirty_card(builder, base, offset);
     }
 
-    /// Loads a reference from `base + offset`, as [`Mutator::load`](allotment::Mutator::load). Passes
-    /// it to [`Calls::load_hook`](super::Calls::load_hook) while that hook is on, and declares it to
-    /// need a stack map.
+    /// Loads a reference from `base + offset`, as [`Mutator::load`](allotment::Mutator::load).
+    /// Passes it to [`Calls::load_hook`](super::Calls::load_hook) while that hook is on, and
+    /// declares it to need a stack map.
     pub fn load(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
         self.loaded(builder, base, offset, Hot::FORWARDING, Hot::LOAD_SLOW_OFFSET)
     }
 
-    /// Loads a reference from a weak slot, as [`Mutator::load_weak`](allotment::Mutator::load_weak): 0
-    /// if the referent is dead. Otherwise as [`load`](Self::load).
+    /// Loads a reference from a weak slot, as
+    /// [`Mutator::load_weak`](allotment::Mutator::load_weak): 0 if the referent is dead. Otherwise
+    /// as [`load`](Self::load).
     pub fn load_weak(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
         let bits = Hot::MARKING | Hot::WEAK | Hot::FORWARDING;
         self.loaded(builder, base, offset, bits, Hot::LOAD_WEAK_SLOW_OFFSET)
     }
 
     /// Stores `new` at `base + offset` if the slot holds `expected`, as
-    /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Returns what the slot held,
-    /// which is declared to need a stack map. If that is `expected`, the slot holds `new`.
+    /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Returns what the slot
+    /// held, which is declared to need a stack map. If that is `expected`, the slot holds `new`.
     ///
-    /// The slot's card is dirty in both cases: a branch would cost more than a card that is dirty for
-    /// nothing.
+    /// The slot's card is dirty in both cases: a branch would cost more than a card that is dirty
+    /// for nothing.
     pub fn compare_exchange(
         &mut self,
         builder: &mut FunctionBuilder<'_>,

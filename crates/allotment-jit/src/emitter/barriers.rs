@@ -1,15 +1,16 @@
 //! Barriers: what stands around each store, load and exchange of a reference.
 //!
-//! The word at [`Hot::BARRIERS_OFFSET`] says by bits which barriers are in force. In line a barrier is
-//! a test of its own bits and a jump that is mostly not taken. Out of line it calls the heap's slow
-//! path by its address in the hot part. The slow path keeps all registers, so the code around a barrier
-//! saves nothing, and the barrier demands no free register. The test comes first: then the slot's
-//! address is still there, even where the loaded reference replaces it.
+//! The word at [`Hot::BARRIERS_OFFSET`] says by bits which barriers are in force. In line a barrier
+//! is a test of its own bits and a jump that is mostly not taken. Out of line it calls the heap's
+//! slow path by its address in the hot part. The slow path keeps all registers, so the code around
+//! a barrier saves nothing, and the barrier demands no free register. The test comes first: then
+//! the slot's address is still there, even where the loaded reference replaces it.
 //!
 //! Refused:
-//! - One test for all bits. Each load would call while the collector marks, which is most of a cycle.
-//! - Code without barriers for collectors that stop the world. The test costs less than two builds of
-//!   each program.
+//! - One test for all bits. Each load would call while the collector marks, which is most of a
+//!   cycle.
+//! - Code without barriers for collectors that stop the world. The test costs less than two builds
+//!   of each program.
 
 use super::slow::{Call, KeepingCall, Slot, SlowCall, back_to};
 use super::{Emitter, general};
@@ -54,13 +55,13 @@ pub struct Load<'a> {
 }
 
 /// The function behind [`Target::LoadHook`]. It gets the mutator's hot part, the slot's address and
-/// the value for the program, and returns another value or the same. The call is no safepoint. It is
-/// made while [`World::set_load_hook`](allotment::raw::World::set_load_hook) has the hook on. It
+/// the value for the program, and returns another value or the same. The call is no safepoint. It
+/// is made while [`World::set_load_hook`](allotment::raw::World::set_load_hook) has the hook on. It
 /// follows the C calling convention.
 pub type LoadHook = LoadSlow;
 
-/// A compare-and-exchange of a slot, at `base + displacement`. What the slot held comes to `rax`, as
-/// the instruction demands.
+/// A compare-and-exchange of a slot, at `base + displacement`. What the slot held comes to `rax`,
+/// as the instruction demands.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareExchange {
     /// The mutator. The sequence keeps it.
@@ -136,8 +137,9 @@ impl Emitter {
         loaded(load, &LOAD)
     }
 
-    /// Loads a reference from a weak slot, as [`Mutator::load_weak`](allotment::Mutator::load_weak):
-    /// 0 if the referent is dead. Passes it to the hook while the hook is on.
+    /// Loads a reference from a weak slot, as
+    /// [`Mutator::load_weak`](allotment::Mutator::load_weak): 0 if the referent is dead. Passes it
+    /// to the hook while the hook is on.
     ///
     /// # Errors
     /// [`EmitError`] if a register has two parts to play.
@@ -146,9 +148,9 @@ impl Emitter {
     }
 
     /// Stores a reference to a slot that holds an expected word, as
-    /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Afterwards `rax` holds what
-    /// the slot held. If that is the expected word, the slot holds the new one. The slot's card is
-    /// dirty in both cases: a branch would cost more than a card that is dirty for nothing.
+    /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Afterwards `rax` holds
+    /// what the slot held. If that is the expected word, the slot holds the new one. The slot's
+    /// card is dirty in both cases: a branch would cost more than a card that is dirty for nothing.
     ///
     /// # Errors
     /// [`EmitError`] if a register has two parts to play.
@@ -223,8 +225,8 @@ fn loaded(load: &Load<'_>, barrier: &Barrier) -> Result<Sequence, EmitError> {
     assembly.finish(Some(load.value), Vec::new())
 }
 
-/// Goes out of line if one of these barriers is in force. Returns the place out of line, and the place
-/// to come back to; neither is set.
+/// Goes out of line if one of these barriers is in force. Returns the place out of line, and the
+/// place to come back to; neither is set.
 fn leave_if_set(
     assembly: &mut Assembly,
     slot: Slot,

@@ -1,7 +1,7 @@
 //! Safepoint polls: a word of the hot part says whether a stop is requested.
 //!
-//! Refused: a page that is protected to stop threads, as HotSpot has it. A fault costs the stop more
-//! than the compare costs the loop, and a library owns no signal.
+//! Refused: a page that is protected to stop threads, as HotSpot has it. A fault costs the stop
+//! more than the compare costs the loop, and a library owns no signal.
 
 use super::slow::{Call, SlowCall, back_to};
 use super::{Emitter, general};

@@ -57,8 +57,8 @@ pub(super) struct Slot {
     pub(super) displacement: i32,
 }
 
-/// A call to emit of the slow path of a barrier, by its address in the hot part. Its arguments are the
-/// mutator and the slot's address, and what follows.
+/// A call to emit of the slow path of a barrier, by its address in the hot part. Its arguments are
+/// the mutator and the slot's address, and what follows.
 pub(super) struct KeepingCall<'a> {
     /// The offset of the slow path's address in the hot part.
     pub(super) slow_path: usize,

@@ -1,4 +1,5 @@
-//! Stores that young collections must know of, loads that are handed to a hook, and what barriers cost.
+//! Stores that young collections must know of, loads that are handed to a hook, and what barriers
+//! cost.
 
 use crate::kit::{
     COLLECTORS, Kit, LEFT, NUMBER, ZEAL, define_list, get, heap, new_node, node, number, numbers, repeat,

@@ -50,9 +50,9 @@ fn add(builder: &mut FunctionBuilder<'_>, sum: cranelift_frontend::Variable, mor
 }
 
 /// `queue(mutator, rounds, errors)`: a queue of [`LENGTH`] nodes. Each round puts a node in front,
-/// follows all, and cuts the last one off. Both slots of a node refer to the next one. Returns the sum
-/// of all numbers that were met; `errors` receives a sum that is 0 if all references were the same that
-/// should be.
+/// follows all, and cuts the last one off. Both slots of a node refer to the next one. Returns the
+/// sum of all numbers that were met; `errors` receives a sum that is 0 if all references were the
+/// same that should be.
 fn define_queue(kit: &mut Kit, shape: ShapeRef, cut: Cut, hook: Option<Callee>) -> FuncId {
     kit.function("queue", 3, |_, builder, heap, arguments| {
         heap.calls(Calls { load_hook: hook, ..Calls::default() });

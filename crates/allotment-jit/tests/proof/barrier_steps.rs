@@ -1,5 +1,5 @@
-//! Barriers, instruction by instruction: which bits they test, what they pass to their slow paths, and
-//! what they cost while no barrier is in force.
+//! Barriers, instruction by instruction: which bits they test, what they pass to their slow paths,
+//! and what they cost while no barrier is in force.
 //!
 //! All sixteen combinations of bits are run, also those that no heap sets.
 

@@ -2,8 +2,8 @@
 //! beside a thread that accesses all its slots through emitted code.
 //!
 //! Before each access all general and vector registers hold patterns, and afterwards all but the
-//! result's and the scratch register hold them still. What is read is compared with a model, and with
-//! the library's own barriers.
+//! result's and the scratch register hold them still. What is read is compared with a model, and
+//! with the library's own barriers.
 
 use super::kit::{ANY, Assignment, GENERAL, assignment, heap, word};
 use super::machine::{Machine, framed, targets};
@@ -92,8 +92,8 @@ impl Accesses {
     /// store it means nothing.
     ///
     /// # Safety
-    /// - The slot is one of a live object, weak for a load of a weak one. The words are references of
-    ///   this span, or 0.
+    /// - The slot is one of a live object, weak for a load of a weak one. The words are references
+    ///   of this span, or 0.
     unsafe fn run(&self, access: Access, mutator: &Mutator<'_>, slot: *mut u64, words: (u64, u64)) -> u64 {
         let Parts { mutator: mutator_in, base, value, expected, .. } = self.parts;
         let mut machine = Machine::patterned(slot as u64 ^ words.1);
@@ -137,8 +137,8 @@ impl Seen {
     }
 }
 
-/// A table of strong slots, a table of weak ones, and the numbers in the nodes that the strong slots
-/// refer to: 0 for none.
+/// A table of strong slots, a table of weak ones, and the numbers in the nodes that the strong
+/// slots refer to: 0 for none.
 struct Work {
     node: ShapeRef,
     strong: RootHandle,
@@ -193,8 +193,8 @@ impl Work {
                 assert_eq!(number(loaded), self.numbers[index]);
                 self.seen.moved += usize::from(raw != loaded);
             }
-            // The weak slot refers to what the strong one did when either was written last; the node
-            // may be dead if it was the weak one.
+            // The weak slot refers to what the strong one did when either was written last; the
+            // node may be dead if it was the weak one.
             let referent = accesses.run(Access::LoadWeak, mutator, weak, (0, stamp));
             assert_eq!(referent, mutator.load_weak(weak));
             if referent != 0 {

@@ -18,8 +18,8 @@ pub(crate) enum Event {
     /// A store to a word in memory, not by a push.
     Store(u64),
     Call(Target),
-    /// A call of the slow path of a barrier that has its address at that offset of the hot part, and
-    /// the four argument registers.
+    /// A call of the slow path of a barrier that has its address at that offset of the hot part,
+    /// and the four argument registers.
     Barrier(usize, [u64; 4]),
     /// A store of that byte.
     Byte(u64, u8),

@@ -67,8 +67,8 @@ pub struct GeneratedCalls {
     pub allocate_array_zeroed: AllocateArraySlow,
     /// A safepoint.
     pub safepoint: SafepointSlow,
-    /// The slow paths of barriers. Unlike the others they are no safepoints, keep all registers, and
-    /// leave no [`GeneratedFrame`].
+    /// The slow paths of barriers. Unlike the others they are no safepoints, keep all registers,
+    /// and leave no [`GeneratedFrame`].
     pub barriers: BarrierCalls,
 }
 

@@ -1,11 +1,11 @@
 //! The slow paths of barriers, for generated code.
 //!
-//! Each entry saves what a C function may change, calls the slow path that Rust code takes, too, and
-//! restores it: [`BarrierCalls`] has the promises, and what is not kept. It aligns the stack itself. A
-//! frame for collectors is not needed, as no slow path reaches a safepoint.
+//! Each entry saves what a C function may change, calls the slow path that Rust code takes, too,
+//! and restores it: [`BarrierCalls`] has the promises, and what is not kept. It aligns the stack
+//! itself. A frame for collectors is not needed, as no slow path reaches a safepoint.
 //!
-//! Refused: a slow path written in assembly, which would save only what it uses. It would be a second
-//! copy of each barrier.
+//! Refused: a slow path written in assembly, which would save only what it uses. It would be a
+//! second copy of each barrier.
 
 use crate::mutator::thread::state::State;
 use crate::mutator::{BarrierCalls, Hot, Mutator};
@@ -99,8 +99,8 @@ entry!(
     compare_exchange_entry(slot: *mut u64, expected: u64, new: u64) -> u64, "add rsp, 8" => compare_exchange
 );
 
-// `extern "C"`: a panic ends the process instead of unwinding into frames without unwind tables. Each
-// asks for its barrier again, so that generated code may test more bits than it has to.
+// `extern "C"`: a panic ends the process instead of unwinding into frames without unwind tables.
+// Each asks for its barrier again, so that generated code may test more bits than it has to.
 
 extern "C" fn load(state: &State, slot: &AtomicU64, bits: u64) -> u64 {
     let mutator = Mutator::new(state);

@@ -5,8 +5,8 @@
 //! reference to it; on x86-64 both are plain moves.
 //!
 //! A collector that works while threads run sets bits in the thread's hot part
-//! ([`Hot::BARRIERS_OFFSET`]). Each barrier tests its own bits, with one instruction, and takes a slow
-//! path (`slow.rs`) where they are set:
+//! ([`Hot::BARRIERS_OFFSET`]). Each barrier tests its own bits, with one instruction, and takes a
+//! slow path (`slow.rs`) where they are set:
 //!
 //! | operation | tests | then |
 //! |---|---|---|

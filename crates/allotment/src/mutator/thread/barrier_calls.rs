@@ -10,22 +10,24 @@
 //! stack      aligned by the function, whatever the caller's alignment
 //! ```
 //!
-//! None of them waits, reaches a safepoint or leaves a [`GeneratedFrame`](super::super::GeneratedFrame).
-//! Objects that were valid before the call are valid after it. Each does the right thing whatever
-//! barriers are in force, so code may call too often.
+//! None of them waits, reaches a safepoint or leaves a
+//! [`GeneratedFrame`](super::super::GeneratedFrame). Objects that were valid before the call are
+//! valid after it. Each does the right thing whatever barriers are in force, so code may call too
+//! often.
 //!
 //! Refused:
-//! - To keep the upper halves with `xsave`. The frame would be up to 2.7 KiB, and few compilers hold
-//!   such a value across a barrier. Loads of whole `ymm` registers would make later code without AVX
-//!   slow on some processors.
+//! - To keep the upper halves with `xsave`. The frame would be up to 2.7 KiB, and few compilers
+//!   hold such a value across a barrier. Loads of whole `ymm` registers would make later code
+//!   without AVX slow on some processors.
 //! - Addresses as constants of the code alone. Code that takes them from the hot part has no
 //!   relocation for them and needs no register.
 
 use super::Hot;
 use std::fmt;
 
-/// The slow path of a load. Its arguments are the mutator's hot part, the slot, and the word that was
-/// loaded from it. Returns the word to use. This is no safepoint, and keeps all registers but `rax`.
+/// The slow path of a load. Its arguments are the mutator's hot part, the slot, and the word that
+/// was loaded from it. Returns the word to use. This is no safepoint, and keeps all registers but
+/// `rax`.
 ///
 /// # Safety
 /// - The first argument is [`Mutator::hot`](super::Mutator::hot) of the calling thread, which is
@@ -35,18 +37,18 @@ use std::fmt;
 /// - The word was loaded from the slot since the thread's last safepoint.
 pub type LoadSlow = unsafe extern "C" fn(*const Hot, *const u64, u64) -> u64;
 
-/// The slow path of a store, called in front of it. Its arguments are the mutator's hot part and the
-/// slot. It hands over what the slot holds, and writes nothing. The caller then stores the word and
-/// dirties the card. This is no safepoint, and keeps all registers.
+/// The slow path of a store, called in front of it. Its arguments are the mutator's hot part and
+/// the slot. It hands over what the slot holds, and writes nothing. The caller then stores the word
+/// and dirties the card. This is no safepoint, and keeps all registers.
 ///
 /// # Safety
 /// - As for [`LoadSlow`], without the point about the word.
 pub type StoreSlow = unsafe extern "C" fn(*const Hot, *const u64);
 
 /// The slow path of a compare-and-exchange. Its arguments are the mutator's hot part, the slot, the
-/// expected word and the new one. Returns what the slot held. It holds the new word now if that is the
-/// expected one. The caller then dirties the card. This is no safepoint, and keeps all registers but
-/// `rax`.
+/// expected word and the new one. Returns what the slot held. It holds the new word now if that is
+/// the expected one. The caller then dirties the card. This is no safepoint, and keeps all
+/// registers but `rax`.
 ///
 /// # Safety
 /// - As for [`LoadSlow`], without the point about the word.

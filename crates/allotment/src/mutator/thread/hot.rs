@@ -74,8 +74,8 @@ impl Hot {
     /// [`Mutator::store`](crate::mutator::Mutator::store).
     pub const CARDS_OFFSET: usize = 56;
     /// Offset in bytes of a word of 4 bytes: the barriers in force, as bits. 0 mostly, and always
-    /// with a collector that stops the world. All bits are in the word's first byte, so a barrier is
-    /// `test byte [hot + 40], bits`. They change at safepoints only.
+    /// with a collector that stops the world. All bits are in the word's first byte, so a barrier
+    /// is `test byte [hot + 40], bits`. They change at safepoints only.
     pub const BARRIERS_OFFSET: usize = 40;
     /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a store first hands over what the slot
     /// held.
@@ -85,8 +85,8 @@ impl Hot {
     pub const WEAK: u32 = 2;
     /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a load gives the referent's new place.
     pub const FORWARDING: u32 = 4;
-    /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): generated code hands each loaded reference
-    /// to its hook ([`World::set_load_hook`](crate::mutator::World::set_load_hook)).
+    /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): generated code hands each loaded
+    /// reference to its hook ([`World::set_load_hook`](crate::mutator::World::set_load_hook)).
     pub const HOOK: u32 = 8;
     /// Offset in bytes of the top at which code in `AllocatePrefetchStyle=2` prefetches again. That
     /// code then raises it. Each new buffer sets it to the buffer's start.
