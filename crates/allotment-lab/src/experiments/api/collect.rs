@@ -3,7 +3,7 @@
 //! Each shot has a new tree. After a collection the tree lies without holes in the order in which
 //! the collector left it, so a second collection would move nothing.
 
-use super::super::collectors::without_barriers;
+use super::super::collectors::{await_record, without_barriers};
 use super::super::heap_use::label;
 use super::Way;
 use super::limits::{heap_by, tree_heap};
@@ -11,13 +11,9 @@ use super::node::{BYTES, Node, address};
 use super::tree::{build, sequential, shuffled, traverse};
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep_value};
 use allotment::{Heap, LocalMut, Mutator, rebind, root};
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use std::ptr;
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// The longest time until the record of a collection is there.
-const PATIENCE: Duration = Duration::from_secs(10);
+use std::time::Duration;
 
 /// Mode `collect`. Raw: the tree is traversed through raw pointers.
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -71,21 +67,7 @@ impl Collecting<'_, '_, '_> {
     fn collect(&mut self) -> anyhow::Result<()> {
         self.records = self.heap.collections().count;
         self.mutator.collect();
-        self.await_record()
-    }
-
-    /// Waits for the record of the collection behind `records`. A concurrent collector adds it when
-    /// the thread that asked for the collection runs again.
-    fn await_record(&mut self) -> anyhow::Result<()> {
-        let (heap, records, begun) = (self.heap, self.records, Instant::now());
-        let arrived = || heap.collections().count > records;
-        self.mutator.blocking(|| {
-            while !arrived() && begun.elapsed() < PATIENCE {
-                thread::yield_now();
-            }
-        });
-        ensure!(arrived(), "there was no record of a collection {PATIENCE:?} later");
-        Ok(())
+        await_record(self.heap, self.mutator, self.records)
     }
 
     fn last_live_objects(&self) -> u64 {
@@ -120,7 +102,7 @@ impl Worker for Collecting<'_, '_, '_> {
 
     fn finish(&mut self) -> anyhow::Result<()> {
         if self.way == Way::Safe {
-            self.await_record()?;
+            await_record(self.heap, self.mutator, self.records)?;
             self.found = self.last_live_objects();
         }
         if self.found != self.order.len() as u64 {
