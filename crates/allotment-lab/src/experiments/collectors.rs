@@ -12,7 +12,6 @@ use allotment::options::OptionError;
 use allotment::raw::Hot;
 use allotment::{Heap, Mutator};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 /// The axis `collector`: the action when the heap is full.
 pub(super) const COLLECTOR: Axis = Axis::new(
@@ -50,25 +49,6 @@ pub(super) fn without_barriers(mutator: &mut Mutator<'_>) {
         mutator.safepoint();
         std::thread::yield_now();
     }
-}
-
-/// The longest time until the record of a collection is there.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Waits until the heap has more than `records` records. A concurrent collector adds one when the
-/// thread that asked for the collection runs again.
-///
-/// # Errors
-/// None came.
-pub(super) fn await_record(heap: &Heap, mutator: &mut Mutator<'_>, records: u64) -> anyhow::Result<()> {
-    let (arrived, begun) = (|| heap.collections().count > records, Instant::now());
-    mutator.blocking(|| {
-        while !arrived() && begun.elapsed() < PATIENCE {
-            std::thread::yield_now();
-        }
-    });
-    anyhow::ensure!(arrived(), "there was no record of a collection {PATIENCE:?} later");
-    Ok(())
 }
 
 /// The heap, collected by `workers` workers.

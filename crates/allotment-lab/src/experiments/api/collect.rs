@@ -3,7 +3,7 @@
 //! Each shot has a new tree. After a collection the tree lies without holes in the order in which
 //! the collector left it, so a second collection would move nothing.
 
-use super::super::collectors::{await_record, without_barriers};
+use super::super::collectors::without_barriers;
 use super::super::heap_use::label;
 use super::Way;
 use super::limits::{heap_by, tree_heap};
@@ -25,11 +25,10 @@ pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resul
     bench.measure_within(|_, play| {
         heap.attach(|mutator| {
             root!(mutator, mut tree = None);
-            let mut worker =
-                Collecting { heap: &heap, mutator, tree, order: &order, garbage, way, records: 0, found: 0 };
+            let mut worker = Collecting { heap: &heap, mutator, tree, order: &order, garbage, way, found: 0 };
             // The first collection of a heap finds the collector's tables untouched.
             worker.renew()?;
-            worker.collect()?;
+            worker.mutator.collect();
             play.play(worker)
         })?
     })
@@ -42,8 +41,6 @@ struct Collecting<'a, 'm, 't> {
     order: &'a [u32],
     garbage: usize,
     way: Way,
-    /// Records of the heap before the last collection.
-    records: u64,
     /// Live nodes that the last shot found.
     found: u64,
 }
@@ -52,7 +49,7 @@ impl Collecting<'_, '_, '_> {
     /// Makes a new tree in an empty heap.
     fn renew(&mut self) -> anyhow::Result<()> {
         self.tree.set(self.mutator, None);
-        self.collect()?;
+        self.mutator.collect();
         let before = self.heap.collections().count;
         let tree = rebind!(self.mutator, build(self.mutator, self.order, self.garbage)?);
         self.tree.set(self.mutator, tree);
@@ -63,13 +60,6 @@ impl Collecting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Collects, and waits for the record.
-    fn collect(&mut self) -> anyhow::Result<()> {
-        self.records = self.heap.collections().count;
-        self.mutator.collect();
-        await_record(self.heap, self.mutator, self.records)
-    }
-
     fn last_live_objects(&self) -> u64 {
         self.heap.collections().recent.back().map_or(0, |record| record.live_objects as u64)
     }
@@ -78,7 +68,6 @@ impl Collecting<'_, '_, '_> {
 impl Worker for Collecting<'_, '_, '_> {
     fn prepare(&mut self) -> anyhow::Result<()> {
         self.renew()?;
-        self.records = self.heap.collections().count;
         Ok(())
     }
 
@@ -102,7 +91,6 @@ impl Worker for Collecting<'_, '_, '_> {
 
     fn finish(&mut self) -> anyhow::Result<()> {
         if self.way == Way::Safe {
-            await_record(self.heap, self.mutator, self.records)?;
             self.found = self.last_live_objects();
         }
         if self.found != self.order.len() as u64 {

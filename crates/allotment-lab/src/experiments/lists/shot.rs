@@ -4,12 +4,12 @@
 //! would move nothing. Nodes of all lists are made in turn, so neighbours in memory are not
 //! neighbours in a list, unless there is only one list.
 
-use super::super::collectors::{await_record, heap_of};
+use super::super::collectors::heap_of;
 use super::super::heap_use::{HeapUse, Preparation};
 use super::heap_bytes;
 use super::node::{NewNode, Node, count, value};
 use crate::harness::{Bench, Case, Worker};
-use allotment::{Array, Heap, Local, Mutator, NewArray, OutOfMemory, alloc, root};
+use allotment::{Array, Local, Mutator, NewArray, OutOfMemory, alloc, root};
 use anyhow::{Context, bail};
 
 /// The newest node of each list.
@@ -35,20 +35,16 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         heap.attach(|mutator| {
             root!(mutator, ends = alloc!(mutator, NewArray::<Option<Node>>::new(numbers.lists, None))?);
             let preparation = preparation.clone();
-            let (records, collected) = (0, false);
-            play.play(Forcing { heap: &heap, mutator, ends, numbers, preparation, records, collected })
+            play.play(Forcing { mutator, ends, numbers, preparation, collected: false })
         })?
     })
 }
 
 struct Forcing<'a, 'm, 't> {
-    heap: &'a Heap,
     mutator: &'m mut Mutator<'t>,
     ends: Local<'a, Ends>,
     numbers: Numbers,
     preparation: Preparation,
-    /// Records of the heap before the last collection.
-    records: u64,
     collected: bool,
 }
 
@@ -73,11 +69,8 @@ impl Forcing<'_, '_, '_> {
 impl Worker for Forcing<'_, '_, '_> {
     fn prepare(&mut self) -> anyhow::Result<()> {
         self.ends.get(self.mutator).fill(self.mutator, 0..self.numbers.lists, None);
-        self.records = self.heap.collections().count;
         self.mutator.collect();
-        await_record(self.heap, self.mutator, self.records)?;
         self.renew().context("the lists do not fit into the heap that was planned for them")?;
-        self.records = self.heap.collections().count;
         self.preparation.is_over();
         Ok(())
     }
@@ -92,7 +85,6 @@ impl Worker for Forcing<'_, '_, '_> {
         if !self.collected {
             bail!("the heap was asked for a collection, and made none");
         }
-        await_record(self.heap, self.mutator, self.records)?;
         let mutator = &*self.mutator;
         let counted = self.ends.get(mutator).iter(mutator).map(|end| count(mutator, end));
         let found: Option<u64> = counted.sum();

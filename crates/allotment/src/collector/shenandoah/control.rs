@@ -33,7 +33,9 @@ pub(super) struct Progress {
 struct Served {
     /// The requests that the last begun cycle serves: it began behind them.
     begun: u64,
-    /// The requests that were served.
+    /// The requests whose cycle has ended.
+    ended: u64,
+    /// The requests that were served: the record of their cycle is in the history.
     served: u64,
     /// A trigger fired: what it says.
     trigger: Option<String>,
@@ -58,6 +60,21 @@ impl Progress {
         self.wanted.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// Notes that the cycle that began last has ended. Returns the requests that its record serves.
+    fn ended(&self) -> u64 {
+        let mut inner = self.lock();
+        inner.ended = inner.ended.max(inner.begun);
+        inner.ended
+    }
+
+    /// Tells the threads of requests up to `number` that they are served.
+    fn serve(&self, number: u64) {
+        let mut inner = self.lock();
+        inner.served = inner.served.max(number);
+        drop(inner);
+        self.changed.notify_all();
+    }
+
     /// Waits until request `number` is served; `false`: it will not be.
     fn wait_for(&self, number: u64) -> bool {
         let mut inner = self.lock();
@@ -80,6 +97,15 @@ impl Drop for Dying<'_> {
             self.0.lock().is_dead = true;
             self.0.changed.notify_all();
         }
+    }
+}
+
+/// Serves requests up to a number at its end.
+struct Serving<'p>(&'p Progress, u64);
+
+impl Drop for Serving<'_> {
+    fn drop(&mut self) {
+        self.0.serve(self.1);
     }
 }
 
@@ -159,7 +185,9 @@ impl Shenandoah {
             let step = cycle.step;
             if step == Step::Idle {
                 if !self.is_wanted() {
-                    return;
+                    drop(cycle);
+                    // A stop may have ended the cycle since.
+                    return self.publish();
                 }
                 if self.settings.checks.before {
                     drop(cycle);
@@ -186,7 +214,6 @@ impl Shenandoah {
                     if self.settings.checks.after {
                         self.check(shared, Checks::after);
                     }
-                    self.serve_begun();
                 }
             }
         }
@@ -263,14 +290,14 @@ impl Shenandoah {
     /// Whether a cycle is wanted.
     fn is_wanted(&self) -> bool {
         let progress = self.progress.lock();
-        progress.trigger.is_some() || self.progress.wanted.load(Ordering::Relaxed) > progress.served
+        progress.trigger.is_some() || self.progress.wanted.load(Ordering::Relaxed) > progress.ended
     }
 
     /// Begins a cycle.
     fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
         let mut progress = self.progress.lock();
         let wanted = self.progress.wanted.load(Ordering::Relaxed);
-        let asked = wanted > progress.served;
+        let asked = wanted > progress.ended;
         let trigger = progress.trigger.take();
         progress.begun = wanted;
         drop(progress);
@@ -300,8 +327,11 @@ impl Shenandoah {
         (cycle.record.assists, cycle.record.assist_time) = (assists, assist_time);
         cycle.found.add(found);
         let record = self.record_of(cycle, shared);
-        self.finished.lock().expect(POISONED).push(record);
-        if !self.engine.has_lost(shared) {
+        let has_lost = self.engine.has_lost(shared);
+        // A full collection follows, and serves.
+        let serves = if has_lost { 0 } else { self.progress.ended() };
+        self.finished.lock().expect(POISONED).push((record, serves));
+        if !has_lost {
             shared.full_collections.fetch_add(1, Ordering::Relaxed);
         }
         self.given_up_in_row.store(0, Ordering::Relaxed);
@@ -313,12 +343,9 @@ impl Shenandoah {
         self.learn(cycle, shared);
     }
 
-    /// Tells threads that wait for the cycle that began last.
+    /// Tells threads that wait for the cycle that began last. It has no record of its own.
     pub(super) fn serve_begun(&self) {
-        let mut progress = self.progress.lock();
-        progress.served = progress.served.max(progress.begun);
-        drop(progress);
-        self.progress.changed.notify_all();
+        self.progress.serve(self.progress.ended());
     }
 
     /// Tells the trigger how long the cycle took.
@@ -339,10 +366,15 @@ impl Shenandoah {
         });
     }
 
-    /// Adds the records of ended cycles to the history, and tells listeners. Not in a stop.
+    /// Adds the records of ended cycles to the history, and tells listeners and the threads that wait.
+    /// Not in a stop.
     pub(super) fn publish(&self) {
         let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
-        records.into_iter().for_each(|record| self.history.add(record));
+        for (record, serves) in records {
+            // Also if a listener panics: its thread need not be the one that waits.
+            let _serving = Serving(&self.progress, serves);
+            self.history.add(record);
+        }
     }
 
     /// The record of a cycle that ends.

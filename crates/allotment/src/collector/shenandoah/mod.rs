@@ -73,8 +73,9 @@ pub(crate) struct Shenandoah {
     goes_on: Condvar,
     /// Threads that want the cycle that is under way finished in their stop, not given up.
     degenerating: AtomicUsize,
-    /// Records of cycles that ended in a stop, where no listener may be called.
-    finished: Mutex<Vec<CollectionRecord>>,
+    /// Records of cycles that ended under a lock or in a stop, where no listener may be called, and
+    /// the requests that each serves.
+    finished: Mutex<Vec<(CollectionRecord, u64)>>,
     control: ControlThread,
     progress: Progress,
     trigger: Mutex<Trigger>,

@@ -58,9 +58,6 @@ impl Shenandoah {
         let time = begun.elapsed() + world.time_to_safepoint();
         cycle.record.pauses.push(Phase { name: "Pause Degenerated", time });
         self.cycle_ended(cycle, world.shared());
-        if !self.engine.has_lost(world.shared()) {
-            self.serve_begun();
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! lost, or found where it is no more.
 
 use super::super::cycle::Step;
-use super::kit::{BY_HAND, Kit, Lists, NEXT, Random, STEPS, TWIN, slot};
+use super::kit::{BY_HAND, Kit, Lists, Random, STEPS, TWIN, slot};
 use crate::mutator::{Hot, RootProvider, RootVisitor, RootWord};
 use crate::object::{Shape, SlotVisitor};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -84,7 +84,7 @@ fn a_cycle_is_ended_at_each_step() {
                         lists.check(mutator);
                         match way {
                             0 => assert!(mutator.collect()),
-                            1 => _ = mutator.stop_the_world(|_| ()).expect("no other thread"),
+                            1 => mutator.stop_the_world(|_| ()).expect("no other thread"),
                             2 => {
                                 // Degenerated, and full if that is not enough.
                                 while lists.push(&kit, mutator, 0) && kit.step() != Step::Idle {}
@@ -356,7 +356,7 @@ fn leaves(holder: Holder, step: Step) {
         }
         let clone = handle.as_ref().filter(|_| matches!(holder, Holder::Cloned)).cloned();
         thread::scope(|scope| {
-            scope.spawn(|| drop((clone.map(|clone| clone.clone()), handle, pin)));
+            scope.spawn(|| drop((clone, handle, pin)));
         });
         mutator.blocking(|| kit.end_cycle());
         // Not before: a store hands over what a weak slot held, too.
