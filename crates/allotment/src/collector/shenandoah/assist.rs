@@ -85,8 +85,6 @@ pub(super) struct Assists {
     /// Free regions when the cycle began; 0: no cycle is under way. Written by whoever begins or ends a
     /// cycle. Relaxed: a hint.
     free_at_begin: AtomicUsize,
-    /// Mutators that are marking. Relaxed: what they leave is found in the next stop at the latest.
-    marking: AtomicUsize,
     /// Slices, and their time in ns. Relaxed: counts.
     slices: AtomicU64,
     time_ns: AtomicU64,
@@ -107,11 +105,6 @@ impl Assists {
     /// Whether a cycle is under way.
     pub(super) fn has_cycle(&self) -> bool {
         self.free_at_begin.load(Ordering::Relaxed) != 0
-    }
-
-    /// Whether a mutator is marking.
-    pub(super) fn is_marking(&self) -> bool {
-        self.marking.load(Ordering::Relaxed) > 0
     }
 
     /// The slices since the last call, their time, and what they found.
@@ -152,13 +145,11 @@ impl Shenandoah {
 impl Engine {
     fn assist_marking(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
         let Some(entries) = Few::new() else { return };
-        self.assists.marking.fetch_add(1, Ordering::Relaxed);
         let mut marker = Marker::new(self.subject(shared), self.marking(shared), entries);
         if !marker.drain_some(halted) {
             self.leftover.want();
         }
         self.assists.found.lock().expect(POISONED).add(marker.finish());
-        self.assists.marking.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn assist_moving(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {

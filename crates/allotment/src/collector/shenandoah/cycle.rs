@@ -186,8 +186,9 @@ impl Engine {
             if self.interrupt.is_set() {
                 return false;
             }
-            // Mutators that help leave what they have not done.
-            if self.has_lost(shared) || !self.assists.is_marking() && self.leftover.is_empty() {
+            // Mutators that help leave what they have not done, here or for the pause. With many threads
+            // there is always one that helps, so nobody waits for the last.
+            if self.has_lost(shared) || self.leftover.is_empty() {
                 return true;
             }
             yield_now();

@@ -29,7 +29,8 @@ impl Shenandoah {
                 self.engine.assists.end();
                 cycle.step = Step::Idle;
             }
-            Step::Mark | Step::FinalMark | Step::Weak | Step::BeginMove if self.may_give_up() => {
+            // Not while weak slots are cleared: threads have seen null where slots do not hold it yet.
+            Step::Mark | Step::FinalMark | Step::BeginMove if self.may_give_up() => {
                 self.engine.give_up(cycle, world);
             }
             step => {

@@ -162,7 +162,7 @@ impl Kit {
             let driver = scope.spawn(|| {
                 let cycles = || self.shared().full_collections.load(Ordering::Relaxed);
                 let before = cycles();
-                while !done.load(Ordering::Relaxed) {
+                while !done.load(Ordering::Relaxed) || cycles() == before {
                     self.next();
                 }
                 self.end_cycle();

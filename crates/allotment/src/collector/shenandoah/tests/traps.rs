@@ -3,7 +3,7 @@
 
 use super::super::cycle::Step;
 use super::kit::{BY_HAND, Kit, Lists, Random, STEPS, TWIN, slot};
-use crate::mutator::{Hot, RootProvider, RootVisitor, RootWord};
+use crate::mutator::{Hot, Mutator, RootProvider, RootVisitor, RootWord};
 use crate::object::{Shape, SlotVisitor};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -354,7 +354,8 @@ fn leaves(holder: Holder, step: Step) {
             // SAFETY: no reference.
             assert!(unsafe { handle.set(mutator, 0) });
         }
-        let clone = handle.as_ref().filter(|_| matches!(holder, Holder::Cloned)).cloned();
+        let clone =
+            handle.as_ref().filter(|_| matches!(holder, Holder::Cloned)).map(|one| one.clone().clone());
         thread::scope(|scope| {
             scope.spawn(|| drop((clone, handle, pin)));
         });
@@ -366,6 +367,33 @@ fn leaves(holder: Holder, step: Step) {
         lists.check(mutator);
     });
     run.unwrap();
+}
+
+/// A weak word that a thread has seen null stays so, however the cycle ends.
+#[test]
+fn a_weak_word_that_was_null_stays_null() {
+    for step in [Step::Weak, Step::BeginMove] {
+        let kit = Kit::new(4096, 16, BY_HAND);
+        let run = kit.heap.attach(|mutator| {
+            let mut lists = Lists::new(&kit, mutator, 2, 1);
+            (0..2).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
+            assert!(lists.push(&kit, mutator, 1));
+            let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
+            // SAFETY: live objects and their slots.
+            let weak = unsafe {
+                mutator.store(twin(mutator, &lists), lists.first(mutator, 0));
+                mutator.new_weak_root(lists.first(mutator, 0))
+            };
+            lists.clear(mutator, 0);
+            mutator.blocking(|| kit.advance_to(step));
+            // SAFETY: as above.
+            let load = |mutator: &Mutator<'_>| unsafe { mutator.load_weak(twin(mutator, &lists)) };
+            assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}");
+            mutator.stop_the_world(|_| ()).expect("no other thread");
+            assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, behind a stop");
+        });
+        run.unwrap();
+    }
 }
 
 /// T18: `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
