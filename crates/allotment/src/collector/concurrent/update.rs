@@ -225,7 +225,11 @@ impl<'u, B: Backing> Updater<'u, B> {
         // SAFETY: the caller's predicate.
         unsafe {
             let (slots, bytes) = measure(&mut self.shapes, address);
-            if bytes > self.evacuator.subject.free.table().geometry().region_bytes()
+            let table = self.evacuator.subject.free.table();
+            // Of the objects of a run, only the first has its array updated by chunks.
+            let begins_run = address == table.bottom(table.index_of(address));
+            if begins_run
+                && bytes > table.geometry().region_bytes()
                 && tail_slots(address, slots.shape).is_some()
             {
                 for_each_fixed_slot(address, slots.shape, |slot, _| self.slot(AtomicU64::from_ptr(slot)));
