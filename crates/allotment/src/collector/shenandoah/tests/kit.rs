@@ -255,6 +255,20 @@ impl Lists {
         Lists { table, numbers: vec![Vec::new(); count], next: first }
     }
 
+    /// The same, with the table in one reservation behind another object.
+    pub(super) fn behind_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> Lists {
+        let bytes = NODE_BYTES + kit.table.bytes_for(count).expect("a size");
+        let mut room = mutator.make_room(bytes).expect("room for a table");
+        // SAFETY: the shapes are this heap's; the object is alive.
+        let table = unsafe {
+            let node = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(kit.node), 0);
+            assert!(node.is_some());
+            let table = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(kit.table), count);
+            mutator.new_root(table.expect("it is reserved").addr().get() as u64)
+        };
+        Lists { table, numbers: vec![Vec::new(); count], next: 1 }
+    }
+
     fn slot(&self, mutator: &Mutator<'_>, list: usize) -> *mut u64 {
         slot(self.table.get(mutator).expect("this heap's"), FIRST + list * WORD)
     }

@@ -369,6 +369,32 @@ fn leaves(holder: Holder, step: Step) {
     run.unwrap();
 }
 
+/// A run of regions may hold several objects: those of one reservation. The large one need not be the
+/// first.
+#[test]
+fn a_large_array_behind_other_objects_is_updated() {
+    for early in [true, false] {
+        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+        let run = kit.heap.attach(|mutator| {
+            // Born before the cycle, or between its first and its last stop.
+            mutator.blocking(|| {
+                if !early {
+                    kit.advance_to(Step::Mark)
+                }
+            });
+            let mut lists = Lists::behind_a_node(&kit, mutator, 600);
+            (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
+            (0..600).step_by(3).for_each(|list| lists.clear(mutator, list));
+            mutator.blocking(|| kit.end_cycle());
+            mutator.blocking(|| kit.advance_to(Step::InitMark));
+            mutator.blocking(|| kit.end_cycle());
+            lists.check(mutator);
+        });
+        run.unwrap();
+        kit.heap.verify().unwrap();
+    }
+}
+
 /// A weak word that a thread has seen null stays so, however the cycle ends.
 #[test]
 fn a_weak_word_that_was_null_stays_null() {
