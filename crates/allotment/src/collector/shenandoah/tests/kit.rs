@@ -269,6 +269,21 @@ impl Lists {
         Lists { table, numbers: vec![Vec::new(); count], next: 1 }
     }
 
+    /// The same, with the table in one reservation before a node, which the other handle holds.
+    pub(super) fn before_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> (Lists, RootHandle) {
+        let bytes = NODE_BYTES + kit.table.bytes_for(count).expect("a size");
+        let mut room = mutator.make_room(bytes).expect("room for a table");
+        // SAFETY: the shapes are this heap's; the objects are alive.
+        let [table, node] = unsafe {
+            [(kit.table, count), (kit.node, 0)].map(|(shape, length)| {
+                let object =
+                    mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length);
+                mutator.new_root(object.expect("it is reserved").addr().get() as u64)
+            })
+        };
+        (Lists { table, numbers: vec![Vec::new(); count], next: 1 }, node)
+    }
+
     fn slot(&self, mutator: &Mutator<'_>, list: usize) -> *mut u64 {
         slot(self.table.get(mutator).expect("this heap's"), FIRST + list * WORD)
     }

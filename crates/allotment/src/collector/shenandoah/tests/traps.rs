@@ -395,6 +395,39 @@ fn a_large_array_behind_other_objects_is_updated() {
     }
 }
 
+/// A large array may be dead while its run is not. Then its elements lead anywhere, and no update may
+/// follow them.
+#[test]
+#[ignore = "finds: the update follows the elements of a dead array"]
+fn a_dead_array_in_a_live_run_is_not_updated() {
+    for seed in 1..10_u64 {
+        let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}"));
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let run = kit.heap.attach(|mutator| {
+            let (mut lists, node) = Lists::before_a_node(&kit, mutator, 600);
+            (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
+            // The table dies, and the node does not.
+            drop(lists);
+            let mut lists = Lists::new(&kit, mutator, 16, 10_000);
+            for _ in 0..20 {
+                // What was freed is used again, with objects of other sizes.
+                for _ in 0..200 {
+                    kit.waste(mutator, random.below(100));
+                    lists.change(&kit, mutator, &mut random);
+                }
+                mutator.blocking(|| {
+                    kit.next();
+                    kit.end_cycle();
+                });
+                lists.check(mutator);
+            }
+            drop(node);
+        });
+        run.unwrap();
+        kit.heap.verify().unwrap();
+    }
+}
+
 /// A weak word that a thread has seen null stays so, however the cycle ends.
 #[test]
 fn a_weak_word_that_was_null_stays_null() {
