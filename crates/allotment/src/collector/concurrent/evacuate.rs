@@ -14,7 +14,7 @@ use super::objects::{header_at, measure};
 use super::space::CopySpace;
 use super::tables::{Membership, Tables};
 use crate::collector::kernel::{KEPT, ShapeCache, Subject, broken, cover, decide, word_at};
-use crate::object::{Header, Kind, POISON, WORD, fill};
+use crate::object::{Header, Kind, POISON, WORD};
 use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -227,11 +227,12 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         None
     }
 
-    /// Ends the use of a buffer: its rest becomes a filler.
+    /// Ends the use of a buffer: its rest goes back, or becomes a filler.
     pub(in crate::collector) fn cover(&self, buffer: &mut Buffer) {
-        // SAFETY: the rest of the buffer is this worker's.
-        unsafe { fill(buffer.top, buffer.end) };
-        *buffer = Buffer::default();
+        let Buffer { top, end, .. } = std::mem::take(buffer);
+        if top < end {
+            self.space.take_back(self.subject.free, top, end);
+        }
     }
 
     /// Fills what objects of a region have left behind with the pattern of freed memory, for a heap

@@ -131,12 +131,12 @@ impl CopySpace {
         true
     }
 
-    /// Takes back `[start, end)`, a copy that another thread was faster with.
+    /// Takes back `[start, end)`: a copy that another thread was faster with, or the rest of a buffer.
     pub(super) fn take_back<B: Backing>(&self, free: &FreeSet<B>, start: usize, end: usize) {
         let region = free.table().get(free.table().index_of(start));
         region.raise_dirty_together(end);
         if region.move_top(end, start).is_err() {
-            // SAFETY: the copy's memory, which nothing refers to.
+            // SAFETY: the caller's memory, which nothing refers to.
             unsafe { fill(start, end) };
         }
     }

@@ -92,8 +92,8 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// The number of chunks of an array that is larger than a region and begins the run at `index`; 0:
-    /// there is none.
+    /// The number of chunks of a live array that is larger than a region and begins the run at `index`;
+    /// 0: there is none.
     ///
     /// # Safety
     /// - As for [`region`](Self::region).
@@ -113,6 +113,10 @@ impl<'u, B: Backing> Updater<'u, B> {
         // SAFETY: the caller's predicate; a run begins with an object or a filler.
         unsafe {
             if !matches!(header_at(address).kind(), Kind::Object(_)) {
+                return None;
+            }
+            // Another object may keep the run: what dead objects refer to is gone.
+            if !self.evacuator.tables.is_live(self.evacuator.subject.free, address) {
                 return None;
             }
             let (slots, bytes) = measure(&mut self.shapes, address);

@@ -70,6 +70,7 @@ impl Engine {
         let marked = self.mark_stopped(cycle, shared, || begun.elapsed() > MOST_MARKING);
         if self.has_lost(shared) {
             // A stopped collection follows.
+            self.assists.end();
             return Step::Idle;
         }
         if !marked {

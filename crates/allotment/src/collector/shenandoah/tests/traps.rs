@@ -398,7 +398,6 @@ fn a_large_array_behind_other_objects_is_updated() {
 /// A large array may be dead while its run is not. Then its elements lead anywhere, and no update may
 /// follow them.
 #[test]
-#[ignore = "finds: the update follows the elements of a dead array"]
 fn a_dead_array_in_a_live_run_is_not_updated() {
     for seed in 1..10_u64 {
         let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}"));
