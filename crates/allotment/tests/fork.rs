@@ -142,7 +142,7 @@ fn the_mutator_of_the_thread_that_forks_lives_on_in_both() {
 #[test]
 fn threads_that_were_in_blocking_are_forgotten() {
     alone("threads_that_were_in_blocking_are_forgotten", || {
-        for options in ["", "Collector=mark-compact", "Collector=epsilon"] {
+        for options in ["", "Collector=mark-compact", "Collector=shenandoah", "Collector=epsilon"] {
             let heap = heap(options);
             work(&heap);
             beside(&heap, blocks, || {

@@ -51,29 +51,31 @@ fn a_child_beside_a_thread_that_ran_is_refused_and_ends_in_peace() {
 #[test]
 fn what_has_no_error_to_return_ends_such_a_child_with_a_line() {
     let text = alone("what_has_no_error_to_return_ends_such_a_child_with_a_line", || {
-        let heap = heap("");
-        work(&heap);
-        beside(&heap, runs, || {
-            assert_eq!(in_child(|| drop(heap.collections())), ABORTED);
-            heap.attach(|mu| {
-                let node = alloc!(mu, NewNode { next: None, value: 7 }).expect("room");
-                let keep = Root::new(mu, node);
-                let ends: [(&str, &dyn Fn()); 2] =
-                    [("clone", &|| drop(keep.clone())), ("uncommit", &|| _ = heap.uncommit())];
-                for (name, end) in ends {
-                    assert_eq!(in_child(end), ABORTED, "{name}");
-                }
-                assert_eq!(in_child(|| _ = mu.collect()), ABORTED);
-                assert_eq!(in_child(|| drop(mu.make_room(64))), ABORTED);
-                assert_eq!(in_child(|| work_attached(mu)), ABORTED);
-            })
-            .expect("attached");
-        });
-        work(&heap);
+        for collector in ["parallel", "shenandoah"] {
+            let heap = heap(&format!("Collector={collector}"));
+            work(&heap);
+            beside(&heap, runs, || {
+                assert_eq!(in_child(|| drop(heap.collections())), ABORTED);
+                heap.attach(|mu| {
+                    let node = alloc!(mu, NewNode { next: None, value: 7 }).expect("room");
+                    let keep = Root::new(mu, node);
+                    let ends: [(&str, &dyn Fn()); 2] =
+                        [("clone", &|| drop(keep.clone())), ("uncommit", &|| _ = heap.uncommit())];
+                    for (name, end) in ends {
+                        assert_eq!(in_child(end), ABORTED, "{name}");
+                    }
+                    assert_eq!(in_child(|| _ = mu.collect()), ABORTED);
+                    assert_eq!(in_child(|| drop(mu.make_room(64))), ABORTED);
+                    assert_eq!(in_child(|| work_attached(mu)), ABORTED);
+                })
+                .expect("attached");
+            });
+            work(&heap);
+        }
     });
     if let Some(text) = text {
         let told = text.matches("allotment: this heap cannot be used in a child process").count();
-        assert_eq!(told, 6, "{text}");
+        assert_eq!(told, 2 * 6, "{text}");
     }
 }
 
@@ -122,7 +124,7 @@ fn a_child_that_only_allocates_and_ends_is_left_alone() {
 #[test]
 fn forks_at_any_moment_end_in_a_heap_that_works_or_an_error() {
     alone("forks_at_any_moment_end_in_a_heap_that_works_or_an_error", || {
-        for collector in ["parallel", "mark-compact"] {
+        for collector in ["parallel", "mark-compact", "shenandoah"] {
             let heap = heap(&format!("Collector={collector},MaxHeapSize=32m"));
             let over = AtomicBool::new(false);
             thread::scope(|scope| {

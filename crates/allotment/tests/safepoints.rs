@@ -36,13 +36,15 @@ const SAFEPOINTS: [Safepoint; 9] = [
     ("alloc_raw", |mu, shape| _ = unsafe { mu.alloc_raw(shape, 100) }),
 ];
 
-const HEAPS: [&str; 8] = [
+const HEAPS: [&str; 10] = [
     "Collector=epsilon",
     "Collector=epsilon,-UseTLAB",
     "Collector=epsilon,ZealOutOfMemory=3",
     "Collector=mark-compact",
     "Collector=parallel",
     "Collector=parallel,ZealInterval=3",
+    "Collector=shenandoah",
+    "Collector=shenandoah,ZealInterval=3",
     "Collector=mark-compact,ZealInterval=1,ZealOutOfMemory=2",
     "Collector=parallel,-CollectWhenIdle,ZealInterval=2,ZealSeed=7",
 ];

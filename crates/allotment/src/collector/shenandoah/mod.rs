@@ -6,7 +6,7 @@
 //! a bit, and a thread that loads a reference to an object that has yet to move copies that object.
 //!
 //! This folder is the sequence of a cycle and who drives it. The steps themselves are in
-//! [`concurrent`](super::concurrent), and know nothing of their caller.
+//! `collector::concurrent`, and know nothing of their caller.
 //!
 //! ```text
 //! control.rs   the thread that drives cycles, and waits of others for it

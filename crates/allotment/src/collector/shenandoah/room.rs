@@ -32,6 +32,8 @@ impl Shenandoah {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
+        // A child of `fork()` may have no control thread to wait for.
+        mutator.shared().after_fork_or_abort();
         if !self.passive {
             let beside = match cause {
                 Cause::Requested => self.await_cycle(mutator),
