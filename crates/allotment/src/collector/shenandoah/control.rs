@@ -6,6 +6,7 @@
 //! cycle when they are through their pieces.
 
 use super::cycle::{Cycle, Step};
+use super::progress::Serving;
 use super::trigger::{CycleKind, Ended};
 use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
@@ -15,99 +16,10 @@ use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
 use crate::mutator::{Cause, Mutator, Shared, World};
-use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, current};
+use crate::sync::{MutexGuard, Ordering};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
 use std::time::{Duration, Instant};
-
-/// The cycles that were asked for and ended.
-#[derive(Default)]
-pub(super) struct Progress {
-    /// Cycles that were asked for. Written under the lock; Relaxed: the control thread looks again.
-    wanted: AtomicU64,
-    inner: Mutex<Served>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Served {
-    /// The requests that the last begun cycle serves: it began behind them.
-    begun: u64,
-    /// The requests whose cycle has ended.
-    ended: u64,
-    /// The requests that were served: the record of their cycle is in the history.
-    served: u64,
-    /// A trigger fired: what it says.
-    trigger: Option<String>,
-    /// The control thread.
-    driver: Option<ThreadId>,
-    /// The control thread has panicked, in the embedder's code.
-    is_dead: bool,
-}
-
-impl Progress {
-    fn lock(&self) -> MutexGuard<'_, Served> {
-        self.inner.lock().expect(POISONED)
-    }
-
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.inner.try_lock().is_ok()
-    }
-
-    /// Asks for a cycle that begins from here on; returns its number.
-    fn ask(&self) -> u64 {
-        let _inner = self.lock();
-        self.wanted.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    /// Notes that the cycle that began last has ended. Returns the requests that its record serves.
-    fn ended(&self) -> u64 {
-        let mut inner = self.lock();
-        inner.ended = inner.ended.max(inner.begun);
-        inner.ended
-    }
-
-    /// Tells the threads of requests up to `number` that they are served.
-    fn serve(&self, number: u64) {
-        let mut inner = self.lock();
-        inner.served = inner.served.max(number);
-        drop(inner);
-        self.changed.notify_all();
-    }
-
-    /// Waits until request `number` is served; `false`: it will not be.
-    fn wait_for(&self, number: u64) -> bool {
-        let mut inner = self.lock();
-        while inner.served < number {
-            if inner.is_dead {
-                return false;
-            }
-            inner = self.changed.wait(inner).expect(POISONED);
-        }
-        true
-    }
-}
-
-/// Tells waiting threads if the control thread panics.
-struct Dying<'p>(&'p Progress);
-
-impl Drop for Dying<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.lock().is_dead = true;
-            self.0.changed.notify_all();
-        }
-    }
-}
-
-/// Serves requests up to a number at its end.
-struct Serving<'p>(&'p Progress, u64);
-
-impl Drop for Serving<'_> {
-    fn drop(&mut self) {
-        self.0.serve(self.1);
-    }
-}
 
 /// The control thread's watch. It keeps the heap alive during a cycle only.
 struct Cycles {
@@ -120,8 +32,7 @@ impl Watch for Cycles {
         let (shared, collector) = (self.shared.upgrade()?, self.collector.upgrade()?);
         // First: what is asked from here on makes the thread look again.
         collector.control.rest();
-        let _dying = Dying(&collector.progress);
-        collector.progress.lock().driver = Some(current().id());
+        let _driving = collector.progress.drive();
         collector.run_cycles(&shared);
         Some(Duration::ZERO)
     }
@@ -144,14 +55,9 @@ impl Shenandoah {
         }
         let Some(reason) = trigger.look(now, free_bytes, capacity, free.taken_bytes()) else { return };
         drop(trigger);
-        {
-            let mut progress = self.progress.lock();
-            if progress.trigger.is_some() {
-                return;
-            }
-            progress.trigger = Some(reason.to_string());
+        if self.progress.fire(reason) {
+            self.wake(mutator);
         }
-        self.wake(mutator);
     }
 
     /// Has the control thread look; `false`: there is none.
@@ -163,7 +69,7 @@ impl Shenandoah {
     /// Waits, in `blocking`, for a cycle that begins from here on; `false`: there is no thread for it.
     pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>) -> bool {
         // A listener on that thread would wait for itself.
-        if self.progress.lock().driver == Some(current().id()) {
+        if self.progress.is_driver() {
             return false;
         }
         let number = self.progress.ask();
@@ -184,7 +90,7 @@ impl Shenandoah {
             let mut cycle = self.lock_unhalted();
             let step = cycle.step;
             if step == Step::Idle {
-                if !self.is_wanted() {
+                if !self.progress.is_wanted() {
                     drop(cycle);
                     // A stop may have ended the cycle since.
                     return self.publish();
@@ -287,20 +193,9 @@ impl Shenandoah {
         let _ = shared.stop_the_world(|world| check(self.settings.checks, world));
     }
 
-    /// Whether a cycle is wanted.
-    fn is_wanted(&self) -> bool {
-        let progress = self.progress.lock();
-        progress.trigger.is_some() || self.progress.wanted.load(Ordering::Relaxed) > progress.ended
-    }
-
     /// Begins a cycle.
     fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
-        let mut progress = self.progress.lock();
-        let wanted = self.progress.wanted.load(Ordering::Relaxed);
-        let asked = wanted > progress.ended;
-        let trigger = progress.trigger.take();
-        progress.begun = wanted;
-        drop(progress);
+        let (asked, trigger) = self.progress.begin();
         self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
         cycle.thorough = asked;
         cycle.record.trigger = trigger.unwrap_or_default();
@@ -329,7 +224,7 @@ impl Shenandoah {
         let record = self.record_of(cycle, shared);
         let has_lost = self.engine.has_lost(shared);
         // A full collection follows, and serves.
-        let serves = if has_lost { 0 } else { self.progress.ended() };
+        let serves = if has_lost { 0 } else { self.progress.end() };
         self.finished.lock().expect(POISONED).push((record, serves));
         if !has_lost {
             shared.full_collections.fetch_add(1, Ordering::Relaxed);
@@ -345,7 +240,7 @@ impl Shenandoah {
 
     /// Tells threads that wait for the cycle that began last. It has no record of its own.
     pub(super) fn serve_begun(&self) {
-        self.progress.serve(self.progress.ended());
+        self.progress.serve(self.progress.end());
     }
 
     /// Tells the trigger how long the cycle took.
@@ -371,7 +266,6 @@ impl Shenandoah {
     pub(super) fn publish(&self) {
         let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
         for (record, serves) in records {
-            // Also if a listener panics: its thread need not be the one that waits.
             let _serving = Serving(&self.progress, serves);
             self.history.add(record);
         }

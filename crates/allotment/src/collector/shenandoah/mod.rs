@@ -9,8 +9,8 @@
 //! `collector::concurrent`, and know nothing of their caller.
 //!
 //! ```text
-//! control.rs   the thread that drives cycles, and waits of others for it
-//! cycle.rs     the steps of a cycle, and those beside mutators
+//! control.rs   the thread that drives cycles   progress.rs   requests, and how threads wait for one
+//! cycle.rs     the steps of a cycle, and those beside mutators   moving.rs   the latter from evacuation on
 //! pauses.rs    the steps in a pause
 //! stopped.rs   the same steps in a stopped world: a cycle that is ended there
 //! room.rs      what a mutator does that finds no memory, up to a full collection
@@ -27,7 +27,9 @@ mod control;
 mod cycle;
 mod decayed;
 mod engine;
+mod moving;
 mod pauses;
+mod progress;
 mod rate;
 mod reason;
 mod room;
@@ -50,9 +52,9 @@ use crate::region::Geometry;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
 use assist::{Assists, Todo};
 use choose::{ChooseSettings, reserve_regions};
-use control::Progress;
 use cycle::Cycle;
 use engine::Engine;
+use progress::Progress;
 use std::sync::{Arc, Weak};
 use trigger::{Trigger, TriggerSettings};
 

@@ -1,0 +1,133 @@
+//! The cycles that threads ask for, and how they wait for the end of one.
+//!
+//! Requests are numbered. A cycle serves all requests that were made before it began. They are served
+//! when its record is in the history.
+
+use super::POISONED;
+use crate::sync::{Condvar, Mutex, MutexGuard, ThreadId, current};
+
+/// The cycles that were asked for and ended.
+#[derive(Default)]
+pub(super) struct Progress {
+    inner: Mutex<Requests>,
+    /// Signals `served` and `is_dead`.
+    changed: Condvar,
+}
+
+/// `served <= ended <= begun <= asked`.
+#[derive(Default)]
+struct Requests {
+    /// The number of the last request.
+    asked: u64,
+    /// The requests that the last begun cycle serves: it began behind them.
+    begun: u64,
+    /// The requests whose cycle has ended.
+    ended: u64,
+    /// The requests that were served: the record of their cycle is in the history.
+    served: u64,
+    /// A trigger fired: what it says.
+    trigger: Option<String>,
+    /// The control thread.
+    driver: Option<ThreadId>,
+    /// The control thread has panicked, in the embedder's code.
+    is_dead: bool,
+}
+
+impl Progress {
+    fn lock(&self) -> MutexGuard<'_, Requests> {
+        self.inner.lock().expect(POISONED)
+    }
+
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.inner.try_lock().is_ok()
+    }
+
+    /// This thread is the control thread, until the guard is dropped. Then waiting threads are told if
+    /// it panicked.
+    pub(super) fn drive(&self) -> Driving<'_> {
+        self.lock().driver = Some(current().id());
+        Driving(self)
+    }
+
+    /// Whether this thread is the control thread.
+    pub(super) fn is_driver(&self) -> bool {
+        self.lock().driver == Some(current().id())
+    }
+
+    /// Asks for a cycle that begins from here on; returns its number.
+    pub(super) fn ask(&self) -> u64 {
+        let mut inner = self.lock();
+        inner.asked += 1;
+        inner.asked
+    }
+
+    /// Asks for a cycle because of a trigger; `false`: one has fired already.
+    pub(super) fn fire(&self, reason: impl ToString) -> bool {
+        let mut inner = self.lock();
+        let is_first = inner.trigger.is_none();
+        inner.trigger.get_or_insert_with(|| reason.to_string());
+        is_first
+    }
+
+    /// Whether a cycle is wanted.
+    pub(super) fn is_wanted(&self) -> bool {
+        let inner = self.lock();
+        inner.trigger.is_some() || inner.asked > inner.ended
+    }
+
+    /// A cycle begins. Returns whether a thread asked for it, and what a trigger said.
+    pub(super) fn begin(&self) -> (bool, Option<String>) {
+        let mut inner = self.lock();
+        inner.begun = inner.asked;
+        (inner.asked > inner.ended, inner.trigger.take())
+    }
+
+    /// The cycle that began last has ended. Returns the requests that its record serves.
+    pub(super) fn end(&self) -> u64 {
+        let mut inner = self.lock();
+        inner.ended = inner.ended.max(inner.begun);
+        inner.ended
+    }
+
+    /// Tells the threads of requests up to `number` that they are served.
+    pub(super) fn serve(&self, number: u64) {
+        let mut inner = self.lock();
+        inner.served = inner.served.max(number);
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    /// Waits until request `number` is served; `false`: it will not be.
+    pub(super) fn wait_for(&self, number: u64) -> bool {
+        let mut inner = self.lock();
+        while inner.served < number {
+            if inner.is_dead {
+                return false;
+            }
+            inner = self.changed.wait(inner).expect(POISONED);
+        }
+        true
+    }
+}
+
+/// Tells waiting threads if the control thread panics.
+pub(super) struct Driving<'p>(&'p Progress);
+
+impl Drop for Driving<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().is_dead = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+/// Serves requests up to a number at its end, also if a listener panics: the listener's thread need
+/// not be one that waits.
+pub(super) struct Serving<'p>(pub(super) &'p Progress, pub(super) u64);
+
+impl Drop for Serving<'_> {
+    fn drop(&mut self) {
+        self.0.serve(self.1);
+    }
+}
