@@ -2,6 +2,7 @@
 //! Whatever is held has its contents, as a model knows them.
 
 use super::kit::{BY_HAND, Ends, Kit, Lists, Random};
+use crate::Heap;
 use crate::mutator::{Mutator, Pin, RootHandle};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -393,4 +394,25 @@ fn many_threads_in_blocking_are_visited() {
     });
     assert!(cycles >= 3);
     kit.heap.verify().unwrap();
+}
+
+/// A thread that waits for a cycle finds its record, although another thread adds it.
+#[test]
+fn a_collection_that_was_asked_for_has_its_record() {
+    let heap =
+        Heap::builder().max_heap_size(16 << 20).options("Collector=shenandoah").unwrap().build().unwrap();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                heap.attach(|mutator| {
+                    for _ in 0..100 {
+                        let before = heap.collections().count;
+                        assert!(mutator.collect());
+                        assert!(heap.collections().count > before);
+                    }
+                })
+                .unwrap();
+            });
+        }
+    });
 }
