@@ -60,8 +60,8 @@ pub struct Load<'a> {
 /// follows the C calling convention.
 pub type LoadHook = LoadSlow;
 
-/// A compare-and-exchange of a slot, at `base + displacement`. What the slot held comes to `rax`,
-/// as the instruction demands.
+/// A compare-and-exchange of a slot, at `base + displacement`. The word that the slot held comes to
+/// `rax`, as the instruction demands.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareExchange {
     /// The mutator. The sequence keeps it.

@@ -2,8 +2,8 @@
 //! beside a thread that accesses all its slots through emitted code.
 //!
 //! Before each access all general and vector registers hold patterns, and afterwards all but the
-//! result's and the scratch register hold them still. What is read is compared with a model, and
-//! with the library's own barriers.
+//! result's and the scratch register hold them still. Each word that is read is compared with a
+//! model, and with the library's own barriers.
 
 use super::kit::{ANY, Assignment, GENERAL, assignment, heap, word};
 use super::machine::{Machine, framed, targets};

@@ -65,7 +65,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What is missing of the run as a whole, e.g. `interrupted, 2 of 3 cases not measured`; none
+    /// Why the run as a whole is not complete, e.g. `interrupted, 2 of 3 cases not measured`; none
     /// if it came to its end.
     pub fn incomplete(&self) -> Option<String> {
         let (measured, left) = (self.rows.len(), self.unmeasured.len());

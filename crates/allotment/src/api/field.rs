@@ -48,8 +48,8 @@ impl<W: Word> Field<W> {
         unsafe { mutator.store(self.bits.as_ptr(), value.encode()) }
     }
 
-    /// Writes `new` if the slot holds `expected`, in one step. Two pointers are the same if they point
-    /// to one object.
+    /// Writes `new` if the slot holds `expected`, in one step. Two pointers are the same if they
+    /// point to one object.
     ///
     /// ```
     /// use allotment::{Field, Heap, Object, OutOfMemory, Unboxed, alloc};

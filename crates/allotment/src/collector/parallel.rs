@@ -455,10 +455,7 @@ impl Collector for Arc<Parallel> {
         // Threads start while mutators run: a pause that had to wait for them would lose all that
         // time.
         self.team(next);
-        let outcome = match records.last() {
-            None if !room => Outcome::Refused,
-            last => last.map_or(Outcome::Collected, CollectionRecord::outcome),
-        };
+        let outcome = CollectionRecord::outcome_of(&records, room);
         self.history.add_stop(records);
         outcome
     }

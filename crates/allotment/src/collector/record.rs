@@ -85,7 +85,8 @@ pub struct CollectionRecord {
     pub pause: Duration,
     /// Time from the request to stop until the last thread had stopped.
     pub time_to_safepoint: Duration,
-    /// The parts of the pause, in order; of a concurrent cycle, its pauses and what ran between them.
+    /// The parts of the pause, in order; of a concurrent cycle, its pauses and what ran between
+    /// them.
     pub phases: Vec<Phase>,
     /// Number of threads that worked on it.
     pub workers: usize,
@@ -158,6 +159,15 @@ impl CollectionRecord {
     /// for the memory they free.
     pub(super) fn exceeds_limit(&self) -> bool {
         self.overhead.is_some_and(|overhead| overhead.exceeded)
+    }
+
+    /// The outcome of a stop that made these records, for the thread that asked for it, and found
+    /// `room` or not.
+    pub(super) fn outcome_of(records: &[CollectionRecord], room: bool) -> Outcome {
+        match records.last() {
+            None if !room => Outcome::Refused,
+            last => last.map_or(Outcome::Collected, CollectionRecord::outcome),
+        }
     }
 
     /// The outcome for the caller that asked for the collection.

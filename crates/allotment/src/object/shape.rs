@@ -207,8 +207,8 @@ impl Shape {
 
     /// The same shape, whose [trace function](Self::traced_by) visits the same slots for all of an
     /// object's life, and reads what it needs for that as atomics. A collector that works while
-    /// threads run (`Collector=shenandoah`) takes no other traced shape: an object that hides a slot,
-    /// as a stack does that pops, hides what the slot held.
+    /// threads run (`Collector=shenandoah`) takes no other traced shape: an object that hides a
+    /// slot, as a stack does that pops, hides what the slot held.
     #[must_use]
     pub fn slots_never_change(mut self) -> Shape {
         self.lasting_slots = true;

@@ -240,8 +240,8 @@ fn settled(early: Header) -> Option<Header> {
     types.find(|shape| shape.early_header() == early).map(TypeShape::header)
 }
 
-/// Gives an object its real header if its type had no id at allocation. `word` is the object's header
-/// and was `early`. Returns the header that the object has then.
+/// Gives an object its real header if its type had no id at allocation. `word` is the object's
+/// header and was `early`. Returns the header that the object has then.
 #[cold]
 pub(crate) fn settle(word: &AtomicU64, early: Header) -> Header {
     let header = settled(early).expect("an early header is that of an object of a type that is loaded");

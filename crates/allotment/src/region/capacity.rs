@@ -93,6 +93,11 @@ impl<B: Backing> FreeSet<B> {
         self.capacity.fetch_max(regions.min(self.table.len()), Ordering::Relaxed);
     }
 
+    /// Regions that may yet come into use within the capacity, at about this moment.
+    pub(crate) fn regions_left(&self) -> usize {
+        self.capacity().saturating_sub(self.regions_in_use())
+    }
+
     /// Whether that many regions more stay within the capacity.
     pub(crate) fn may_take(&self, regions: usize) -> bool {
         let capacity = self.capacity();

@@ -1,8 +1,8 @@
 //! Changes of the free set by a collection.
 //!
-//! A stopped collection runs while no mutator is between two safepoints, so it may forget hints and lower
-//! tops. The sets stay consistent all the same. A free region is taken from its set before it is
-//! written, because returning memory to the system does not stop with the world.
+//! A stopped collection runs while no mutator is between two safepoints, so it may forget hints and
+//! lower tops. The sets stay consistent all the same. A free region is taken from its set before it
+//! is written, because returning memory to the system does not stop with the world.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;
@@ -25,8 +25,8 @@ impl<B: Backing> FreeSet<B> {
         self.slots.iter().for_each(|slot| slot.spares.clear());
     }
 
-    /// Takes shared regions out of use: no thread will allocate in them. In a stop, even a light one:
-    /// no thread is looking at a region, and no buffer ends at the top of one of these.
+    /// Takes shared regions out of use: no thread will allocate in them. In a stop, even a light
+    /// one: no thread is looking at a region, and no buffer ends at the top of one of these.
     pub(crate) fn withdraw(&self, regions: &[usize]) {
         for &index in regions {
             self.table.get(index).set_state(State::CollectionSet);

@@ -1,7 +1,7 @@
 //! A thread that asks for cycles.
 //!
-//! Whoever asks for a collection waits for its end. The thread that measures must not wait, since
-//! it holds the cycle in a phase. So it has another thread ask.
+//! A thread that asks for a collection waits for its end. The thread that measures must not wait,
+//! since it holds the cycle in a phase. So it has another thread ask.
 
 use allotment::Mutator;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

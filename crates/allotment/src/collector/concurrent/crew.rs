@@ -1,7 +1,8 @@
 //! What lets a step be interrupted, and gone on with by other workers later.
 //!
-//! A thread that stops the world must not wait for the end of marking. So each worker looks at a flag
-//! every few objects. An interrupted worker leaves its entries behind, and whoever goes on takes them.
+//! A thread that stops the world must not wait for the end of marking. So each worker looks at a
+//! flag every few objects. An interrupted worker leaves its entries behind, for the workers that go
+//! on later.
 
 use crate::sync::{AtomicBool, Mutex, Ordering};
 
@@ -10,8 +11,8 @@ const POISONED: &str = "nothing panics while it is locked";
 /// Whether workers are to stop at the next border of their pieces.
 #[derive(Default)]
 pub(in crate::collector) struct Interrupt {
-    /// A thread wants that. It writes this, and the control thread clears it. SeqCst: it is compared
-    /// with the count of such threads.
+    /// A thread wants that. It writes this, and the control thread clears it. SeqCst: it is
+    /// compared with the count of such threads.
     wanted: AtomicBool,
     /// The steps are done in a stop, which nothing interrupts. Written in the stop. Relaxed.
     ignored: AtomicBool,
@@ -39,8 +40,8 @@ impl Interrupt {
 #[derive(Default)]
 pub(in crate::collector) struct Leftover {
     pieces: Mutex<Vec<Vec<usize>>>,
-    /// A mutator has found nothing here, and has time to help. Written by it, and by the worker that
-    /// leaves something. Relaxed: a hint.
+    /// A mutator has found nothing here, and has time to help. Written by it, and by the worker
+    /// that leaves something. Relaxed: a hint.
     wanted: AtomicBool,
     /// Entries were lost for want of memory. Relaxed: read when all workers have finished.
     lost: AtomicBool,

@@ -5,12 +5,13 @@
 //! no memory          ->  compare-and-swap of the old header: kept bits               it stays
 //! ```
 //!
-//! The swap is from the header whose object was copied. An object of the set cannot change: no thread
-//! has a reference to it. So a failed swap means that another thread has decided. A thread that loses
-//! takes its copy back. The size of a moved object is its copy's, for the old header is gone.
+//! The swap is from the header whose object was copied. An object of the set cannot change: no
+//! thread has a reference to it. So a failed swap means that another thread has decided. A thread
+//! that loses takes its copy back. The size of a moved object is its copy's, for the old header is
+//! gone.
 
 use super::delay::passage;
-use super::objects::{header_at, measure};
+use super::objects::{header_at, measure, place_of};
 use super::space::CopySpace;
 use super::tables::{Membership, Tables};
 use crate::collector::kernel::{KEPT, ShapeCache, Subject, broken, cover, decide, word_at};
@@ -110,8 +111,8 @@ struct Decided {
 }
 
 impl<'e, B: Backing> Evacuator<'e, B> {
-    /// The place of the live object at `address`, which is moved if it has yet to move. For a thread
-    /// that runs on core `home`.
+    /// The place of the live object at `address`, which is moved if it has yet to move. For a
+    /// thread that runs on core `home`.
     #[inline]
     pub(in crate::collector) fn forward(&self, address: usize, home: usize) -> usize {
         if !self.tables.is_in_set(self.subject.free.table().index_of(address)) {
@@ -165,13 +166,13 @@ impl<'e, B: Backing> Evacuator<'e, B> {
             return Decided { address, bytes, copied: false };
         }
         let Some(copy) = (if self.space.fails() { None } else { memory.take(bytes) }) else {
-            // First: who finds the object kept may ask for the region.
+            // First: a thread that finds the object kept may ask for the region.
             let table = self.subject.free.table();
             self.tables.set_membership(table.index_of(address), Membership::Kept);
             if decide(word, header, header.with_mark(KEPT)) {
                 return Decided { address, bytes, copied: false };
             }
-            return self.decided(header_after(word), address, bytes);
+            return Decided { address: place_of(header_after(word), address), bytes, copied: false };
         };
         // SAFETY: the object's words, and memory of this thread's alone for as many.
         unsafe {
@@ -184,13 +185,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
             return Decided { address: copy, bytes, copied: true };
         }
         memory.give_back(copy, copy + bytes);
-        self.decided(header_after(word), address, bytes)
-    }
-
-    /// The result of another thread, which was faster.
-    fn decided(&self, header: Header, address: usize, bytes: usize) -> Decided {
-        let address = if let Kind::Forwarded(copy) = header.kind() { copy } else { address };
-        Decided { address, bytes, copied: false }
+        Decided { address: place_of(header_after(word), address), bytes, copied: false }
     }
 
     /// Evacuates a region of the set, from `from` on; `None`: it is done, or else where to go on.
@@ -236,31 +231,27 @@ impl<'e, B: Backing> Evacuator<'e, B> {
     }
 
     /// Fills what objects of a region have left behind with the pattern of freed memory, for a heap
-    /// that is tested: a load without its barrier then reads the pattern. A thread may be copying such
-    /// an object at this moment. Its copy is lost already.
+    /// that is tested: a load without its barrier then reads the pattern. A thread may be copying
+    /// such an object at this moment. Its copy is lost already.
     ///
     /// # Safety
     /// - Each live object of the region was moved or kept.
     pub(in crate::collector) unsafe fn poison_moved(&self, index: usize) {
-        let (map, table) = (&self.tables.map, self.subject.free.table());
         let mut shapes = ShapeCache::new(self.subject);
-        let end = table.mark_start(index);
-        let mut at = map.next_live(table.bottom(index), end);
-        while at < end {
+        self.tables.for_each_marked(self.subject.free, index, |at| {
             // SAFETY: the first live word behind an object is a header.
-            let header = unsafe { header_at(at) };
-            let moved = if let Kind::Forwarded(copy) = header.kind() { Some(copy) } else { None };
+            let place = place_of(unsafe { header_at(at) }, at);
             // SAFETY: a complete copy, or the object itself.
-            let bytes = unsafe { measure(&mut shapes, moved.unwrap_or(at)) }.1;
-            if moved.is_some() {
+            let bytes = unsafe { measure(&mut shapes, place) }.1;
+            if place != at {
                 for word in (at + WORD..at + bytes).step_by(WORD) {
                     // SAFETY: a word of the object, which nothing refers to any more but by stale
                     // references, which lead to its header.
                     unsafe { word_at(word) }.store(POISON, Ordering::Relaxed);
                 }
             }
-            at = map.next_live(at + bytes, end);
-        }
+            bytes
+        });
     }
 
     /// Makes a region of the set whose objects were kept in part an ordinary one: what is not kept
@@ -269,20 +260,13 @@ impl<'e, B: Backing> Evacuator<'e, B> {
     /// # Safety
     /// - No thread refers to an object of the region that has moved.
     pub(in crate::collector) unsafe fn settle_kept(&self, index: usize) -> usize {
-        let (map, table) = (&self.tables.map, self.subject.free.table());
         let mut shapes = ShapeCache::new(self.subject);
-        let end = table.mark_start(index);
-        let mut unused = table.bottom(index);
-        let mut at = map.next_live(unused, end);
-        while at < end {
+        let mut unused = self.subject.free.table().bottom(index);
+        self.tables.for_each_marked(self.subject.free, index, |at| {
             // SAFETY: the first live word behind an object is a header.
             let header = unsafe { header_at(at) };
-            let bytes = match header.kind() {
-                // SAFETY: a complete copy, and this object's size.
-                Kind::Forwarded(copy) => unsafe { measure(&mut shapes, copy) }.1,
-                // SAFETY: as above.
-                _ => unsafe { measure(&mut shapes, at) }.1,
-            };
+            // SAFETY: a complete copy, or the object itself.
+            let bytes = unsafe { measure(&mut shapes, place_of(header, at)) }.1;
             if header.is_object() {
                 // SAFETY: what lies between two kept objects is dead or has moved.
                 unsafe {
@@ -291,8 +275,8 @@ impl<'e, B: Backing> Evacuator<'e, B> {
                 }
                 unused = at + bytes;
             }
-            at = map.next_live(at + bytes, end);
-        }
+            bytes
+        });
         unused
     }
 }

@@ -1,17 +1,17 @@
 //! One thread that marks while mutators run.
 //!
-//! Marking finds everything that was reachable when it began. Mutators hand over what they overwrite
-//! (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were born
-//! meanwhile lie above the border of their region: they are live, and nobody looks at them.
+//! Marking finds everything that was reachable when it began. Mutators hand over what they
+//! overwrite (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were
+//! born meanwhile lie above the border of their region: they are live, and nobody looks at them.
 //!
-//! A found object waits on the worker's stack, and a popped one in a short ring until its header has
-//! arrived. Arrays of references go in chunks, which others may take.
+//! A found object waits on the worker's stack, and a popped one in a short ring until its header
+//! has arrived. Arrays of references go in chunks, which others may take.
 //!
-//! Workers have a stack each, from which other workers take. A mutator that helps for a moment has a few
-//! entries of its own ([`Few`]), and takes what workers leave for it.
+//! Workers have a stack each, from which other workers take. A mutator that helps for a moment has
+//! a few entries of its own ([`Few`]), and takes what workers leave for it.
 //!
-//! Refused: to share the stopped marker (`full/marker.rs`). It reads slots and headers as plain memory,
-//! looks for entries again that did not fit, and cannot be interrupted.
+//! Refused: to share the stopped marker (`full/marker.rs`). It reads slots and headers as plain
+//! memory, looks for entries again that did not fit, and cannot be interrupted.
 
 use super::crew::{Interrupt, Leftover};
 use super::objects::{Slots, measure};
@@ -147,7 +147,8 @@ pub(in crate::collector) struct Marker<'m, B, S> {
 }
 
 impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
-    /// Works until no worker has anything left and nothing is recorded, or until all are interrupted.
+    /// Works until no worker has anything left and nothing is recorded, or until all are
+    /// interrupted.
     pub(in crate::collector) fn drain_all(&mut self) {
         loop {
             self.drain_own();
@@ -190,8 +191,8 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         self.found
     }
 
-    /// For a mutator: works on what others have left until it is `halted`, or nothing is left. Leaves
-    /// the rest. Returns whether there was anything.
+    /// For a mutator: works on what others have left until it is `halted`, or nothing is left.
+    /// Leaves the rest. Returns whether there was anything.
     pub(in crate::collector) fn drain_some(&mut self, mut halted: impl FnMut() -> bool) -> bool {
         let mut any = false;
         while self.take_left() || self.take_recorded(SatbQueue::take) {
@@ -204,8 +205,8 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         any
     }
 
-    /// In a stop: works through what is left until nothing is, or until `enough`, asked now and then.
-    /// Returns whether nothing is left.
+    /// In a stop: works through what is left until nothing is, or until `enough`, asked now and
+    /// then. Returns whether nothing is left.
     pub(in crate::collector) fn drain_stopped(&mut self, mut enough: impl FnMut() -> bool) -> bool {
         loop {
             if !self.drain(&mut enough) {
@@ -263,7 +264,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
     /// Lets marking look at the object at `address`, if it has yet to.
     #[inline(always)]
     pub(in crate::collector) fn reach(&mut self, address: usize) {
-        if self.shared.tables.wants(self.subject.free, address) {
+        if !self.shared.tables.is_live(self.subject.free, address) {
             self.push(Entry::Plain(address).encode());
         }
     }

@@ -1,8 +1,9 @@
 //! Marking, evacuation and update of references while threads run.
 //!
-//! These are the steps of a concurrent collection, each for any number of workers, each in pieces that
-//! can be interrupted and gone on with by others. They do not know who calls them, nor in which order:
-//! the collector (`shenandoah/`) does, and so does a stopped world that finishes what was begun.
+//! These are the steps of a concurrent collection, each for any number of workers, each in pieces
+//! that can be interrupted and gone on with by others. They do not know who calls them, nor in
+//! which order: the collector (`shenandoah/`) does, and so does a stopped world that finishes what
+//! was begun.
 //!
 //! ```text
 //! marker    finds what was reachable when marking began; live bits in the map      (marker.rs)
@@ -13,11 +14,11 @@
 //!
 //! What soundness rests on:
 //!
-//! - Evacuation begins in a stop in which no span is open. From there on no thread has a reference to
-//!   an object of the set: whoever hands one in hands out the copy. So the objects of the set do not
-//!   change while they are copied.
-//! - A copy is complete before it is published: contents first, then one compare-and-swap of the old
-//!   header. (In `evacuate/`, where the world stands still, the address comes first.)
+//! - Evacuation begins in a stop in which no span is open. From there on no thread has a reference
+//!   to an object of the set: barriers and visits of roots hand out the copy. So the objects of the
+//!   set do not change while they are copied.
+//! - A copy is complete before it is published: contents first, then one compare-and-swap of the
+//!   old header. (In `evacuate/`, where the world stands still, the address comes first.)
 //! - An object for which there is no memory stays: its header gets the bits *kept* in the same way.
 //! - An object is live if it is marked, or at or above its region's top at mark start.
 //!

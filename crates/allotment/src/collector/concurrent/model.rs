@@ -1,8 +1,8 @@
 //! Every interleaving of two threads that reach an object of the set, when copies come before their
 //! publication. The steps are those of `Evacuator::decide`, over one word and one content.
 //!
-//! A thread that knows the place reads and writes there. So a copy that is published and incomplete,
-//! or one that was made of an object that is written to, shows.
+//! A thread that knows the place reads and writes there. So a copy that is published and
+//! incomplete, or one that was made of an object that is written to, shows.
 
 use crate::collector::kernel::{KEPT, decide, decided};
 use crate::object::{Header, Kind, ShapeId};
@@ -114,8 +114,8 @@ fn both_read(keeps: [bool; 2]) {
     });
 }
 
-/// One thread writes to the object as soon as it knows its place, and asks for its hash. The write is
-/// not lost to the copy of the other.
+/// One thread writes to the object as soon as it knows its place, and asks for its hash. The write
+/// is not lost to the copy of the other.
 fn one_writes(keeps: [bool; 2]) {
     loom::model(move || {
         let heap = Heap::new();

@@ -21,6 +21,12 @@ pub(super) unsafe fn header_at(address: usize) -> Header {
     if header.is_early() { settle(word, header) } else { header }
 }
 
+/// Where the object with this header is, which is, or was, at `address`.
+#[inline(always)]
+pub(super) fn place_of(header: Header, address: usize) -> usize {
+    if let Kind::Forwarded(copy) = header.kind() { copy } else { address }
+}
+
 /// Where the slots of an object are.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<'h> {

@@ -1,9 +1,9 @@
 //! The memory that objects are copied to: regions that were taken out of the free set before.
 //!
-//! Each core has a region of the space, as in the free set. Mutators take a copy's memory there by one
-//! swap; workers take buffers. The number of regions is fixed when evacuation begins. So mutators that
-//! allocate cannot take what copies need, and the other way round. Where there is no room, objects stay
-//! where they are.
+//! Each core has a region of the space, as in the free set. Mutators take a copy's memory there by
+//! one swap; workers take buffers. The number of regions is fixed when evacuation begins. So
+//! mutators that allocate cannot take what copies need, and the other way round. Where there is no
+//! room, objects stay where they are.
 //!
 //! Refused: a buffer for each mutator. With 500 threads the buffers are more than the copies.
 
@@ -131,7 +131,8 @@ impl CopySpace {
         true
     }
 
-    /// Takes back `[start, end)`: a copy that another thread was faster with, or the rest of a buffer.
+    /// Takes back `[start, end)`: a copy that another thread was faster with, or the rest of a
+    /// buffer.
     pub(super) fn take_back<B: Backing>(&self, free: &FreeSet<B>, start: usize, end: usize) {
         let region = free.table().get(free.table().index_of(start));
         region.raise_dirty_together(end);
@@ -151,7 +152,8 @@ impl CopySpace {
         self.homes.iter().map(|home| home.by_mutators.swap(0, Ordering::Relaxed)).sum()
     }
 
-    /// Ends an evacuation: all threads may use the regions with copies, and the others are free again.
+    /// Ends an evacuation: all threads may use the regions with copies, and the others are free
+    /// again.
     pub(in crate::collector) fn close(&self, shared: &Shared) {
         let mut regions = self.lock();
         self.homes.iter().for_each(|home| home.region.store(0, Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! What is known of each object and region during a concurrent collection. Barriers read it, too.
+//! The tables of a concurrent collection, about each object and region. Barriers read them, too.
 
 use crate::collector::kernel::{LiveMap, Pages};
 use crate::platform::MemoryError;
@@ -21,8 +21,8 @@ pub(in crate::collector) enum Membership {
 pub(in crate::collector) struct Tables {
     /// The live words below the top at mark start of each region.
     pub(in crate::collector) map: LiveMap,
-    /// A [`Membership`] for each region. Written in stops, except from `InSet` to `Kept`. Relaxed: a
-    /// thread that asks has left the stop.
+    /// A [`Membership`] for each region. Written in stops, except from `InSet` to `Kept`. Relaxed:
+    /// a thread that asks has left the stop.
     members: Box<[AtomicU8]>,
     /// Not 0: the map of the region has been written since it was cleared. Written in a stop and by
     /// the worker that clears. Relaxed, as above.
@@ -90,17 +90,30 @@ impl Tables {
         }
     }
 
-    /// Whether the object at `address` is live, once marking has ended.
+    /// Whether the object at `address` is live. While marking runs: whether it is known to be.
     #[inline]
     pub(in crate::collector) fn is_live<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
         let table = free.table();
         address >= table.mark_start(table.index_of(address)) || self.map.is_live(address)
     }
 
-    /// Whether marking may have yet to find the object at `address`.
-    #[inline]
-    pub(in crate::collector) fn wants<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
-        !self.is_live(free, address)
+    /// Calls `visit` with each marked object that begins in region `index`; `visit` returns its
+    /// size.
+    pub(super) fn for_each_marked<B: Backing>(
+        &self,
+        free: &FreeSet<B>,
+        index: usize,
+        mut visit: impl FnMut(usize) -> usize,
+    ) {
+        let table = free.table();
+        if !table.get(index).state().begins_objects() {
+            return;
+        }
+        let end = marked_end(free, index);
+        let mut at = self.map.next_live(table.bottom(index), end);
+        while at < end {
+            at = self.map.next_live(at.saturating_add(visit(at)), end);
+        }
     }
 
     /// Bytes of live objects in a region that is no part of a run, once marking has ended.
@@ -122,5 +135,16 @@ impl Tables {
         }
         let end = free.object_end(start);
         self.map.next_live(bottom, end) < end
+    }
+}
+
+/// The address behind the last object of the region that can be marked.
+fn marked_end<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
+    let table = free.table();
+    match table.get(index).state() {
+        State::HumongousStart if table.mark_start(index) > table.bottom(index) => free.object_end(index),
+        State::HumongousStart => table.bottom(index),
+        // A stopped world may have lowered the top since.
+        _ => table.mark_start(index).min(table.get(index).top()),
     }
 }

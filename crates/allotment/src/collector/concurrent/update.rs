@@ -1,20 +1,19 @@
 //! Update: each slot that refers to a moved object gets the object's place.
 //!
 //! Only what was there when evacuation began can refer to such an object: marked objects, and those
-//! that lie between the tops at mark start and the update watermarks. What was born later came from
-//! spans, which have copies only. Copies are found by way of their old places: their regions cannot be
-//! walked, because mutators are in the midst of copying.
+//! that lie between the tops at mark start and the update watermarks. Objects that were born later
+//! came from spans, which have copies only. Copies are found by way of their old places: their
+//! regions cannot be walked, because mutators are in the midst of copying.
 //!
 //! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that was
 //! stored.
 
 use super::delay::passage;
 use super::evacuate::Evacuator;
-use super::objects::{for_each_slot_of, header_at, measure};
-use super::tables::Tables;
+use super::objects::{for_each_slot_of, header_at, measure, place_of};
 use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
-use crate::region::{Backing, FreeSet, State};
+use crate::region::{Backing, State};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects after which a worker looks whether it is interrupted.
@@ -22,38 +21,6 @@ const PIECE: usize = if cfg!(test) { 8 } else { 512 };
 
 /// Slots of an array larger than a region that are updated in one go.
 const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
-
-/// Calls `visit` with each marked object that begins in region `index`; `visit` returns its size.
-///
-/// # Safety
-/// - Marked words belong to objects, or to objects that were there.
-pub(super) unsafe fn for_each_marked<B: Backing>(
-    free: &FreeSet<B>,
-    tables: &Tables,
-    index: usize,
-    mut visit: impl FnMut(usize) -> usize,
-) {
-    let table = free.table();
-    if !table.get(index).state().begins_objects() {
-        return;
-    }
-    let end = marked_end(free, index);
-    let mut at = tables.map.next_live(table.bottom(index), end);
-    while at < end {
-        at = tables.map.next_live(at.saturating_add(visit(at)), end);
-    }
-}
-
-/// The address behind the last object of the region that can be marked.
-fn marked_end<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
-    let table = free.table();
-    match table.get(index).state() {
-        State::HumongousStart if table.mark_start(index) > table.bottom(index) => free.object_end(index),
-        State::HumongousStart => table.bottom(index),
-        // A stopped world may have lowered the top since.
-        _ => table.mark_start(index).min(table.get(index).top()),
-    }
-}
 
 /// One worker that updates.
 pub(in crate::collector) struct Updater<'u, B> {
@@ -92,8 +59,8 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// The number of chunks of a live array that is larger than a region and begins the run at `index`;
-    /// 0: there is none.
+    /// The number of chunks of a live array that is larger than a region and begins the run at
+    /// `index`; 0: there is none.
     ///
     /// # Safety
     /// - As for [`region`](Self::region).
@@ -124,8 +91,8 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// Updates a piece of an update: number 0 is a [region](Self::region), the others are its chunks.
-    /// `false`: it was interrupted, and has to be done again.
+    /// Updates a piece of an update: number 0 is a [region](Self::region), the others are its
+    /// chunks. `false`: it was interrupted, and has to be done again.
     ///
     /// # Safety
     /// - As for [`region`](Self::region).
@@ -155,8 +122,8 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// Updates the objects of region `index`, without the [chunks](Self::chunks) of an array; `false`:
-    /// it was interrupted, and has to be done again.
+    /// Updates the objects of region `index`, without the [chunks](Self::chunks) of an array;
+    /// `false`: it was interrupted, and has to be done again.
     ///
     /// # Safety
     /// - Evacuation has ended, and all that lies below watermarks is parsable.
@@ -181,14 +148,12 @@ impl<'u, B: Backing> Updater<'u, B> {
         let mut goes_on = true;
         // SAFETY: the caller's predicates.
         unsafe {
-            for_each_marked(free, tables, index, |address| {
+            tables.for_each_marked(free, index, |address| {
                 if !goes_on {
                     return usize::MAX;
                 }
                 goes_on = self.goes_on();
-                let header = header_at(address);
-                let place = if let Kind::Forwarded(copy) = header.kind() { copy } else { address };
-                self.object(place)
+                self.object(place_of(header_at(address), address))
             });
         }
         goes_on

@@ -1,12 +1,11 @@
 //! Weak slots of dead objects become null, while mutators run.
 //!
-//! Marking has ended, and nothing has moved. Mutators load weak slots through a barrier that gives null
-//! for a dead referent. So no dead object comes back while its slots are cleared one by one. A slot
-//! that a mutator stores to meanwhile keeps the new word: it came from a span, and is live.
+//! Marking has ended, and nothing has moved. Mutators load weak slots through a barrier that gives
+//! null for a dead referent. So no dead object comes back while its slots are cleared one by one. A
+//! slot that a mutator stores to meanwhile keeps the new word: it came from a span, and is live.
 
 use super::objects::{for_each_slot_of, measure};
 use super::tables::Tables;
-use super::update::for_each_marked;
 use crate::collector::kernel::{ShapeCache, Subject};
 use crate::object::{SlotKind, reference};
 use crate::region::Backing;
@@ -37,19 +36,20 @@ impl<'c, B: Backing> Clearing<'c, B> {
         }
     }
 
-    /// Clears the weak slots of the live object at `address`.
+    /// Clears the weak slots of the live object at `address`; returns its size in bytes.
     ///
     /// # Safety
     /// - An object is at `address`, and nothing has moved.
-    pub(in crate::collector) unsafe fn object(&mut self, address: usize) {
+    pub(in crate::collector) unsafe fn object(&mut self, address: usize) -> usize {
         // SAFETY: the caller's predicate.
         unsafe {
-            let (slots, _) = measure(&mut self.shapes, address);
+            let (slots, bytes) = measure(&mut self.shapes, address);
             for_each_slot_of(address, slots, |slot, kind| {
                 if kind == SlotKind::Weak {
                     self.slot(slot);
                 }
             });
+            bytes
         }
     }
 
@@ -61,10 +61,7 @@ impl<'c, B: Backing> Clearing<'c, B> {
         let (subject, tables) = (self.subject, self.tables);
         // SAFETY: the caller's predicate.
         unsafe {
-            for_each_marked(subject.free, tables, index, |address| {
-                self.object(address);
-                measure(&mut self.shapes, address).1
-            });
+            tables.for_each_marked(subject.free, index, |address| self.object(address));
         }
     }
 }

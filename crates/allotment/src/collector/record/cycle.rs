@@ -7,18 +7,20 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CycleRecord {
-    /// The stops of the cycle, in order: how long all threads stood still, the time to the safepoint
-    /// included.
+    /// The stops of the cycle, in order: how long all threads stood still, the time to the
+    /// safepoint included.
     pub pauses: Vec<Phase>,
     /// What triggered the cycle, with its numbers; empty if it was asked for.
     pub trigger: String,
-    /// The step in which threads had to be stopped until the end of the cycle; `None`: they were not.
+    /// The step in which threads had to be stopped until the end of the cycle; `None`: they were
+    /// not.
     pub degenerated: Option<&'static str>,
     /// Regions whose live objects were moved.
     pub set_regions: usize,
     /// Regions of the set in which objects had to stay, for want of memory for copies.
     pub kept_regions: usize,
-    /// Regions that became free because nothing in them was live, those of humongous objects included.
+    /// Regions that became free because nothing in them was live, those of humongous objects
+    /// included.
     pub immediate_regions: usize,
     /// Humongous objects that died.
     pub humongous_freed: usize,

@@ -1,13 +1,13 @@
 //! Mutators help a cycle that would come too late.
 //!
-//! Few workers cannot keep up with hundreds of threads that allocate. To make those sleep until there is
-//! memory makes the latest of them wait for all. So a thread that takes a buffer while a cycle is behind
-//! does a slice of the cycle's work first, as in Go (Clements and Hudson, 2015), and then has its
-//! buffer. A slice ends after [`SLICE`], or when a stop is requested. It waits for nothing and reaches no
-//! safepoint.
+//! Few workers cannot keep up with hundreds of threads that allocate. To make those sleep until
+//! there is memory makes the latest of them wait for all. So a thread that takes a buffer while a
+//! cycle is behind does a slice of the cycle's work first, as in Go (Clements and Hudson, 2015),
+//! and then has its buffer. A slice ends after [`SLICE`], or when a stop is requested. It waits for
+//! nothing and reaches no safepoint.
 //!
-//! Refused: pacing, that is sleep (HotSpot had it up to JDK 25). A sleeping thread brings no cycle to its
-//! end.
+//! Refused: pacing, that is sleep (HotSpot had it up to JDK 25). A sleeping thread brings no cycle
+//! to its end.
 
 use super::Shenandoah;
 use super::engine::Engine;
@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 /// The time after which a slice ends.
 const SLICE: Duration = Duration::from_micros(50);
 
-/// A cycle is behind when less than one part in this many is left of what was free at its beginning.
+/// A cycle is behind when less than one part in this many is left of what was free at its
+/// beginning.
 const BEHIND: usize = 3;
 
 const POISONED: &str = "nothing panics while it is locked";
@@ -82,8 +83,8 @@ impl Todo {
 /// What mutators have done for the cycle that is under way.
 #[derive(Default)]
 pub(super) struct Assists {
-    /// Free regions when the cycle began; 0: no cycle is under way. Written by whoever begins or ends a
-    /// cycle. Relaxed: a hint.
+    /// Free regions when the cycle began; 0: no cycle is under way. Written by the thread that
+    /// begins or ends a cycle. Relaxed: a hint.
     free_at_begin: AtomicUsize,
     /// Slices, and their time in ns. Relaxed: counts.
     slices: AtomicU64,
@@ -125,7 +126,7 @@ impl Shenandoah {
         let shared = mutator.shared();
         let assists = &self.engine.assists;
         let before = assists.free_at_begin.load(Ordering::Relaxed);
-        let left = shared.free.capacity().saturating_sub(shared.free.regions_in_use());
+        let left = shared.free.regions_left();
         if !cfg!(test) && left * BEHIND >= before {
             return;
         }
@@ -154,16 +155,12 @@ impl Engine {
 
     fn assist_moving(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
         let (home, evacuator) = (shared.home(), self.evacuator(shared));
-        if let Some(next) = self.to_evacuate.take() {
-            let (mut buffer, mut copied) = (Buffer::default(), 0);
-            let rest = evacuator.region(next, home, &mut buffer, halted, &mut copied);
+        let (mut buffer, mut copied) = (Buffer::default(), 0);
+        if self.copy_next(&evacuator, home, &mut buffer, halted, &mut copied) {
             evacuator.cover(&mut buffer);
             self.space.count(home, copied as usize);
-            self.to_evacuate.end(rest.map(|from| (next.0, from)));
-        } else if let Some(next) = self.to_update.take() {
-            // SAFETY: the list is filled when evacuation has ended and all duties are done.
-            let done = unsafe { Updater::new(evacuator, halted, home).piece(next) };
-            self.to_update.end((!done).then_some(next));
+        } else {
+            self.update_next(&mut Updater::new(evacuator, halted, home));
         }
     }
 }

@@ -5,10 +5,6 @@ use crate::mutator::{Concurrent, Hot, Mutator, Shared, World};
 use crate::object::SlotVisitor;
 
 impl Concurrent for Shenandoah {
-    fn wants(&self, shared: &Shared, address: usize) -> bool {
-        self.engine.tables.wants(&shared.free, address)
-    }
-
     fn is_live(&self, shared: &Shared, address: usize) -> bool {
         self.engine.tables.is_live(&shared.free, address)
     }

@@ -1,9 +1,9 @@
 //! The control thread drives cycles from step to step, and other threads wait for the end of one.
 //!
-//! The thread starts at the first request and parks while nothing is wanted. It makes all pauses. It
-//! holds the lock of the cycle during a step beside mutators, never while it asks for a stop. A thread
-//! that stops the world *halts* it: it raises a count, interrupts the workers, and has the lock of the
-//! cycle when they are through their pieces.
+//! The thread starts at the first request and parks while nothing is wanted. It makes all pauses.
+//! It holds the lock of the cycle during a step beside mutators, never while it asks for a stop. A
+//! thread that stops the world *halts* it: it raises a count, interrupts the workers, and has the
+//! lock of the cycle when they are through their pieces.
 
 use super::cycle::{Cycle, Step};
 use super::progress::Serving;
@@ -45,10 +45,10 @@ impl Shenandoah {
             return;
         }
         let free = &mutator.shared().free;
-        // Whoever has the lock looks.
+        // Otherwise another thread holds the lock, and looks.
         let Ok(mut trigger) = self.trigger.try_lock() else { return };
         let region_bytes = free.table().geometry().region_bytes();
-        let free_bytes = free.capacity().saturating_sub(free.regions_in_use()) * region_bytes;
+        let free_bytes = free.regions_left() * region_bytes;
         let (now, capacity) = (self.history.clock.age(), free.capacity() * region_bytes);
         if self.engine.assists.has_cycle() {
             return trigger.sample(now, capacity, free.taken_bytes());
@@ -66,7 +66,8 @@ impl Shenandoah {
         self.control.ask(&self.workers.cpus(), watch)
     }
 
-    /// Waits, in `blocking`, for a cycle that begins from here on; `false`: there is no thread for it.
+    /// Waits, in `blocking`, for a cycle that begins from here on; `false`: there is no thread for
+    /// it.
     pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>) -> bool {
         // A listener on that thread would wait for itself.
         if self.progress.is_driver() {
@@ -146,7 +147,7 @@ impl Shenandoah {
             Some(cycle.step == Step::Idle)
         });
         let Some(Some(lost)) = lost else { return };
-        // What the request and the resumption took is in it.
+        // The time includes the request and the resumption.
         let time = begun.elapsed();
         {
             let mut cycle = self.lock();
@@ -175,8 +176,8 @@ impl Shenandoah {
     pub(super) fn halt_workers(&self) {
         self.halts.fetch_add(1, Ordering::SeqCst);
         self.engine.interrupt.set(true);
-        // The control thread holds this lock while workers are at work. It looks at the count before
-        // it lets them work again.
+        // The control thread holds this lock while workers are at work. It looks at the count
+        // before it lets them work again.
         drop(self.lock());
     }
 
@@ -205,7 +206,7 @@ impl Shenandoah {
     pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause) {
         shared.free.age_quarantine();
         let free = &shared.free;
-        self.engine.assists.begin(free.capacity().saturating_sub(free.regions_in_use()));
+        self.engine.assists.begin(free.regions_left());
         *cycle = Cycle {
             step: Step::Reset,
             cause,
@@ -256,13 +257,13 @@ impl Shenandoah {
             began: cycle.start,
             ended: self.history.clock.age(),
             kind,
-            free_bytes: free.capacity().saturating_sub(free.regions_in_use()) * region_bytes,
+            free_bytes: free.regions_left() * region_bytes,
             capacity_bytes: free.table().geometry().heap_bytes(),
         });
     }
 
-    /// Adds the records of ended cycles to the history, and tells listeners and the threads that wait.
-    /// Not in a stop.
+    /// Adds the records of ended cycles to the history, and tells listeners and the threads that
+    /// wait. Not in a stop.
     pub(super) fn publish(&self) {
         let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
         for (record, serves) in records {

@@ -1,4 +1,5 @@
-//! A cycle: its steps in order, what each leaves to the next, and the steps that run beside mutators.
+//! A cycle: its steps in order, what each leaves to the next, and the steps that run beside
+//! mutators.
 //!
 //! ```text
 //! Reset      beside  the live map of the last cycle is cleared
@@ -6,22 +7,24 @@
 //! Mark       beside  roots of threads in `blocking`, handles, pins; trace
 //! FinalMark  STOP    what mutators recorded last; goes back to Mark if that is much
 //! Weak       beside  weak slots and handles; the set is chosen
-//! BeginMove  STOP    the set is final; barriers on, duties; ends here where nothing is worth a move
-//! Evacuate   beside  regions without live objects are free; handles are healed; the set is copied (moving.rs)
+//! BeginMove  STOP    the set is final; barriers on, duties; ends here if nothing is worth a move
+//! Evacuate   beside  empty regions are free; handles are healed; the set is copied     (moving.rs)
 //! Update     beside  slots that refer to the set
 //! EndMove    STOP    barriers off
 //! Free       beside  the set is free
 //! ```
 //!
-//! Each step can be interrupted and gone on with, by this thread or by one that has stopped the world
-//! (`stopped.rs`). What is left to do is always in the cycle, never on a stack.
+//! Each step can be interrupted and gone on with, by this thread or by one that has stopped the
+//! world (`stopped.rs`). The work that is left is always in the cycle, never on a stack.
 
+use super::POISONED;
 use super::choose::{Candidate, ChooseSettings, Space, choose, copy_regions};
 use super::engine::Engine;
 use crate::collector::concurrent::{Clearing, Found, Marker};
 use crate::collector::record::{CycleRecord, Phase};
 use crate::collector::work::{Team, Turns};
 use crate::mutator::{Cause, Shared};
+use crate::object::reference;
 use crate::region::State;
 use crate::sync::{AtomicU64, Mutex, Ordering, Waiting, yield_now};
 use std::time::Duration;
@@ -121,11 +124,9 @@ impl Cycle {
     }
 }
 
-const POISONED: &str = "a collection that panics ends the process";
-
 impl Engine {
-    /// Does a step beside mutators, and goes to the next; `false`: it was interrupted, or has to wait
-    /// for threads, and is to be called again.
+    /// Does a step beside mutators, and goes to the next; `false`: it was interrupted, or has to
+    /// wait for threads, and is to be called again.
     pub(super) fn step(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         let (done, next) = match cycle.step {
             Step::Reset => (self.reset(shared), Step::InitMark),
@@ -170,14 +171,11 @@ impl Engine {
         if !self.await_duties(shared) {
             return false;
         }
-        let mut number = 0;
         let mut roots = Vec::new();
-        while shared.roots.visit_handles(false, number, |slot| {
+        shared.roots.visit_handles(false, |slot| {
             let bits = slot.load(std::sync::atomic::Ordering::Acquire);
             self.note_root(shared, &mut roots, bits);
-        }) {
-            number += 1;
-        }
+        });
         shared.roots.visit_pins(&mut |address| self.note_root(shared, &mut roots, address as u64));
         shared.satb.give_words(roots);
         loop {
@@ -185,8 +183,8 @@ impl Engine {
             if self.interrupt.is_set() {
                 return false;
             }
-            // Mutators that help leave what they have not done, here or for the pause. With many threads
-            // there is always one that helps, so nobody waits for the last.
+            // Mutators that help leave what they have not done, here or for the pause. With many
+            // threads there is always one that helps, so nobody waits for the last.
             if self.has_lost(shared) || self.leftover.is_empty() {
                 return true;
             }
@@ -196,8 +194,8 @@ impl Engine {
 
     /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
     pub(super) fn note_root(&self, shared: &Shared, roots: &mut Vec<u64>, bits: u64) {
-        let wants = |address| self.tables.wants(&shared.free, address);
-        if crate::object::reference(bits).is_some_and(wants) {
+        let unfound = |address| !self.tables.is_live(&shared.free, address);
+        if reference(bits).is_some_and(unfound) {
             if roots.try_reserve(1).is_err() {
                 return shared.satb.lose();
             }
@@ -205,8 +203,8 @@ impl Engine {
         }
     }
 
-    /// Traces with all workers, until nothing is left or they are interrupted. Without memory for their
-    /// stacks, marking fails.
+    /// Traces with all workers, until nothing is left or they are interrupted. Without memory for
+    /// their stacks, marking fails.
     pub(super) fn trace(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) {
         let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
             return self.leftover.lose();
@@ -235,7 +233,7 @@ impl Engine {
                 && let Some(objects) = self.weak_objects.take()
             {
                 // SAFETY: markers found these objects, and nothing has moved.
-                objects.into_iter().for_each(|address| unsafe { clearing.object(address) });
+                objects.into_iter().for_each(|address| _ = unsafe { clearing.object(address) });
             }
             while let Some(index) = regions.take() {
                 // SAFETY: nothing has moved.
@@ -244,10 +242,7 @@ impl Engine {
             cleared.fetch_add(clearing.cleared, Ordering::Relaxed);
         });
         let mut clearing = Clearing::new(self.subject(shared), &self.tables);
-        let mut number = 0;
-        while shared.roots.visit_handles(true, number, |slot| clearing.slot(slot)) {
-            number += 1;
-        }
+        shared.roots.visit_handles(true, |slot| clearing.slot(slot));
         cycle.weak_cleared += cleared.into_inner() + clearing.cleared;
         if self.interrupt.is_set() {
             return false;
@@ -306,13 +301,13 @@ impl Engine {
         let space = Space {
             region_bytes,
             capacity_bytes: table.geometry().heap_bytes(),
-            free_bytes: free.capacity().saturating_sub(free.regions_in_use()) * region_bytes,
+            free_bytes: free.regions_left() * region_bytes,
             immediate_bytes: if self.move_all { 0 } else { immediate_bytes },
             reserve_regions: if self.move_all { free_regions / 2 } else { free_regions.min(self.reserve) },
         };
         let chosen = choose(&mut candidates, &settings, &space);
-        // Copies lose some memory at the ends of regions and buffers. What cannot be had is taken off
-        // the set's end.
+        // Copies lose some memory at the ends of regions and buffers. If the heap has too few
+        // regions for the copies, the set loses regions at its end.
         let mut wanted = chosen.copy_regions;
         let Ok(had) = self.space.provide(free, wanted) else { return };
         cycle.set = chosen.set;

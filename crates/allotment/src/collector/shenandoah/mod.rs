@@ -1,16 +1,19 @@
 //! Shenandoah: marks, moves and updates while the program runs.
 //!
 //! A cycle finds what is live, copies the live objects out of regions that are mostly garbage, and
-//! updates all references to them. Threads stand still four times in a cycle, and no such pause grows
-//! with the heap, the live objects, the threads' stacks or the number of roots. In exchange loads test
-//! a bit, and a thread that loads a reference to an object that has yet to move copies that object.
+//! updates all references to them. Threads stand still four times in a cycle, and no such pause
+//! grows with the heap, the live objects, the threads' stacks or the number of roots. In exchange
+//! loads test a bit, and a thread that loads a reference to an object that has yet to move copies
+//! that object.
 //!
 //! This folder is the sequence of a cycle and who drives it. The steps themselves are in
 //! `collector::concurrent`, and know nothing of their caller.
 //!
 //! ```text
-//! control.rs   the thread that drives cycles   progress.rs   requests, and how threads wait for one
-//! cycle.rs     the steps of a cycle, and those beside mutators   moving.rs   the latter from evacuation on
+//! control.rs   the thread that drives cycles
+//! progress.rs  requests for cycles, and how threads wait for one
+//! cycle.rs     the steps of a cycle, and those beside mutators up to the choice of the set
+//! moving.rs    the steps beside mutators from evacuation on
 //! pauses.rs    the steps in a pause
 //! stopped.rs   the same steps in a stopped world: a cycle that is ended there
 //! room.rs      what a mutator does that finds no memory, up to a full collection
@@ -68,8 +71,8 @@ pub(crate) struct Shenandoah {
     /// The cycle. Locked by the control thread during a step, and in stops. A thread that holds it
     /// asks for no stop.
     cycle: Mutex<Cycle>,
-    /// Threads that keep workers from the heap ([`halt`](Concurrent::halt)). Written by them, before
-    /// they lock `cycle`.
+    /// Threads that keep workers from the heap ([`halt`](Concurrent::halt)). Written by them,
+    /// before they lock `cycle`.
     halts: AtomicUsize,
     /// Signals that a thread has ended its halt. Only the control thread waits for it.
     goes_on: Condvar,
@@ -93,8 +96,8 @@ pub(crate) struct Shenandoah {
     /// `ShenandoahGCMode=passive`.
     passive: bool,
     failures: Failures,
-    /// Degenerated cycles since the last cycle that ended beside mutators, or full collection. Relaxed:
-    /// written by the thread that ends a cycle.
+    /// Degenerated cycles since the last cycle that ended beside mutators, or full collection.
+    /// Relaxed: written by the thread that ends a cycle.
     degenerated_in_row: AtomicUsize,
     /// Cycles that stops gave up since the last that ended. Relaxed: written in stops.
     given_up_in_row: AtomicUsize,

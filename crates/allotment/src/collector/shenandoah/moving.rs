@@ -1,14 +1,15 @@
-//! The steps of a cycle that run beside mutators once the set is final: evacuation, update, and the end.
+//! The steps of a cycle that run beside mutators once the set is final: evacuation, update, and the
+//! end.
 //!
-//! Workers and mutators that help take regions from the same lists (`assist.rs`). What an interrupted
-//! worker leaves goes back to its list.
+//! Workers and mutators that help take regions from the same lists (`assist.rs`). The rest of an
+//! interrupted worker's region goes back to the list.
 
 use super::assist::Todo;
 use super::cycle::Cycle;
 use super::engine::Engine;
-use crate::collector::concurrent::{Buffer, Updater};
+use crate::collector::concurrent::{Buffer, Evacuator, Updater};
 use crate::collector::work::Team;
-use crate::mutator::Shared;
+use crate::mutator::{Committer, Shared};
 use crate::region::State;
 use crate::sync::{AtomicU64, Ordering, Waiting};
 
@@ -48,10 +49,7 @@ impl Engine {
         let mut never = || false;
         let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.home());
         for weak in [false, true] {
-            let mut number = 0;
-            while shared.roots.visit_handles(weak, number, |slot| updater.slot(slot)) {
-                number += 1;
-            }
+            shared.roots.visit_handles(weak, |slot| updater.slot(slot));
         }
     }
 
@@ -61,12 +59,7 @@ impl Engine {
         team.run(&|_| {
             let (home, mut buffer, mut bytes) = (shared.home(), Buffer::default(), 0);
             let (evacuator, mut halted) = (self.evacuator(shared), || self.interrupt.is_set());
-            while !halted()
-                && let Some(next) = self.to_evacuate.take()
-            {
-                let rest = evacuator.region(next, home, &mut buffer, &mut halted, &mut bytes);
-                self.to_evacuate.end(rest.map(|from| (next.0, from)));
-            }
+            while !halted() && self.copy_next(&evacuator, home, &mut buffer, &mut halted, &mut bytes) {}
             evacuator.cover(&mut buffer);
             copied.fetch_add(bytes, Ordering::Relaxed);
         });
@@ -84,17 +77,36 @@ impl Engine {
         team.run(&|_| {
             let (mut halted, home) = (|| self.interrupt.is_set(), shared.home());
             let mut updater = Updater::new(self.evacuator(shared), &mut halted, home);
-            while !self.interrupt.is_set()
-                && let Some(next) = self.to_update.take()
-            {
-                // SAFETY: evacuation has ended, all duties are done.
-                let done = unsafe { updater.piece(next) };
-                self.to_update.end((!done).then_some(next));
-            }
+            while !self.interrupt.is_set() && self.update_next(&mut updater) {}
             updated.fetch_add(updater.updated, Ordering::Relaxed);
         });
         cycle.record.updated_slots += updated.into_inner();
         self.await_end(&self.to_update)
+    }
+
+    /// Copies the next region of the set, or a part of it, as [`Evacuator::region`]. Returns
+    /// whether there was one.
+    pub(super) fn copy_next(
+        &self,
+        evacuator: &Evacuator<'_, Committer>,
+        home: usize,
+        buffer: &mut Buffer,
+        halted: &mut dyn FnMut() -> bool,
+        copied: &mut u64,
+    ) -> bool {
+        let Some(next) = self.to_evacuate.take() else { return false };
+        let rest = evacuator.region(next, home, buffer, halted, copied);
+        self.to_evacuate.end(rest.map(|from| (next.0, from)));
+        true
+    }
+
+    /// Updates the next piece, or a part of it. Returns whether there was one.
+    pub(super) fn update_next(&self, updater: &mut Updater<'_, Committer>) -> bool {
+        let Some(next) = self.to_update.take() else { return false };
+        // SAFETY: the list is filled when evacuation has ended and all duties are done.
+        let done = unsafe { updater.piece(next) };
+        self.to_update.end((!done).then_some(next));
+        true
     }
 
     /// The pieces of an update: regions, and chunks of large arrays, which count from 1.

@@ -1,7 +1,7 @@
 //! The steps of a cycle in which no span is open.
 //!
-//! None of them looks at a thread, at the live objects or at roots in frames. What grows with the heap
-//! is a pass over the borders of regions in use.
+//! None of them looks at a thread or at roots in frames. Only a pass over the borders of regions in
+//! use grows with the heap. The last step also walks regions in which copies found no memory.
 
 use super::cycle::{Cycle, Step};
 use super::engine::Engine;
@@ -11,7 +11,8 @@ use crate::object::{SlotVisitor, reference, with_reference};
 use crate::region::State;
 use std::time::{Duration, Instant};
 
-/// Time for which a stop marks what mutators recorded last. What is then left is marked beside them.
+/// Time for which a stop marks what mutators recorded last. Words that are left then are marked
+/// beside mutators.
 const MOST_MARKING: Duration = Duration::from_micros(200);
 
 impl Engine {
@@ -37,7 +38,8 @@ impl Engine {
         let mut roots = Vec::new();
         let mut words = Vec::new();
         pause.visit_providers(
-            // A weak word of a provider counts as a strong one: the provider reads it without a barrier.
+            // A weak word of a provider counts as a strong one: the provider reads it without a
+            // barrier.
             &mut SlotVisitor::new(&mut |slot, _| {
                 // SAFETY: a provider's slot, which may be read until the visit ends.
                 self.note_root(shared, &mut roots, unsafe { slot.read() });
@@ -127,8 +129,8 @@ impl Engine {
         self.tables.set_membership(shared.free.table().index_of(address), Membership::Kept);
     }
 
-    /// Makes the set final: regions to which objects came since, and those with pinned objects (which
-    /// have [a mark](Self::leave)), stay. Returns whether anything moves. In a stop.
+    /// Makes the set final: regions to which objects came since, and those with pinned objects
+    /// (which have [a mark](Self::leave)), stay. Returns whether anything moves. In a stop.
     pub(super) fn fix_set(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
         let (free, table, tables) = (&shared.free, shared.free.table(), &self.tables);
         let stays = |index: usize| tables.membership(index) == Membership::Kept;
@@ -179,8 +181,8 @@ impl Engine {
         }
     }
 
-    /// Ends the move: regions of the set are free, except those with kept objects. In a stop, with no
-    /// barrier in force.
+    /// Ends the move: regions of the set are free, except those with kept objects. In a stop, with
+    /// no barrier in force.
     pub(super) fn end_move(&self, cycle: &mut Cycle, shared: &Shared) -> Step {
         let (free, table) = (&shared.free, shared.free.table());
         cycle.to_free.clear();

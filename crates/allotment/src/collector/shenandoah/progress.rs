@@ -1,7 +1,7 @@
 //! The cycles that threads ask for, and how they wait for the end of one.
 //!
-//! Requests are numbered. A cycle serves all requests that were made before it began. They are served
-//! when its record is in the history.
+//! Requests are numbered. A cycle serves all requests that were made before it began. They are
+//! served when its record is in the history.
 
 use super::POISONED;
 use crate::sync::{Condvar, Mutex, MutexGuard, ThreadId, current};
@@ -42,8 +42,8 @@ impl Progress {
         self.inner.try_lock().is_ok()
     }
 
-    /// This thread is the control thread, until the guard is dropped. Then waiting threads are told if
-    /// it panicked.
+    /// This thread is the control thread, until the guard is dropped. Then waiting threads are told
+    /// if it panicked.
     pub(super) fn drive(&self) -> Driving<'_> {
         self.lock().driver = Some(current().id());
         Driving(self)

@@ -3,7 +3,7 @@
 //! ```text
 //! no room -> the world is stopped: the cycle that is under way ends there (degenerated)
 //!         -> a whole cycle in the stop
-//!         -> full; more of the heap, or failure where this takes nearly all time (UseGCOverheadLimit)
+//!         -> full; more of the heap, or failure if this takes nearly all time (UseGCOverheadLimit)
 //!         -> full, every region compacted, then all in one piece
 //! ```
 
@@ -15,8 +15,8 @@ use crate::collector::sizing::Scope;
 use crate::mutator::{Cause, Mutator, Outcome, Shared, World};
 use crate::sync::Ordering;
 
-/// Of the collections that zeal asks for, one of this many stops the world, and one of its square is
-/// full.
+/// Of the collections that zeal asks for, one of this many stops the world, and one of its square
+/// is full.
 const ZEAL_STOPPED: u64 = 4;
 
 impl Shenandoah {
@@ -53,10 +53,7 @@ impl Shenandoah {
         self.degenerating.fetch_sub(1, Ordering::Relaxed);
         self.publish();
         let Some((records, room)) = stopped else { return Outcome::Elsewhere };
-        let outcome = match records.last() {
-            None if !room => Outcome::Refused,
-            last => last.map_or(Outcome::Collected, CollectionRecord::outcome),
-        };
+        let outcome = CollectionRecord::outcome_of(&records, room);
         self.history.add_stop(records);
         outcome
     }
@@ -128,8 +125,8 @@ impl Shenandoah {
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
-    /// Lets mutators use the heap up to the reserve for copies; all of it where live objects leave no
-    /// room for a reserve.
+    /// Lets mutators use the heap up to the reserve for copies; all of it where live objects leave
+    /// no room for a reserve.
     pub(super) fn fit_capacity(&self, shared: &Shared) {
         let free = &shared.free;
         let all = free.table().len();

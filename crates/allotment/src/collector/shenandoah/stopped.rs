@@ -1,9 +1,10 @@
 //! The end of a cycle in the stopped world.
 //!
-//! A stopped world has no barriers: no reference may lead to an object that has moved. So whoever stops
-//! the world ends the cycle first. A cycle that moves nothing yet is given up, or, where a mutator
-//! found no memory (a *degenerated* cycle), finished. A cycle that moves objects is finished. Steps are
-//! those that run beside mutators, with more workers; the roots of all threads are visited at once.
+//! A stopped world has no barriers: no reference may lead to an object that has moved. So a thread
+//! that stops the world ends the cycle first. A cycle that moves nothing yet is given up, or, where
+//! a mutator found no memory (a *degenerated* cycle), finished. A cycle that moves objects is
+//! finished. Steps are those that run beside mutators, with more workers; the roots of all threads
+//! are visited at once.
 
 use super::Shenandoah;
 use super::cycle::{Cycle, Step};
@@ -15,8 +16,8 @@ use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::sync::Ordering;
 use std::time::Instant;
 
-/// Cycles in a row that stops give up. The next is finished in the stop, or a thread that stops the world
-/// often would keep all cycles from their ends.
+/// Cycles in a row that stops give up. The next is finished in the stop, or a thread that stops the
+/// world often would keep all cycles from their ends.
 const MOST_GIVEN_UP: usize = 2;
 
 impl Shenandoah {
@@ -29,7 +30,8 @@ impl Shenandoah {
                 self.engine.assists.end();
                 cycle.step = Step::Idle;
             }
-            // Not while weak slots are cleared: threads have seen null where slots do not hold it yet.
+            // Not while weak slots are cleared: threads have seen null where slots do not hold it
+            // yet.
             Step::Mark | Step::FinalMark | Step::BeginMove if self.may_give_up() => {
                 self.engine.give_up(cycle, world);
             }
@@ -140,7 +142,8 @@ impl Engine {
         shared.satb.give_words(roots);
     }
 
-    /// Weak root slots of dead objects become null. Handles are done already; providers have others.
+    /// Weak root slots of dead objects become null. Handles are done already; providers have
+    /// others.
     fn clear_weak_roots(&self, world: &World<'_>) {
         let free = &world.shared().free;
         world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {

@@ -12,9 +12,9 @@
 //! 5. The last cycle was long ago (`ShenandoahGuaranteedGCInterval`).
 //!
 //! Rules 3 and 4 have a margin in standard deviations each. After a cycle that ends with more free
-//! memory than usual, the rule that asked for it asks a little later; with less, a little earlier. A
-//! degenerated or full cycle came too late: both rules ask earlier at once, and a penalty is taken
-//! from the headroom, of which each cycle in time takes back a part.
+//! memory than usual, the rule that asked for it asks a little later; with less, a little earlier.
+//! A degenerated or full cycle came too late: both rules ask earlier at once, and a penalty is
+//! taken from the headroom, of which each cycle in time takes back a part.
 //!
 //! Two things differ from HotSpot. Samples are shorter (`rate.rs`). And no rule but the last asks
 //! for a cycle when hardly anything was allocated since the last one: a heap that is full of live

@@ -1,8 +1,8 @@
 //! What the workers of one task share: their seats, the deques that they steal from, who idles, and
 //! the pieces of memory that their [stacks](super::stack) are made of.
 //!
-//! Pieces have a fixed size and a greatest number. A crew keeps some empty ones, so that a collection
-//! seldom asks the system's allocator.
+//! Pieces have a fixed size and a greatest number. A crew keeps some empty ones, so that a
+//! collection seldom asks the system's allocator.
 
 use super::sleep::Sleepers;
 use crate::sync::{

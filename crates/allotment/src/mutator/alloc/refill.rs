@@ -110,8 +110,8 @@ impl State {
         self.retire_buffer(true);
     }
 
-    /// The same. `give_back`: whether the heap may use the tail at once. Otherwise the tail is waste
-    /// until a collection.
+    /// The same. `give_back`: whether the heap may use the tail at once. Otherwise the tail is
+    /// waste until a collection.
     pub(in crate::mutator) fn retire_buffer(&self, give_back: bool) {
         let (top, end) = (self.hot.top(), self.hot.end());
         if self.hot.has_buffer() {

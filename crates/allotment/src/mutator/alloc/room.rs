@@ -170,7 +170,8 @@ impl<'t> Mutator<'t> {
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
         let done = || shared.full_collections.load(Ordering::Relaxed);
-        // A concurrent cycle that ends meanwhile may have begun before this thread let go of things.
+        // A concurrent cycle that ends meanwhile may have begun before this thread let go of
+        // things.
         let counts = shared.collector.concurrent().is_none();
         let before = done();
         // A requested stop may be a full collection. It begins when this thread stands still, so it
@@ -252,9 +253,9 @@ impl<'t> Mutator<'t> {
     }
 
     /// Comes to a safepoint if one was requested: gives the buffer up if that was asked, and waits
-    /// while threads are stopped. Otherwise costs a load and a branch. A waiting thread may be called to do a share
-    /// of the collection, as the stopping thread does. That work runs on this thread's stack, trace
-    /// functions included.
+    /// while threads are stopped. Otherwise costs a load and a branch. A waiting thread may be
+    /// called to do a share of the collection, as the stopping thread does. That work runs on this
+    /// thread's stack, trace functions included.
     #[inline]
     pub fn safepoint(&mut self) {
         if self.state().hot.limit.pending() {

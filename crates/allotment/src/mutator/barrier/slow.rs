@@ -97,7 +97,7 @@ impl Mutator<'_> {
     /// Lets marking find the referent.
     fn keep(&self, bits: u64) {
         let shared = self.shared();
-        if reference(bits).is_some_and(|address| shared.concurrent().wants(shared, address)) {
+        if reference(bits).is_some_and(|address| !shared.concurrent().is_live(shared, address)) {
             self.state().satb.record(bits, &shared.satb);
         }
     }

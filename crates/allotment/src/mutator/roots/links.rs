@@ -105,8 +105,8 @@ pub(in crate::mutator) unsafe fn take_off(head: &Cell<Entry>, entry: Entry) {
 /// Visits the roots of a list, which begins with `at`.
 ///
 /// # Safety
-/// - The list is the calling thread's own; or that of a thread that is stopped, or kept in a blocking
-///   region, and the caller holds that thread's lock (`State::lock_roots`).
+/// - The list is the calling thread's own; or that of a thread that is stopped, or kept in a
+///   blocking region, and the caller holds that thread's lock (`State::lock_roots`).
 pub(in crate::mutator) unsafe fn visit_links(mut at: Entry, slots: &mut SlotVisitor<'_>) {
     while !at.is_null() {
         // SAFETY: every entry on the list is alive and of the kind that its bit says, and a link's

@@ -75,15 +75,18 @@ impl Roots {
         self.pins.lock().barriers = barriers;
     }
 
-    /// Calls `visit` with the slots of chunk `number` of the strong or weak handles, and with those
-    /// that were copied meanwhile; `false`: there is no such chunk. Threads may use handles
-    /// meanwhile.
-    pub(crate) fn visit_handles(&self, weak: bool, number: usize, visit: impl FnMut(&AtomicU64)) -> bool {
-        if weak { self.weak.visit_chunk(number, visit) } else { self.strong.visit_chunk(number, visit) }
+    /// Calls `visit` with the slots of the strong or weak handles, chunk by chunk, and with those
+    /// that were copied meanwhile. Threads may use handles between two chunks.
+    pub(crate) fn visit_handles(&self, weak: bool, mut visit: impl FnMut(&AtomicU64)) {
+        let table = if weak { &self.weak } else { &self.strong };
+        let mut number = 0;
+        while table.visit_chunk(number, &mut visit) {
+            number += 1;
+        }
     }
 
-    /// Calls `pinned` with the address of every object that a [`Pin`](super::Pin) holds. Threads may
-    /// pin meanwhile.
+    /// Calls `pinned` with the address of every object that a [`Pin`](super::Pin) holds. Threads
+    /// may pin meanwhile.
     pub(crate) fn visit_pins(&self, pinned: &mut dyn FnMut(usize)) {
         self.pins.visit(pinned);
     }

@@ -5,10 +5,10 @@
 //! making a handle, dropping it, and a collector's visit take the lock. A free slot holds an
 //! immediate, so a visit passes over it as over any word that is no reference.
 //!
-//! A collector that works while threads run visits the table [chunk by chunk](RootTable::visit_chunk)
-//! and gives the lock back in between. A thread that is not attached may clone and drop handles
-//! meanwhile. So the table knows the barriers in force, under its lock, and a change tells what it
-//! takes away or copies ([`Changed`]).
+//! A collector that works while threads run visits the table [chunk by
+//! chunk](RootTable::visit_chunk) and gives the lock back in between. A thread that is not attached
+//! may clone and drop handles meanwhile. So the table knows the barriers in force, under its lock,
+//! and a change tells what it takes away or copies ([`Changed`]).
 
 use crate::mutator::Hot;
 use crate::object::reference;
@@ -162,8 +162,8 @@ impl RootTable {
         inner.copies.clear();
     }
 
-    /// Calls `visit` with the slots of chunk `number`, and those that were copied meanwhile. `false`:
-    /// there is no such chunk. The lock is held during the visit only.
+    /// Calls `visit` with the slots of chunk `number`, and those that were copied meanwhile.
+    /// `false`: there is no such chunk. The lock is held during the visit only.
     pub(super) fn visit_chunk(&self, number: usize, mut visit: impl FnMut(&AtomicU64)) -> bool {
         let mut inner = self.lock();
         std::mem::take(&mut inner.copies).iter().for_each(|slot| visit(slot.word()));

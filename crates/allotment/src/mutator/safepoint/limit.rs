@@ -96,8 +96,8 @@ impl Limit {
         self.requested.load(Ordering::Acquire) != 0
     }
 
-    /// Accepts all requests; any later request is a new one. The owner then does what was asked, and
-    /// arms. Returns whether the buffer is to be given up.
+    /// Accepts all requests; any later request is a new one. The owner then does what was asked,
+    /// and arms. Returns whether the buffer is to be given up.
     pub(in crate::mutator) fn acknowledge(&self) -> bool {
         self.requested.swap(0, Ordering::AcqRel) & Wish::Retire as u32 != 0
     }

@@ -47,8 +47,8 @@ impl Thread {
         self.truth[0].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Makes the visit that was begun, if it was not made. For the owner, or for a worker that found
-    /// the owner safe.
+    /// Makes the visit that was begun, if it was not made. For the owner, or for a worker that
+    /// found the owner safe.
     fn visit_if_due(&self, visited: &mut u32) {
         let begun = self.begun.load(Ordering::Relaxed);
         if *visited != begun {

@@ -26,9 +26,10 @@ pub(super) enum Waits {
 
 /// Whether a thread runs, and whether it may run.
 ///
-/// A stopper that holds the lock sets and clears `STOP` and sets `DUTY`; the owner does all else. So
-/// a thread that is safe and has a duty leaves by the slow path. The owner's writes are visible to a stopper that finds the thread safe (Release, Acquire). The stopper's
-/// writes are visible to the owner when it leaves.
+/// A stopper that holds the lock sets and clears `STOP` and sets `DUTY`; the owner does all else.
+/// So a thread that is safe and has a duty leaves by the slow path. The owner's writes are visible
+/// to a stopper that finds the thread safe (Release, Acquire). The stopper's writes are visible to
+/// the owner when it leaves.
 #[derive(Debug)]
 pub(in crate::mutator) struct Status(AtomicU32);
 
@@ -38,8 +39,8 @@ impl Status {
         Status(AtomicU32::new(0))
     }
 
-    /// Becomes safe. `false`: a stop is under way, and has to be told of the arrival. (A thread that
-    /// runs has no duty, except while a stop is under way.)
+    /// Becomes safe. `false`: a stop is under way, and has to be told of the arrival. (A thread
+    /// that runs has no duty, except while a stop is under way.)
     #[inline]
     pub(super) fn enter(&self) -> bool {
         self.0.compare_exchange(0, SAFE, Ordering::Release, Ordering::Relaxed).is_ok()

@@ -1,7 +1,7 @@
 //! Keeps the workers of a concurrent collector from the heap, as long as the value lives.
 //!
-//! A stop halts workers, and so does a caller that works on a heap to which no thread is attached. The
-//! registry must not be locked then: a worker may need it to finish its piece.
+//! A stop halts workers, and so does a caller that works on a heap to which no thread is attached.
+//! The registry must not be locked then: a worker may need it to finish its piece.
 
 use crate::mutator::Shared;
 

@@ -1,9 +1,9 @@
 //! The light stop of a concurrent collector: no thread is between two safepoints, and that is all.
 //!
 //! A [`World`](super::World) makes every region parsable: each thread gives its buffer up, and the
-//! stopper looks at each thread. A `Pause` looks at none. Its length does not grow with buffers, roots
-//! or stacks, and with threads only by the requests. What threads have to do in consequence is their
-//! [duty](super::duty).
+//! stopper looks at each thread. A `Pause` looks at none. Its length does not grow with buffers,
+//! roots or stacks, and with threads only by the requests. What threads have to do in consequence
+//! is their [duty](super::duty).
 
 use crate::mutator::safepoint::{AbortOnUnwind, StopKind};
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
@@ -29,8 +29,8 @@ impl Pause<'_> {
         self.shared
     }
 
-    /// Puts these barriers in force, beside those of the embedder: for handles and pins at once, for
-    /// each thread before its next work.
+    /// Puts these barriers in force, beside those of the embedder: for handles and pins at once,
+    /// for each thread before its next work.
     pub(crate) fn set_barriers(&self, bits: u32) {
         self.shared.set_barriers(bits | self.shared.barriers() & Hot::HOOK);
     }

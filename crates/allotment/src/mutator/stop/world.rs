@@ -65,7 +65,8 @@ impl<'w> World<'w> {
         World::of(World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData })
     }
 
-    /// The world of a heap without threads. The caller keeps threads from attaching and workers halted.
+    /// The world of a heap without threads. The caller keeps threads from attaching and workers
+    /// halted.
     pub(crate) fn without_threads(shared: &'w Shared) -> World<'w> {
         let (states, frames, stopper) = (Box::default(), Vec::new(), PhantomData);
         let arrival = Arrival { time: Duration::ZERO, last: None };

@@ -56,11 +56,9 @@ pub enum Outcome {
 ///
 /// No function waits, reaches a safepoint, or fails.
 pub(crate) trait Concurrent: Send + Sync {
-    /// [`Hot::MARKING`](super::Hot): whether marking may have yet to find the object at this
-    /// address.
-    fn wants(&self, shared: &Shared, address: usize) -> bool;
-
     /// [`Hot::WEAK`](super::Hot): whether the object at this address is live.
+    /// [`Hot::MARKING`](super::Hot): whether it is known to be; marking may have yet to find
+    /// others.
     fn is_live(&self, shared: &Shared, address: usize) -> bool;
 
     /// [`Hot::FORWARDING`](super::Hot): the place of the object at this address, which is moved if
@@ -74,8 +72,8 @@ pub(crate) trait Concurrent: Send + Sync {
     /// A thread took memory from another region.
     fn refilled(&self, mutator: &Mutator<'_>);
 
-    /// Every thread has come to a safepoint of a full stop. Returns when no worker touches the heap;
-    /// none does so before [`go_on`](Self::go_on).
+    /// Every thread has come to a safepoint of a full stop. Returns when no worker touches the
+    /// heap; none does so before [`go_on`](Self::go_on).
     fn halt(&self);
 
     /// The world is stopped, and no thread has a buffer. Ends or gives up what is under way:
@@ -110,8 +108,8 @@ pub trait Collector: Send + Sync {
         None
     }
 
-    /// What barriers ask, if this collector works while threads run. `None`: it needs no barrier but
-    /// the cards.
+    /// What barriers ask, if this collector works while threads run. `None`: it needs no barrier
+    /// but the cards.
     #[expect(private_interfaces, reason = "the lab sees collectors, and implements none")]
     fn concurrent(&self) -> Option<&dyn Concurrent> {
         None
@@ -128,8 +126,8 @@ pub trait Collector: Send + Sync {
         None
     }
 
-    /// Whether references of dead objects still lead to objects. The verifier asks, before and after
-    /// a collection and while no thread is attached. Dead are the objects that no root or pin
+    /// Whether references of dead objects still lead to objects. The verifier asks, before and
+    /// after a collection and while no thread is attached. Dead are the objects that no root or pin
     /// reaches over strong slots.
     ///
     /// True: each reference of a dead object leads to the first byte of an object. If the dead

@@ -1,5 +1,5 @@
-//! Every interleaving of what threads hand over to a marking, and of changes of the table of handles
-//! with a collector's visit of it.
+//! Every interleaving of what threads hand over to a marking, and of changes of the table of
+//! handles with a collector's visit of it.
 //!
 //! Chunk 0 of the table has one free slot, and chunk 1 has the handle. So a copy of the handle lies
 //! where the visit may have been already.
@@ -25,14 +25,6 @@ fn table(barriers: u32) -> (Arc<Roots>, Slot) {
     roots.set_barriers(barriers);
     roots.strong.give(slots[3], |_| ());
     (Arc::new(roots), handle)
-}
-
-/// Calls `visit` with all slots, chunk by chunk.
-fn visit_all(roots: &Roots, mut visit: impl FnMut(&std::sync::atomic::AtomicU64)) {
-    let mut number = 0;
-    while roots.visit_handles(false, number, &mut visit) {
-        number += 1;
-    }
 }
 
 /// As the heap does it.
@@ -61,7 +53,7 @@ fn a_handle_that_changes_its_place_is_marked() {
             })
         };
         let mut found = Vec::new();
-        visit_all(&roots, |slot| found.push(slot.load(Ordering::Relaxed)));
+        roots.visit_handles(false, |slot| found.push(slot.load(Ordering::Relaxed)));
         // Final mark, in a stop that does not stop the other thread.
         roots.set_barriers(0);
         found.extend(drain(&queue));
@@ -84,7 +76,7 @@ fn a_copy_of_a_handle_gets_the_new_place() {
                 [copy, again]
             })
         };
-        visit_all(&roots, |slot| {
+        roots.visit_handles(false, |slot| {
             let _ = slot.compare_exchange(OLD, NEW, Ordering::Relaxed, Ordering::Relaxed);
         });
         let copies = outside.join().unwrap();
@@ -107,7 +99,7 @@ fn a_copy_of_a_dead_word_is_null() {
                 roots.strong.copy(handle, live)
             })
         };
-        visit_all(&roots, |slot| {
+        roots.visit_handles(false, |slot| {
             let _ = slot.compare_exchange(OLD, 0, Ordering::Relaxed, Ordering::Relaxed);
         });
         assert_eq!(outside.join().unwrap().word().load(Ordering::Relaxed), 0);

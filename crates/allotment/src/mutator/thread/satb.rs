@@ -1,13 +1,14 @@
 //! What slots held before mutators overwrote them while the collector marks.
 //!
-//! Marking finds what was reachable when it began (snapshot at the beginning: Yuasa 1990). A mutator
-//! that overwrites a slot may destroy the only path to an object that the marker has not seen yet.
-//! So it first hands over what the slot held. Each thread has a buffer of its own; a full one goes to
-//! a queue, from which markers take. A thread that comes to a safepoint gives its buffer, too. So in
-//! a stop all that was recorded is in the queue, and the stop looks at no thread.
+//! Marking finds what was reachable when it began (snapshot at the beginning: Yuasa 1990). A
+//! mutator that overwrites a slot may destroy the only path to an object that the marker has not
+//! seen yet. So it first hands over what the slot held. Each thread has a buffer of its own; a full
+//! one goes to a queue, from which markers take. A thread that comes to a safepoint gives its
+//! buffer, too. So in a stop all that was recorded is in the queue, and the stop looks at no
+//! thread.
 //!
-//! If the system has no memory for a buffer, the queue says that words were lost. The marking is then
-//! worth nothing, and a stopped collection follows.
+//! If the system has no memory for a buffer, the queue says that words were lost. The marking is
+//! then worth nothing, and a stopped collection follows.
 //!
 //! Refused: buffers of a size for all threads in one table (a stop would have to look at each);
 //! marking in the barrier itself (the marks are locked instructions, and the slow path grows).

@@ -197,8 +197,8 @@ fn with_zeal_protect_a_stale_reference_is_a_fault() {
 /// Writes where nobody may, and collects.
 fn broken_heap(name: &str, options: &str, expected: &str) {
     let dies = |collector: &str| {
-        // No buffer reaches the end of its region: a concurrent collector covers the rest of a buffer,
-        // and what a filler holds is not checked.
+        // No buffer reaches the end of its region: a concurrent collector covers the rest of a
+        // buffer, and what a filler holds is not checked.
         let heap = heap(4096, 16, &format!("Collector={collector},MinTLABSize=64,TLABSize=64,{options}"));
         let shape = cell(&heap);
         heap.attach(|mutator| {

@@ -1,7 +1,8 @@
 //! A heap without memory: a mutator with a rate, cycles with a length, a clock that a test moves.
 //!
 //! A cycle frees what was garbage when it began. If nothing is free, the mutator stands still until
-//! the cycle ends, which is then a degenerated one. If that frees nothing, a full collection follows.
+//! the cycle ends, which is then a degenerated one. If that frees nothing, a full collection
+//! follows.
 
 use super::*;
 

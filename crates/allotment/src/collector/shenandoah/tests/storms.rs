@@ -86,8 +86,8 @@ impl<T> Pool<T> {
 /// What a handle holds: a list.
 type Held = (RootHandle, Vec<u64>);
 
-/// T4, T5: threads that are not attached clone and drop handles. Attached ones move what is held from
-/// a handle to a slot and back, drop the handle, and set others.
+/// T4, T5: threads that are not attached clone and drop handles. Attached ones move what is held
+/// from a handle to a slot and back, drop the handle, and set others.
 #[test]
 fn handles_are_cloned_dropped_and_set_while_cycles_run() {
     for way in WAYS {

@@ -1,5 +1,5 @@
-//! Traps of a concurrent collector, one by one: each test is a situation in which an object could be
-//! lost, or found where it is no more.
+//! Traps of a concurrent collector, one by one: each test is a situation in which an object could
+//! be lost, or found where it is no more.
 
 use super::super::cycle::Step;
 use super::kit::{BY_HAND, Kit, Lists, Random, STEPS, TWIN, slot};
@@ -303,8 +303,8 @@ enum Holder {
     WeakSlot,
 }
 
-/// T5, R7: what leaves its only root during marking, for an object that marking does not look at, is
-/// marked all the same. So is what a weak slot or handle gave.
+/// T5, R7: what leaves its only root during marking, for an object that marking does not look at,
+/// is marked all the same. So is what a weak slot or handle gave.
 #[test]
 fn what_leaves_its_root_is_marked() {
     use Holder::{Cloned, Dropped, Pin, Set, WeakHandle, WeakSlot};
@@ -369,8 +369,8 @@ fn leaves(holder: Holder, step: Step) {
     run.unwrap();
 }
 
-/// A run of regions may hold several objects: those of one reservation. The large one need not be the
-/// first.
+/// A run of regions may hold several objects: those of one reservation. The large one need not be
+/// the first.
 #[test]
 fn a_large_array_behind_other_objects_is_updated() {
     for early in [true, false] {
@@ -395,8 +395,8 @@ fn a_large_array_behind_other_objects_is_updated() {
     }
 }
 
-/// A large array may be dead while its run is not. Then its elements lead anywhere, and no update may
-/// follow them.
+/// A large array may be dead while its run is not. Then its elements lead anywhere, and no update
+/// may follow them.
 #[test]
 fn a_dead_array_in_a_live_run_is_not_updated() {
     for seed in 1..10_u64 {
