@@ -237,13 +237,30 @@ fn the_safe_allocation_costs_seven_instructions_and_spills_nothing() {
     assert!(path.iter().all(|one| one.memory_base() != Register::RSP), "nothing goes to the stack:\n{text}");
 }
 
+/// Whether it tests one of the barriers in force.
+fn tests_barrier(one: &Instruction, bit: u32) -> bool {
+    one.mnemonic() == Mnemonic::Test
+        && one.op0_kind() == OpKind::Memory
+        && one.memory_displacement64() == Hot::BARRIERS_OFFSET as u64
+        && one.immediate(1) == u64::from(bit)
+}
+
+/// Checks that `code` tests that barrier once, and branches behind the test and nowhere else.
+fn tests_once(code: &[Instruction], bit: u32, text: &str) {
+    let at = code.iter().position(|one| tests_barrier(one, bit)).expect(text);
+    assert_eq!(code[at + 1].mnemonic(), Mnemonic::Jne, "{text}");
+    let others = code.iter().enumerate().filter(|(index, _)| *index != at + 1);
+    assert!(others.into_iter().all(|(_, one)| one.flow_control() == FlowControl::Next), "{text}");
+}
+
 #[test]
-fn a_load_is_one_move() {
+fn a_load_is_one_move_and_a_test_of_the_barriers() {
     let code = disassemble("probe_load");
     let text = listing(&code);
     let end = code.iter().position(|one| one.flow_control() == FlowControl::Return).expect("it returns");
-    assert_eq!(end, 1, "one instruction:\n{text}");
+    assert_eq!(end, 1 + 3, "the move; the hot part's address, a test, a branch:\n{text}");
     assert_eq!(code[0].mnemonic(), Mnemonic::Mov, "{text}");
+    tests_once(&code[..end], Hot::FORWARDING, &text);
 }
 
 fn dirties(instruction: &Instruction) -> bool {
@@ -292,18 +309,19 @@ fn the_barrier_behind_a_store_is_three_instructions_and_in_a_loop_two() {
 }
 
 #[test]
-fn a_store_takes_five_instructions_and_no_branch() {
+fn a_store_takes_five_instructions_and_a_test_of_the_barriers() {
     let code = disassemble("probe_store");
     let text = listing(&code);
     let end = code.iter().position(|one| one.flow_control() == FlowControl::Return).expect("it returns");
-    // The store, the slot's address, the barrier.
-    assert_eq!(end, 5, "{text}");
-    assert!(code[..end].iter().all(|one| one.flow_control() == FlowControl::Next), "{text}");
+    // The store, the slot's address, the card; the hot part's address, a test, a branch.
+    assert_eq!(end, 5 + 3, "{text}");
+    tests_once(&code[..end], Hot::MARKING, &text);
 }
 
 #[test]
-fn a_traversal_is_four_instructions_a_turn() {
+fn a_traversal_is_four_instructions_a_turn_and_a_test_of_the_barriers() {
     let code = disassemble("probe_list");
     let body = innermost_loop(&code);
-    assert_eq!(body.len(), 4, "add, mov, test, jne:\n{}", listing(&code));
+    assert_eq!(body.len(), 4 + 3, "add, mov, test, jne; a test, a branch, a move:\n{}", listing(&code));
+    assert_eq!(body.iter().filter(|one| tests_barrier(one, Hot::FORWARDING)).count(), 1);
 }

@@ -118,7 +118,7 @@ impl Accesses {
     }
 }
 
-/// What a run has seen.
+/// The accesses that a run has seen.
 #[derive(Debug, Default)]
 struct Seen {
     /// Accesses while the bit was set.
@@ -127,6 +127,7 @@ struct Seen {
     forwarding: usize,
     /// Loads whose result was another word than the slot's.
     moved: usize,
+    /// Weak slots whose referent had died.
     cleared: usize,
 }
 
@@ -144,6 +145,8 @@ struct Work {
     strong: RootHandle,
     weak: RootHandle,
     numbers: Vec<u64>,
+    /// The numbers in the nodes that the weak slots were given; 0 behind a load that gave null.
+    referents: Vec<u64>,
     accesses: Vec<Accesses>,
     random: u64,
     seen: Seen,
@@ -171,12 +174,15 @@ impl Work {
     }
 
     fn step(&mut self, mutator: &mut Mutator<'_>, stamp: u64) {
-        // SAFETY: a safepoint, over which no reference is held but in roots.
-        let new = unsafe { mutator.alloc_raw(self.node, 0).unwrap() };
-        let new = new.expose_provenance().get() as u64;
-        // SAFETY: a new node of two words and more.
-        unsafe { ptr::with_exposed_provenance_mut::<u64>(new as usize).add(1).write(stamp) };
         let (index, accesses) = (self.next(SLOTS), self.next(self.accesses.len()));
+        let stamped = stamp * SLOTS as u64 + index as u64;
+        // SAFETY: a safepoint, over which no reference is held but in roots; a new node of two
+        // words and more.
+        let new = unsafe {
+            let new = mutator.alloc_raw(self.node, 0).unwrap().cast::<u64>();
+            new.add(1).write(stamped);
+            new.expose_provenance().get() as u64
+        };
         let accesses = &self.accesses[accesses];
         let bits = word(mutator.hot(), Hot::BARRIERS_OFFSET) as u32;
         self.seen.marking += usize::from(bits & Hot::MARKING != 0);
@@ -193,20 +199,24 @@ impl Work {
                 assert_eq!(number(loaded), self.numbers[index]);
                 self.seen.moved += usize::from(raw != loaded);
             }
-            // The weak slot refers to what the strong one did when either was written last; the
-            // node may be dead if it was the weak one.
             let referent = accesses.run(Access::LoadWeak, mutator, weak, (0, stamp));
             assert_eq!(referent, mutator.load_weak(weak));
+            let given = self.referents[index];
             if referent != 0 {
-                assert_eq!(number(referent) % SLOTS as u64, index as u64);
+                assert_eq!(number(referent), given);
+            } else if given != 0 {
+                assert_ne!(given, self.numbers[index], "the strong slot holds it");
+                self.seen.cleared += 1;
+                self.referents[index] = 0;
             }
-            self.seen.cleared += usize::from(referent == 0);
-            let stamped = stamp * SLOTS as u64 + index as u64;
-            ptr::with_exposed_provenance_mut::<u64>(new as usize).add(1).write(stamped);
             match stamp % 3 {
                 0 => {
                     accesses.run(Access::Store, mutator, strong, (0, new));
+                    accesses.run(Access::Store, mutator, weak, (0, new));
+                    assert_eq!(mutator.load_weak(weak), new);
+                    self.referents[index] = stamped;
                 }
+                // The weak slot keeps its referent, which nothing else holds from here on.
                 1 => {
                     let held = accesses.run(Access::CompareExchange, mutator, strong, (loaded, new));
                     assert_eq!(held, loaded, "it succeeds");
@@ -219,8 +229,6 @@ impl Work {
                 }
             }
             assert_eq!(mutator.load(strong), new);
-            accesses.run(Access::Store, mutator, weak, (0, new));
-            assert_eq!(mutator.load_weak(weak), new);
             self.numbers[index] = stamped;
         }
     }
@@ -248,7 +256,8 @@ fn registers_and_references_survive_cycles_that_run_beside_the_code() {
         };
         let (strong, weak) = (root(mutator, strong), root(mutator, weak));
         let (numbers, accesses) = (vec![0; SLOTS], assignments());
-        let mut work = Work { node, strong, weak, numbers, accesses, random: 1, seen: Seen::default() };
+        let (referents, seen) = (vec![0; SLOTS], Seen::default());
+        let mut work = Work { node, strong, weak, numbers, referents, accesses, random: 1, seen };
         let (begun, mut stamp) = (Instant::now(), 1);
         while !work.seen.is_enough() {
             work.step(mutator, stamp);

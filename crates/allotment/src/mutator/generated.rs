@@ -4,9 +4,9 @@
 //! numbers, follows the C calling convention, and returns 0 where Rust would return an error. Each
 //! may reach a safepoint. There a collector moves objects and must find the references in the
 //! frames of the calling code. So each function, while it runs, records where it was called from: a
-//! [`GeneratedFrame`] on the stack, whose address is in the thread's hot part. The frame's return
-//! address is the key of the code's stack map, and its frame pointer leads to the callers. A
-//! [`RootProvider`](super::RootProvider) is given the frames of all threads.
+//! [`GeneratedFrame`](super::GeneratedFrame) on the stack, whose address is in the thread's hot
+//! part. The frame's return address is the key of the code's stack map, and its frame pointer leads
+//! to the callers. A [`RootProvider`](super::RootProvider) is given the frames of all threads.
 //!
 //! The slow paths of barriers ([`BarrierCalls`]) reach no safepoint. They lie beside the barriers.
 //!
@@ -17,7 +17,7 @@
 
 use super::thread::hot::Hot;
 use super::thread::state::State;
-use super::{BarrierCalls, GeneratedFrame, Mutator, World};
+use super::{BarrierCalls, Mutator, World};
 use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 #[cfg(not(loom))]
 use std::arch::naked_asm;
@@ -32,7 +32,8 @@ use std::ptr;
 /// - The second, in bytes, is a multiple of 8, at least 16; with 0 and with sizes beyond any heap
 ///   the answer is null.
 /// - Every reference that the calling code will use again lies in a root. An example is a slot that
-///   a [`RootProvider`](super::RootProvider) finds by the [`GeneratedFrame`].
+///   a [`RootProvider`](super::RootProvider) finds by the
+///   [`GeneratedFrame`](super::GeneratedFrame).
 /// - Before the thread's next safepoint, the caller makes objects of all the memory, each with its
 ///   header. In an object with references, the caller writes every slot.
 pub type AllocateSlow = unsafe extern "C" fn(*const Hot, usize) -> *mut u8;
@@ -68,7 +69,7 @@ pub struct GeneratedCalls {
     /// A safepoint.
     pub safepoint: SafepointSlow,
     /// The slow paths of barriers. Unlike the others they are no safepoints, keep all registers,
-    /// and leave no [`GeneratedFrame`].
+    /// and leave no [`GeneratedFrame`](super::GeneratedFrame).
     pub barriers: BarrierCalls,
 }
 
@@ -111,16 +112,10 @@ impl World<'_> {
         let others = self.shared().barriers() & !Hot::HOOK;
         self.set_all_barriers(if on { others | Hot::HOOK } else { others });
     }
-
-    /// The frame of each thread that is in a call from generated code.
-    pub(super) fn generated_frames(&self) -> Vec<*const GeneratedFrame> {
-        let frames = self.states().map(|state| ptr::with_exposed_provenance(state.hot.frame()));
-        frames.filter(|frame: &*const GeneratedFrame| !frame.is_null()).collect()
-    }
 }
 
-/// An entry of generated code: it keeps a [`GeneratedFrame`] on the stack while the named function
-/// runs.
+/// An entry of generated code: it keeps a [`GeneratedFrame`](super::GeneratedFrame) on the stack
+/// while the named function runs.
 ///
 /// After the call that led here, the stack is 8 bytes off a multiple of 16. After three pushed
 /// words it is aligned.

@@ -15,8 +15,8 @@ impl<B: Backing> FreeSet<B> {
     pub(crate) fn forget_room(&self) {
         for slot in &self.slots {
             slot.region.store(0, Ordering::Relaxed);
-            slot.spares.clear();
         }
+        self.forget_spares();
         self.partial.clear();
     }
 
@@ -27,8 +27,8 @@ impl<B: Backing> FreeSet<B> {
 
     /// Takes shared regions out of use: no thread will allocate in them. In a stop, even a light
     /// one: no thread is looking at a region, and no buffer ends at the top of one of these.
-    pub(crate) fn withdraw(&self, regions: &[usize]) {
-        for &index in regions {
+    pub(crate) fn withdraw(&self, regions: impl Iterator<Item = usize>) {
+        for index in regions {
             self.table.get(index).set_state(State::CollectionSet);
             self.partial.take(index);
         }

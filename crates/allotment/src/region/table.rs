@@ -214,10 +214,10 @@ impl Region {
 /// by the stopper, and by the thread that empties the region. Relaxed: ordered by the stop, or by
 /// the way in which the region is obtained.
 struct Borders {
-    /// What lies below was there when marking began: it is live if it is marked. What lies above is
-    /// live.
+    /// Objects below it were there when marking began: they are live if they are marked. Objects
+    /// above it are live.
     mark_start: AtomicUsize,
-    /// What lies below was there when evacuation began: it may refer to objects that move.
+    /// Objects below it were there when evacuation began: they may refer to objects that move.
     watermark: AtomicUsize,
 }
 

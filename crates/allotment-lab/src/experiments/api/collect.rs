@@ -67,8 +67,7 @@ impl Collecting<'_, '_, '_> {
 
 impl Worker for Collecting<'_, '_, '_> {
     fn prepare(&mut self) -> anyhow::Result<()> {
-        self.renew()?;
-        Ok(())
+        self.renew()
     }
 
     fn batch(&mut self) -> u64 {

@@ -50,7 +50,7 @@ pub(super) fn slots_heap(length: usize, threads: usize) -> usize {
 
 /// Bytes of a heap that holds `live` bytes of nodes, `garbage` dead nodes beside each live one, and
 /// an array of them all, without a collection meanwhile. A concurrent collector begins its first
-/// cycles when 70 % of the heap are free (`ShenandoahInitFreeThreshold`).
+/// cycles when less than 70 % of the heap are free (`ShenandoahInitFreeThreshold`).
 pub(super) fn tree_heap(collector: &str, live: usize, garbage: usize) -> usize {
     let nodes = live.saturating_mul(1 + garbage);
     let heap = nodes.saturating_add(nodes / 16).saturating_add(live / 4).saturating_add(SLACK);

@@ -8,9 +8,9 @@ use allotment::{Array, Field, Gc, Mutator, NewArray, Object, OutOfMemory, WeakFi
 /// A node. It refers to the next one, and weakly to itself.
 #[derive(Object)]
 pub(super) struct Node {
-    next: Field<Option<Node>>,
-    own: WeakField<Node>,
-    key: u64,
+    pub(super) next: Field<Option<Node>>,
+    pub(super) own: WeakField<Node>,
+    pub(super) key: u64,
 }
 
 /// Bytes of a node, header included.
@@ -45,23 +45,4 @@ pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>, length: usize) -> Result<Gc
 #[inline(always)]
 pub(super) fn first<'g>(mutator: &'g Mutator<'_>, nodes: Gc<'g, Nodes>) -> Option<Gc<'g, Node>> {
     nodes.as_ref().first()?.load(mutator)
-}
-
-impl Node {
-    /// The next node.
-    #[inline(always)]
-    pub(super) fn next<'g>(&self, mutator: &'g Mutator<'_>) -> Option<Gc<'g, Node>> {
-        self.next.load(mutator)
-    }
-
-    /// The node itself, by its weak slot.
-    #[inline(always)]
-    pub(super) fn own<'g>(&self, mutator: &'g Mutator<'_>) -> Option<Gc<'g, Node>> {
-        self.own.load(mutator)
-    }
-
-    #[inline(always)]
-    pub(super) fn key(&self) -> u64 {
-        self.key
-    }
 }

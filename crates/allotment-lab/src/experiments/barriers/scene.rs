@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// decides.
 const TURN: usize = 8;
 
-/// What a pass does with each node.
+/// The access of a pass to each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     Load,
@@ -61,12 +61,15 @@ impl Operation {
     }
 }
 
+/// Uses the address of a node, as a program that goes on to its fields does.
+#[inline(always)]
+fn keep_address(node: Option<Gc<'_, Node>>) {
+    keep_value(node.map_or(0, |node| std::ptr::from_ref(node.as_ref()).addr() as u64));
+}
+
 #[inline(never)]
 fn load(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) {
-    let one = |field: &Field<Option<Node>>| {
-        let node = field.load(mutator);
-        keep_value(node.map_or(0, |node| std::ptr::from_ref(node.as_ref()).addr() as u64));
-    };
+    let one = |field: &Field<Option<Node>>| keep_address(field.load(mutator));
     let (turns, rest) = nodes.as_ref().as_chunks::<TURN>();
     turns.iter().for_each(|turn| turn.iter().for_each(one));
     rest.iter().for_each(one);
@@ -84,8 +87,8 @@ fn store(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) {
 fn walk(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) -> u64 {
     let (mut sum, mut at) = (0_u64, first(mutator, nodes));
     while let Some(node) = at {
-        sum = sum.wrapping_add(node.key());
-        at = node.next(mutator);
+        sum = sum.wrapping_add(node.key);
+        at = node.next.load(mutator);
     }
     sum
 }
@@ -94,8 +97,7 @@ fn walk(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) -> u64 {
 fn weak(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) {
     let Some(node) = first(mutator, nodes) else { return };
     for _ in nodes.as_ref() {
-        let own = node.own(mutator);
-        keep_value(own.map_or(0, |own| std::ptr::from_ref(own.as_ref()).addr() as u64));
+        keep_address(node.own.load(mutator));
         // The next load must not be one with this.
         keep(node.as_ref());
     }
@@ -231,43 +233,50 @@ mod tests {
     use super::super::super::collectors::heap_of;
     use super::super::PHASES;
     use super::*;
+    use allotment::Heap;
     use std::thread;
 
     const LENGTH: usize = 4096;
 
     fn see_whole(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) {
         assert_eq!(walk(mutator, nodes), LENGTH as u64 * (LENGTH as u64 - 1) / 2);
-        let is_own = |node: &Gc<'_, Node>| node.own(mutator).is_some_and(|own| own.is_same(*node));
+        let is_own = |node: &Gc<'_, Node>| node.own.load(mutator).is_some_and(|own| own.is_same(*node));
         assert_eq!(nodes.iter(mutator).flatten().filter(is_own).count(), LENGTH);
     }
 
-    /// Each operation in each phase, again and again: the nodes stay what they are.
-    #[test]
-    fn a_cycle_is_held_in_each_phase_and_nothing_is_lost() {
+    /// Runs `body` on a thread of a heap with cycles, beside the thread that asks for them.
+    fn beside_requests(body: impl FnOnce(&mut Mutator<'_>, &Requests)) -> Heap {
         let heap = heap_of("shenandoah", 64 << 20).unwrap().build().unwrap();
         let requests = Requests::default();
         thread::scope(|scope| {
             let _end = requests.end_when_dropped();
             scope.spawn(|| heap.attach(|mutator| requests.serve(mutator)));
-            heap.attach(|mutator| {
-                for &(phase, wanted) in PHASES {
-                    for operation in [Operation::Walk, Operation::Load, Operation::Weak, Operation::Store] {
-                        root!(mutator, mut nodes = None, mut ballast = None);
-                        let roots = [nodes, ballast];
-                        let mut passing = Passing::new(mutator, roots, operation, LENGTH, wanted, &requests);
-                        passing.prepare().unwrap();
-                        passing.idle(&mut || ());
-                        assert_eq!(passing.batch(), LENGTH as u64);
-                        passing.finish().unwrap_or_else(|error| panic!("{phase} {operation:?}: {error}"));
-                        assert_eq!(passing.metrics(&Share::default())[0].label, "first");
-                        see_whole(passing.mutator, passing.nodes.get(passing.mutator).unwrap());
-                        // Behind the phase, too.
-                        passing.idle(&mut || ());
-                        see_whole(passing.mutator, passing.nodes.get(passing.mutator).unwrap());
-                    }
+            heap.attach(|mutator| body(mutator, &requests)).unwrap();
+        });
+        heap
+    }
+
+    /// Each operation in each phase, again and again: the nodes stay what they are.
+    #[test]
+    fn a_cycle_is_held_in_each_phase_and_nothing_is_lost() {
+        let heap = beside_requests(|mutator, requests| {
+            for &(phase, wanted) in PHASES {
+                for operation in [Operation::Walk, Operation::Load, Operation::Weak, Operation::Store] {
+                    root!(mutator, mut nodes = None, mut ballast = None);
+                    let roots = [nodes, ballast];
+                    let mut passing = Passing::new(mutator, roots, operation, LENGTH, wanted, requests);
+                    passing.prepare().unwrap();
+                    passing.idle(&mut || ());
+                    assert_eq!(passing.batch(), LENGTH as u64);
+                    passing.finish().unwrap_or_else(|error| panic!("{phase} {operation:?}: {error}"));
+                    let first = &passing.metrics(&Share::default())[0];
+                    assert!(first.label == "first" && first.value > 0.0, "{}", first.value);
+                    see_whole(passing.mutator, passing.nodes.get(passing.mutator).unwrap());
+                    // Behind the phase, too.
+                    passing.idle(&mut || ());
+                    see_whole(passing.mutator, passing.nodes.get(passing.mutator).unwrap());
                 }
-            })
-            .unwrap();
+            }
         });
         // A phase behind marking is one of a cycle that moves nodes, unless it has none to move.
         assert!(heap.collections().recent.iter().any(|record| record.moved_bytes > 0));
@@ -275,21 +284,14 @@ mod tests {
 
     #[test]
     fn a_phase_that_no_cycle_has_is_an_error() {
-        let heap = heap_of("shenandoah", 64 << 20).unwrap().build().unwrap();
-        let requests = Requests::default();
-        thread::scope(|scope| {
-            let _end = requests.end_when_dropped();
-            scope.spawn(|| heap.attach(|mutator| requests.serve(mutator)));
-            heap.attach(|mutator| {
-                root!(mutator, mut nodes = None, mut ballast = None);
-                let roots = [nodes, ballast];
-                let mut passing = Passing::new(mutator, roots, Operation::Load, 8, u32::MAX, &requests);
-                passing.patience = Duration::from_millis(1);
-                passing.prepare().unwrap();
-                passing.idle(&mut || ());
-                assert!(passing.finish().unwrap_err().to_string().contains("none was seen"));
-            })
-            .unwrap();
+        beside_requests(|mutator, requests| {
+            root!(mutator, mut nodes = None, mut ballast = None);
+            let roots = [nodes, ballast];
+            let mut passing = Passing::new(mutator, roots, Operation::Load, 8, u32::MAX, requests);
+            passing.patience = Duration::from_millis(1);
+            passing.prepare().unwrap();
+            passing.idle(&mut || ());
+            assert!(passing.finish().unwrap_err().to_string().contains("none was seen"));
         });
     }
 }

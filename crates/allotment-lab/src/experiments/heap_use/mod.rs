@@ -40,6 +40,8 @@ use std::time::Duration;
 /// | `gc.concurrent`, `gc.degenerated` | counts | cycles that ended beside threads, and in a stop |
 /// | `gc.moved.workers`, `gc.moved.mutators` | MiB | objects that each of them copied |
 /// | `gc.recorded` | words | words that mutators overwrote and handed over |
+/// | `assist.slices` | counts | slices of a cycle's work that mutators did |
+/// | `assist.total` | ms | their time |
 /// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean, largest; so others |
 /// | `concurrent.total` | ms | all parts of all cycles |
 /// | `concurrent.object` | ns | the same by the objects found alive |
@@ -51,7 +53,6 @@ pub(super) struct HeapUse {
     log: Arc<Log>,
     waste_before: TlabStatistics,
     committed_before: usize,
-    is_concurrent: bool,
 }
 
 /// The listener's notes since the last iteration.
@@ -96,8 +97,12 @@ impl Kind {
 }
 
 /// Nanoseconds per live object; NaN without live objects.
-fn by_object(pauses: Duration, live_objects: usize) -> f64 {
-    if live_objects == 0 { f64::NAN } else { pauses.as_nanos() as f64 / live_objects as f64 }
+fn by_object(time: Duration, live_objects: usize) -> f64 {
+    if live_objects == 0 { f64::NAN } else { time.as_nanos() as f64 / live_objects as f64 }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 impl Log {
@@ -123,7 +128,6 @@ impl Heard {
             }
             _ => self.cycles.add(record),
         }
-        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         match record.cycle() {
             Some(cycle) => self.pauses.extend(cycle.pauses.iter().map(|pause| milliseconds(pause.time))),
             None => self.pauses.push(milliseconds(record.pause)),
@@ -144,7 +148,6 @@ impl Heard {
     }
 
     fn values(mut self, is_concurrent: bool) -> Vec<SecondaryValue> {
-        let of_cycles = if is_concurrent { self.cycles.values() } else { Vec::new() };
         let plab_waste = self.plab_waste();
         self.pauses.sort_by(f64::total_cmp);
         let total = self.pauses.iter().sum();
@@ -164,7 +167,9 @@ impl Heard {
             SecondaryValue::average("gc.moved", "MiB", mebibytes(self.moved_bytes as f64)),
             SecondaryValue::average("plab.waste", "%", plab_waste),
         ];
-        values.extend(of_cycles);
+        if is_concurrent {
+            values.extend(self.cycles.values());
+        }
         values
     }
 }
@@ -200,8 +205,7 @@ impl HeapUse {
         let heap = builder.on_collection(hook).build()?;
         let watched = heap.clone();
         let waste_before = TlabStatistics::default();
-        let is_concurrent = is_concurrent(heap.collector());
-        Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0, is_concurrent }))
+        Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
     }
 
     /// For workers that collect while they prepare. Those collections are no part of the iteration.
@@ -233,7 +237,7 @@ impl Probe for HeapUse {
         let waste = self.heap.tlab_totals().sum.since(&self.waste_before);
         let committed = self.heap.memory().committed_bytes;
         let peak = committed.max(self.committed_before).max(heard.committed_bytes);
-        let mut values = heard.values(self.is_concurrent);
+        let mut values = heard.values(is_concurrent(self.heap.collector()));
         values.push(SecondaryValue::average("tlab.waste", "%", waste.waste_percent()));
         values.push(SecondaryValue::maximum("heap.peak", "MiB", mebibytes(peak as f64)));
         // Where the system gives no figure, none is reported.

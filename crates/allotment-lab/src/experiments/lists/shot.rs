@@ -34,8 +34,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     bench.measure_within_with(&mut probe, |_, play| {
         heap.attach(|mutator| {
             root!(mutator, ends = alloc!(mutator, NewArray::<Option<Node>>::new(numbers.lists, None))?);
-            let preparation = preparation.clone();
-            play.play(Forcing { mutator, ends, numbers, preparation, collected: false })
+            play.play(Forcing { mutator, ends, numbers, preparation: preparation.clone(), collected: false })
         })?
     })
 }
@@ -49,9 +48,11 @@ struct Forcing<'a, 'm, 't> {
 }
 
 impl Forcing<'_, '_, '_> {
-    /// Makes new lists. A list grows at its front, so keys fall.
+    /// Makes new lists in an empty heap. A list grows at its front, so keys fall.
     fn renew(&mut self) -> Result<(), OutOfMemory> {
         let Numbers { nodes, lists, garbage } = self.numbers;
+        self.ends.get(self.mutator).fill(self.mutator, 0..lists, None);
+        self.mutator.collect();
         for made in 0..nodes {
             for _ in 0..garbage {
                 alloc!(self.mutator, NewNode { next: None, key: 0, value: 0 })?;
@@ -68,8 +69,6 @@ impl Forcing<'_, '_, '_> {
 
 impl Worker for Forcing<'_, '_, '_> {
     fn prepare(&mut self) -> anyhow::Result<()> {
-        self.ends.get(self.mutator).fill(self.mutator, 0..self.numbers.lists, None);
-        self.mutator.collect();
         self.renew().context("the lists do not fit into the heap that was planned for them")?;
         self.preparation.is_over();
         Ok(())

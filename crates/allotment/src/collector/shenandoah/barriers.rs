@@ -21,7 +21,7 @@ impl Concurrent for Shenandoah {
                 // SAFETY: a root of a thread that is here or safe.
                 self.engine.note_root(shared, &mut roots, unsafe { slot.read() });
             }));
-            shared.satb.give_words(roots);
+            shared.satb.give(roots);
         } else if barriers & Hot::FORWARDING != 0 {
             visit(&mut SlotVisitor::new(&mut |slot, _| {
                 // SAFETY: as above.

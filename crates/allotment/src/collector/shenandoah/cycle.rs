@@ -177,7 +177,7 @@ impl Engine {
             self.note_root(shared, &mut roots, bits);
         });
         shared.roots.visit_pins(&mut |address| self.note_root(shared, &mut roots, address as u64));
-        shared.satb.give_words(roots);
+        shared.satb.give(roots);
         loop {
             self.trace(cycle, shared, team);
             if self.interrupt.is_set() {

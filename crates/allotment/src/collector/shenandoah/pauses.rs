@@ -46,8 +46,8 @@ impl Engine {
             }),
             &mut |address| self.note_root(shared, &mut words, address as u64),
         );
-        shared.satb.give_words(roots);
-        shared.satb.give_words(words);
+        shared.satb.give(roots);
+        shared.satb.give(words);
         Step::Mark
     }
 
@@ -143,9 +143,8 @@ impl Engine {
                 tables.set_membership(index, Membership::None);
             }
         }
-        let regions: Vec<usize> = cycle.immediate.iter().copied().filter(|&index| !is_run(index)).collect();
-        free.withdraw(&regions);
-        free.withdraw(&cycle.set);
+        let immediate = cycle.immediate.iter().copied().filter(|&index| !is_run(index));
+        free.withdraw(immediate.chain(cycle.set.iter().copied()));
         cycle.record.set_regions = cycle.set.len();
         if cycle.set.is_empty() {
             return false;

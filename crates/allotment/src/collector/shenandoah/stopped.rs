@@ -139,7 +139,7 @@ impl Engine {
             }
         }));
         world.visit_pinned(&mut |address| self.note_root(shared, &mut roots, address as u64));
-        shared.satb.give_words(roots);
+        shared.satb.give(roots);
     }
 
     /// Weak root slots of dead objects become null. Handles are done already; providers have

@@ -117,18 +117,18 @@ impl State {
         if self.hot.has_buffer() {
             let mut owned = self.owned.borrow_mut();
             owned.sizing.retired();
-            let given_back = match &mut owned.private {
-                _ if !give_back => false,
-                Some(private) => private.undo(&self.shared, top, end),
-                None => self.shared.free.undo(top, end),
-            };
+            let given_back = give_back
+                && match &mut owned.private {
+                    Some(private) => private.undo(&self.shared, top, end),
+                    None => self.shared.free.undo(top, end),
+                };
             if !given_back && top < end {
                 // SAFETY: the tail of the buffer is this thread's, and nothing is in it.
                 unsafe { fill(top, end) };
                 let shared = &self.shared;
-                let is_lost =
-                    !give_back || owned.private.is_some() || !shared.free.give_spare(shared.home(), top, end);
-                if is_lost {
+                let is_spare =
+                    give_back && owned.private.is_none() && shared.free.give_spare(shared.home(), top, end);
+                if !is_spare {
                     self.counters.retired(end - top);
                 }
             }

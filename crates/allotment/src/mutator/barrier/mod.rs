@@ -100,14 +100,16 @@ impl Mutator<'_> {
     /// - `bits` refers to a live object of this heap, or to none.
     #[inline(always)]
     pub unsafe fn store(&self, slot: *mut u64, bits: u64) {
-        // SAFETY: as for `load`.
-        let word = unsafe { AtomicU64::from_ptr(slot) };
         if self.has_barrier(Hot::MARKING) {
-            self.record_old(word);
+            // SAFETY: the caller's predicates. The slow path does all, so that the fast one keeps
+            // nothing over a call.
+            return unsafe { self.store_slow(slot, bits) };
         }
-        word.store(bits, Ordering::Release);
-        // SAFETY: the caller's predicate.
-        unsafe { self.dirty_card(slot) };
+        // SAFETY: as for `load`, and the caller's predicate.
+        unsafe {
+            AtomicU64::from_ptr(slot).store(bits, Ordering::Release);
+            self.dirty_card(slot);
+        }
     }
 
     /// Writes `new` to a slot if it holds `expected`, and dirties its card. Returns what the slot

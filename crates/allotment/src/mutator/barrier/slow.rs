@@ -18,6 +18,11 @@ impl Shared {
         self.collector.concurrent().expect("only a concurrent collector sets barriers")
     }
 
+    /// Whether the word refers to an object that is not known to be live.
+    fn is_unmarked(&self, bits: u64) -> bool {
+        reference(bits).is_some_and(|address| !self.concurrent().is_live(self, address))
+    }
+
     /// Whether the object of this slot was born since marking began.
     fn is_born_since(&self, slot: &AtomicU64) -> bool {
         let (address, table) = (slot.as_ptr().addr(), self.free.table());
@@ -36,9 +41,7 @@ impl Shared {
     pub(in crate::mutator) fn copied_root(&self, copied: Changed, weak: bool) -> u64 {
         let Changed { barriers, word } = copied;
         // The visit of weak handles may have passed the copy's place.
-        let asks = weak && barriers & Hot::WEAK != 0;
-        let dead = |address| asks && !self.concurrent().is_live(self, address);
-        if reference(word).is_some_and(dead) { 0 } else { word }
+        if weak && barriers & Hot::WEAK != 0 && self.is_unmarked(word) { 0 } else { word }
     }
 
     /// A handle that held this word was dropped, by any thread.
@@ -81,7 +84,7 @@ impl Mutator<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn is_live_slow(&self, bits: u64) -> bool {
-        reference(bits).is_some_and(|address| self.shared().concurrent().is_live(self.shared(), address))
+        reference(bits).is_some() && !self.shared().is_unmarked(bits)
     }
 
     /// Hands over what the slot holds, before it is overwritten. A slot of an object that was born
@@ -94,10 +97,26 @@ impl Mutator<'_> {
         }
     }
 
+    /// As [`store`](Mutator::store), while marking runs.
+    ///
+    /// # Safety
+    /// - As for `store`.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn store_slow(&self, slot: *mut u64, bits: u64) {
+        // SAFETY: the caller's predicates.
+        unsafe {
+            let word = AtomicU64::from_ptr(slot);
+            self.record_old(word);
+            word.store(bits, Ordering::Release);
+            self.dirty_card(slot);
+        }
+    }
+
     /// Lets marking find the referent.
     fn keep(&self, bits: u64) {
         let shared = self.shared();
-        if reference(bits).is_some_and(|address| !shared.concurrent().is_live(shared, address)) {
+        if shared.is_unmarked(bits) {
             self.state().satb.record(bits, &shared.satb);
         }
     }
@@ -137,7 +156,7 @@ impl Mutator<'_> {
     /// - The slot is a handle's, and `bits` refers to a live object of this heap or to none.
     #[inline]
     pub(in crate::mutator) unsafe fn store_root(&self, slot: &AtomicU64, bits: u64) {
-        if self.state().hot.barriers() & Hot::MARKING != 0 {
+        if self.has_barrier(Hot::MARKING) {
             self.keep(slot.load(Ordering::Acquire));
         }
         slot.store(bits, Ordering::Release);

@@ -1,6 +1,7 @@
 //! A pin: it holds an object in place whose address foreign code has.
 
-use crate::mutator::{Hot, Mutator, Shared};
+use crate::mutator::roots::Changed;
+use crate::mutator::{Mutator, Shared};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -27,9 +28,8 @@ impl Drop for Pin {
             *count -= 1;
             if *count == 0 {
                 pins.counts.remove(&self.object);
-                if pins.barriers & Hot::MARKING != 0 {
-                    self.shared.satb.give_word(self.object as u64);
-                }
+                let taken = Changed { barriers: pins.barriers, word: self.object as u64 };
+                self.shared.dropped_root(taken, false);
             }
         }
     }

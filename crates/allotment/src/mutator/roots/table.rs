@@ -40,7 +40,7 @@ struct Inner {
     copies: Vec<Slot>,
 }
 
-/// What a change of the table means for a collector that works meanwhile.
+/// The news of a change of the table, for a collector that works meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mutator) struct Changed {
     /// The barriers in force, as bits of [`Hot`](crate::mutator::Hot).

@@ -34,12 +34,12 @@ pub(in crate::mutator) struct Limit {
     plain: AtomicUsize,
     /// As `plain`. Never above `plain` for a thread that reads `plain` first.
     zeroed: AtomicUsize,
-    /// What is requested and not yet acknowledged, as bits of [`Wish`]; 0: nothing. Requesters set
+    /// The requests that are not yet acknowledged, as bits of [`Wish`]; 0: none. Requesters set
     /// bits, the owner clears all of them.
     requested: AtomicU32,
 }
 
-/// What a request asks of the owner, beside its coming to a safepoint.
+/// The demand of a request on the owner, beside its coming to a safepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(in crate::mutator) enum Wish {

@@ -29,7 +29,7 @@ pub(in crate::mutator) trait Participant {
     fn do_duty(&self) {}
 }
 
-/// What a stop asks of the threads.
+/// The demands of a stop on the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mutator) enum StopKind {
     /// Threads give their buffers up. The stopper does the rest for each of them.

@@ -2,15 +2,14 @@
 //!
 //! A [`World`](super::World) makes every region parsable: each thread gives its buffer up, and the
 //! stopper looks at each thread. A `Pause` looks at none. Its length does not grow with buffers,
-//! roots or stacks, and with threads only by the requests. What threads have to do in consequence
-//! is their [duty](super::duty).
+//! roots or stacks, and with threads only by the requests. The work of each thread that follows
+//! from the stop is its [duty](super::duty).
 
 use crate::mutator::safepoint::{AbortOnUnwind, StopKind};
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
-use crate::mutator::{GeneratedFrame, Hot, Shared};
+use crate::mutator::{Hot, Shared};
 use crate::object::SlotVisitor;
 use std::marker::PhantomData;
-use std::ptr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -45,17 +44,11 @@ impl Pause<'_> {
         if !self.shared.roots.has_providers() {
             return;
         }
-        let frames = self.generated_frames();
-        // SAFETY: the frames are of threads that this pause keeps.
-        unsafe { self.shared.roots.visit_providers(slots, pinned, &frames) };
-    }
-
-    /// The frame of each thread that is in a call from generated code.
-    fn generated_frames(&self) -> Vec<*const GeneratedFrame> {
         let states = self.shared.registry.attached();
         // SAFETY: no thread detaches while the threads are stopped.
-        let frames = states.iter().map(|state| unsafe { state.as_ref() }.hot.frame());
-        frames.filter(|frame| *frame != 0).map(ptr::with_exposed_provenance).collect()
+        let frames = super::generated_frames(states.iter().map(|state| unsafe { state.as_ref() }));
+        // SAFETY: the frames are of threads that this pause keeps.
+        unsafe { self.shared.roots.visit_providers(slots, pinned, &frames) };
     }
 }
 

@@ -61,22 +61,25 @@ crate::debug::debug_is_display!(StopError);
 impl<'w> World<'w> {
     fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
         // Read once: a collection passes over the threads several times.
-        let states = shared.registry.attached();
-        World::of(World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData })
+        World::of(shared, shared.registry.attached(), stopper_state, arrival)
     }
 
     /// The world of a heap without threads. The caller keeps threads from attaching and workers
     /// halted.
     pub(crate) fn without_threads(shared: &'w Shared) -> World<'w> {
-        let (states, frames, stopper) = (Box::default(), Vec::new(), PhantomData);
-        let arrival = Arrival { time: Duration::ZERO, last: None };
-        World::of(World { shared, states, frames, stopper_state: None, arrival, stopper })
+        World::of(shared, Box::default(), None, Arrival { time: Duration::ZERO, last: None })
     }
 
     /// Makes the regions parsable, and ends what a concurrent collector has begun.
-    fn of(mut world: World<'w>) -> World<'w> {
-        let shared = world.shared;
-        world.frames = world.generated_frames();
+    fn of(
+        shared: &'w Shared,
+        states: Box<[NonNull<State>]>,
+        stopper_state: Option<&'w State>,
+        arrival: Arrival,
+    ) -> World<'w> {
+        let mut world =
+            World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData };
+        world.frames = super::generated_frames(world.states());
         for state in world.states() {
             state.let_lapse();
             state.owned.borrow_mut().dissolve(shared);

@@ -65,7 +65,7 @@ pub struct BarrierCalls {
     /// A load of a weak slot. Called with [`Hot::MARKING`], [`Hot::WEAK`] or [`Hot::FORWARDING`] in
     /// force.
     pub load_weak: LoadSlow,
-    /// What comes in front of a store. Called with [`Hot::MARKING`] in force.
+    /// The call in front of a store, made with [`Hot::MARKING`] in force.
     pub store: StoreSlow,
     /// A compare-and-exchange. Called with [`Hot::MARKING`] or [`Hot::FORWARDING`] in force.
     pub compare_exchange: CompareExchangeSlow,

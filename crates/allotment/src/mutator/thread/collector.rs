@@ -51,8 +51,8 @@ pub enum Outcome {
     OverLimit(GcOverhead),
 }
 
-/// What barriers and duties ask of a collector that works while threads run. A thread asks only
-/// while the barrier that its hot part names is in force.
+/// The questions of barriers and duties to a collector that works while threads run. A thread asks
+/// only while the barrier that its hot part names is in force.
 ///
 /// No function waits, reaches a safepoint, or fails.
 pub(crate) trait Concurrent: Send + Sync {
@@ -108,8 +108,8 @@ pub trait Collector: Send + Sync {
         None
     }
 
-    /// What barriers ask, if this collector works while threads run. `None`: it needs no barrier
-    /// but the cards.
+    /// The answers to barriers, if this collector works while threads run. `None`: it needs no
+    /// barrier but the cards.
     #[expect(private_interfaces, reason = "the lab sees collectors, and implements none")]
     fn concurrent(&self) -> Option<&dyn Concurrent> {
         None

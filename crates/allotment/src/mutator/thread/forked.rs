@@ -144,12 +144,12 @@ impl Shared {
         let own = own_state(self);
         let stopping = is_stopping_that(&self.registry);
         let others = self.registry.others_at_rest(own, stopping)?;
-        // A thread that stops the world holds the `regions` lock itself.
         // SAFETY: the threads were safe when the process was forked, so their states are in order.
         let lists_at_rest = others.iter().all(|state| unsafe { state.as_ref() }.visited.try_lock().is_ok());
-        let at_rest = lists_at_rest
+        // A thread that stops the world holds the `regions` lock itself.
+        let at_rest = (stopping || self.regions.try_lock().is_ok())
+            && lists_at_rest
             && self.satb.is_at_rest()
-            && (stopping || self.regions.try_lock().is_ok())
             && self.roots.is_at_rest()
             && self.free.is_at_rest()
             && self.collector.is_at_rest();

@@ -17,7 +17,7 @@ use crate::mutator::safepoint::limit::Limit;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A thread's allocation buffer, as the fast path sees it.
 ///
@@ -35,8 +35,9 @@ pub struct Hot {
     /// Address behind the buffer. Owner only, as are all following fields unless stated otherwise.
     end: Cell<usize>,
     /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner behind a
-    /// light stop, before its next work, and by the stopper of the world. Relaxed.
-    barriers: AtomicU32,
+    /// light stop, before its next work, and by the stopper of the world. Plain, so that a barrier's
+    /// test is one instruction.
+    barriers: Cell<u32>,
     /// The top at which generated code prefetches again, in `AllocatePrefetchStyle=2`. Each new
     /// buffer sets it to `start`; generated code raises it.
     watermark: Cell<usize>,
@@ -73,9 +74,9 @@ impl Hot {
     /// this address is the address of the card's byte. The write barrier uses it, see
     /// [`Mutator::store`](crate::mutator::Mutator::store).
     pub const CARDS_OFFSET: usize = 56;
-    /// Offset in bytes of a word of 4 bytes: the barriers in force, as bits. 0 mostly, and always
-    /// with a collector that stops the world. All bits are in the word's first byte, so a barrier
-    /// is `test byte [hot + 40], bits`. They change at safepoints only.
+    /// Offset in bytes of a word of 4 bytes: the barriers in force, as bits. Mostly 0: a collector
+    /// that stops the world sets none. All bits are in the word's first byte, so a barrier is `test
+    /// byte [hot + 40], bits`. They change at safepoints only.
     pub const BARRIERS_OFFSET: usize = 40;
     /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a store first hands over what the slot
     /// held.
@@ -135,7 +136,7 @@ impl Hot {
             top: AtomicUsize::new(0),
             limit: Limit::new(),
             end: Cell::new(0),
-            barriers: AtomicU32::new(0),
+            barriers: Cell::new(0),
             watermark: Cell::new(0),
             cards,
             start: AtomicUsize::new(0),
@@ -183,12 +184,12 @@ impl Hot {
     /// The barriers in force.
     #[inline(always)]
     pub(in crate::mutator) fn barriers(&self) -> u32 {
-        self.barriers.load(Ordering::Relaxed)
+        self.barriers.get()
     }
 
     /// Puts these barriers in force.
     pub(in crate::mutator) fn set_barriers(&self, bits: u32) {
-        self.barriers.store(bits, Ordering::Relaxed);
+        self.barriers.set(bits);
     }
 
     /// The frame from which generated code called the heap: address of a `GeneratedFrame`, or 0.

@@ -7,7 +7,6 @@
 use super::satb::{SatbBuffer, SatbQueue};
 use crate::mutator::Hot;
 use crate::mutator::roots::{Changed, Roots, Slot};
-use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
@@ -106,15 +105,9 @@ fn a_copy_of_a_dead_word_is_null() {
     });
 }
 
-/// What a thread records is found: by the marker meanwhile, or in the stop. The thread's buffer is
-/// its own.
+/// All words that a thread records are found: by the marker meanwhile, or in the stop.
 #[test]
 fn what_a_thread_records_is_found() {
-    struct Own(UnsafeCell<SatbBuffer>);
-    // SAFETY: loom ends the model if two threads touch it at once.
-    unsafe impl Send for Own {}
-    // SAFETY: as above.
-    unsafe impl Sync for Own {}
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
@@ -123,12 +116,10 @@ fn what_a_thread_records_is_found() {
         let mutator = {
             let (queue, stands_still) = (queue.clone(), stands_still.clone());
             thread::spawn(move || {
-                let own = Own(UnsafeCell::new(SatbBuffer::default()));
+                let own = SatbBuffer::default();
                 // A full buffer and one more word.
-                // SAFETY: as above.
-                (1..6).for_each(|number| own.0.with(|own| unsafe { (*own).record(number * 8, &queue) }));
-                // SAFETY: as above.
-                own.0.with(|own| unsafe { (*own).give(&queue) });
+                (1..6).for_each(|number| own.record(number * 8, &queue));
+                own.give(&queue);
                 stands_still.store(true, Ordering::Release);
             })
         };

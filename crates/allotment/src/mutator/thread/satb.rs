@@ -1,4 +1,4 @@
-//! What slots held before mutators overwrote them while the collector marks.
+//! The words that slots held before mutators overwrote them while the collector marks.
 //!
 //! Marking finds what was reachable when it began (snapshot at the beginning: Yuasa 1990). A
 //! mutator that overwrites a slot may destroy the only path to an object that the marker has not
@@ -41,9 +41,7 @@ impl SatbBuffer {
     /// Gives the recorded words to the queue.
     #[inline]
     pub(in crate::mutator) fn give(&self, queue: &SatbQueue) {
-        if !self.0.borrow().is_empty() {
-            queue.give(std::mem::take(&mut self.0.borrow_mut()));
-        }
+        queue.give(self.0.take());
     }
 }
 
@@ -60,7 +58,15 @@ pub(crate) struct SatbQueue {
 }
 
 impl SatbQueue {
-    fn give(&self, buffer: Vec<u64>) {
+    /// Gives a buffer.
+    #[inline]
+    pub(crate) fn give(&self, buffer: Vec<u64>) {
+        if !buffer.is_empty() {
+            self.give_some(buffer);
+        }
+    }
+
+    fn give_some(&self, buffer: Vec<u64>) {
         let mut buffers = self.buffers.lock().expect(POISONED);
         if buffers.try_reserve(1).is_err() {
             return self.lose();
@@ -76,14 +82,7 @@ impl SatbQueue {
             return self.lose();
         }
         one.push(word);
-        self.give(one);
-    }
-
-    /// Gives several words.
-    pub(crate) fn give_words(&self, words: Vec<u64>) {
-        if !words.is_empty() {
-            self.give(words);
-        }
+        self.give_some(one);
     }
 
     /// Notes that words were lost.
@@ -99,7 +98,7 @@ impl SatbQueue {
         self.take_surely()
     }
 
-    /// As [`take`](Self::take), for a stop: whatever was given before the stop is found.
+    /// As [`take`](Self::take), for a stop: finds every buffer that was given before the stop.
     pub(crate) fn take_surely(&self) -> Option<Vec<u64>> {
         let mut buffers = self.buffers.lock().expect(POISONED);
         let buffer = buffers.pop();

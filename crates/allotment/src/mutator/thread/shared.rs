@@ -55,13 +55,13 @@ pub(crate) struct Shared {
     /// is stopped. Relaxed: a thread that compares two readings stood still in between.
     pub(crate) full_collections: AtomicU64,
     /// The barriers that all threads take over, as bits of [`Hot`](super::Hot). Written in stops.
-    /// Relaxed: whoever reads it has left that stop, or reads it under the registry's lock.
+    /// Relaxed: a reader has left that stop, or holds the registry's lock.
     pub(crate) barriers: AtomicU32,
     /// How many visits of the threads' roots were begun. Written in stops. Relaxed, as above.
     pub(crate) root_visits: AtomicU64,
     /// The slow paths of barriers, for generated code. Each thread's hot part has them.
     pub(crate) barrier_calls: BarrierCalls,
-    /// What slots held before they were overwritten while the collector marks.
+    /// The words that slots held before they were overwritten while the collector marks.
     pub(crate) satb: SatbQueue,
     /// Held while the world is stopped. Also held by a thread that takes regions from the heap
     /// without being one of its threads. A collector relies on the set of regions that it found.

@@ -31,9 +31,9 @@ pub(in crate::mutator) struct State {
     pub(in crate::mutator) links: Cell<Entry>,
     /// The same list while the thread is in a blocking region. It then changes under `visited`.
     pub(in crate::mutator) parked: Cell<Entry>,
-    /// The number of the last visit of the thread's roots that was done. Locked by whoever makes
-    /// that visit, by whoever walks the list of a thread in a blocking region, and by the thread
-    /// that changes the list there.
+    /// The number of the last visit of the thread's roots that was done. Locked by the thread that
+    /// makes that visit, by a thread that walks the list of a thread in a blocking region, and by
+    /// the owner when it changes the list there.
     pub(in crate::mutator) visited: Mutex<u64>,
     /// Words of slots that the thread overwrote while the collector marks. Owner only.
     pub(in crate::mutator) satb: SatbBuffer,

@@ -237,6 +237,20 @@ impl Random {
     }
 }
 
+/// Objects of these shapes and lengths in one reservation, with a handle each.
+fn in_one_room<const N: usize>(
+    mutator: &mut Mutator<'_>,
+    objects: [(ShapeRef, usize); N],
+) -> [RootHandle; N] {
+    let sizes = objects.map(|(shape, length)| shape.bytes_for(length).expect("a size"));
+    let mut room = mutator.make_room(sizes.iter().sum()).expect("room for the objects");
+    // SAFETY: the shapes are this heap's; the objects are alive.
+    objects.map(|(shape, length)| unsafe {
+        let object = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length);
+        mutator.new_root(object.expect("it is reserved").addr().get() as u64)
+    })
+}
+
 /// Lists that begin in a table, and the numbers that must be in them, first to last.
 pub(super) struct Lists {
     pub(super) table: RootHandle,
@@ -257,30 +271,13 @@ impl Lists {
 
     /// The same, with the table in one reservation behind another object.
     pub(super) fn behind_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> Lists {
-        let bytes = NODE_BYTES + kit.table.bytes_for(count).expect("a size");
-        let mut room = mutator.make_room(bytes).expect("room for a table");
-        // SAFETY: the shapes are this heap's; the object is alive.
-        let table = unsafe {
-            let node = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(kit.node), 0);
-            assert!(node.is_some());
-            let table = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(kit.table), count);
-            mutator.new_root(table.expect("it is reserved").addr().get() as u64)
-        };
+        let [_, table] = in_one_room(mutator, [(kit.node, 0), (kit.table, count)]);
         Lists { table, numbers: vec![Vec::new(); count], next: 1 }
     }
 
     /// The same, with the table in one reservation before a node, which the other handle holds.
     pub(super) fn before_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> (Lists, RootHandle) {
-        let bytes = NODE_BYTES + kit.table.bytes_for(count).expect("a size");
-        let mut room = mutator.make_room(bytes).expect("room for a table");
-        // SAFETY: the shapes are this heap's; the objects are alive.
-        let [table, node] = unsafe {
-            [(kit.table, count), (kit.node, 0)].map(|(shape, length)| {
-                let object =
-                    mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length);
-                mutator.new_root(object.expect("it is reserved").addr().get() as u64)
-            })
-        };
+        let [table, node] = in_one_room(mutator, [(kit.table, count), (kit.node, 0)]);
         (Lists { table, numbers: vec![Vec::new(); count], next: 1 }, node)
     }
 
@@ -299,6 +296,12 @@ impl Lists {
         let Some(node) = kit.node(mutator) else { return false };
         self.link(mutator, list, node);
         true
+    }
+
+    /// Adds so many nodes, half of them dead at once: a cycle has something to move.
+    pub(super) fn add_half_dead(&mut self, kit: &Kit, mutator: &mut Mutator<'_>, nodes: usize) {
+        (0..nodes).for_each(|number| assert!(self.push(kit, mutator, number % 2)));
+        self.clear(mutator, 1);
     }
 
     /// Makes a node without contents the first of a list.

@@ -3,6 +3,7 @@
 mod choosing;
 mod kit;
 mod numbers;
+mod roots;
 mod scenarios;
 mod simulator;
 mod storms;

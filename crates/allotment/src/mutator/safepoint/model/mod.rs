@@ -5,6 +5,8 @@
 //! that has stopped the world. The model fails if two of them write at once, or one does not see
 //! the other's write. It also fails if a wake-up is lost: then no thread is left to run.
 
+mod visits;
+
 use super::limit::Limit;
 use super::patience::Patience;
 use super::stop::{Participant, Safepoints, StopKind};
@@ -395,130 +397,4 @@ fn of_two_that_look_on_one_is_called() {
         others.into_iter().for_each(|other| other.join().unwrap());
     });
     assert!(HELPED.load(Ordering::Relaxed) > 0, "some came too late, not all");
-}
-
-/// A light stop that begins a visit of roots, and the worker that makes the visit for threads that
-/// are safe. Returns when every thread was visited.
-fn visit(heap: &Heap) {
-    let stopped = heap.stop(StopKind::Light, None, |_| {
-        let threads: Vec<_> = heap.lock().threads.clone();
-        threads.iter().for_each(|thread| thread.begin_visit());
-    });
-    assert!(stopped.is_some());
-    loop {
-        let mut number = 0;
-        while visit_one(heap, number) {
-            number += 1;
-        }
-        let is_visited = |thread: &Arc<Thread>| {
-            let begun = thread.begun.load(Ordering::Relaxed);
-            thread.visited.try_lock().is_ok_and(|visited| *visited == begun)
-        };
-        if heap.lock().threads.iter().all(is_visited) {
-            return;
-        }
-        thread::yield_now();
-    }
-}
-
-/// Visits the roots of a thread, if it is safe; `false`: there is no such thread.
-fn visit_one(heap: &Heap, number: usize) -> bool {
-    let inner = heap.lock();
-    let Some(thread) = inner.threads.get(number) else { return false };
-    let mut visited = thread.visited.lock().unwrap();
-    if thread.status.is_safe() {
-        thread.visit_if_due(&mut visited);
-    }
-    true
-}
-
-/// One thread beside `visits` visits; its last action must be to leave or to enter `blocking`.
-fn beside_visits(
-    visits: u32,
-    preemptions: Option<usize>,
-    acts: impl Fn(&Heap, &Arc<Thread>) + Copy + Send + Sync + 'static,
-) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = preemptions;
-    model.check(move || {
-        let heap = heap();
-        let own = attach(&heap);
-        let visitor = spawn(&heap, move |heap| (0..visits).for_each(|_| visit(&heap)));
-        own.work();
-        acts(&heap, &own);
-        visitor.join().unwrap();
-    });
-}
-
-#[test]
-fn a_thread_that_polls_does_its_duty_before_its_work() {
-    beside_visits(1, None, |heap, own| {
-        poll(heap, own);
-        own.work();
-        heap.enter_blocking(own);
-    });
-}
-
-#[test]
-fn the_duty_of_a_thread_in_blocking_is_done_once_by_the_worker_or_the_thread() {
-    beside_visits(1, Some(3), |heap, own| {
-        heap.enter_blocking(own);
-        heap.leave_blocking(own);
-        own.work();
-        heap.enter_blocking(own);
-    });
-}
-
-#[test]
-fn a_thread_that_leaves_has_no_duty() {
-    beside_visits(1, Some(4), |heap, own| {
-        heap.enter_blocking(own);
-        heap.leave_blocking(own);
-        own.work();
-        detach(heap, own);
-    });
-}
-
-/// The duty of one stop is done before the next stop, whether the thread has woken up or not.
-#[test]
-fn of_two_visits_each_is_made_once() {
-    beside_visits(2, Some(2), |heap, own| {
-        poll(heap, own);
-        own.work();
-        heap.enter_blocking(own);
-        heap.leave_blocking(own);
-        own.work();
-        heap.enter_blocking(own);
-    });
-}
-
-/// A full stop beside visits: it uses the state of all threads, and leaves the duty to them.
-#[test]
-fn a_full_stop_comes_between_a_light_one_and_the_duty() {
-    let mut three = loom::model::Builder::new();
-    three.preemption_bound = Some(2);
-    three.check(|| {
-        let heap = heap();
-        let own = attach(&heap);
-        let visitor = spawn(&heap, |heap| {
-            // The other stop may come first, and is waited for.
-            while heap
-                .stop(StopKind::Light, None, |_| {
-                    let threads: Vec<_> = heap.lock().threads.clone();
-                    threads.iter().for_each(|thread| thread.begin_visit());
-                })
-                .is_none()
-            {}
-        });
-        let stopper = spawn(&heap, |heap| stop(&heap, None));
-        heap.enter_blocking(&own);
-        heap.leave_blocking(&own);
-        own.work();
-        heap.enter_blocking(&own);
-        visitor.join().unwrap();
-        stopper.join().unwrap();
-        heap.leave_blocking(&own);
-        own.work();
-        detach(&heap, &own);
-    });
 }

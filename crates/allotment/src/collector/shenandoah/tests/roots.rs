@@ -1,0 +1,150 @@
+//! Traps about roots, one by one: handles, pins, weak words, and words in frames.
+
+use super::super::cycle::Step;
+use super::kit::{BY_HAND, Kit, Lists, STEPS, TWIN, slot};
+use crate::mutator::{Mutator, RootWord};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+/// What holds a list at the beginning of marking, and nothing else does.
+#[derive(Clone, Copy, Debug)]
+enum Holder {
+    /// A handle that another thread drops.
+    Dropped,
+    /// A handle that is dropped when another thread has a clone of a clone.
+    Cloned,
+    /// A handle that is set.
+    Set,
+    Pin,
+    WeakHandle,
+    /// The weak slot of a node.
+    WeakSlot,
+}
+
+/// T5, R7: what leaves its only root during marking, for an object that marking does not look at,
+/// is marked all the same. So is what a weak slot or handle gave.
+#[test]
+fn what_leaves_its_root_is_marked() {
+    use Holder::{Cloned, Dropped, Pin, Set, WeakHandle, WeakSlot};
+    for holder in [Dropped, Cloned, Set, Pin, WeakHandle, WeakSlot] {
+        // A stronger holder is visited in the step that begins with `Mark`.
+        let steps: &[Step] = match holder {
+            WeakHandle | WeakSlot => &[Step::Mark, Step::FinalMark],
+            _ => &[Step::Mark],
+        };
+        for step in steps {
+            leaves(holder, *step);
+        }
+    }
+}
+
+fn leaves(holder: Holder, step: Step) {
+    let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+    let run = kit.heap.attach(|mutator| {
+        let mut lists = Lists::new(&kit, mutator, 4, 1);
+        (0..10).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
+        assert!(lists.push(&kit, mutator, 1));
+        let (held, numbers) = (lists.first(mutator, 0), lists.numbers[0].clone());
+        let object = NonNull::new(held as *mut u8).unwrap();
+        // SAFETY: live objects and their slots.
+        let (handle, weak, pin) = unsafe {
+            let pin = matches!(holder, Holder::Pin).then(|| mutator.pin(object));
+            let weak = mutator.new_weak_root(held);
+            if matches!(holder, Holder::WeakSlot) {
+                mutator.store(slot(lists.first(mutator, 1), TWIN), held);
+            }
+            let is_handle = matches!(holder, Holder::Dropped | Holder::Cloned | Holder::Set);
+            (is_handle.then(|| mutator.new_root(held)), weak, pin)
+        };
+        lists.clear(mutator, 0);
+        mutator.blocking(|| kit.advance_to(step));
+        let node = kit.node(mutator).unwrap();
+        let held = match (&handle, &pin, holder) {
+            (Some(handle), ..) => handle.get(mutator).unwrap(),
+            (_, Some(pin), _) => pin.object().addr().get() as u64,
+            (.., Holder::WeakHandle) => weak.get(mutator).unwrap(),
+            // SAFETY: a slot of a live object.
+            _ => unsafe { mutator.load_weak(slot(lists.first(mutator, 1), TWIN)) },
+        };
+        assert!(held != 0, "{holder:?}: nothing is dead yet");
+        lists.link_before(mutator, 2, node, (held, numbers));
+        if let (Some(handle), Holder::Set) = (&handle, holder) {
+            // SAFETY: no reference.
+            assert!(unsafe { handle.set(mutator, 0) });
+        }
+        let clone =
+            handle.as_ref().filter(|_| matches!(holder, Holder::Cloned)).map(|one| one.clone().clone());
+        thread::scope(|scope| {
+            scope.spawn(|| drop((clone, handle, pin)));
+        });
+        mutator.blocking(|| kit.end_cycle());
+        // Not before: a store hands over what a weak slot held, too.
+        // SAFETY: as above.
+        unsafe { mutator.store(slot(lists.first(mutator, 1), TWIN), 0) };
+        (0..60).for_each(|_| assert!(lists.push(&kit, mutator, 3)));
+        lists.check(mutator);
+    });
+    run.unwrap();
+}
+
+/// A weak word that a thread has seen null stays so, however the cycle ends.
+#[test]
+fn a_weak_word_that_was_null_stays_null() {
+    for step in [Step::Weak, Step::BeginMove] {
+        let kit = Kit::new(4096, 16, BY_HAND);
+        let run = kit.heap.attach(|mutator| {
+            let mut lists = Lists::new(&kit, mutator, 2, 1);
+            (0..2).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
+            assert!(lists.push(&kit, mutator, 1));
+            let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
+            // SAFETY: live objects and their slots.
+            let weak = unsafe {
+                mutator.store(twin(mutator, &lists), lists.first(mutator, 0));
+                mutator.new_weak_root(lists.first(mutator, 0))
+            };
+            lists.clear(mutator, 0);
+            mutator.blocking(|| kit.advance_to(step));
+            // SAFETY: as above.
+            let load = |mutator: &Mutator<'_>| unsafe { mutator.load_weak(twin(mutator, &lists)) };
+            assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}");
+            mutator.stop_the_world(|_| ()).expect("no other thread");
+            assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, behind a stop");
+        });
+        run.unwrap();
+    }
+}
+
+/// T24: a panic that leaves `blocking` finds a thread that has done its duty.
+#[test]
+fn a_panic_leaves_blocking_during_a_cycle() {
+    for step in STEPS {
+        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+        kit.heap
+            .attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 4, 1);
+                (0..40).for_each(|number| assert!(lists.push(&kit, mutator, number % 4)));
+                lists.clear(mutator, 1);
+                let word = Box::new(RootWord::new(0));
+                // SAFETY: the box outlives the link.
+                let _linked = unsafe { mutator.link_word(NonNull::from(&*word)) };
+                // SAFETY: a live object.
+                unsafe { word.set(lists.first(mutator, 0)) };
+                mutator.blocking(|| kit.advance_to(step));
+                let outcome = catch_unwind(AssertUnwindSafe(|| {
+                    mutator.blocking(|| {
+                        kit.next();
+                        resume_unwind(Box::new("a panic that a test wants"));
+                    })
+                }));
+                assert!(outcome.is_err());
+                assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
+                lists.check(mutator);
+                mutator.blocking(|| kit.end_cycle());
+                assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
+                lists.check(mutator);
+            })
+            .unwrap();
+        kit.heap.verify().unwrap();
+    }
+}
