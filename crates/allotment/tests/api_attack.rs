@@ -115,3 +115,8 @@ fn regions_are_not_uncommitted_under_a_collection() {
     });
     heap.verify().unwrap();
 }
+
+#[test]
+fn the_same_beside_the_concurrent_collector() {
+    again_beside_cycles("the_same_beside_the_concurrent_collector");
+}

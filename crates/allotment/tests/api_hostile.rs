@@ -440,3 +440,8 @@ fn weak_slots_and_roots_are_cleared() {
         })
         .unwrap();
 }
+
+#[test]
+fn the_same_beside_the_concurrent_collector() {
+    again_beside_cycles("the_same_beside_the_concurrent_collector");
+}

@@ -326,3 +326,8 @@ fn carried_structs_keep_their_other_parameters() {
         })
         .unwrap();
 }
+
+#[test]
+fn the_same_beside_the_concurrent_collector() {
+    again_beside_cycles("the_same_beside_the_concurrent_collector");
+}

@@ -360,3 +360,8 @@ fn pointers_to_arrays_are_slices() {
         assert!(empty.is_empty());
     });
 }
+
+#[test]
+fn the_same_beside_the_concurrent_collector() {
+    again_beside_cycles("the_same_beside_the_concurrent_collector");
+}

@@ -209,3 +209,8 @@ fn objects_without_slots_or_fields() {
         })
         .unwrap();
 }
+
+#[test]
+fn the_same_beside_the_concurrent_collector() {
+    again_beside_cycles("the_same_beside_the_concurrent_collector");
+}

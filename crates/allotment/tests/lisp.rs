@@ -147,6 +147,15 @@ fn programs_look_at_nothing_that_was_freed() {
 }
 
 #[test]
+fn programs_run_beside_the_concurrent_collector() {
+    for (program, _) in PROGRAMS {
+        check(program, &["--heap", "16m", "--options", "Collector=shenandoah"]);
+    }
+    zealously("Collector=shenandoah,+ZealMove,+ZealPoison", 1);
+    zealously("Collector=shenandoah,ZealEvacuationFailure=7,+VerifyAfterGC", 10);
+}
+
+#[test]
 fn the_heap_is_whole_before_and_after_each_collection() {
     zealously("+VerifyBeforeGC,+VerifyAfterGC,VerifyGCLevel=3,+ZealPoison", 10);
 }

@@ -62,7 +62,7 @@ impl Settings {
     pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
         let shared = world.shared();
         let (delay_ms, keep_bytes) = (self.uncommit_delay_ms, self.keep_bytes);
-        let uncommitted = shared.free.uncommit_idle(shared.clock.coarse_ms(), delay_ms, keep_bytes);
+        let uncommitted = shared.free.uncommit_idle(shared.clock.coarse_ms(), delay_ms, keep_bytes, || true);
         self.checks.after(world);
         uncommitted
     }

@@ -90,12 +90,19 @@ impl<B: Backing> FreeSet<B> {
     /// Gives the memory of regions back to the system that have been free for `delay_ms`, but
     /// leaves `keep_bytes` of the heap committed. Returns the number of bytes.
     ///
-    /// The delay of a region begins when this function first finds it free.
-    pub(crate) fn uncommit_idle(&self, now_ms: u64, delay_ms: u64, keep_bytes: usize) -> usize {
+    /// The delay of a region begins when this function first finds it free. The function ends early
+    /// if `goes_on` says so: the system may take long for each region.
+    pub(crate) fn uncommit_idle(
+        &self,
+        now_ms: u64,
+        delay_ms: u64,
+        keep_bytes: usize,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> usize {
         let keep = keep_bytes.div_ceil(self.table.geometry().region_bytes());
         let mut spare = self.committed_regions().saturating_sub(keep);
         self.uncommit_if(|index| {
-            let idle = spare > 0 && self.table.get(index).idle_ms(now_ms) >= delay_ms;
+            let idle = spare > 0 && goes_on() && self.table.get(index).idle_ms(now_ms) >= delay_ms;
             spare -= usize::from(idle);
             idle
         })

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use allotment::{Field, Fixnum, Gc, Heap, Object, WeakField, Word};
+use std::process::Command;
 
 #[derive(Clone, Copy, Debug, PartialEq, Word)]
 #[word(Value)]
@@ -44,6 +45,24 @@ pub fn cons<'g>(car: Val<'g>, cdr: Val<'g>) -> NewPair<'g> {
 
 pub fn node<'g>(key: u64) -> NewNode<'g> {
     NewNode { next: None, seen: None, key }
+}
+
+/// Runs all other tests of this program again, in children, under the concurrent collector.
+/// `this` is the name of the test that calls.
+///
+/// Setting the variable here would race with the other tests.
+pub fn again_beside_cycles(this: &str) {
+    let program = std::env::current_exe().expect("the test's own program");
+    for zeal in ["", ",ZealInterval=200,+ZealMove,+ZealPoison", ",ZealInterval=500,ZealEvacuationFailure=5"] {
+        let output = Command::new(&program)
+            .args(["--skip", this])
+            .env("ALLOTMENT_OPTIONS", format!("Collector=shenandoah{zeal}"))
+            .output()
+            .expect("it runs once more");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{zeal}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(!text.contains(" 0 passed"), "{zeal}: {text}");
+    }
 }
 
 pub fn heap() -> Heap {

@@ -21,6 +21,8 @@ const MODES: &[&str] = &[
     "ZealInterval=4,ZealSeed=5,+ZealPoison",
     "ZealInterval=2,+ZealMove,+ZealProtect,ZealQuarantine=1",
     "-UseTLAB,ZealInterval=2,+ZealMove,+ZealPoison",
+    "Collector=shenandoah,ZealInterval=3,+ZealMove,+ZealPoison",
+    "Collector=shenandoah,ZealInterval=2,ZealEvacuationFailure=3",
 ];
 
 fn heap(options: &str) -> Heap {

@@ -126,12 +126,13 @@ impl Shenandoah {
         }
     }
 
-    /// Gives memory back to the system that was free for long.
+    /// Gives memory back to the system that was free for long, until a thread stops the world.
     fn uncommit(&self, shared: &Shared) {
         // A stop that came first has the lock, and has its own say.
         let Ok(_regions) = shared.regions.try_lock() else { return };
         let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
-        shared.free.uncommit_idle(shared.clock.coarse_ms(), uncommit_delay_ms, keep_bytes);
+        let goes_on = || !self.engine.interrupt.is_set();
+        shared.free.uncommit_idle(shared.clock.coarse_ms(), uncommit_delay_ms, keep_bytes, goes_on);
     }
 
     /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
@@ -236,7 +237,12 @@ impl Shenandoah {
             Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
         }
         self.fit_capacity(shared);
-        self.learn(cycle, shared);
+        let kind = match cycle.record {
+            CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
+            CycleRecord { set_regions: 0, .. } => CycleKind::Abbreviated,
+            _ => CycleKind::Concurrent,
+        };
+        self.learn(kind, cycle.start, shared);
     }
 
     /// Tells threads that wait for the cycle that began last. It has no record of its own.
@@ -244,22 +250,16 @@ impl Shenandoah {
         self.progress.serve(self.progress.end());
     }
 
-    /// Tells the trigger how long the cycle took.
-    fn learn(&self, cycle: &Cycle, shared: &Shared) {
+    /// Tells the trigger how long the cycle took that began at `began`, and how it ended.
+    pub(super) fn learn(&self, kind: CycleKind, began: Duration, shared: &Shared) {
         let free = &shared.free;
         let region_bytes = free.table().geometry().region_bytes();
-        let kind = match cycle.record {
-            CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
-            CycleRecord { set_regions: 0, .. } => CycleKind::Abbreviated,
-            _ => CycleKind::Concurrent,
-        };
-        self.trigger.lock().expect(POISONED).cycle_ended(Ended {
-            began: cycle.start,
-            ended: self.history.clock.age(),
-            kind,
-            free_bytes: free.regions_left() * region_bytes,
-            capacity_bytes: free.table().geometry().heap_bytes(),
-        });
+        let ended = self.history.clock.age();
+        let capacity_bytes = free.table().geometry().heap_bytes();
+        let free_bytes = free.regions_left() * region_bytes;
+        let mut trigger = self.trigger.lock().expect(POISONED);
+        trigger.sample(ended, free.capacity() * region_bytes, free.taken_bytes());
+        trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
     }
 
     /// Adds the records of ended cycles to the history, and tells listeners and the threads that

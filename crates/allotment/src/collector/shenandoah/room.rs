@@ -7,6 +7,7 @@
 //!         -> full, every region compacted, then all in one piece
 //! ```
 
+use super::trigger::CycleKind;
 use super::{POISONED, Shenandoah};
 use crate::collector::full::Compaction;
 use crate::collector::record::CollectionRecord;
@@ -122,6 +123,10 @@ impl Shenandoah {
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
         let pause = clock.since(start);
         let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
+        // Only this cause means that cycles began too late.
+        if cause == Cause::AllocationFailure {
+            self.learn(CycleKind::Full, start, shared);
+        }
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 

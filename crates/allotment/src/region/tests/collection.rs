@@ -79,16 +79,20 @@ fn only_a_free_region_is_taken() {
 
 #[test]
 fn regions_go_back_to_the_system_when_their_time_has_come() {
+    let uncommit = |free: &FreeSet<_>, now_ms, delay_ms, keep_bytes| {
+        free.uncommit_idle(now_ms, delay_ms, keep_bytes, || true)
+    };
     let free = used();
-    assert_eq!(free.uncommit_idle(1000, 50, 0), 0);
-    assert_eq!(free.uncommit_idle(1049, 50, 0), 0);
+    assert_eq!(uncommit(&free, 1000, 50, 0), 0);
+    assert_eq!(uncommit(&free, 1049, 50, 0), 0);
     // Used meanwhile: the time begins anew.
     assert!(free.take_free_region(2));
     free.give_region(2, 1);
-    assert_eq!(free.uncommit_idle(1050, 50, 0), 0);
-    assert_eq!(free.uncommit_idle(1100, 50, 3 * 1024), 0, "three regions are to stay committed");
-    assert_eq!(free.uncommit_idle(1100, 50, 2 * 1024 + 1), 0);
-    assert_eq!(free.uncommit_idle(1100, 50, 2 * 1024), 1024);
+    assert_eq!(uncommit(&free, 1050, 50, 0), 0);
+    assert_eq!(uncommit(&free, 1100, 50, 3 * 1024), 0, "three regions are to stay committed");
+    assert_eq!(uncommit(&free, 1100, 50, 2 * 1024 + 1), 0);
+    assert_eq!(free.uncommit_idle(1100, 50, 2 * 1024, || false), 0, "it ends early");
+    assert_eq!(uncommit(&free, 1100, 50, 2 * 1024), 1024);
     free.verify().unwrap();
     assert_eq!(free.table().get(2).state(), State::Uncommitted);
 }

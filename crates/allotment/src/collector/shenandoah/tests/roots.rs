@@ -148,3 +148,54 @@ fn a_panic_leaves_blocking_during_a_cycle() {
         kit.heap.verify().unwrap();
     }
 }
+
+/// T14: to ask whether the referent of a weak slot is alive keeps it at no step.
+#[test]
+fn a_question_about_a_weak_slot_keeps_nothing() {
+    for step in STEPS {
+        let kit = Kit::new(4096, 16, BY_HAND);
+        let run = kit.heap.attach(|mutator| {
+            let mut lists = Lists::new(&kit, mutator, 3, 1);
+            assert!(lists.push(&kit, mutator, 0) && lists.push(&kit, mutator, 1));
+            lists.add_half_dead(&kit, mutator, 60);
+            assert!(lists.push(&kit, mutator, 1));
+            let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
+            // SAFETY: live objects and their slots.
+            unsafe { mutator.store(twin(mutator, &lists), lists.first(mutator, 0)) };
+            lists.clear(mutator, 0);
+            // SAFETY: as above.
+            let asks = |mutator: &Mutator<'_>| unsafe { mutator.is_weak_live(twin(mutator, &lists)) };
+            mutator.blocking(|| kit.advance_to(step));
+            let known = matches!(step, Step::Reset | Step::InitMark | Step::Mark | Step::FinalMark);
+            assert_eq!(asks(mutator), known, "{step:?}");
+            mutator.blocking(|| kit.end_cycle());
+            assert!(!asks(mutator), "{step:?}");
+        });
+        run.unwrap();
+    }
+}
+
+/// T23: cycles take no buffer from a thread but once behind each of two pauses, and change no size.
+#[test]
+fn buffers_keep_their_size_and_little_is_wasted() {
+    const CYCLES: u64 = 40;
+    const SIZE: u64 = 2048;
+    let kit = Kit::new(16 << 10, 40, &format!("MinTLABSize=512,TLABSize=2k,{BY_HAND}"));
+    let run = kit.heap.attach(|mutator| {
+        let mut lists = Lists::new(&kit, mutator, 2, 1);
+        let before = kit.heap.tlab_totals().sum;
+        for _ in 0..CYCLES {
+            lists.add_half_dead(&kit, mutator, 100);
+            lists.clear(mutator, 0);
+            mutator.blocking(|| {
+                // Also pauses and steps in between take nothing.
+                kit.next();
+                kit.end_cycle();
+            });
+        }
+        let spent = kit.heap.tlab_totals().sum.since(&before);
+        assert!(spent.refills * SIZE <= spent.allocated + 2 * CYCLES * SIZE, "{spent:?}");
+        assert!(spent.gc_waste <= 2 * CYCLES * SIZE && spent.refill_waste <= spent.refills * 64, "{spent:?}");
+    });
+    run.unwrap();
+}
