@@ -18,8 +18,9 @@
 
 pub use crate::collector::sizing::{AGES, Collection, Decision, Effort, Need, Reason, Scope};
 pub use crate::collector::{
-    CollectionKind, CollectionRecord, Collections, CycleRecord, Details, EnlargedEden, FullRecord, IdleLook,
-    LastPart, Phase, SizingRecord, Times, WantedWorkers, YoungRecord,
+    CollectionKind, CollectionRecord, Collections, CycleRecord, CycleScope, Details, EnlargedEden,
+    FullRecord, GenerationsRecord, IdleLook, LastPart, Phase, SizingRecord, Times, WantedWorkers,
+    YoungRecord,
 };
 pub use crate::heap::MemoryUse;
 pub use crate::mutator::{

@@ -30,12 +30,10 @@ mod tests;
 mod workers;
 
 use super::control::ControlThread;
-use super::evacuate::{
-    CollectionSet, Evacuation, Limits, OldRanges, OldTables, Role, Space, SpaceKind, adopt_all,
-};
+use super::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, Role, Space, SpaceKind, adopt_all};
 use super::full::{Compaction, SideTables};
 use super::history::History;
-use super::kernel::{Roots, Subject};
+use super::kernel::{OldTables, Roots, Subject};
 use super::overhead::Overhead;
 use super::record::{CollectionRecord, Details, Phase, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};

@@ -9,7 +9,7 @@ mod tests;
 mod workers;
 mod young;
 
-pub use cycle::CycleRecord;
+pub use cycle::{CycleRecord, CycleScope, GenerationsRecord};
 pub(super) use details::Level;
 pub use full::FullRecord;
 pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingRecord};
@@ -179,13 +179,21 @@ impl CollectionRecord {
     }
 }
 
+impl CollectionRecord {
+    /// What stands behind its kind and the names of its phases.
+    fn suffix(&self) -> String {
+        self.cycle().map_or_else(String::new, CycleRecord::suffix)
+    }
+}
+
 impl fmt::Display for CollectionRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "GC({}) {} ({}) {}M->{}M({}M) {}",
+            "GC({}) {}{} ({}) {}M->{}M({}M) {}",
             self.number,
             self.kind(),
+            self.suffix(),
             self.cause,
             self.used_before >> 20,
             self.used_after >> 20,

@@ -99,6 +99,7 @@ pub(super) fn assemble(
                 overhead,
                 homes: free.homes(),
                 passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
+                generational: options.shenandoah_gc_mode == ShenandoahMode::Generational,
                 trigger: TriggerSettings::from(options),
                 choice: ChooseSettings::from(options),
                 failures: Failures {

@@ -22,6 +22,7 @@ pub use header::{Header, Kind, MAX_AGE};
 pub(crate) use layout::{Layout, for_each_word};
 pub use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
+pub(crate) use scan::for_each_slot_between;
 pub use scan::{TailSlots, for_each_fixed_slot, for_each_slot, tail_slots};
 pub(crate) use shape::array_bytes;
 pub use shape::{Element, Shape, ShapeError, ShapeId, Slot};

@@ -49,6 +49,33 @@ pub unsafe fn tail_slots(address: usize, shape: &Shape) -> Option<TailSlots> {
     }
 }
 
+/// Calls `visit` with every slot in `[start, end)` of the object at `address`.
+///
+/// # Safety
+/// As for [`for_each_fixed_slot`].
+#[inline]
+pub(crate) unsafe fn for_each_slot_between(
+    (address, shape): (usize, &Shape),
+    (start, end): (usize, usize),
+    mut visit: impl FnMut(*mut u64, SlotKind),
+) {
+    // SAFETY: the caller's predicate.
+    unsafe {
+        for_each_fixed_slot(address, shape, |slot, kind| {
+            if (start..end).contains(&slot.addr()) {
+                visit(slot, kind);
+            }
+        });
+        if let Some(tail) = tail_slots(address, shape) {
+            let first = tail.start.addr();
+            let index = |address: usize| (address.max(first) - first).div_ceil(WORD).min(tail.length);
+            for index in index(start)..index(end) {
+                visit(tail.start.add(index), tail.kind);
+            }
+        }
+    }
+}
+
 /// Calls `visit` with every slot of the object at `address`.
 ///
 /// # Safety

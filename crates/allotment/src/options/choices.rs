@@ -106,6 +106,8 @@ choice! {
         /// While threads run, from a snapshot at the beginning.
         #[default]
         Satb = "satb",
+        /// The same, and most cycles look at young objects only.
+        Generational = "generational",
         /// In stops, when the heap is full: to test programs, and to compare with.
         Passive = "passive",
     }

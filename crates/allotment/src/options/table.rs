@@ -218,7 +218,7 @@ macro_rules! for_each_option {
             /// What is done beside running threads (shenandoah).
             ShenandoahGCMode, shenandoah_gc_mode: ShenandoahMode = ShenandoahMode::Satb,
                 Choice => Choice { names: ShenandoahMode::NAMES },
-                ["ShenandoahGCMode"] "generational is another mode there.";
+                ["ShenandoahGCMode"] "";
             /// Threads that collect while the program runs; 0: a quarter of ParallelGCThreads, at
             /// least 1.
             ConcGCThreads, conc_gc_threads: usize = 0, Count => Count { min: 0, max: 1024 },

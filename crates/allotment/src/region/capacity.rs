@@ -46,6 +46,11 @@ impl<B: Backing> FreeSet<B> {
         })
     }
 
+    /// Regions of old objects, at about this moment.
+    pub(crate) fn old_regions(&self) -> usize {
+        self.in_use().filter(|&index| self.table.get(index).is_tenured()).count()
+    }
+
     /// The contents of the regions in use, at about this moment.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let mut sum = Occupancy::default();

@@ -92,6 +92,13 @@ impl CardBytes {
         self.byte(card).store(byte, Ordering::Relaxed);
     }
 
+    /// Sets a card's byte while other threads set it, too. What such a thread wrote before it set
+    /// the byte is visible afterwards, unless the byte is its own again.
+    #[inline]
+    pub(super) fn swap(&self, card: usize, byte: u8) {
+        self.byte(card).swap(byte, Ordering::AcqRel);
+    }
+
     /// The first of the cards whose byte is not `byte`, or the end of the range.
     #[inline]
     pub(super) fn first_other(&self, cards: Range<usize>, byte: u8) -> usize {

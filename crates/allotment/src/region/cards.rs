@@ -19,6 +19,7 @@
 
 use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
 use crate::platform::MemoryError;
+use std::ops::Range;
 
 /// No slot of the card was written since it was cleaned.
 const CLEAN: u8 = 0;
@@ -104,6 +105,18 @@ impl CardTable {
             self.bytes.fill(self.bytes.cards_of(run, at), CLEAN);
             visit(run, at);
         }
+    }
+
+    /// The first run of dirty cards in `[start, end)`, cut to the range.
+    pub(crate) fn next_run(&self, start: usize, end: usize) -> Option<Range<usize>> {
+        let run = self.next_dirty(start, end);
+        (run < end).then(|| run..self.next_clean(run, end))
+    }
+
+    /// Cleans the cards of a run while other threads write slots and dirty cards. A card is dirty
+    /// again if a slot of it was written that this thread does not see yet.
+    pub(crate) fn clean_run(&self, run: &Range<usize>) {
+        self.bytes.cards_of(run.start, run.end).for_each(|card| self.bytes.swap(card, CLEAN));
     }
 }
 

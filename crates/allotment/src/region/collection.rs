@@ -62,16 +62,23 @@ impl<B: Backing> FreeSet<B> {
         taken
     }
 
+    /// Notes that the region ends at `top`, where the caller left nothing above.
+    pub(crate) fn lower_top(&self, index: usize, top: usize) {
+        let region = self.table.get(index);
+        region.raise_dirty(region.top());
+        region.set_top(top);
+        self.poison_room(index);
+    }
+
     /// Lets all mutators use the memory above `top` in a region whose objects the caller moved. The
     /// region goes into its home's slot if it has more room than the region there.
     pub(crate) fn offer_region(&self, index: usize, top: usize) {
         let region = self.table.get(index);
-        region.raise_dirty(region.top());
-        region.set_top(top);
+        self.lower_top(index, top);
         // A run may have left this region.
         region.set_run(0);
         region.set_tenured(false);
-        self.poison_room(index);
+        region.set_age(0);
         region.set_state(State::Shared);
         let slot = &self.slots[region.home()].region;
         let room = |index: usize| self.table.end(index) - self.table.get(index).top();

@@ -94,9 +94,12 @@ pub(crate) struct Region {
     /// buffers that were given up unused. While the region is empty, the memory has the pattern.
     /// Stored by the owner, Relaxed.
     poisoned: AtomicU8,
-    /// 1: the run that begins here survived a collection, so it is old. Stored by collections,
-    /// Relaxed.
+    /// 1: the objects are old. Of a humongous run the first region says it, and with a concurrent
+    /// collector each. Stored by collections, Relaxed.
     tenured: AtomicU8,
+    /// Concurrent cycles since a thread allocated in the region: to be added to the ages of its
+    /// objects. Stored in stops, and by the thread that empties the region. Relaxed.
+    age: AtomicU8,
 }
 
 impl Region {
@@ -198,6 +201,15 @@ impl Region {
         self.tenured.store(u8::from(tenured), Ordering::Relaxed);
     }
 
+    /// Cycles to add to the ages of the region's objects.
+    pub(crate) fn age(&self) -> u8 {
+        self.age.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_age(&self, cycles: u8) {
+        self.age.store(cycles, Ordering::Relaxed);
+    }
+
     pub(super) fn set_poisoned(&self, poisoned: bool) {
         self.poisoned.store(u8::from(poisoned), Ordering::Relaxed);
     }
@@ -246,6 +258,7 @@ impl RegionTable {
                     idle_since: AtomicU64::new(0),
                     poisoned: AtomicU8::new(0),
                     tenured: AtomicU8::new(0),
+                    age: AtomicU8::new(0),
                 }
             })
             .collect();
@@ -310,6 +323,11 @@ impl RegionTable {
         self.borders[index].mark_start.store(self.get(index).top(), Ordering::Relaxed);
     }
 
+    /// Marking begins, and all objects of the region count as live. In a stop.
+    pub(crate) fn set_all_live(&self, index: usize) {
+        self.borders[index].mark_start.store(self.bottom(index), Ordering::Relaxed);
+    }
+
     /// Evacuation begins: what lies in the region was there before. In a stop.
     pub(crate) fn set_watermark(&self, index: usize) {
         self.borders[index].watermark.store(self.get(index).top(), Ordering::Relaxed);
@@ -325,6 +343,7 @@ impl RegionTable {
         region.set_top(self.bottom(index));
         region.set_run(0);
         region.set_tenured(false);
+        region.set_age(0);
         self.borders[index].mark_start.store(self.bottom(index), Ordering::Relaxed);
         self.borders[index].watermark.store(self.bottom(index), Ordering::Relaxed);
     }

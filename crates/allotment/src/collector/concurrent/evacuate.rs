@@ -9,14 +9,18 @@
 //! thread has a reference to it. So a failed swap means that another thread has decided. A thread
 //! that loses takes its copy back. The size of a moved object is its copy's, for the old header is
 //! gone.
+//!
+//! In a heap with generations a copy becomes old if the object was, or if it has survived enough
+//! cycles. An object that should become old, and for which there is no old memory, stays young. An
+//! old object never becomes young: nobody knows which old objects refer to it.
 
 use super::delay::passage;
 use super::objects::{header_at, measure, place_of};
-use super::space::CopySpace;
+use super::space::{CopySpace, Generation};
 use super::tables::{Membership, Tables};
-use crate::collector::kernel::{KEPT, ShapeCache, Subject, broken, cover, decide, word_at};
-use crate::object::{Header, Kind, POISON, WORD};
-use crate::region::Backing;
+use crate::collector::kernel::{KEPT, OldTables, ShapeCache, Subject, broken, cover, decide, word_at};
+use crate::object::{Header, Kind, MAX_AGE, POISON, WORD};
+use crate::region::{Backing, Carve};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a worker's buffer.
@@ -25,11 +29,22 @@ const BUFFER: usize = if cfg!(test) { 512 } else { 32 << 10 };
 /// Bytes that a worker copies before it looks whether it is interrupted.
 const PIECE: usize = if cfg!(test) { 256 } else { 128 << 10 };
 
+/// What a heap with generations has beside one without.
+#[derive(Clone, Copy)]
+pub(in crate::collector) struct Generations<'e> {
+    /// Of old regions.
+    pub(in crate::collector) tables: OldTables<'e>,
+    /// Objects that have survived so many cycles become old when they are copied.
+    pub(in crate::collector) tenuring_threshold: u8,
+}
+
 /// What threads that evacuate share.
 pub(in crate::collector) struct Evacuator<'e, B> {
     pub(in crate::collector) subject: Subject<'e, B>,
     pub(in crate::collector) tables: &'e Tables,
     pub(in crate::collector) space: &'e CopySpace,
+    /// `None`: the heap has none.
+    pub(in crate::collector) generations: Option<Generations<'e>>,
 }
 
 impl<B> Clone for Evacuator<'_, B> {
@@ -39,16 +54,19 @@ impl<B> Clone for Evacuator<'_, B> {
 }
 impl<B> Copy for Evacuator<'_, B> {}
 
-/// A worker's buffer.
+/// A worker's buffers, by generation.
 #[derive(Default)]
-pub(in crate::collector) struct Buffer {
+pub(in crate::collector) struct Buffers([Buffer; 2]);
+
+#[derive(Default)]
+struct Buffer {
     top: usize,
     end: usize,
 }
 
 /// Where the memory of a copy comes from.
 trait Memory {
-    fn take(&mut self, bytes: usize) -> Option<usize>;
+    fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize>;
     /// Takes back `[start, end)`: another thread was faster.
     fn give_back(&mut self, start: usize, end: usize);
 }
@@ -60,44 +78,42 @@ struct Single<'e, B> {
 }
 
 impl<B: Backing> Memory for Single<'_, B> {
-    fn take(&mut self, bytes: usize) -> Option<usize> {
-        let Evacuator { subject, space, .. } = self.evacuator;
-        Some(space.allocate(subject.free, self.home, bytes, bytes)?.start)
+    fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize> {
+        Some(self.evacuator.allocate((self.home, generation), bytes, bytes)?.start)
     }
 
     fn give_back(&mut self, start: usize, end: usize) {
-        self.evacuator.space.take_back(self.evacuator.subject.free, start, end);
+        self.evacuator.take_back(start, end);
     }
 }
 
 /// A worker's: from its buffer, if the object is small beside it.
 struct Buffered<'e, 'b, B> {
     single: Single<'e, B>,
-    buffer: &'b mut Buffer,
+    buffers: &'b mut Buffers,
 }
 
 impl<B: Backing> Memory for Buffered<'_, '_, B> {
-    fn take(&mut self, bytes: usize) -> Option<usize> {
-        let Buffer { top, end } = *self.buffer;
-        if end - top < bytes {
+    fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize> {
+        let buffer = &mut self.buffers.0[generation as usize];
+        if buffer.end - buffer.top < bytes {
             if bytes > BUFFER / 4 {
-                return self.single.take(bytes);
+                return self.single.take(bytes, generation);
             }
-            let Evacuator { subject, space, .. } = self.single.evacuator;
-            let carve = space.allocate(subject.free, self.single.home, bytes, BUFFER)?;
-            self.single.evacuator.cover(self.buffer);
-            *self.buffer = Buffer { top: carve.start, end: carve.end };
+            let Single { evacuator, home } = self.single;
+            let carve = evacuator.allocate((home, generation), bytes, BUFFER)?;
+            evacuator.end_buffer(buffer);
+            *buffer = Buffer { top: carve.start, end: carve.end };
         }
-        let start = self.buffer.top;
-        self.buffer.top += bytes;
+        let start = buffer.top;
+        buffer.top += bytes;
         Some(start)
     }
 
     fn give_back(&mut self, start: usize, end: usize) {
-        if self.buffer.top == end {
-            self.buffer.top = start;
-        } else {
-            self.single.give_back(start, end);
+        match self.buffers.0.iter_mut().find(|buffer| buffer.top == end) {
+            Some(buffer) => buffer.top = start,
+            None => self.single.give_back(start, end),
         }
     }
 }
@@ -111,6 +127,51 @@ struct Decided {
 }
 
 impl<'e, B: Backing> Evacuator<'e, B> {
+    fn old_tables(&self) -> Option<OldTables<'e>> {
+        Some(self.generations?.tables)
+    }
+
+    fn allocate(&self, place: (usize, Generation), bytes: usize, desired: usize) -> Option<Carve> {
+        self.space.allocate(self.subject.free, self.old_tables(), place, bytes, desired)
+    }
+
+    fn take_back(&self, start: usize, end: usize) {
+        self.space.take_back(self.subject.free, self.old_tables(), start, end);
+    }
+
+    /// The generation of the copy of an object in region `index`, and the copy's header.
+    #[inline]
+    fn copy_of(&self, header: Header, index: usize) -> (Generation, Header) {
+        let Some(Generations { tenuring_threshold, .. }) = self.generations else {
+            return (Generation::Young, header);
+        };
+        let region = self.subject.free.table().get(index);
+        let age = header.age().saturating_add(region.age());
+        if region.is_tenured() || age >= tenuring_threshold {
+            return (Generation::Old, header);
+        }
+        (Generation::Young, header.with_age((age + 1).min(MAX_AGE)))
+    }
+
+    /// Memory for a copy, of a young object also where it should not be.
+    #[inline]
+    fn memory_for(
+        &self,
+        memory: &mut impl Memory,
+        bytes: usize,
+        (generation, index): (Generation, usize),
+    ) -> Option<(usize, Generation)> {
+        if self.space.fails() {
+            return None;
+        }
+        if let Some(start) = memory.take(bytes, generation) {
+            return Some((start, generation));
+        }
+        let may_stay = generation == Generation::Old && !self.subject.free.table().get(index).is_tenured();
+        let start = if may_stay { memory.take(bytes, Generation::Young)? } else { return None };
+        Some((start, Generation::Young))
+    }
+
     /// The place of the live object at `address`, which is moved if it has yet to move. For a
     /// thread that runs on core `home`.
     #[inline]
@@ -165,10 +226,12 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         if header.mark() == KEPT {
             return Decided { address, bytes, copied: false };
         }
-        let Some(copy) = (if self.space.fails() { None } else { memory.take(bytes) }) else {
+        debug_assert!(self.tables.is_live(self.subject.free, address), "{address:#x} is dead, and moves");
+        let index = self.subject.free.table().index_of(address);
+        let (generation, new_header) = self.copy_of(header, index);
+        let Some((copy, generation)) = self.memory_for(memory, bytes, (generation, index)) else {
             // First: a thread that finds the object kept may ask for the region.
-            let table = self.subject.free.table();
-            self.tables.set_membership(table.index_of(address), Membership::Kept);
+            self.tables.set_membership(index, Membership::Kept);
             if decide(word, header, header.with_mark(KEPT)) {
                 return Decided { address, bytes, copied: false };
             }
@@ -178,10 +241,13 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         unsafe {
             let (from, to) = ((address + WORD) as *const u64, (copy + WORD) as *mut u64);
             std::ptr::copy_nonoverlapping(from, to, bytes / WORD - 1);
-            (copy as *mut u64).write(header.bits());
+            (copy as *mut u64).write(new_header.bits());
         }
         passage();
         if decide(word, header, Header::forwarded(copy)) {
+            if let Some(tables) = self.old_tables().filter(|_| generation == Generation::Old) {
+                tables.starts.record(copy, bytes);
+            }
             return Decided { address: copy, bytes, copied: true };
         }
         memory.give_back(copy, copy + bytes);
@@ -194,7 +260,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         &self,
         (index, from): (usize, usize),
         home: usize,
-        buffer: &mut Buffer,
+        buffers: &mut Buffers,
         halted: &mut dyn FnMut() -> bool,
         copied: &mut u64,
     ) -> Option<usize> {
@@ -202,7 +268,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         let mut shapes = ShapeCache::new(self.subject);
         let end = table.mark_start(index);
         let mut at = map.next_live(from.max(table.bottom(index)), end);
-        let mut memory = Buffered { single: Single { evacuator: *self, home }, buffer };
+        let mut memory = Buffered { single: Single { evacuator: *self, home }, buffers };
         let mut since = 0;
         while at < end {
             // SAFETY: the first live word behind an object is a header.
@@ -222,11 +288,15 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         None
     }
 
-    /// Ends the use of a buffer: its rest goes back, or becomes a filler.
-    pub(in crate::collector) fn cover(&self, buffer: &mut Buffer) {
-        let Buffer { top, end, .. } = std::mem::take(buffer);
+    /// Ends the use of buffers: their rests go back, or become fillers.
+    pub(in crate::collector) fn end_buffers(&self, buffers: &mut Buffers) {
+        buffers.0.iter_mut().for_each(|buffer| self.end_buffer(buffer));
+    }
+
+    fn end_buffer(&self, buffer: &mut Buffer) {
+        let Buffer { top, end } = std::mem::take(buffer);
         if top < end {
-            self.space.take_back(self.subject.free, top, end);
+            self.take_back(top, end);
         }
     }
 
@@ -255,13 +325,24 @@ impl<'e, B: Backing> Evacuator<'e, B> {
     }
 
     /// Makes a region of the set whose objects were kept in part an ordinary one: what is not kept
-    /// becomes fillers. Returns the end of the last kept object. In a stop, with no thread copying.
+    /// becomes fillers. Returns the end of the last kept object. In an old region, starts are
+    /// recorded. In a stop, with no thread copying.
     ///
     /// # Safety
     /// - No thread refers to an object of the region that has moved.
     pub(in crate::collector) unsafe fn settle_kept(&self, index: usize) -> usize {
         let mut shapes = ShapeCache::new(self.subject);
-        let mut unused = self.subject.free.table().bottom(index);
+        let table = self.subject.free.table();
+        let mut unused = table.bottom(index);
+        let old = self.old_tables().filter(|_| table.get(index).is_tenured());
+        if let Some(tables) = &old {
+            tables.starts.clear_range(unused, table.end(index));
+        }
+        let record = |start: usize, bytes: usize| {
+            if let Some(tables) = old.filter(|_| bytes > 0) {
+                tables.starts.record(start, bytes);
+            }
+        };
         self.tables.for_each_marked(self.subject.free, index, |at| {
             // SAFETY: the first live word behind an object is a header.
             let header = unsafe { header_at(at) };
@@ -273,6 +354,8 @@ impl<'e, B: Backing> Evacuator<'e, B> {
                     cover(self.subject.free, unused, at);
                     (at as *mut u64).write(header.with_mark(0).bits());
                 }
+                record(unused, at - unused);
+                record(at, bytes);
                 unused = at + bytes;
             }
             bytes

@@ -14,14 +14,18 @@
 //! memory, looks for entries again that did not fit, and cannot be interrupted.
 
 use super::crew::{Interrupt, Leftover};
-use super::objects::{Slots, measure};
+use super::objects::{Slots, header_at, measure};
+use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
 use super::tables::Tables;
-use crate::collector::kernel::{ShapeCache, Subject};
+use crate::collector::kernel::{OldTables, ShapeCache, Subject};
+use crate::collector::sizing::AGES;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::mutator::SatbQueue;
-use crate::object::{Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots};
+use crate::object::{
+    MAX_AGE, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
+};
 use crate::platform::prefetch_read;
-use crate::region::Backing;
+use crate::region::{Backing, CARD_BYTES};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects whose headers are being fetched.
@@ -43,6 +47,10 @@ pub(in crate::collector) struct Found {
     pub(in crate::collector) bytes: u64,
     /// Words that mutators handed over.
     pub(in crate::collector) recorded: u64,
+    /// In a heap with generations: bytes of marked young objects by age.
+    pub(in crate::collector) ages: [u64; AGES],
+    /// Dirty cards of old regions.
+    pub(in crate::collector) cards: u64,
 }
 
 impl Found {
@@ -50,6 +58,8 @@ impl Found {
         self.objects += other.objects;
         self.bytes += other.bytes;
         self.recorded += other.recorded;
+        self.ages.iter_mut().zip(other.ages).for_each(|(sum, bytes)| *sum += bytes);
+        self.cards += other.cards;
     }
 }
 
@@ -62,6 +72,8 @@ pub(in crate::collector) struct Shared<'m> {
     /// Marked objects that have weak slots.
     pub(in crate::collector) weak: &'m Leftover,
     pub(in crate::collector) interrupt: &'m Interrupt,
+    /// `None`: the heap has no generations.
+    pub(in crate::collector) old: Option<OldTables<'m>>,
 }
 
 /// Where a marker keeps what it has found and not looked at.
@@ -156,6 +168,39 @@ impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
                 return;
             }
         }
+    }
+
+    /// Looks at the dirty cards of an old region: finds the young objects that its slots refer to.
+    /// A card stays dirty if it has such a slot. `false`: the worker was interrupted, and the region
+    /// has to be looked at again.
+    ///
+    /// # Safety
+    /// - The region is old since a former cycle, and nothing moves.
+    pub(in crate::collector) unsafe fn remembered(&mut self, index: usize) -> bool {
+        let Some(tables) = self.shared.old else { return true };
+        let (free, bottom) = (self.subject.free, self.subject.free.table().bottom(index));
+        // Not the marker's own, which it uses meanwhile.
+        let mut shapes = ShapeCache::new(self.subject);
+        for_each_dirty_run(&tables, bottom..free.object_end(index), |run| {
+            tables.cards.clean_run(&run);
+            self.found.cards += (run.end - run.start).div_ceil(CARD_BYTES) as u64;
+            // SAFETY: the caller's predicates.
+            unsafe {
+                for_each_slot_in(&mut shapes, &tables, bottom, run, |slot, kind, object| {
+                    if let Some(address) = reference(slot.load(Ordering::Acquire))
+                        && is_young(free, address)
+                    {
+                        tables.cards.dirty(std::ptr::from_ref(slot).addr());
+                        match kind {
+                            SlotKind::Strong => self.reach(address),
+                            SlotKind::Weak => self.has_weak(object),
+                        }
+                    }
+                });
+            }
+            self.drain_own();
+            !self.shared.interrupt.is_set()
+        })
     }
 
     /// Works until nothing is left here, in the leftovers and in the queue of recorded words.
@@ -343,6 +388,11 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         if !self.shared.tables.map.claim::<true>(address, marked, false) {
             return;
         }
+        if self.shared.old.is_some() {
+            // SAFETY: as above.
+            let age = unsafe { header_at(address) }.age() + self.region_age(address);
+            self.found.ages[usize::from(age.min(MAX_AGE))] += bytes as u64;
+        }
         self.found.objects += 1;
         self.found.bytes += bytes as u64;
         if bytes > LARGE {
@@ -386,11 +436,24 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
             });
         }
         if weak {
-            if self.weak.try_reserve(1).is_err() {
-                return self.shared.weak.lose();
-            }
+            self.has_weak(address);
+        }
+    }
+
+    /// Notes an object with weak slots.
+    fn has_weak(&mut self, address: usize) {
+        if self.weak.try_reserve(1).is_err() {
+            return self.shared.weak.lose();
+        }
+        if self.weak.last() != Some(&address) {
             self.weak.push(address);
         }
+    }
+
+    /// The number to add to the age of an object.
+    fn region_age(&self, address: usize) -> u8 {
+        let table = self.subject.free.table();
+        table.get(table.index_of(address)).age()
     }
 
     /// Looks at a chunk of the references of an array, and pushes the next.

@@ -10,6 +10,7 @@
 //! weak      clears weak slots of dead objects                                      (weak.rs)
 //! evacuate  copies the live objects of a set of regions; mutators help on loads    (evacuate.rs)
 //! update    slots get the new places                                               (update.rs)
+//! old       the slots in dirty cards of old regions; these regions in order           (old.rs)
 //! ```
 //!
 //! What soundness rests on:
@@ -32,6 +33,7 @@ mod marker;
 #[cfg(all(test, loom))]
 mod model;
 mod objects;
+mod old;
 mod space;
 mod tables;
 mod update;
@@ -39,9 +41,12 @@ mod weak;
 
 pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
-pub(in crate::collector) use evacuate::{Buffer, Evacuator};
+pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations};
 pub(in crate::collector) use marker::{Few, Found, Marker, Shared as MarkShared};
+#[cfg(test)]
+pub(in crate::collector) use old::check_remembered;
+pub(in crate::collector) use old::settle_old;
 pub(in crate::collector) use space::CopySpace;
 pub(in crate::collector) use tables::{Membership, Tables};
-pub(in crate::collector) use update::Updater;
+pub(in crate::collector) use update::{BY_CARDS, Updater};
 pub(in crate::collector) use weak::Clearing;

@@ -5,8 +5,12 @@
 //! mutators that allocate cannot take what copies need, and the other way round. Where there is no
 //! room, objects stay where they are.
 //!
+//! Copies of old objects have regions of their own. The last of these are filled up by the next
+//! cycles, as far as they have room.
+//!
 //! Refused: a buffer for each mutator. With 500 threads the buffers are more than the copies.
 
+use crate::collector::kernel::OldTables;
 use crate::mutator::Shared;
 use crate::object::fill;
 use crate::region::{Attempts, Backing, Carve, FreeSet, State};
@@ -15,6 +19,17 @@ use crossbeam_utils::CachePadded;
 use std::collections::TryReserveError;
 
 const POISONED: &str = "nothing panics while it is locked";
+
+/// The age of objects that are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Generation {
+    /// All objects of a heap without generations are young.
+    Young,
+    Old,
+}
+
+/// An old region is filled up in a later cycle if one part in this many is left.
+const WORTH: usize = 8;
 
 /// The regions that copies go to.
 pub(in crate::collector) struct CopySpace {
@@ -28,8 +43,9 @@ pub(in crate::collector) struct CopySpace {
 
 #[derive(Default)]
 struct Home {
-    /// The region that the core's threads copy to, plus one; 0: none. Written under the lock.
-    region: AtomicU32,
+    /// By generation: the region that the core's threads copy to, plus one; 0: none. Written under
+    /// the lock.
+    regions: [AtomicU32; 2],
     /// Bytes that mutators copied. Relaxed: a count.
     by_mutators: AtomicU64,
 }
@@ -38,7 +54,10 @@ struct Home {
 struct Regions {
     /// Regions without a copy, the next one last.
     unused: Vec<usize>,
-    used: Vec<usize>,
+    /// By generation.
+    used: [Vec<usize>; 2],
+    /// Old regions of earlier cycles that have room.
+    rests: Vec<usize>,
 }
 
 impl CopySpace {
@@ -74,7 +93,10 @@ impl CopySpace {
         let mut regions = self.lock();
         let missing = wanted.saturating_sub(regions.unused.len());
         regions.unused.try_reserve(missing)?;
-        regions.used.try_reserve(wanted)?;
+        let most = wanted + regions.rests.len();
+        for used in &mut regions.used {
+            used.try_reserve(most)?;
+        }
         for _ in 0..missing {
             let Some(index) = free.take_region(0) else { break };
             regions.unused.push(index);
@@ -89,16 +111,18 @@ impl CopySpace {
             && self.copies.fetch_add(1, Ordering::Relaxed) % self.fail_every == self.fail_every - 1
     }
 
-    /// Takes `bytes`, or up to `desired`, for a thread of core `home`.
+    /// Takes `bytes`, or up to `desired`, for a thread of core `home`. `old` are the tables of old
+    /// regions, in a heap that has such.
     #[inline]
     pub(super) fn allocate<B: Backing>(
         &self,
         free: &FreeSet<B>,
-        home: usize,
+        old: Option<OldTables<'_>>,
+        (home, generation): (usize, Generation),
         bytes: usize,
         desired: usize,
     ) -> Option<Carve> {
-        let region = &self.homes[home].region;
+        let region = &self.homes[home].regions[generation as usize];
         let mut attempts = Attempts::default();
         loop {
             let current = region.load(Ordering::Acquire);
@@ -107,38 +131,65 @@ impl CopySpace {
             {
                 return Some(carve);
             }
-            if !self.replace(free, home, current) {
+            if !self.replace(free, old, (home, generation), current) {
                 break;
             }
         }
         // The last resort: the rest of any region.
-        self.lock().used.iter().find_map(|&index| free.carve(index, bytes, desired.min(bytes), &mut attempts))
+        let regions = self.lock();
+        let mut used = regions.used[generation as usize].iter();
+        used.find_map(|&index| free.carve(index, bytes, desired.min(bytes), &mut attempts))
     }
 
     /// Gives the core another region than `current`; `false`: there is none.
     #[cold]
-    fn replace<B: Backing>(&self, free: &FreeSet<B>, home: usize, current: u32) -> bool {
+    fn replace<B: Backing>(
+        &self,
+        free: &FreeSet<B>,
+        old: Option<OldTables<'_>>,
+        (home, generation): (usize, Generation),
+        current: u32,
+    ) -> bool {
         let mut regions = self.lock();
-        let region = &self.homes[home].region;
+        let region = &self.homes[home].regions[generation as usize];
         if region.load(Ordering::Relaxed) != current {
             return true;
         }
-        let Some(index) = regions.unused.pop() else { return false };
-        free.table().get(index).set_home(home);
-        free.table().get(index).set_state(State::Survivor);
-        regions.used.push(index);
+        let rest = if generation == Generation::Old { regions.rests.pop() } else { None };
+        let Some(index) = rest.or_else(|| regions.unused.pop()) else { return false };
+        let (table, new) = (free.table(), free.table().get(index));
+        new.set_home(home);
+        match old.filter(|_| generation == Generation::Old) {
+            Some(tables) if rest.is_none() => {
+                tables.clear(table.bottom(index), table.end(index));
+                new.set_tenured(true);
+                new.set_state(State::Old);
+            }
+            Some(_) => {}
+            None => new.set_state(State::Survivor),
+        }
+        regions.used[generation as usize].push(index);
         region.store(index as u32 + 1, Ordering::Release);
         true
     }
 
     /// Takes back `[start, end)`: a copy that another thread was faster with, or the rest of a
     /// buffer.
-    pub(super) fn take_back<B: Backing>(&self, free: &FreeSet<B>, start: usize, end: usize) {
+    pub(super) fn take_back<B: Backing>(
+        &self,
+        free: &FreeSet<B>,
+        old: Option<OldTables<'_>>,
+        start: usize,
+        end: usize,
+    ) {
         let region = free.table().get(free.table().index_of(start));
         region.raise_dirty_together(end);
         if region.move_top(end, start).is_err() {
             // SAFETY: the caller's memory, which nothing refers to.
             unsafe { fill(start, end) };
+            if let Some(tables) = old.filter(|_| region.is_tenured()) {
+                tables.starts.record(start, end - start);
+            }
         }
     }
 
@@ -152,13 +203,29 @@ impl CopySpace {
         self.homes.iter().map(|home| home.by_mutators.swap(0, Ordering::Relaxed)).sum()
     }
 
-    /// Ends an evacuation: all threads may use the regions with copies, and the others are free
-    /// again.
-    pub(in crate::collector) fn close(&self, shared: &Shared) {
-        let mut regions = self.lock();
-        self.homes.iter().for_each(|home| home.region.store(0, Ordering::Relaxed));
-        regions.used.drain(..).for_each(|index| shared.free.share_region(index));
-        let home = |index: usize| shared.free.table().get(index).home();
-        regions.unused.drain(..).for_each(|index| shared.free.give_region(index, home(index)));
+    /// Ends an evacuation: all threads may use the regions with young copies, and the unused ones
+    /// are free again. Returns the bytes that copies took in old regions.
+    pub(in crate::collector) fn close(&self, shared: &Shared) -> usize {
+        let (mut regions, table) = (self.lock(), shared.free.table());
+        let Regions { unused, used: [young, old], rests } = &mut *regions;
+        for home in &self.homes {
+            home.regions.iter().for_each(|region| region.store(0, Ordering::Relaxed));
+        }
+        young.drain(..).for_each(|index| shared.free.share_region(index));
+        unused.drain(..).for_each(|index| shared.free.give_region(index, table.get(index).home()));
+        let room = |index: usize| table.end(index) - table.get(index).top();
+        let copied = old.iter().map(|&index| table.get(index).top() - table.watermark(index)).sum();
+        for index in old.drain(..) {
+            // Without memory for the list the room is lost until the region is emptied.
+            if room(index) >= table.geometry().region_bytes() / WORTH && rests.try_reserve(1).is_ok() {
+                rests.push(index);
+            }
+        }
+        copied
+    }
+
+    /// Forgets old regions of earlier cycles that are `gone`.
+    pub(in crate::collector) fn forget_rests(&self, mut gone: impl FnMut(usize) -> bool) {
+        self.lock().rests.retain(|&index| !gone(index));
     }
 }

@@ -139,7 +139,7 @@ impl Tables {
 }
 
 /// The address behind the last object of the region that can be marked.
-fn marked_end<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
+pub(super) fn marked_end<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
     let table = free.table();
     match table.get(index).state() {
         State::HumongousStart if table.mark_start(index) > table.bottom(index) => free.object_end(index),

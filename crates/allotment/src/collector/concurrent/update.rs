@@ -7,10 +7,14 @@
 //!
 //! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that was
 //! stored.
+//!
+//! In a young cycle only old slots in dirty cards can refer to such an object. The slots of a copy
+//! in an old region are looked at in any case, and dirty their cards.
 
 use super::delay::passage;
-use super::evacuate::Evacuator;
+use super::evacuate::{Evacuator, Generations};
 use super::objects::{for_each_slot_of, header_at, measure, place_of};
+use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
 use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
 use crate::region::{Backing, State};
@@ -21,6 +25,9 @@ const PIECE: usize = if cfg!(test) { 8 } else { 512 };
 
 /// Slots of an array larger than a region that are updated in one go.
 const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
+
+/// The number of a piece of an old region: its dirty cards.
+pub(in crate::collector) const BY_CARDS: usize = usize::MAX;
 
 /// One worker that updates.
 pub(in crate::collector) struct Updater<'u, B> {
@@ -91,8 +98,8 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// Updates a piece of an update: number 0 is a [region](Self::region), the others are its
-    /// chunks. `false`: it was interrupted, and has to be done again.
+    /// Updates a piece of an update: number 0 is a [region](Self::region), [`BY_CARDS`] its dirty
+    /// cards, and the others are its chunks. `false`: it was interrupted, and has to be done again.
     ///
     /// # Safety
     /// - As for [`region`](Self::region).
@@ -101,11 +108,48 @@ impl<'u, B: Backing> Updater<'u, B> {
         unsafe {
             match number.checked_sub(1) {
                 None => self.region(index),
+                Some(_) if number == BY_CARDS => self.cards(index),
                 Some(chunk) => {
                     self.chunk(index, chunk);
                     true
                 }
             }
+        }
+    }
+
+    /// Updates the slots in dirty cards of an old region; `false`: it was interrupted, and has to be
+    /// done again.
+    ///
+    /// # Safety
+    /// - As for [`region`](Self::region). The region was old when marking began, and is not in the
+    ///   set.
+    unsafe fn cards(&mut self, index: usize) -> bool {
+        let subject = self.evacuator.subject;
+        let Some(Generations { tables, .. }) = self.evacuator.generations else { return true };
+        let table = subject.free.table();
+        let end = match table.get(index).state() {
+            State::HumongousStart => subject.free.object_end(index),
+            _ => table.watermark(index),
+        };
+        let bottom = table.bottom(index);
+        let mut shapes = ShapeCache::new(subject);
+        for_each_dirty_run(&tables, bottom..end, |run| {
+            // SAFETY: the caller's predicate: nothing moves in this region.
+            unsafe { for_each_slot_in(&mut shapes, &tables, bottom, run, |slot, _, _| self.slot(slot)) };
+            !(self.halted)()
+        })
+    }
+
+    /// Updates a slot of an old object, which may be a copy. Its card becomes dirty if the referent
+    /// is young.
+    fn slot_of_old(&mut self, slot: &AtomicU64) {
+        self.slot(slot);
+        // The word as it is now: a mutator may have healed the slot, or stored to it.
+        if let Some(Generations { tables, .. }) = self.evacuator.generations
+            && let Some(address) = reference(slot.load(Ordering::Acquire))
+            && is_young(self.evacuator.subject.free, address)
+        {
+            tables.cards.dirty(std::ptr::from_ref(slot).addr());
         }
     }
 
@@ -195,13 +239,17 @@ impl<'u, B: Backing> Updater<'u, B> {
         unsafe {
             let (slots, bytes) = measure(&mut self.shapes, address);
             let table = self.evacuator.subject.free.table();
+            let index = table.index_of(address);
+            let is_old = table.get(index).is_tenured();
             // Of the objects of a run, only the first has its array updated by chunks.
-            let begins_run = address == table.bottom(table.index_of(address));
+            let begins_run = address == table.bottom(index);
             if begins_run
                 && bytes > table.geometry().region_bytes()
                 && tail_slots(address, slots.shape).is_some()
             {
                 for_each_fixed_slot(address, slots.shape, |slot, _| self.slot(AtomicU64::from_ptr(slot)));
+            } else if is_old {
+                for_each_slot_of(address, slots, |slot, _| self.slot_of_old(slot));
             } else {
                 for_each_slot_of(address, slots, |slot, _| self.slot(slot));
             }

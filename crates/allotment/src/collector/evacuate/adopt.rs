@@ -4,9 +4,9 @@
 //! collection. Refused: to note the starts of objects while they move. That would spare the walk,
 //! but would put a generational heap's needs into a phase that other collectors use.
 
+use super::Space;
 use super::finish::size_of_original;
-use super::{OldTables, Space};
-use crate::collector::kernel::{Subject, broken, cover};
+use crate::collector::kernel::{OldTables, Subject, broken, cover};
 use crate::collector::work::{Team, Turns};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{Backing, CARD_BYTES, State};

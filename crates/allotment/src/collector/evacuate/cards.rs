@@ -10,7 +10,7 @@
 use super::SharedMode;
 use super::ranges::{OldRanges, PIECE_BYTES};
 use super::worker::Worker;
-use crate::object::{Header, Kind, Shape, WORD, for_each_fixed_slot, size_of_object, tail_slots};
+use crate::object::{Header, Kind, Shape, for_each_slot_between, size_of_object};
 use crate::region::{Backing, CARD_BYTES};
 
 impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
@@ -48,30 +48,13 @@ impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
             let (bytes, shape) = unsafe { self.size_at(object) };
             if let Some(shape) = shape {
                 // SAFETY: an object of that shape.
-                unsafe { self.scan_slots_of(object, shape, start, end) };
+                unsafe {
+                    for_each_slot_between((object, shape), (start, end), |slot, kind| {
+                        self.meet_old(slot, kind);
+                    });
+                }
             }
             object += bytes;
-        }
-    }
-
-    /// # Safety
-    /// - An object of `shape` is at `object`. Only the workers that look at its other cards write
-    ///   to it.
-    unsafe fn scan_slots_of(&mut self, object: usize, shape: &Shape, start: usize, end: usize) {
-        // SAFETY: the caller's predicate.
-        unsafe {
-            for_each_fixed_slot(object, shape, |slot, kind| {
-                if (start..end).contains(&slot.addr()) {
-                    self.meet_old(slot, kind);
-                }
-            });
-            if let Some(tail) = tail_slots(object, shape) {
-                let first = tail.start.addr();
-                let index = |address: usize| (address.max(first) - first).div_ceil(WORD).min(tail.length);
-                for index in index(start)..index(end) {
-                    self.meet_old(tail.start.add(index), tail.kind);
-                }
-            }
         }
     }
 

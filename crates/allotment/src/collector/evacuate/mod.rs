@@ -30,7 +30,6 @@ mod ranges;
 mod set;
 mod space;
 mod statistics;
-mod tables;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod weak;
@@ -41,9 +40,8 @@ pub(crate) use ranges::OldRanges;
 pub(crate) use set::{CollectionSet, Role};
 pub(crate) use space::{Kind as SpaceKind, Space};
 pub(crate) use statistics::{Statistics, WorkerStatistics};
-pub(crate) use tables::OldTables;
 
-use super::kernel::{Roots, Subject};
+use super::kernel::{OldTables, Roots, Subject};
 use super::work::{Crew, Crews, Entry, Limits as StackLimits, Team};
 use crate::object::{ADDRESS_MASK, SlotVisitor};
 use crate::region::Backing;

@@ -7,7 +7,7 @@
 //! gives each core the regions that it wrote, and would know of only half.
 
 use super::set::{CollectionSet, Role};
-use super::tables::OldTables;
+use crate::collector::kernel::OldTables;
 use crate::region::{Attempts, Backing, CARD_BYTES, FreeSet, State};
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use crossbeam_utils::CachePadded;

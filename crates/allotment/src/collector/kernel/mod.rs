@@ -6,6 +6,7 @@ mod cover;
 mod forwarding;
 mod live_map;
 mod live_objects;
+mod old_tables;
 mod subject;
 
 pub(crate) use broken::broken;
@@ -15,4 +16,5 @@ pub(crate) use live_map::Pages;
 pub(in crate::collector) use live_map::{BLOCK_BYTES, Destination, LiveMap, next_block};
 pub(crate) use live_objects::ShapeCache;
 pub(in crate::collector) use live_objects::for_each_live;
+pub(crate) use old_tables::OldTables;
 pub(crate) use subject::{Roots, Subject};

@@ -1,7 +1,8 @@
 //! Ways to find room: before a collection, after one, and the last one after all others.
 
 use super::{Inner, Parallel, ZEAL_FULL};
-use crate::collector::evacuate::{OldTables, end_of_last};
+use crate::collector::evacuate::end_of_last;
+use crate::collector::kernel::OldTables;
 use crate::collector::kernel::Subject;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::raise_capacity;

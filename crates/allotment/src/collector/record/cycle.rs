@@ -1,6 +1,8 @@
 //! The part of a record that only a concurrent cycle has.
 
 use super::Phase;
+use crate::collector::sizing::AGES;
+use std::fmt;
 use std::time::Duration;
 
 /// The counts of a concurrent cycle, or of one that was finished in a stop.
@@ -36,9 +38,55 @@ pub struct CycleRecord {
     pub recorded_words: u64,
     /// Slots that got the new place of their referent from a worker.
     pub updated_slots: u64,
+    /// `None`: the heap has no generations.
+    pub generations: Option<GenerationsRecord>,
+}
+
+/// The objects that a cycle of a heap with generations looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CycleScope {
+    /// Young ones, and old ones in dirty cards.
+    Young,
+    /// All.
+    Global,
+}
+
+impl fmt::Display for CycleScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            CycleScope::Young => "Young",
+            CycleScope::Global => "Global",
+        })
+    }
+}
+
+/// The counts that a cycle has only in a heap with generations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GenerationsRecord {
+    /// The objects that the cycle looked at.
+    pub scope: CycleScope,
+    /// Bytes that copies took in old regions. Of a global cycle these are mostly copies of objects
+    /// that were old.
+    pub old_copied_bytes: usize,
+    /// Young regions whose objects became old where they were.
+    pub promoted_regions: usize,
+    /// Cycles after which an object becomes old when it is copied.
+    pub tenuring_threshold: u8,
+    /// Bytes of marked young objects by the cycles that they survived before.
+    pub ages: [u64; AGES],
+    /// Dirty cards of old regions when a young cycle looked at them.
+    pub dirty_cards: u64,
+    /// Regions of old objects behind the cycle.
+    pub old_regions: usize,
 }
 
 impl CycleRecord {
+    /// What stands behind the names of its phases: nothing in a heap without generations.
+    pub(in crate::collector) fn suffix(&self) -> String {
+        self.generations.as_ref().map_or_else(String::new, |of| format!(" ({})", of.scope))
+    }
+
     /// The time for which all threads stood still.
     pub(in crate::collector) fn paused(&self) -> Duration {
         self.pauses.iter().map(|pause| pause.time).sum()

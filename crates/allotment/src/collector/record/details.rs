@@ -26,7 +26,8 @@ impl fmt::Display for Level {
 
 impl CollectionRecord {
     fn phase_line(&self, before: &str, phase: &Phase) -> String {
-        format!("GC({}) {before}{} {}", self.number, phase.name, Milliseconds(phase.time))
+        let (name, suffix, time) = (phase.name, self.suffix(), Milliseconds(phase.time));
+        format!("GC({}) {before}{name}{suffix} {time}", self.number)
     }
 
     /// One line for each phase, as `-Xlog:gc+phases` has them: `GC(3) Mark 4.100ms`.

@@ -1,7 +1,7 @@
 //! The printed form of a collection, field by field.
 
 use super::*;
-use crate::collector::sizing::{Collection, Decision};
+use crate::collector::sizing::{AGES, Collection, Decision};
 use crate::mutator::BufferSizes;
 use crate::object::MAX_AGE;
 use crate::options::TlabPolicy;
@@ -121,6 +121,7 @@ fn cycle() -> CollectionRecord {
         assist_time: Duration::from_micros(120),
         recorded_words: 6,
         updated_slots: 8,
+        generations: None,
     };
     let phases = vec![
         phase("Concurrent reset", 7),
@@ -179,6 +180,32 @@ fn a_cycle_has_its_details() {
     let Details::Cycle(cycle) = &mut asked.details else { panic!("a cycle") };
     cycle.trigger = String::new();
     assert_eq!(asked.detail_lines()[5], expected[1]);
+}
+
+#[test]
+fn a_cycle_of_a_heap_with_generations_tells_of_both() {
+    let mut record = cycle();
+    let Details::Cycle(cycle) = &mut record.details else { panic!("a cycle") };
+    let mut ages = [0; AGES];
+    (ages[0], ages[2]) = (4096, 8);
+    cycle.generations = Some(GenerationsRecord {
+        scope: CycleScope::Young,
+        old_copied_bytes: 1025,
+        promoted_regions: 1,
+        tenuring_threshold: 3,
+        ages,
+        dirty_cards: 17,
+        old_regions: 4,
+    });
+    let lines = record.log_lines(Level::Info);
+    assert_eq!(lines[1].1, "GC(3) Pause Init Mark (Young) 0.021ms");
+    assert_eq!(lines[5].1, "GC(3) Concurrent (Young) (Trigger) 24M->10M(64M) 12.345ms");
+    let expected = [
+        "GC(3) Age 0: 4096 bytes",
+        "GC(3) Age 2: 8 bytes",
+        "GC(3) Old: 4 regions, 1 of them promoted in place; 2k copied; threshold 3; 17 dirty cards",
+    ];
+    assert_eq!(record.lines_behind_phases()[5..8], expected);
 }
 
 #[test]

@@ -11,7 +11,7 @@
 
 use super::Shenandoah;
 use super::engine::Engine;
-use crate::collector::concurrent::{Buffer, Few, Found, Marker, Updater};
+use crate::collector::concurrent::{Buffers, Few, Found, Marker, Updater};
 use crate::mutator::{Hot, Mutator, Shared};
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::time::{Duration, Instant};
@@ -108,11 +108,15 @@ impl Assists {
         self.free_at_begin.load(Ordering::Relaxed) != 0
     }
 
-    /// The slices since the last call, their time, and what they found.
-    pub(super) fn take(&self) -> (u64, Duration, Found) {
+    /// The slices since the last call, and their time.
+    pub(super) fn take(&self) -> (u64, Duration) {
         let time = Duration::from_nanos(self.time_ns.swap(0, Ordering::Relaxed));
-        let found = std::mem::take(&mut *self.found.lock().expect(POISONED));
-        (self.slices.swap(0, Ordering::Relaxed), time, found)
+        (self.slices.swap(0, Ordering::Relaxed), time)
+    }
+
+    /// What they found since the last call.
+    pub(super) fn take_found(&self) -> Found {
+        std::mem::take(&mut *self.found.lock().expect(POISONED))
     }
 
     pub(super) fn is_at_rest(&self) -> bool {
@@ -155,9 +159,9 @@ impl Engine {
 
     fn assist_moving(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
         let (home, evacuator) = (shared.home(), self.evacuator(shared));
-        let (mut buffer, mut copied) = (Buffer::default(), 0);
-        if self.copy_next(&evacuator, home, &mut buffer, halted, &mut copied) {
-            evacuator.cover(&mut buffer);
+        let (mut buffers, mut copied) = (Buffers::default(), 0);
+        if self.copy_next(&evacuator, home, &mut buffers, halted, &mut copied) {
+            evacuator.end_buffers(&mut buffers);
             self.space.count(home, copied as usize);
         } else {
             self.update_next(&mut Updater::new(evacuator, halted, home));

@@ -6,12 +6,14 @@
 //! lock of the cycle when they are through their pieces.
 
 use super::cycle::{Cycle, Step};
-use super::progress::Serving;
+use super::progress::{Begun, Serving};
 use super::trigger::{CycleKind, Ended};
-use super::{POISONED, Shenandoah};
+use super::{POISONED, Shenandoah, most_old_bytes};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
-use crate::collector::record::{CollectionRecord, CycleRecord, Details, Phase, WantedWorkers};
+use crate::collector::record::{
+    CollectionRecord, CycleRecord, CycleScope, Details, GenerationsRecord, Phase, WantedWorkers,
+};
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
@@ -41,7 +43,7 @@ impl Watch for Cycles {
 impl Shenandoah {
     /// Looks whether a cycle should begin, for a mutator that took memory from another region.
     pub(super) fn look(&self, mutator: &Mutator<'_>) {
-        if self.passive {
+        if self.passive.load(Ordering::Relaxed) {
             return;
         }
         let free = &mutator.shared().free;
@@ -73,13 +75,14 @@ impl Shenandoah {
         if self.progress.is_driver() {
             return false;
         }
-        let number = self.progress.ask();
+        let number = self.progress.ask(true);
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
-    /// Asks for a cycle and does not wait; `false`: there is no thread for it.
-    pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>) -> bool {
-        self.progress.ask();
+    /// Asks for a cycle, `for_all` garbage or for young one, and does not wait; `false`: there is no
+    /// thread for it.
+    pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, for_all: bool) -> bool {
+        self.progress.ask(for_all);
         self.wake(mutator)
     }
 
@@ -197,9 +200,10 @@ impl Shenandoah {
 
     /// Begins a cycle.
     fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
-        let (asked, trigger) = self.progress.begin();
+        let Begun { asked, for_all, trigger } = self.progress.begin();
         self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
         cycle.thorough = asked;
+        cycle.young = self.engine.starts.is_some() && !for_all && !self.global_next.load(Ordering::Relaxed);
         cycle.record.trigger = trigger.unwrap_or_default();
     }
 
@@ -220,9 +224,7 @@ impl Shenandoah {
     /// Notes the end of a cycle.
     pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
         self.engine.assists.end();
-        let (assists, assist_time, found) = self.engine.assists.take();
-        (cycle.record.assists, cycle.record.assist_time) = (assists, assist_time);
-        cycle.found.add(found);
+        (cycle.record.assists, cycle.record.assist_time) = self.engine.assists.take();
         let record = self.record_of(cycle, shared);
         let has_lost = self.engine.has_lost(shared);
         // A full collection follows, and serves.
@@ -237,12 +239,28 @@ impl Shenandoah {
             Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
         }
         self.fit_capacity(shared);
+        if self.engine.starts.is_some() {
+            self.decide_generation(cycle, shared);
+        }
         let kind = match cycle.record {
             CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
             CycleRecord { set_regions: 0, .. } => CycleKind::Abbreviated,
             _ => CycleKind::Concurrent,
         };
         self.learn(kind, cycle.start, shared);
+    }
+
+    /// Decides whether the next cycle has to look at old objects, too.
+    fn decide_generation(&self, cycle: &Cycle, shared: &Shared) {
+        let (free, geometry) = (&shared.free, shared.free.table().geometry());
+        let old_bytes = free.old_regions() << geometry.region_shift;
+        if !cycle.young {
+            self.most_old_bytes.store(most_old_bytes(old_bytes, geometry.heap_bytes()), Ordering::Relaxed);
+        }
+        let least = free.capacity() * self.engine.choice.min_free_percent / 100;
+        let gained_little = cycle.young && free.regions_left() < least;
+        let global = gained_little || old_bytes > self.most_old_bytes.load(Ordering::Relaxed);
+        self.global_next.store(global, Ordering::Relaxed);
     }
 
     /// Tells threads that wait for the cycle that began last. It has no record of its own.
@@ -276,6 +294,15 @@ impl Shenandoah {
     fn record_of(&self, cycle: &mut Cycle, shared: &Shared) -> CollectionRecord {
         let Cycle { cause, start, used_before, found, weak_cleared, .. } = *cycle;
         let free = &shared.free;
+        let generations = self.engine.starts.is_some().then(|| GenerationsRecord {
+            scope: if cycle.young { CycleScope::Young } else { CycleScope::Global },
+            old_copied_bytes: cycle.old_copied_bytes,
+            promoted_regions: cycle.promoted_regions,
+            tenuring_threshold: self.engine.tenuring_threshold.load(Ordering::Relaxed),
+            ages: found.ages,
+            dirty_cards: found.cards,
+            old_regions: free.old_regions(),
+        });
         let (details, phases) = (cycle.record.clone(), std::mem::take(&mut cycle.phases));
         let most = self.workers.most();
         CollectionRecord {
@@ -296,7 +323,7 @@ impl Shenandoah {
             weak_cleared: weak_cleared as usize,
             uncommitted: 0,
             buffers: Totals::default(),
-            details: Details::Cycle(CycleRecord { recorded_words: found.recorded, ..details }),
+            details: Details::Cycle(CycleRecord { recorded_words: found.recorded, generations, ..details }),
             sizing: None,
             overhead: None,
         }

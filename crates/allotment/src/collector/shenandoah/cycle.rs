@@ -86,11 +86,18 @@ pub(super) struct Cycle {
     pub(super) weak_cleared: u64,
     /// Whether every region with garbage is worth a move.
     pub(super) thorough: bool,
+    /// Whether old objects are taken for live.
+    pub(super) young: bool,
     /// Regions, and first regions of runs, without a live object.
     pub(super) immediate: Vec<usize>,
     pub(super) set: Vec<usize>,
-    /// Regions whose slots are to be updated, until that begins.
-    pub(super) to_update: Vec<usize>,
+    /// Young regions that become old as they are.
+    pub(super) promoted: Vec<usize>,
+    pub(super) promoted_regions: usize,
+    /// Bytes that copies took in old regions.
+    pub(super) old_copied_bytes: usize,
+    /// Regions whose slots are to be updated, and how, until that begins.
+    pub(super) to_update: Vec<(usize, usize)>,
     /// Regions without a reference to them, whose memory is free.
     pub(super) to_free: Vec<usize>,
 }
@@ -108,6 +115,10 @@ impl Cycle {
             found: Found::default(),
             weak_cleared: 0,
             thorough: false,
+            young: false,
+            promoted: Vec::new(),
+            promoted_regions: 0,
+            old_copied_bytes: 0,
             immediate: Vec::new(),
             set: Vec::new(),
             to_update: Vec::new(),
@@ -129,12 +140,12 @@ impl Engine {
     /// wait for threads, and is to be called again.
     pub(super) fn step(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         let (done, next) = match cycle.step {
-            Step::Reset => (self.reset(shared), Step::InitMark),
+            Step::Reset => (self.reset(cycle, shared), Step::InitMark),
             Step::Mark => (self.mark(cycle, shared, team), Step::FinalMark),
             Step::Weak => (self.weak(cycle, shared, team), Step::BeginMove),
             Step::Evacuate => (self.evacuate(cycle, shared, team), Step::Update),
             Step::Update => (self.update(cycle, shared, team), Step::EndMove),
-            Step::Free => (self.free(cycle, shared), Step::Idle),
+            Step::Free => (self.free(cycle, shared, team), Step::Idle),
             step => unreachable!("{step:?} needs a stop, or is none"),
         };
         if done {
@@ -144,13 +155,15 @@ impl Engine {
     }
 
     /// Clears what the last cycle left in the tables.
-    pub(super) fn reset(&self, shared: &Shared) -> bool {
+    pub(super) fn reset(&self, cycle: &Cycle, shared: &Shared) -> bool {
         let table = shared.free.table();
         for index in 0..table.len() {
             if self.interrupt.is_set() {
                 return false;
             }
-            self.tables.clear_region(table, index);
+            if !(cycle.young && table.get(index).is_tenured()) {
+                self.tables.clear_region(table, index);
+            }
         }
         true
     }
@@ -212,6 +225,13 @@ impl Engine {
         let found = Mutex::new(Found::default());
         team.run(&|number| {
             let mut marker = Marker::new(self.subject(shared), self.marking(shared), crew.worker(number));
+            while !self.interrupt.is_set()
+                && let Some(region) = self.to_scan.take()
+            {
+                // SAFETY: the list has old regions only, and nothing has moved.
+                let done = unsafe { marker.remembered(region.0) };
+                self.to_scan.end((!done).then_some(region));
+            }
             marker.drain_all();
             found.lock().expect(POISONED).add(marker.finish());
         });
@@ -221,7 +241,9 @@ impl Engine {
 
     /// Whether marking lost something, so that the cycle is worth nothing.
     pub(super) fn has_lost(&self, shared: &Shared) -> bool {
-        self.leftover.has_lost() || shared.satb.has_lost()
+        // Old objects with weak slots are found by their cards alone, and only once.
+        let lost_weak = self.starts.is_some() && self.weak_objects.has_lost();
+        lost_weak || self.leftover.has_lost() || shared.satb.has_lost()
     }
 
     pub(super) fn weak(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
@@ -251,19 +273,41 @@ impl Engine {
         !self.interrupt.is_set()
     }
 
+    /// Decides from which age on objects become old, by what marking has counted.
+    fn decide_tenuring(&self, found: &Found) -> u8 {
+        let threshold = self.tenuring.lock().expect(POISONED).observe(&found.ages);
+        self.tenuring_threshold.store(threshold, Ordering::Relaxed);
+        threshold
+    }
+
+    /// Whether the objects of a young region become old where they are. It has no new objects, they
+    /// are old enough, and copies would gain little.
+    fn becomes_old(&self, shared: &Shared, index: usize, garbage_bytes: usize, threshold: u8) -> bool {
+        let table = shared.free.table();
+        let (region, worth) =
+            (table.get(index), table.geometry().region_bytes() * self.choice.garbage_percent / 100);
+        self.starts.is_some() && !region.is_tenured() && region.age() >= threshold && garbage_bytes <= worth
+    }
+
     /// Finds regions without live objects, and those that are worth a move.
     fn choose(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) {
         let (free, table) = (&shared.free, shared.free.table());
         let region_bytes = table.geometry().region_bytes();
+        cycle.found.add(self.assists.take_found());
+        let threshold = self.decide_tenuring(&cycle.found);
         let (live, turns) = (Mutex::new(Vec::new()), Turns::new(table.len()));
         team.run(&|_| {
             while let Some(index) = turns.take() {
                 let (bottom, top) = (table.bottom(index), table.get(index).top());
                 let found = match table.get(index).state() {
-                    State::Shared if top > bottom && top <= table.mark_start(index) => {
+                    // In a young cycle, old regions have their borders at the bottom.
+                    State::Shared | State::Old if top > bottom && top <= table.mark_start(index) => {
                         Some(self.tables.live_bytes(free, index))
                     }
                     State::HumongousStart if !self.tables.is_run_live(free, index) => Some(0),
+                    State::HumongousStart if table.mark_start(index) > bottom => {
+                        Some(shared.free.object_end(index) - bottom)
+                    }
                     _ => None,
                 };
                 if let Some(bytes) = found {
@@ -276,7 +320,7 @@ impl Engine {
         });
         let mut live = live.into_inner().expect(POISONED);
         live.sort_unstable();
-        (cycle.immediate, cycle.set) = (Vec::new(), Vec::new());
+        (cycle.immediate, cycle.set, cycle.promoted) = (Vec::new(), Vec::new(), Vec::new());
         let mut candidates = Vec::new();
         let mut immediate_bytes = 0;
         for (region, live_bytes) in live {
@@ -284,7 +328,9 @@ impl Engine {
             if live_bytes == 0 {
                 immediate_bytes += used;
                 cycle.immediate.push(region);
-            } else if !self.tables.has_large(region) {
+            } else if self.becomes_old(shared, region, used - live_bytes, threshold) {
+                cycle.promoted.push(region);
+            } else if !self.tables.has_large(region) && table.get(region).run() == 0 {
                 candidates.push(Candidate { region, live_bytes, garbage_bytes: used - live_bytes });
             }
         }

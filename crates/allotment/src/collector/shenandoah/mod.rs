@@ -20,7 +20,13 @@
 //! assist.rs    what a mutator does for a cycle that would come too late
 //! barriers.rs  what barriers and duties ask
 //! trigger.rs   when a cycle begins        choose.rs   which regions move       (numbers only)
+//! tenuring.rs  when objects become old                                         (numbers only)
 //! ```
+//!
+//! In a heap with generations (`ShenandoahGCMode=generational`) most cycles are *young*: they take
+//! all old objects for live, find the young ones that these refer to by dirty cards, and move young
+//! objects only. A *global* cycle is one without generations, but that it knows which copies are
+//! old.
 
 mod assist;
 mod barriers;
@@ -37,6 +43,7 @@ mod rate;
 mod reason;
 mod room;
 mod stopped;
+mod tenuring;
 #[cfg(all(test, not(loom)))]
 mod tests;
 pub mod trigger;
@@ -51,14 +58,15 @@ use super::settings::Settings;
 use super::work::{Crews, Gang, Limits};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome};
 use crate::platform::MemoryError;
-use crate::region::Geometry;
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard};
+use crate::region::{Geometry, StartTable};
+use crate::sync::{AtomicBool, AtomicU8, AtomicUsize, Condvar, Mutex, MutexGuard};
 use assist::{Assists, Todo};
 use choose::{ChooseSettings, reserve_regions};
 use cycle::Cycle;
 use engine::Engine;
 use progress::Progress;
 use std::sync::{Arc, Weak};
+use tenuring::Tenuring;
 use trigger::{Trigger, TriggerSettings};
 
 const POISONED: &str = "a collection that panics ends the process";
@@ -93,9 +101,15 @@ pub(crate) struct Shenandoah {
     history: Arc<History>,
     settings: Settings,
     overhead: Overhead,
-    /// `ShenandoahGCMode=passive`.
-    passive: bool,
+    /// No cycle begins by itself: `ShenandoahGCMode=passive`, or a test makes the steps. Written
+    /// before there are threads. Relaxed.
+    passive: AtomicBool,
     failures: Failures,
+    /// In a heap with generations: the next cycle is a global one. Written by the thread that ends a
+    /// cycle. Relaxed: a hint.
+    global_next: AtomicBool,
+    /// Bytes of old objects above which the next cycle is a global one. As above.
+    most_old_bytes: AtomicUsize,
     /// Degenerated cycles since the last cycle that ended beside mutators, or full collection.
     /// Relaxed: written by the thread that ends a cycle.
     degenerated_in_row: AtomicUsize,
@@ -114,6 +128,7 @@ pub(crate) struct Parts {
     pub(crate) overhead: Overhead,
     pub(crate) homes: usize,
     pub(crate) passive: bool,
+    pub(crate) generational: bool,
     pub(crate) trigger: TriggerSettings,
     pub(crate) choice: ChooseSettings,
     pub(crate) failures: Failures,
@@ -130,6 +145,12 @@ pub(crate) struct Failures {
     pub(crate) copy: usize,
 }
 
+/// Bytes of old objects above which a global cycle is due, if there are `old_bytes` after the last:
+/// a quarter of the rest of the heap may become old.
+fn most_old_bytes(old_bytes: usize, heap_bytes: usize) -> usize {
+    old_bytes + heap_bytes.saturating_sub(old_bytes) / 4
+}
+
 impl Shenandoah {
     /// The collector of a heap, and how many regions mutators may use.
     ///
@@ -137,7 +158,7 @@ impl Shenandoah {
     /// [`MemoryError`] if the system has no memory for its tables.
     pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
         let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
-        let Parts { homes, passive, trigger, choice, failures, .. } = parts;
+        let Parts { homes, passive, generational, trigger, choice, failures, .. } = parts;
         let fail_every = failures.copy;
         let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
         let engine = Engine {
@@ -148,12 +169,17 @@ impl Shenandoah {
             interrupt: Interrupt::default(),
             to_evacuate: Todo::default(),
             to_update: Todo::default(),
+            to_scan: Todo::default(),
+            to_settle: Todo::default(),
             assists: Assists::default(),
             crews: Crews::default(),
             stack: Limits::for_heap(heap_bytes),
             choice,
             move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
+            starts: generational.then(|| StartTable::new(base, heap_bytes)).transpose()?,
+            tenuring_threshold: AtomicU8::new(Tenuring::default().threshold()),
+            tenuring: Mutex::default(),
         };
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
         let collector = Arc::new_cyclic(|me| Shenandoah {
@@ -173,8 +199,10 @@ impl Shenandoah {
             history,
             settings,
             overhead,
-            passive,
+            passive: AtomicBool::new(passive),
             failures,
+            global_next: AtomicBool::new(false),
+            most_old_bytes: AtomicUsize::new(most_old_bytes(0, heap_bytes)),
             degenerated_in_row: AtomicUsize::new(0),
             given_up_in_row: AtomicUsize::new(0),
         });
@@ -208,6 +236,9 @@ impl Collector for Arc<Shenandoah> {
             && self.engine.space.is_at_rest()
             && self.engine.to_evacuate.is_at_rest()
             && self.engine.to_update.is_at_rest()
+            && self.engine.to_scan.is_at_rest()
+            && self.engine.to_settle.is_at_rest()
+            && self.engine.tenuring.try_lock().is_ok()
             && self.engine.assists.is_at_rest()
             && self.progress.is_at_rest()
             && self.control.is_at_rest()
@@ -232,6 +263,7 @@ impl Collector for Arc<Shenandoah> {
 
     fn emptied(&self) -> Option<usize> {
         self.overhead.emptied(self.history.clock.age());
+        self.engine.space.forget_rests(|_| true);
         None
     }
 

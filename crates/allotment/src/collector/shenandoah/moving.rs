@@ -7,7 +7,7 @@
 use super::assist::Todo;
 use super::cycle::Cycle;
 use super::engine::Engine;
-use crate::collector::concurrent::{Buffer, Evacuator, Updater};
+use crate::collector::concurrent::{BY_CARDS, Buffers, Evacuator, Updater, settle_old};
 use crate::collector::work::Team;
 use crate::mutator::{Committer, Shared};
 use crate::region::State;
@@ -57,10 +57,10 @@ impl Engine {
     pub(super) fn copy(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         let copied = AtomicU64::new(0);
         team.run(&|_| {
-            let (home, mut buffer, mut bytes) = (shared.home(), Buffer::default(), 0);
+            let (home, mut buffers, mut bytes) = (shared.home(), Buffers::default(), 0);
             let (evacuator, mut halted) = (self.evacuator(shared), || self.interrupt.is_set());
-            while !halted() && self.copy_next(&evacuator, home, &mut buffer, &mut halted, &mut bytes) {}
-            evacuator.cover(&mut buffer);
+            while !halted() && self.copy_next(&evacuator, home, &mut buffers, &mut halted, &mut bytes) {}
+            evacuator.end_buffers(&mut buffers);
             copied.fetch_add(bytes, Ordering::Relaxed);
         });
         cycle.record.moved_by_workers += copied.into_inner() as usize;
@@ -90,12 +90,12 @@ impl Engine {
         &self,
         evacuator: &Evacuator<'_, Committer>,
         home: usize,
-        buffer: &mut Buffer,
+        buffers: &mut Buffers,
         halted: &mut dyn FnMut() -> bool,
         copied: &mut u64,
     ) -> bool {
         let Some(next) = self.to_evacuate.take() else { return false };
-        let rest = evacuator.region(next, home, buffer, halted, copied);
+        let rest = evacuator.region(next, home, buffers, halted, copied);
         self.to_evacuate.end(rest.map(|from| (next.0, from)));
         true
     }
@@ -109,14 +109,19 @@ impl Engine {
         true
     }
 
-    /// The pieces of an update: regions, and chunks of large arrays, which count from 1.
-    fn update_list(&self, regions: Vec<usize>, shared: &Shared) -> Vec<(usize, usize)> {
+    /// The pieces of an update: regions, dirty cards of regions, and chunks of large arrays, which
+    /// count from 1.
+    fn update_list(&self, pieces: Vec<(usize, usize)>, shared: &Shared) -> Vec<(usize, usize)> {
         let mut never = || false;
         let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.home());
-        // SAFETY: evacuation has ended, all duties are done.
-        let mut chunks = |index| (1..=unsafe { updater.chunks(index) }).map(move |chunk| (index, chunk));
-        let regions = regions.into_iter();
-        regions.flat_map(|index| std::iter::once((index, 0)).chain(chunks(index))).collect()
+        let mut chunks = |(index, number)| match number {
+            BY_CARDS => 0,
+            // SAFETY: evacuation has ended, all duties are done.
+            _ => unsafe { updater.chunks(index) },
+        };
+        let pieces = pieces.into_iter();
+        let mut chunks_of = |piece: (usize, usize)| (1..=chunks(piece)).map(move |chunk| (piece.0, chunk));
+        pieces.flat_map(|piece| std::iter::once(piece).chain(chunks_of(piece))).collect()
     }
 
     /// Waits for mutators that are at work on the last regions. Returns whether nothing is left.
@@ -131,14 +136,36 @@ impl Engine {
         }
     }
 
-    /// Gives back the memory of the set and of the space.
-    pub(super) fn free(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
+    /// Gives back the memory of the set and of the space. Puts regions in order whose objects are
+    /// old.
+    pub(super) fn free(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         self.free_immediate(cycle, shared);
         cycle.record.moved_by_mutators += self.space.take_count() as usize;
         for index in cycle.to_free.drain(..) {
             shared.free.retire_region(index, shared.free.table().get(index).home());
         }
-        self.space.close(shared);
-        true
+        cycle.old_copied_bytes += self.space.close(shared);
+        self.settle(cycle, shared, team)
+    }
+
+    /// Puts regions in order whose objects are old, before a young cycle looks at their cards.
+    fn settle(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
+        let Some(old) = self.old_tables(shared) else { return true };
+        let table = shared.free.table();
+        for index in cycle.promoted.drain(..) {
+            cycle.promoted_regions += table.get(index).run().max(1);
+            // Which of its slots refer to young objects is not known.
+            old.cards.dirty_range(table.bottom(index), shared.free.object_end(index));
+        }
+        team.run(&|_| {
+            while !self.interrupt.is_set()
+                && let Some(region) = self.to_settle.take()
+            {
+                // SAFETY: no thread allocates in an old region, and the cycle has ended its moves.
+                unsafe { settle_old(self.subject(shared), &self.tables, &old, region.0) };
+                self.to_settle.end(None);
+            }
+        });
+        self.to_settle.is_done() == Some(true)
     }
 }

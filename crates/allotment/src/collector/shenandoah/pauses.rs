@@ -5,9 +5,11 @@
 
 use super::cycle::{Cycle, Step};
 use super::engine::Engine;
-use crate::collector::concurrent::{Marker, Membership};
+#[cfg(test)]
+use crate::collector::concurrent::check_remembered;
+use crate::collector::concurrent::{BY_CARDS, Marker, Membership};
 use crate::mutator::{Hot, Pause, Shared};
-use crate::object::{SlotVisitor, reference, with_reference};
+use crate::object::{MAX_AGE, SlotVisitor, reference, with_reference};
 use crate::region::State;
 use std::time::{Duration, Instant};
 
@@ -19,7 +21,7 @@ impl Engine {
     /// Does a step that needs a stop, and goes to the next.
     pub(super) fn pause_step(&self, cycle: &mut Cycle, pause: &Pause<'_>) {
         cycle.step = match cycle.step {
-            Step::InitMark => self.init_mark(pause),
+            Step::InitMark => self.init_mark(cycle, pause),
             Step::FinalMark => self.final_mark(cycle, pause),
             Step::BeginMove => self.begin_move(cycle, pause),
             Step::EndMove => {
@@ -30,9 +32,9 @@ impl Engine {
         };
     }
 
-    fn init_mark(&self, pause: &Pause<'_>) -> Step {
+    fn init_mark(&self, cycle: &Cycle, pause: &Pause<'_>) -> Step {
         let shared = pause.shared();
-        self.begin_marking(shared);
+        self.begin_marking(cycle, shared);
         pause.set_barriers(Hot::MARKING);
         pause.begin_root_visit();
         let mut roots = Vec::new();
@@ -52,16 +54,25 @@ impl Engine {
     }
 
     /// Sets the borders of regions, and forgets what is left of earlier markings. In a stop.
-    pub(super) fn begin_marking(&self, shared: &Shared) {
+    pub(super) fn begin_marking(&self, cycle: &Cycle, shared: &Shared) {
         let (free, table) = (&shared.free, shared.free.table());
         self.leftover.forget();
         self.weak_objects.forget();
         shared.satb.forget();
         free.forget_spares();
+        let mut to_scan = Vec::new();
         for index in free.in_use() {
-            table.set_mark_start(index);
-            self.tables.open_region(index);
+            if cycle.young && table.get(index).is_tenured() {
+                table.set_all_live(index);
+                if table.get(index).state().begins_objects() {
+                    to_scan.push((index, 0));
+                }
+            } else {
+                table.set_mark_start(index);
+                self.tables.open_region(index);
+            }
         }
+        self.to_scan.fill(to_scan);
     }
 
     fn final_mark(&self, cycle: &mut Cycle, pause: &Pause<'_>) -> Step {
@@ -133,9 +144,19 @@ impl Engine {
     /// (which have [a mark](Self::leave)), stay. Returns whether anything moves. In a stop.
     pub(super) fn fix_set(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
         let (free, table, tables) = (&shared.free, shared.free.table(), &self.tables);
+        #[cfg(test)]
+        if let Some(old) = self.old_tables(shared).filter(|_| cycle.young) {
+            for index in free.in_use() {
+                if table.get(index).is_tenured() && table.get(index).state().begins_objects() {
+                    // SAFETY: nothing has moved yet, and old regions are in order.
+                    unsafe { check_remembered(self.subject(shared), tables, &old, index) };
+                }
+            }
+        }
         let stays = |index: usize| tables.membership(index) == Membership::Kept;
         let grew = |index: usize| table.get(index).top() > table.mark_start(index);
         let is_run = |index: usize| table.get(index).state() == State::HumongousStart;
+        cycle.promoted.retain(|&index| is_run(index) || !grew(index));
         cycle.immediate.retain(|&index| is_run(index) || !grew(index) && !stays(index));
         cycle.set.retain(|&index| !grew(index) && !stays(index));
         for index in 0..table.len() {
@@ -146,6 +167,9 @@ impl Engine {
         let immediate = cycle.immediate.iter().copied().filter(|&index| !is_run(index));
         free.withdraw(immediate.chain(cycle.set.iter().copied()));
         cycle.record.set_regions = cycle.set.len();
+        if self.starts.is_some() {
+            self.fix_generations(cycle, shared);
+        }
         if cycle.set.is_empty() {
             return false;
         }
@@ -154,14 +178,47 @@ impl Engine {
         }
         cycle.to_update.clear();
         let is_immediate = |index: usize| cycle.immediate.binary_search(&index).is_ok();
+        let is_promoted = |index: usize| cycle.promoted.binary_search(&index).is_ok();
         for index in free.in_use() {
             table.set_watermark(index);
             if table.get(index).state().begins_objects() && !is_immediate(index) {
-                cycle.to_update.push(index);
+                let by_cards = cycle.young && table.get(index).is_tenured() && !is_promoted(index);
+                cycle.to_update.push((index, if by_cards { BY_CARDS } else { 0 }));
             }
         }
         self.to_evacuate.fill(cycle.set.iter().map(|&index| (index, 0)).collect());
         true
+    }
+
+    /// Makes regions old that are to be promoted as they are, and all others older. Lists the old
+    /// regions that have to be put in order. In a stop.
+    fn fix_generations(&self, cycle: &mut Cycle, shared: &Shared) {
+        let (free, table) = (&shared.free, shared.free.table());
+        free.withdraw(cycle.promoted.iter().copied().filter(|&index| table.get(index).run() == 0));
+        for &index in &cycle.promoted {
+            let region = table.get(index);
+            if region.run() == 0 {
+                region.set_state(State::Old);
+            }
+            (index..index + region.run().max(1)).for_each(|part| table.get(part).set_tenured(true));
+        }
+        self.space.forget_rests(|index| table.get(index).state() != State::Old);
+        let mut to_settle = Vec::new();
+        for index in free.in_use() {
+            let region = table.get(index);
+            if !region.state().begins_objects() {
+                continue;
+            }
+            let is_new = region.run() == 0
+                && (region.top() > table.mark_start(index) || region.top() == table.bottom(index));
+            region.set_age(if is_new { 0 } else { region.age().saturating_add(1).min(MAX_AGE) });
+            let leaves =
+                cycle.immediate.binary_search(&index).is_ok() || region.state() == State::CollectionSet;
+            if region.is_tenured() && !leaves && table.mark_start(index) > table.bottom(index) {
+                to_settle.push((index, 0));
+            }
+        }
+        self.to_settle.fill(to_settle);
     }
 
     /// Gives a root slot the place of its referent.
@@ -190,9 +247,16 @@ impl Engine {
             self.tables.set_membership(index, Membership::None);
             // SAFETY: every reference leads to the copies.
             let end = if kept { unsafe { self.evacuator(shared).settle_kept(index) } } else { 0 };
+            let region = table.get(index);
             if end > table.bottom(index) {
                 cycle.record.kept_regions += 1;
-                free.offer_region(index, end);
+                if region.is_tenured() {
+                    // Old objects stay old: nobody knows which objects refer to them.
+                    free.lower_top(index, end);
+                    region.set_state(State::Old);
+                } else {
+                    free.offer_region(index, end);
+                }
             } else {
                 cycle.to_free.push(index);
             }

@@ -19,6 +19,8 @@ pub(super) struct Progress {
 struct Requests {
     /// The number of the last request.
     asked: u64,
+    /// A request since the last cycle began is for all garbage, that of old objects included.
+    for_all: bool,
     /// The requests that the last begun cycle serves: it began behind them.
     begun: u64,
     /// The requests whose cycle has ended.
@@ -31,6 +33,16 @@ struct Requests {
     driver: Option<ThreadId>,
     /// The control thread has panicked, in the embedder's code.
     is_dead: bool,
+}
+
+/// Why a cycle begins.
+pub(super) struct Begun {
+    /// A thread asked for it.
+    pub(super) asked: bool,
+    /// A thread wants all garbage found.
+    pub(super) for_all: bool,
+    /// What a trigger said.
+    pub(super) trigger: Option<String>,
 }
 
 impl Progress {
@@ -54,10 +66,12 @@ impl Progress {
         self.lock().driver == Some(current().id())
     }
 
-    /// Asks for a cycle that begins from here on; returns its number.
-    pub(super) fn ask(&self) -> u64 {
+    /// Asks for a cycle that begins from here on, `for_all` garbage or for young one; returns its
+    /// number.
+    pub(super) fn ask(&self, for_all: bool) -> u64 {
         let mut inner = self.lock();
         inner.asked += 1;
+        inner.for_all |= for_all;
         inner.asked
     }
 
@@ -75,11 +89,15 @@ impl Progress {
         inner.trigger.is_some() || inner.asked > inner.ended
     }
 
-    /// A cycle begins. Returns whether a thread asked for it, and what a trigger said.
-    pub(super) fn begin(&self) -> (bool, Option<String>) {
+    /// A cycle begins, for these reasons.
+    pub(super) fn begin(&self) -> Begun {
         let mut inner = self.lock();
         inner.begun = inner.asked;
-        (inner.asked > inner.ended, inner.trigger.take())
+        Begun {
+            asked: inner.asked > inner.ended,
+            for_all: std::mem::take(&mut inner.for_all),
+            trigger: inner.trigger.take(),
+        }
     }
 
     /// The cycle that began last has ended. Returns the requests that its record serves.

@@ -81,11 +81,11 @@ impl Engine {
             let (name, begun) = (cycle.step.name(), Instant::now());
             cycle.step = match cycle.step {
                 Step::Reset => {
-                    self.reset(shared);
+                    self.reset(cycle, shared);
                     Step::InitMark
                 }
                 Step::InitMark => {
-                    self.begin_marking(shared);
+                    self.begin_marking(cycle, shared);
                     Step::Mark
                 }
                 Step::Mark => {
@@ -118,7 +118,7 @@ impl Engine {
                 }
                 Step::EndMove => self.end_move(cycle, shared),
                 Step::Free => {
-                    self.free(cycle, shared);
+                    self.free(cycle, shared, team);
                     Step::Idle
                 }
                 Step::Idle => Step::Idle,

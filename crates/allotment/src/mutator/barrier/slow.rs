@@ -26,7 +26,9 @@ impl Shared {
     /// Whether the object of this slot was born since marking began.
     fn is_born_since(&self, slot: &AtomicU64) -> bool {
         let (address, table) = (slot.as_ptr().addr(), self.free.table());
-        address >= table.mark_start(table.index_of(address))
+        let index = table.index_of(address);
+        // No object is born old. A young cycle takes all old ones for live: their borders say nothing.
+        address >= table.mark_start(index) && !table.get(index).is_tenured()
     }
 
     /// The word whose referent is where the collector has put it.

@@ -71,6 +71,16 @@ const MODES: &[&str] = &[
     "Collector=shenandoah,+ZealMove,ZealInterval=9,ZealSeed=4,+ZealPoison,+ZealProtect,ParallelGCThreads=3,ConcGCThreads=1",
     "Collector=shenandoah,+ZealMove,ZealInterval=5,ZealEvacuationFailure=7,+ZealPoison,ParallelGCThreads=2,ConcGCThreads=2",
     "Collector=shenandoah,+ZealMove,ZealInterval=7,ZealEvacuationFailure=1,ParallelGCThreads=2,ConcGCThreads=1",
+    "Collector=shenandoah,ShenandoahGCMode=generational",
+    "Collector=shenandoah,ShenandoahGCMode=generational,ZealInterval=1,ParallelGCThreads=1",
+    "Collector=shenandoah,ShenandoahGCMode=generational,ZealInterval=2,ParallelGCThreads=2,ConcGCThreads=1,+ZealPoison",
+    "Collector=shenandoah,ShenandoahGCMode=generational,ZealInterval=5,ZealSeed=9,ConcGCThreads=3,+ZealPoison",
+    "Collector=shenandoah,ShenandoahGCMode=generational,ShenandoahGarbageThreshold=0,ShenandoahIgnoreGarbageThreshold=0,\
+     ZealInterval=4,ShenandoahEvacReserve=30,ShenandoahImmediateThreshold=100,+ZealPoison,ConcGCThreads=2",
+    "Collector=shenandoah,ShenandoahGCMode=generational,ZealInterval=3,+ZealProtect,ZealQuarantine=2,ConcGCThreads=2",
+    "Collector=shenandoah,ShenandoahGCMode=generational,+ZealMove,ZealInterval=6,+ZealPoison,ConcGCThreads=2",
+    "Collector=shenandoah,ShenandoahGCMode=generational,+ZealMove,ZealInterval=5,ZealEvacuationFailure=7,+ZealPoison",
+    "Collector=shenandoah,ShenandoahGCMode=generational,+ZealMove,ZealInterval=7,ZealEvacuationFailure=1,ConcGCThreads=1",
 ];
 
 /// The modes of the collector that `ALLOTMENT_STRESS_COLLECTOR` names, or all.

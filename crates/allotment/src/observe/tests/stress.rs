@@ -6,7 +6,7 @@ use super::places::Frame;
 use super::programs::{Step, program};
 use super::{BUFFERS, GEOMETRIES, heap, modes, verified};
 use crate::Heap;
-use crate::collector::CollectionKind;
+use crate::collector::{CollectionKind, CycleScope};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
@@ -119,12 +119,22 @@ impl Young {
 
 /// What concurrent cycles did.
 #[derive(Debug, Default)]
-struct Cycles(Cell<[usize; 6]>);
+struct Cycles(Cell<[usize; 9]>);
 
 impl Cycles {
     /// Counts those of a heap.
     fn count(&self, heap: &Heap) {
-        let [mut beside, mut in_stops, mut set, mut workers, mut mutators, mut kept] = self.0.get();
+        let [
+            mut beside,
+            mut in_stops,
+            mut set,
+            mut workers,
+            mut mutators,
+            mut kept,
+            mut young,
+            mut old,
+            mut promoted,
+        ] = self.0.get();
         for record in heap.collections().recent {
             let Some(cycle) = record.cycle() else { continue };
             let (sum, other) =
@@ -134,19 +144,28 @@ impl Cycles {
             workers += cycle.moved_by_workers;
             mutators += cycle.moved_by_mutators;
             kept += cycle.kept_regions;
+            let Some(generations) = &cycle.generations else { continue };
+            young += usize::from(generations.scope == CycleScope::Young);
+            old += generations.old_copied_bytes;
+            promoted += generations.promoted_regions;
         }
-        self.0.set([beside, in_stops, set, workers, mutators, kept]);
+        self.0.set([beside, in_stops, set, workers, mutators, kept, young, old, promoted]);
     }
 
     /// There was something of everything that does not depend on luck.
     fn check(&self) {
-        let [beside, in_stops, set, workers, mutators, _] = self.0.get();
-        println!("cycles beside, in stops, set, by workers, by mutators, kept: {:?}", self.0.get());
-        let is_there = modes().iter().any(|mode| mode.starts_with("Collector=shenandoah"));
+        let [beside, in_stops, set, workers, mutators, _, young, old, _] = self.0.get();
+        println!(
+            "cycles beside, in stops, set, by workers, by mutators, kept, young, to old, promoted: {:?}",
+            self.0.get()
+        );
+        let have = |part: &str| modes().iter().any(|mode| mode.contains(part));
+        let all = |counts: &[usize]| counts.iter().all(|&count| count > 0);
         assert!(
-            !is_there || [beside, in_stops, set, workers + mutators].iter().all(|&count| count > 0),
+            !have("Collector=shenandoah") || all(&[beside, in_stops, set, workers + mutators]),
             "{self:?}"
         );
+        assert!(!have("generational") || all(&[young, old]), "{self:?}");
     }
 }
 

@@ -89,7 +89,7 @@ fn types_ranges_and_defaults() {
         ("CollectWhenIdle", "switch true or false".into(), "true"),
         ("YoungPLABSize", sizes("1k..32m, a multiple of 8"), "256k"),
         ("OldPLABSize", sizes("1k..32m, a multiple of 8"), "64k"),
-        ("ShenandoahGCMode", "choice satb, passive".into(), "satb"),
+        ("ShenandoahGCMode", "choice satb, generational, passive".into(), "satb"),
         ("ConcGCThreads", "count 0..1024".into(), "0"),
         ("ShenandoahMinFreeThreshold", "count 0..100".into(), "10"),
         ("ShenandoahInitFreeThreshold", "count 0..100".into(), "70"),

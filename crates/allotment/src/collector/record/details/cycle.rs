@@ -54,6 +54,19 @@ impl CollectionRecord {
             "Words: {} recorded by mutators; slots: {} updated by workers; weak: {} cleared",
             cycle.recorded_words, cycle.updated_slots, self.weak_cleared
         ));
+        if let Some(of) = &cycle.generations {
+            for (age, bytes) in of.ages.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+                line(format_args!("Age {age}: {bytes} bytes"));
+            }
+            line(format_args!(
+                "Old: {} regions, {} of them promoted in place; {}k copied; threshold {}; {} dirty cards",
+                of.old_regions,
+                of.promoted_regions,
+                kilobytes(of.old_copied_bytes),
+                of.tenuring_threshold,
+                of.dirty_cards
+            ));
+        }
         if cycle.assists > 0 {
             line(format_args!("Assists: {} slices, {}", cycle.assists, Milliseconds(cycle.assist_time)));
         }

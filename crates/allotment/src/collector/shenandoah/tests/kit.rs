@@ -1,6 +1,6 @@
 //! Lists of numbered nodes with a model of them, and cycles whose steps a test makes one by one.
 //!
-//! The heap is one in mode `passive`: its control thread begins no cycle. So a test decides what
+//! The heap is passive: its control thread begins no cycle. So a test decides what
 //! comes between two steps of a cycle. A thread that is attached makes a step from `blocking`.
 
 use crate::Heap;
@@ -9,7 +9,8 @@ use crate::collector::shenandoah::cycle::Step;
 use crate::collector::work::Team;
 use crate::mutator::{ArraySite, Cause, Mutator, PerObject, RootHandle, Shared};
 use crate::object::{Element, Shape, ShapeRef, SlotKind, WORD, reference};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Offsets in a node: the next node, the same again as a weak slot, a number, and its complement.
 pub(super) const NEXT: usize = 8;
@@ -21,8 +22,22 @@ const NODE_BYTES: usize = 40;
 const FIRST: usize = 24;
 
 /// Steps by hand, with as much garbage as possible worth a move.
-pub(super) const BY_HAND: &str = "Collector=shenandoah,ShenandoahGCMode=passive,ShenandoahGarbageThreshold=0,\
+pub(super) const BY_HAND: &str = "Collector=shenandoah,ShenandoahGarbageThreshold=0,\
      ShenandoahIgnoreGarbageThreshold=0,ShenandoahImmediateThreshold=100,ShenandoahEvacReserve=30,ParallelGCThreads=2";
+
+thread_local! {
+    /// The `ShenandoahGCMode` of the kits that this thread makes.
+    static MODE: Cell<&'static str> = const { Cell::new("satb") };
+}
+
+/// Runs a test with heaps without generations, and with such that have them.
+pub(super) fn in_both_modes(test: impl Fn()) {
+    for mode in ["satb", "generational"] {
+        MODE.set(mode);
+        println!("{mode}");
+        test();
+    }
+}
 
 /// All steps, in order.
 pub(super) const STEPS: [Step; 10] = [
@@ -58,12 +73,15 @@ pub(super) struct Kit {
     pub(super) node: ShapeRef,
     pub(super) table: ShapeRef,
     vector: ShapeRef,
+    /// Cycles that were begun.
+    begun: AtomicUsize,
 }
 
 impl Kit {
     pub(super) fn new(region_bytes: usize, regions: usize, options: &str) -> Kit {
         let builder = Heap::builder().test_geometry(region_bytes, regions).use_transparent_huge_pages(false);
-        Kit::of(builder.options(options).expect(options).build().expect(options))
+        let options = format!("{options},ShenandoahGCMode={}", MODE.get());
+        Kit::of(builder.options(&options).expect(&options).build().expect(&options))
     }
 
     pub(super) fn of(heap: Heap) -> Kit {
@@ -76,7 +94,9 @@ impl Kit {
         let node = register(slots);
         let table = register(Shape::array("Table", FIRST, Element::Reference(SlotKind::Strong)));
         let vector = register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }));
-        Kit { heap, node, table, vector }
+        let kit = Kit { heap, node, table, vector, begun: AtomicUsize::new(0) };
+        kit.collector().passive.store(true, Ordering::Relaxed);
+        kit
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -111,6 +131,9 @@ impl Kit {
         if cycle.step == Step::Idle {
             collector.begin_cycle(cycle, shared, Cause::Requested);
             cycle.thorough = true;
+            // With generations, every third cycle is a global one.
+            let turn = self.begun.fetch_add(1, Ordering::Relaxed);
+            cycle.young = collector.engine.starts.is_some() && turn % 3 < 2;
         } else if !cycle.step.is_pause() {
             collector.engine.step(cycle, shared, Team::new(&collector.workers, 1));
             if cycle.step == Step::Idle {

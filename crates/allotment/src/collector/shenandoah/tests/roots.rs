@@ -1,7 +1,7 @@
 //! Traps about roots, one by one: handles, pins, weak words, and words in frames.
 
 use super::super::cycle::Step;
-use super::kit::{BY_HAND, Kit, Lists, STEPS, TWIN, slot};
+use super::kit::{BY_HAND, Kit, Lists, STEPS, TWIN, in_both_modes, slot};
 use crate::mutator::{Mutator, RootWord};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -26,17 +26,19 @@ enum Holder {
 /// is marked all the same. So is what a weak slot or handle gave.
 #[test]
 fn what_leaves_its_root_is_marked() {
-    use Holder::{Cloned, Dropped, Pin, Set, WeakHandle, WeakSlot};
-    for holder in [Dropped, Cloned, Set, Pin, WeakHandle, WeakSlot] {
-        // A stronger holder is visited in the step that begins with `Mark`.
-        let steps: &[Step] = match holder {
-            WeakHandle | WeakSlot => &[Step::Mark, Step::FinalMark],
-            _ => &[Step::Mark],
-        };
-        for step in steps {
-            leaves(holder, *step);
+    in_both_modes(|| {
+        use Holder::{Cloned, Dropped, Pin, Set, WeakHandle, WeakSlot};
+        for holder in [Dropped, Cloned, Set, Pin, WeakHandle, WeakSlot] {
+            // A stronger holder is visited in the step that begins with `Mark`.
+            let steps: &[Step] = match holder {
+                WeakHandle | WeakSlot => &[Step::Mark, Step::FinalMark],
+                _ => &[Step::Mark],
+            };
+            for step in steps {
+                leaves(holder, *step);
+            }
         }
-    }
+    });
 }
 
 fn leaves(holder: Holder, step: Step) {
@@ -91,111 +93,122 @@ fn leaves(holder: Holder, step: Step) {
 /// A weak word that a thread has seen null stays so, however the cycle ends.
 #[test]
 fn a_weak_word_that_was_null_stays_null() {
-    for step in [Step::Weak, Step::BeginMove] {
-        let kit = Kit::new(4096, 16, BY_HAND);
-        let run = kit.heap.attach(|mutator| {
-            let mut lists = Lists::new(&kit, mutator, 2, 1);
-            (0..2).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
-            assert!(lists.push(&kit, mutator, 1));
-            let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
-            // SAFETY: live objects and their slots.
-            let weak = unsafe {
-                mutator.store(twin(mutator, &lists), lists.first(mutator, 0));
-                mutator.new_weak_root(lists.first(mutator, 0))
-            };
-            lists.clear(mutator, 0);
-            mutator.blocking(|| kit.advance_to(step));
-            // SAFETY: as above.
-            let load = |mutator: &Mutator<'_>| unsafe { mutator.load_weak(twin(mutator, &lists)) };
-            assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}");
-            mutator.stop_the_world(|_| ()).expect("no other thread");
-            assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, behind a stop");
-        });
-        run.unwrap();
-    }
+    in_both_modes(|| {
+        for step in [Step::Weak, Step::BeginMove] {
+            let kit = Kit::new(4096, 16, BY_HAND);
+            let run = kit.heap.attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 2, 1);
+                (0..2).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
+                assert!(lists.push(&kit, mutator, 1));
+                let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
+                // SAFETY: live objects and their slots.
+                let weak = unsafe {
+                    mutator.store(twin(mutator, &lists), lists.first(mutator, 0));
+                    mutator.new_weak_root(lists.first(mutator, 0))
+                };
+                lists.clear(mutator, 0);
+                mutator.blocking(|| kit.advance_to(step));
+                // SAFETY: as above.
+                let load = |mutator: &Mutator<'_>| unsafe { mutator.load_weak(twin(mutator, &lists)) };
+                assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}");
+                mutator.stop_the_world(|_| ()).expect("no other thread");
+                assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, behind a stop");
+            });
+            run.unwrap();
+        }
+    });
 }
 
 /// T24: a panic that leaves `blocking` finds a thread that has done its duty.
 #[test]
 fn a_panic_leaves_blocking_during_a_cycle() {
-    for step in STEPS {
-        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
-        kit.heap
-            .attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 4, 1);
-                (0..40).for_each(|number| assert!(lists.push(&kit, mutator, number % 4)));
-                lists.clear(mutator, 1);
-                let word = Box::new(RootWord::new(0));
-                // SAFETY: the box outlives the link.
-                let _linked = unsafe { mutator.link_word(NonNull::from(&*word)) };
-                // SAFETY: a live object.
-                unsafe { word.set(lists.first(mutator, 0)) };
-                mutator.blocking(|| kit.advance_to(step));
-                let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    mutator.blocking(|| {
-                        kit.next();
-                        resume_unwind(Box::new("a panic that a test wants"));
-                    })
-                }));
-                assert!(outcome.is_err());
-                assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
-                lists.check(mutator);
-                mutator.blocking(|| kit.end_cycle());
-                assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
-                lists.check(mutator);
-            })
-            .unwrap();
-        kit.heap.verify().unwrap();
-    }
+    in_both_modes(|| {
+        for step in STEPS {
+            let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+            kit.heap
+                .attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 4, 1);
+                    (0..40).for_each(|number| assert!(lists.push(&kit, mutator, number % 4)));
+                    lists.clear(mutator, 1);
+                    let word = Box::new(RootWord::new(0));
+                    // SAFETY: the box outlives the link.
+                    let _linked = unsafe { mutator.link_word(NonNull::from(&*word)) };
+                    // SAFETY: a live object.
+                    unsafe { word.set(lists.first(mutator, 0)) };
+                    mutator.blocking(|| kit.advance_to(step));
+                    let outcome = catch_unwind(AssertUnwindSafe(|| {
+                        mutator.blocking(|| {
+                            kit.next();
+                            resume_unwind(Box::new("a panic that a test wants"));
+                        })
+                    }));
+                    assert!(outcome.is_err());
+                    assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
+                    lists.check(mutator);
+                    mutator.blocking(|| kit.end_cycle());
+                    assert_eq!(word.get(), lists.first(mutator, 0), "{step:?}");
+                    lists.check(mutator);
+                })
+                .unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
 }
 
 /// T14: to ask whether the referent of a weak slot is alive keeps it at no step.
 #[test]
 fn a_question_about_a_weak_slot_keeps_nothing() {
-    for step in STEPS {
-        let kit = Kit::new(4096, 16, BY_HAND);
-        let run = kit.heap.attach(|mutator| {
-            let mut lists = Lists::new(&kit, mutator, 3, 1);
-            assert!(lists.push(&kit, mutator, 0) && lists.push(&kit, mutator, 1));
-            lists.add_half_dead(&kit, mutator, 60);
-            assert!(lists.push(&kit, mutator, 1));
-            let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
-            // SAFETY: live objects and their slots.
-            unsafe { mutator.store(twin(mutator, &lists), lists.first(mutator, 0)) };
-            lists.clear(mutator, 0);
-            // SAFETY: as above.
-            let asks = |mutator: &Mutator<'_>| unsafe { mutator.is_weak_live(twin(mutator, &lists)) };
-            mutator.blocking(|| kit.advance_to(step));
-            let known = matches!(step, Step::Reset | Step::InitMark | Step::Mark | Step::FinalMark);
-            assert_eq!(asks(mutator), known, "{step:?}");
-            mutator.blocking(|| kit.end_cycle());
-            assert!(!asks(mutator), "{step:?}");
-        });
-        run.unwrap();
-    }
+    in_both_modes(|| {
+        for step in STEPS {
+            let kit = Kit::new(4096, 16, BY_HAND);
+            let run = kit.heap.attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 3, 1);
+                assert!(lists.push(&kit, mutator, 0) && lists.push(&kit, mutator, 1));
+                lists.add_half_dead(&kit, mutator, 60);
+                assert!(lists.push(&kit, mutator, 1));
+                let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
+                // SAFETY: live objects and their slots.
+                unsafe { mutator.store(twin(mutator, &lists), lists.first(mutator, 0)) };
+                lists.clear(mutator, 0);
+                // SAFETY: as above.
+                let asks = |mutator: &Mutator<'_>| unsafe { mutator.is_weak_live(twin(mutator, &lists)) };
+                mutator.blocking(|| kit.advance_to(step));
+                let known = matches!(step, Step::Reset | Step::InitMark | Step::Mark | Step::FinalMark);
+                assert_eq!(asks(mutator), known, "{step:?}");
+                mutator.blocking(|| kit.end_cycle());
+                assert!(!asks(mutator), "{step:?}");
+            });
+            run.unwrap();
+        }
+    });
 }
 
 /// T23: cycles take no buffer from a thread but once behind each of two pauses, and change no size.
 #[test]
 fn buffers_keep_their_size_and_little_is_wasted() {
-    const CYCLES: u64 = 40;
-    const SIZE: u64 = 2048;
-    let kit = Kit::new(16 << 10, 40, &format!("MinTLABSize=512,TLABSize=2k,{BY_HAND}"));
-    let run = kit.heap.attach(|mutator| {
-        let mut lists = Lists::new(&kit, mutator, 2, 1);
-        let before = kit.heap.tlab_totals().sum;
-        for _ in 0..CYCLES {
-            lists.add_half_dead(&kit, mutator, 100);
-            lists.clear(mutator, 0);
-            mutator.blocking(|| {
-                // Also pauses and steps in between take nothing.
-                kit.next();
-                kit.end_cycle();
-            });
-        }
-        let spent = kit.heap.tlab_totals().sum.since(&before);
-        assert!(spent.refills * SIZE <= spent.allocated + 2 * CYCLES * SIZE, "{spent:?}");
-        assert!(spent.gc_waste <= 2 * CYCLES * SIZE && spent.refill_waste <= spent.refills * 64, "{spent:?}");
+    in_both_modes(|| {
+        const CYCLES: u64 = 40;
+        const SIZE: u64 = 2048;
+        let kit = Kit::new(16 << 10, 40, &format!("MinTLABSize=512,TLABSize=2k,{BY_HAND}"));
+        let run = kit.heap.attach(|mutator| {
+            let mut lists = Lists::new(&kit, mutator, 2, 1);
+            let before = kit.heap.tlab_totals().sum;
+            for _ in 0..CYCLES {
+                lists.add_half_dead(&kit, mutator, 100);
+                lists.clear(mutator, 0);
+                mutator.blocking(|| {
+                    // Also pauses and steps in between take nothing.
+                    kit.next();
+                    kit.end_cycle();
+                });
+            }
+            let spent = kit.heap.tlab_totals().sum.since(&before);
+            assert!(spent.refills * SIZE <= spent.allocated + 2 * CYCLES * SIZE, "{spent:?}");
+            assert!(
+                spent.gc_waste <= 2 * CYCLES * SIZE && spent.refill_waste <= spent.refills * 64,
+                "{spent:?}"
+            );
+        });
+        run.unwrap();
     });
-    run.unwrap();
 }

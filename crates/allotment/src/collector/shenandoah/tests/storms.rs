@@ -1,7 +1,7 @@
 //! Threads that do what a concurrent collector fears, while cycles follow each other without pause.
 //! Whatever is held has its contents, as a model knows them.
 
-use super::kit::{BY_HAND, Ends, Kit, Lists, Random};
+use super::kit::{BY_HAND, Ends, Kit, Lists, Random, in_both_modes};
 use crate::Heap;
 use crate::mutator::{Mutator, Pin, RootHandle};
 use std::hash::{BuildHasher, RandomState};
@@ -45,20 +45,23 @@ fn first(number: usize) -> u64 {
 /// T1: threads come and go, and leave buffers behind.
 #[test]
 fn threads_attach_and_detach_while_cycles_run() {
-    for way in WAYS {
-        let kit = kit(way);
-        storm(&kit, 3, |number, random| {
-            let mut lists = kit.heap.attach(|mutator| Lists::new(&kit, mutator, 8, first(number))).unwrap();
-            for _ in 0..ROUNDS {
-                let visit = kit.heap.attach(|mutator| {
-                    lists.check(mutator);
-                    (0..random.below(20)).for_each(|_| lists.change(&kit, mutator, random));
-                    lists.check(mutator);
-                });
-                visit.unwrap();
-            }
-        });
-    }
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(way);
+            storm(&kit, 3, |number, random| {
+                let mut lists =
+                    kit.heap.attach(|mutator| Lists::new(&kit, mutator, 8, first(number))).unwrap();
+                for _ in 0..ROUNDS {
+                    let visit = kit.heap.attach(|mutator| {
+                        lists.check(mutator);
+                        (0..random.below(20)).for_each(|_| lists.change(&kit, mutator, random));
+                        lists.check(mutator);
+                    });
+                    visit.unwrap();
+                }
+            });
+        }
+    });
 }
 
 /// A pool of what threads hand to each other.
@@ -90,30 +93,32 @@ type Held = (RootHandle, Vec<u64>);
 /// from a handle to a slot and back, drop the handle, and set others.
 #[test]
 fn handles_are_cloned_dropped_and_set_while_cycles_run() {
-    for way in WAYS {
-        let kit = kit(way);
-        let pool: Pool<Held> = Pool(Mutex::default());
-        let attached = AtomicUsize::new(2);
-        storm(&kit, 4, |number, random| {
-            if number >= 2 {
-                clone_and_drop(&pool, &attached, random);
-                return;
-            }
-            let _leaves = Leaves(&attached);
-            let run = kit.heap.attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                for _ in 0..4 * ROUNDS {
-                    exchange(&kit, mutator, &mut lists, &pool, random);
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(way);
+            let pool: Pool<Held> = Pool(Mutex::default());
+            let attached = AtomicUsize::new(2);
+            storm(&kit, 4, |number, random| {
+                if number >= 2 {
+                    clone_and_drop(&pool, &attached, random);
+                    return;
                 }
-                lists.check(mutator);
-                // What others hold is checked, too.
-                while let Some((handle, numbers)) = pool.take(random) {
-                    Lists::check_nodes(mutator, handle.get(mutator).unwrap(), &numbers);
-                }
+                let _leaves = Leaves(&attached);
+                let run = kit.heap.attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
+                    for _ in 0..4 * ROUNDS {
+                        exchange(&kit, mutator, &mut lists, &pool, random);
+                    }
+                    lists.check(mutator);
+                    // What others hold is checked, too.
+                    while let Some((handle, numbers)) = pool.take(random) {
+                        Lists::check_nodes(mutator, handle.get(mutator).unwrap(), &numbers);
+                    }
+                });
+                run.unwrap();
             });
-            run.unwrap();
-        });
-    }
+        }
+    });
 }
 
 /// Counts a thread out when it is dropped.
@@ -181,219 +186,231 @@ fn exchange(kit: &Kit, mutator: &mut Mutator<'_>, lists: &mut Lists, pool: &Pool
 /// T5: a pinned list is stored in a slot, and another thread drops the pin.
 #[test]
 fn pins_are_dropped_after_their_object_was_stored() {
-    for way in WAYS {
-        let kit = kit(way);
-        let (pool, attached): (Pool<(Pin, Vec<u64>)>, _) = (Pool(Mutex::default()), AtomicUsize::new(2));
-        storm(&kit, 3, |number, random| {
-            if number == 2 {
-                while attached.load(Ordering::Relaxed) > 0 {
-                    drop(pool.take(random));
-                    thread::yield_now();
-                }
-                return;
-            }
-            let _leaves = Leaves(&attached);
-            let run = kit.heap.attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                for _ in 0..4 * ROUNDS {
-                    let list = random.below(8);
-                    match random.below(6) {
-                        0 if !lists.numbers[list].is_empty() => {
-                            let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
-                            // SAFETY: a live object.
-                            let pin = unsafe { mutator.pin(object.unwrap()) };
-                            lists.clear(mutator, list);
-                            mutator.safepoint();
-                            drop(pool.put((pin, Vec::new())).map(|(pin, _)| pin));
-                        }
-                        1 if !lists.numbers[list].is_empty() => {
-                            // Held by the pin alone for a while, and then by the slot alone.
-                            let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
-                            let numbers = std::mem::take(&mut lists.numbers[list]);
-                            // SAFETY: a live object.
-                            let pin = unsafe { mutator.pin(object.unwrap()) };
-                            lists.clear(mutator, list);
-                            (0..random.below(6)).for_each(|_| lists.change(&kit, mutator, random));
-                            let place = pin.object().addr().get() as u64;
-                            Lists::check_nodes(mutator, place, &numbers);
-                            let other = random.below(8);
-                            lists.adopt(mutator, other, place);
-                            lists.numbers[other] = numbers;
-                            drop(pool.put((pin, Vec::new())));
-                        }
-                        _ => (0..8).for_each(|_| lists.change(&kit, mutator, random)),
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(way);
+            let (pool, attached): (Pool<(Pin, Vec<u64>)>, _) = (Pool(Mutex::default()), AtomicUsize::new(2));
+            storm(&kit, 3, |number, random| {
+                if number == 2 {
+                    while attached.load(Ordering::Relaxed) > 0 {
+                        drop(pool.take(random));
+                        thread::yield_now();
                     }
+                    return;
                 }
-                lists.check(mutator);
+                let _leaves = Leaves(&attached);
+                let run = kit.heap.attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
+                    for _ in 0..4 * ROUNDS {
+                        let list = random.below(8);
+                        match random.below(6) {
+                            0 if !lists.numbers[list].is_empty() => {
+                                let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
+                                // SAFETY: a live object.
+                                let pin = unsafe { mutator.pin(object.unwrap()) };
+                                lists.clear(mutator, list);
+                                mutator.safepoint();
+                                drop(pool.put((pin, Vec::new())).map(|(pin, _)| pin));
+                            }
+                            1 if !lists.numbers[list].is_empty() => {
+                                // Held by the pin alone for a while, and then by the slot alone.
+                                let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
+                                let numbers = std::mem::take(&mut lists.numbers[list]);
+                                // SAFETY: a live object.
+                                let pin = unsafe { mutator.pin(object.unwrap()) };
+                                lists.clear(mutator, list);
+                                (0..random.below(6)).for_each(|_| lists.change(&kit, mutator, random));
+                                let place = pin.object().addr().get() as u64;
+                                Lists::check_nodes(mutator, place, &numbers);
+                                let other = random.below(8);
+                                lists.adopt(mutator, other, place);
+                                lists.numbers[other] = numbers;
+                                drop(pool.put((pin, Vec::new())));
+                            }
+                            _ => (0..8).for_each(|_| lists.change(&kit, mutator, random)),
+                        }
+                    }
+                    lists.check(mutator);
+                });
+                run.unwrap();
             });
-            run.unwrap();
-        });
-        drop(pool);
-    }
+            drop(pool);
+        }
+    });
 }
 
 /// T7: weak handles are read, copied and made while what they refer to dies or does not.
 #[test]
 fn weak_handles_are_read_while_regions_become_free() {
-    for way in WAYS {
-        let kit = kit(way);
-        let (pool, attached): (Pool<Held>, _) = (Pool(Mutex::default()), AtomicUsize::new(2));
-        storm(&kit, 3, |number, random| {
-            if number == 2 {
-                // Weak handles of all threads are copied by one that is not attached.
-                clone_and_drop(&pool, &attached, random);
-                return;
-            }
-            let _leaves = Leaves(&attached);
-            let run = kit.heap.attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                for _ in 0..4 * ROUNDS {
-                    let list = random.below(8);
-                    match random.below(4) {
-                        0 if !lists.numbers[list].is_empty() => {
-                            // SAFETY: a live object.
-                            let weak = unsafe { mutator.new_weak_root(lists.first(mutator, list)) };
-                            drop(pool.put((weak, lists.numbers[list].clone())));
-                        }
-                        1 => {
-                            let Some((weak, numbers)) = pool.take(random) else { continue };
-                            let found = weak.get(mutator).unwrap();
-                            if found != 0 && random.below(2) == 0 {
-                                // It was held by nothing else, and is held now.
-                                lists.adopt(mutator, list, found);
-                                lists.numbers[list] = numbers.clone();
-                            }
-                            if found != 0 {
-                                Lists::check_nodes(mutator, found, &numbers);
-                            }
-                            drop(pool.put((weak, numbers)));
-                        }
-                        2 => lists.clear(mutator, list),
-                        _ => (0..8).for_each(|_| lists.change(&kit, mutator, random)),
-                    }
-                    mutator.safepoint();
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(way);
+            let (pool, attached): (Pool<Held>, _) = (Pool(Mutex::default()), AtomicUsize::new(2));
+            storm(&kit, 3, |number, random| {
+                if number == 2 {
+                    // Weak handles of all threads are copied by one that is not attached.
+                    clone_and_drop(&pool, &attached, random);
+                    return;
                 }
-                lists.check(mutator);
+                let _leaves = Leaves(&attached);
+                let run = kit.heap.attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
+                    for _ in 0..4 * ROUNDS {
+                        let list = random.below(8);
+                        match random.below(4) {
+                            0 if !lists.numbers[list].is_empty() => {
+                                // SAFETY: a live object.
+                                let weak = unsafe { mutator.new_weak_root(lists.first(mutator, list)) };
+                                drop(pool.put((weak, lists.numbers[list].clone())));
+                            }
+                            1 => {
+                                let Some((weak, numbers)) = pool.take(random) else { continue };
+                                let found = weak.get(mutator).unwrap();
+                                if found != 0 && random.below(2) == 0 {
+                                    // It was held by nothing else, and is held now.
+                                    lists.adopt(mutator, list, found);
+                                    lists.numbers[list] = numbers.clone();
+                                }
+                                if found != 0 {
+                                    Lists::check_nodes(mutator, found, &numbers);
+                                }
+                                drop(pool.put((weak, numbers)));
+                            }
+                            2 => lists.clear(mutator, list),
+                            _ => (0..8).for_each(|_| lists.change(&kit, mutator, random)),
+                        }
+                        mutator.safepoint();
+                    }
+                    lists.check(mutator);
+                });
+                run.unwrap();
             });
-            run.unwrap();
-        });
-    }
+        }
+    });
 }
 
 /// T21: stores that each hand over a word, without an allocation in between.
 #[test]
 fn stores_without_end_are_all_recorded() {
-    for way in WAYS {
-        let kit = kit(way);
-        storm(&kit, 3, |number, random| {
-            let run = kit.heap.attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 32, first(number));
-                for _ in 0..ROUNDS {
-                    for _ in 0..60 {
-                        lists.swap(mutator, random.below(32), random.below(32));
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(way);
+            storm(&kit, 3, |number, random| {
+                let run = kit.heap.attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 32, first(number));
+                    for _ in 0..ROUNDS {
+                        for _ in 0..60 {
+                            lists.swap(mutator, random.below(32), random.below(32));
+                        }
+                        mutator.safepoint();
+                        (0..10).for_each(|_| lists.change(&kit, mutator, random));
                     }
-                    mutator.safepoint();
-                    (0..10).for_each(|_| lists.change(&kit, mutator, random));
-                }
-                lists.check(mutator);
+                    lists.check(mutator);
+                });
+                run.unwrap();
             });
-            run.unwrap();
-        });
-    }
+        }
+    });
 }
 
 /// T17: a heap is emptied again and again, with its cycles wherever they are.
 #[test]
 fn a_heap_is_reset_while_cycles_run() {
-    for way in WAYS {
-        let kit = kit(way);
-        storm(&kit, 1, |number, random| {
-            for _ in 0..ROUNDS {
-                let run = kit.heap.attach(|mutator| {
-                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                    (0..random.below(200)).for_each(|_| lists.change(&kit, mutator, random));
-                    lists.check(mutator);
-                });
-                run.unwrap();
-                kit.heap.reset().unwrap();
-            }
-        });
-    }
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(way);
+            storm(&kit, 1, |number, random| {
+                for _ in 0..ROUNDS {
+                    let run = kit.heap.attach(|mutator| {
+                        let mut lists = Lists::new(&kit, mutator, 8, first(number));
+                        (0..random.below(200)).for_each(|_| lists.change(&kit, mutator, random));
+                        lists.check(mutator);
+                    });
+                    run.unwrap();
+                    kit.heap.reset().unwrap();
+                }
+            });
+        }
+    });
 }
 
 /// Stopped worlds, verifications and collections come while cycles run.
 #[test]
 fn worlds_are_stopped_while_cycles_run() {
-    for way in WAYS {
-        let kit = kit(&format!("+VerifyBeforeGC,+VerifyAfterGC,{way}"));
-        let attached = AtomicUsize::new(2);
-        storm(&kit, 3, |number, random| {
-            if number == 2 {
-                while attached.load(Ordering::Relaxed) > 0 {
-                    (0..random.below(300)).for_each(|_| std::hint::spin_loop());
-                    match random.below(3) {
-                        0 => drop(kit.heap.stop_the_world(|world| world.threads()).unwrap()),
-                        1 => drop(kit.heap.reset()),
-                        _ => kit.heap.request_safepoint(),
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(&format!("+VerifyBeforeGC,+VerifyAfterGC,{way}"));
+            let attached = AtomicUsize::new(2);
+            storm(&kit, 3, |number, random| {
+                if number == 2 {
+                    while attached.load(Ordering::Relaxed) > 0 {
+                        (0..random.below(300)).for_each(|_| std::hint::spin_loop());
+                        match random.below(3) {
+                            0 => drop(kit.heap.stop_the_world(|world| world.threads()).unwrap()),
+                            1 => drop(kit.heap.reset()),
+                            _ => kit.heap.request_safepoint(),
+                        }
                     }
+                    return;
                 }
-                return;
-            }
-            let _leaves = Leaves(&attached);
-            let run = kit.heap.attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                for _ in 0..ROUNDS {
-                    (0..30).for_each(|_| lists.change(&kit, mutator, random));
-                    if random.below(30) == 0 {
-                        mutator.collect();
+                let _leaves = Leaves(&attached);
+                let run = kit.heap.attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
+                    for _ in 0..ROUNDS {
+                        (0..30).for_each(|_| lists.change(&kit, mutator, random));
+                        if random.below(30) == 0 {
+                            mutator.collect();
+                        }
+                        lists.check(mutator);
                     }
-                    lists.check(mutator);
-                }
+                });
+                run.unwrap();
             });
-            run.unwrap();
-        });
-    }
+        }
+    });
 }
 
 /// Many threads come back from `blocking` at once behind pauses; each finds its list.
 #[test]
 fn many_threads_in_blocking_are_visited() {
-    const THREADS: usize = 500;
-    let kit =
-        Kit::new(16 << 10, 200, &format!("+ZealPoison,MinTLABSize=64,TLABSize=256,+ZealMove,{BY_HAND}"));
-    let (ready, begun) = (Barrier::new(THREADS + 1), AtomicBool::new(false));
-    let cycles = kit.beside_cycles(|| {
-        thread::scope(|scope| {
-            let _ends = Ends(&begun);
-            for number in 0..THREADS {
-                let (kit, ready, begun) = (&kit, &ready, &begun);
-                let body = move || {
-                    let run = kit.heap.attach(|mutator| {
-                        let mut lists = Lists::new(kit, mutator, 2, first(number));
-                        (0..4).for_each(|_| assert!(lists.push(kit, mutator, 0)));
-                        mutator.blocking(|| ready.wait());
-                        while !begun.load(Ordering::Relaxed) {
-                            mutator.blocking(thread::yield_now);
-                            lists.pop(mutator, 0);
-                            lists.push(kit, mutator, 0);
-                        }
-                        lists.check(mutator);
-                    });
-                    run.unwrap();
-                };
-                thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, body).unwrap();
-            }
-            ready.wait();
-            let cycles = || kit.heap.collections().count;
-            let before = cycles();
-            while cycles() < before + 3 {
-                kit.collector().publish();
-                thread::yield_now();
-            }
+    in_both_modes(|| {
+        const THREADS: usize = 500;
+        let kit =
+            Kit::new(16 << 10, 200, &format!("+ZealPoison,MinTLABSize=64,TLABSize=256,+ZealMove,{BY_HAND}"));
+        let (ready, begun) = (Barrier::new(THREADS + 1), AtomicBool::new(false));
+        let cycles = kit.beside_cycles(|| {
+            thread::scope(|scope| {
+                let _ends = Ends(&begun);
+                for number in 0..THREADS {
+                    let (kit, ready, begun) = (&kit, &ready, &begun);
+                    let body = move || {
+                        let run = kit.heap.attach(|mutator| {
+                            let mut lists = Lists::new(kit, mutator, 2, first(number));
+                            (0..4).for_each(|_| assert!(lists.push(kit, mutator, 0)));
+                            mutator.blocking(|| ready.wait());
+                            while !begun.load(Ordering::Relaxed) {
+                                mutator.blocking(thread::yield_now);
+                                lists.pop(mutator, 0);
+                                lists.push(kit, mutator, 0);
+                            }
+                            lists.check(mutator);
+                        });
+                        run.unwrap();
+                    };
+                    thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, body).unwrap();
+                }
+                ready.wait();
+                let cycles = || kit.heap.collections().count;
+                let before = cycles();
+                while cycles() < before + 3 {
+                    kit.collector().publish();
+                    thread::yield_now();
+                }
+            });
         });
+        assert!(cycles >= 3);
+        kit.heap.verify().unwrap();
     });
-    assert!(cycles >= 3);
-    kit.heap.verify().unwrap();
 }
 
 /// A thread that waits for a cycle finds its record, although another thread adds it.

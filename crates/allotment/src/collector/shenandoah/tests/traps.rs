@@ -2,7 +2,7 @@
 //! be lost, or found where it is no more.
 
 use super::super::cycle::Step;
-use super::kit::{BY_HAND, Kit, Lists, Random, STEPS};
+use super::kit::{BY_HAND, Kit, Lists, Random, STEPS, in_both_modes};
 use crate::mutator::{Hot, RootProvider, RootVisitor};
 use crate::object::{Shape, SlotVisitor};
 use std::ptr::NonNull;
@@ -25,142 +25,155 @@ const WAYS: [&str; 6] = [
 /// larger than a region at times.
 #[test]
 fn contents_stay_whatever_comes_between_the_steps() {
-    for seed in 1..36_u64 {
-        let way = WAYS[seed as usize % WAYS.len()];
-        let options = format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND},{way}");
-        let kit = Kit::new(4096, 60, options.trim_end_matches(','));
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        kit.heap
-            .attach(|mutator| {
-                let count = if seed % 4 == 0 { 1000 } else { 16 };
-                let mut lists = Lists::new(&kit, mutator, count, 1);
-                for _ in 0..200 {
-                    for _ in 0..random.below(40) {
-                        lists.change(&kit, mutator, &mut random);
-                    }
-                    // Several steps at once: then a worker visits this thread's roots.
-                    let steps = random.below(4);
-                    let next = || (0..steps).for_each(|_| kit.next());
-                    match random.below(4) {
-                        0 => {
-                            let node = kit.reserved_node(mutator, next);
-                            node.into_iter().for_each(|node| lists.link(mutator, 0, node));
+    in_both_modes(|| {
+        for seed in 1..36_u64 {
+            let way = WAYS[seed as usize % WAYS.len()];
+            let options = format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND},{way}");
+            let kit = Kit::new(4096, 60, options.trim_end_matches(','));
+            let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            kit.heap
+                .attach(|mutator| {
+                    let count = if seed % 4 == 0 { 1000 } else { 16 };
+                    let mut lists = Lists::new(&kit, mutator, count, 1);
+                    for _ in 0..200 {
+                        for _ in 0..random.below(40) {
+                            lists.change(&kit, mutator, &mut random);
                         }
-                        1 => {
-                            let mark = mutator.mark();
-                            kit.waste(mutator, random.below(3000));
-                            mutator.blocking(next);
-                            kit.waste(mutator, random.below(9000));
-                            // SAFETY: nothing that is used was allocated since.
-                            unsafe { mutator.recycle(mark) };
+                        // Several steps at once: then a worker visits this thread's roots.
+                        let steps = random.below(4);
+                        let next = || (0..steps).for_each(|_| kit.next());
+                        match random.below(4) {
+                            0 => {
+                                let node = kit.reserved_node(mutator, next);
+                                node.into_iter().for_each(|node| lists.link(mutator, 0, node));
+                            }
+                            1 => {
+                                let mark = mutator.mark();
+                                kit.waste(mutator, random.below(3000));
+                                mutator.blocking(next);
+                                kit.waste(mutator, random.below(9000));
+                                // SAFETY: nothing that is used was allocated since.
+                                unsafe { mutator.recycle(mark) };
+                            }
+                            _ => mutator.blocking(next),
                         }
-                        _ => mutator.blocking(next),
+                        kit.check_borders();
+                        lists.check(mutator);
                     }
-                    kit.check_borders();
+                    mutator.blocking(|| kit.end_cycle());
                     lists.check(mutator);
-                }
-                mutator.blocking(|| kit.end_cycle());
-                lists.check(mutator);
-            })
-            .unwrap();
-        kit.heap.verify().unwrap();
-    }
+                })
+                .unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
 }
 
 /// T19: a thread that stops the world ends the cycle first, at whichever step it is.
 #[test]
 fn a_cycle_is_ended_at_each_step() {
-    for step in STEPS {
-        for way in 0..4 {
-            let kit = Kit::new(4096, 40, &format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND}"));
-            let mut random = Random(0x1234_5678 + step as u64 * 7 + way);
-            kit.heap
-                .attach(|mutator| {
-                    let mut lists = Lists::new(&kit, mutator, 16, 1);
-                    let mut reached = false;
-                    for _ in 0..6 {
-                        (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
-                        mutator.blocking(|| kit.advance_to(step));
-                        reached |= kit.step() == step;
-                        lists.check(mutator);
-                        match way {
-                            0 => assert!(mutator.collect()),
-                            1 => mutator.stop_the_world(|_| ()).expect("no other thread"),
-                            2 => {
-                                // Degenerated, and full if that is not enough.
-                                while lists.push(&kit, mutator, 0) && kit.step() != Step::Idle {}
+    in_both_modes(|| {
+        for step in STEPS {
+            for way in 0..4 {
+                let kit =
+                    Kit::new(4096, 40, &format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND}"));
+                let mut random = Random(0x1234_5678 + step as u64 * 7 + way);
+                kit.heap
+                    .attach(|mutator| {
+                        let mut lists = Lists::new(&kit, mutator, 16, 1);
+                        let mut reached = false;
+                        for _ in 0..6 {
+                            (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
+                            mutator.blocking(|| kit.advance_to(step));
+                            reached |= kit.step() == step;
+                            lists.check(mutator);
+                            match way {
+                                0 => assert!(mutator.collect()),
+                                1 => mutator.stop_the_world(|_| ()).expect("no other thread"),
+                                2 => {
+                                    // Degenerated, and full if that is not enough.
+                                    while lists.push(&kit, mutator, 0) && kit.step() != Step::Idle {}
+                                }
+                                _ => _ = mutator.blocking(|| kit.heap.stop_the_world(|_| ())).unwrap(),
                             }
-                            _ => _ = mutator.blocking(|| kit.heap.stop_the_world(|_| ())).unwrap(),
+                            assert_eq!(
+                                (kit.step(), kit.shared().barriers()),
+                                (Step::Idle, 0),
+                                "{step:?} {way}"
+                            );
+                            lists.check(mutator);
+                            lists.clear(mutator, 0);
                         }
-                        assert_eq!((kit.step(), kit.shared().barriers()), (Step::Idle, 0), "{step:?} {way}");
-                        lists.check(mutator);
-                        lists.clear(mutator, 0);
-                    }
-                    assert!(reached, "{step:?} {way}");
-                })
-                .unwrap();
-            kit.heap.verify().unwrap();
+                        assert!(reached, "{step:?} {way}");
+                    })
+                    .unwrap();
+                kit.heap.verify().unwrap();
+            }
         }
-    }
+    });
 }
 
 /// T1: a thread that is asked for its buffer in the midst of a cycle gives it back, but not behind
 /// the stop in which the borders were drawn.
 #[test]
 fn a_buffer_that_is_asked_for_lowers_no_border() {
-    for (step, next) in [(Step::InitMark, Step::Mark), (Step::BeginMove, Step::Evacuate)] {
-        let kit = Kit::new(4096, 16, &format!("MinTLABSize=512,TLABSize=1k,{BY_HAND}"));
-        kit.heap
-            .attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 4, 1);
-                lists.add_half_dead(&kit, mutator, 200);
-                mutator.blocking(|| kit.advance_to(Step::InitMark));
-                for list in 0..4 {
-                    assert!(lists.push(&kit, mutator, list));
-                }
-                mutator.blocking(|| kit.advance_to(step));
-                // A buffer that is in use.
-                assert!(lists.push(&kit, mutator, 0));
-                mutator.blocking(|| {
-                    kit.heap.request_safepoint();
-                    kit.next();
-                });
-                assert_eq!(kit.step(), next);
-                kit.check_borders();
-                assert!(lists.push(&kit, mutator, 1));
-                kit.check_borders();
-                mutator.blocking(|| kit.end_cycle());
-                lists.check(mutator);
-            })
-            .unwrap();
-        kit.heap.verify().unwrap();
-    }
+    in_both_modes(|| {
+        for (step, next) in [(Step::InitMark, Step::Mark), (Step::BeginMove, Step::Evacuate)] {
+            let kit = Kit::new(4096, 16, &format!("MinTLABSize=512,TLABSize=1k,{BY_HAND}"));
+            kit.heap
+                .attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 4, 1);
+                    lists.add_half_dead(&kit, mutator, 200);
+                    mutator.blocking(|| kit.advance_to(Step::InitMark));
+                    for list in 0..4 {
+                        assert!(lists.push(&kit, mutator, list));
+                    }
+                    mutator.blocking(|| kit.advance_to(step));
+                    // A buffer that is in use.
+                    assert!(lists.push(&kit, mutator, 0));
+                    mutator.blocking(|| {
+                        kit.heap.request_safepoint();
+                        kit.next();
+                    });
+                    assert_eq!(kit.step(), next);
+                    kit.check_borders();
+                    assert!(lists.push(&kit, mutator, 1));
+                    kit.check_borders();
+                    mutator.blocking(|| kit.end_cycle());
+                    lists.check(mutator);
+                })
+                .unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
 }
 
 /// T17: a heap without threads is emptied at whichever step its cycle is.
 #[test]
 fn a_reset_ends_the_cycle() {
-    for step in STEPS {
-        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
-        let mut random = Random(0x7777 + step as u64);
-        let mut reached = false;
-        for round in 0..4 {
-            kit.heap
-                .attach(|mutator| {
-                    assert_eq!(kit.shared().barriers(), 0, "{step:?}, round {round}");
-                    let mut lists = Lists::new(&kit, mutator, 16, 1);
-                    (0..400).for_each(|_| lists.change(&kit, mutator, &mut random));
-                    lists.check(mutator);
-                    mutator.blocking(|| kit.advance_to(step));
-                    reached |= kit.step() == step;
-                    lists.check(mutator);
-                })
-                .unwrap();
-            kit.heap.reset().unwrap();
-            kit.heap.verify().unwrap();
+    in_both_modes(|| {
+        for step in STEPS {
+            let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+            let mut random = Random(0x7777 + step as u64);
+            let mut reached = false;
+            for round in 0..4 {
+                kit.heap
+                    .attach(|mutator| {
+                        assert_eq!(kit.shared().barriers(), 0, "{step:?}, round {round}");
+                        let mut lists = Lists::new(&kit, mutator, 16, 1);
+                        (0..400).for_each(|_| lists.change(&kit, mutator, &mut random));
+                        lists.check(mutator);
+                        mutator.blocking(|| kit.advance_to(step));
+                        reached |= kit.step() == step;
+                        lists.check(mutator);
+                    })
+                    .unwrap();
+                kit.heap.reset().unwrap();
+                kit.heap.verify().unwrap();
+            }
+            assert!(reached, "{step:?}");
         }
-        assert!(reached, "{step:?}");
-    }
+    });
 }
 
 /// A provider that has another thread reset the heap, which is refused, while a stopped world asks
@@ -196,190 +209,207 @@ unsafe impl RootProvider for Provider {
 /// in a stop, whatever step that is at.
 #[test]
 fn a_refused_reset_disturbs_no_collection() {
-    for visits in 1..6 {
-        let kit = Arc::new(Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}")));
-        let disturbing = Arc::new(Disturbing {
-            kit: Arc::downgrade(&kit),
-            visits: AtomicUsize::new(0),
-            disturber: Mutex::new(None),
-        });
-        let provider = kit.heap.add_root_provider(Box::new(Provider(disturbing.clone())));
-        kit.heap
-            .attach(|mutator| {
-                let mut random = Random(0xABCD_EF01 + visits as u64);
-                let mut lists = Lists::new(&kit, mutator, 16, 1);
-                let mut disturbed = 0;
-                for _ in 0..20 {
-                    (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
-                    disturbing.visits.store(visits, Ordering::Relaxed);
-                    assert!(mutator.collect());
-                    lists.check(mutator);
-                    let disturber = disturbing.disturber.lock().unwrap().take();
-                    if let Some(disturber) = disturber {
-                        mutator.blocking(|| disturber.join().unwrap());
-                        disturbed += 1;
+    in_both_modes(|| {
+        for visits in 1..6 {
+            let kit = Arc::new(Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}")));
+            let disturbing = Arc::new(Disturbing {
+                kit: Arc::downgrade(&kit),
+                visits: AtomicUsize::new(0),
+                disturber: Mutex::new(None),
+            });
+            let provider = kit.heap.add_root_provider(Box::new(Provider(disturbing.clone())));
+            kit.heap
+                .attach(|mutator| {
+                    let mut random = Random(0xABCD_EF01 + visits as u64);
+                    let mut lists = Lists::new(&kit, mutator, 16, 1);
+                    let mut disturbed = 0;
+                    for _ in 0..20 {
+                        (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
+                        disturbing.visits.store(visits, Ordering::Relaxed);
+                        assert!(mutator.collect());
+                        lists.check(mutator);
+                        let disturber = disturbing.disturber.lock().unwrap().take();
+                        if let Some(disturber) = disturber {
+                            mutator.blocking(|| disturber.join().unwrap());
+                            disturbed += 1;
+                        }
                     }
-                }
-                assert!(disturbed > 0, "visit {visits}");
-            })
-            .unwrap();
-        kit.heap.remove_root_provider(provider);
-        kit.heap.verify().unwrap();
-    }
+                    assert!(disturbed > 0, "visit {visits}");
+                })
+                .unwrap();
+            kit.heap.remove_root_provider(provider);
+            kit.heap.verify().unwrap();
+        }
+    });
 }
 
 /// The embedder's bit outlives the end of a cycle in a stop.
 #[test]
 fn the_load_hook_stays_on() {
-    let kit = Kit::new(4096, 16, BY_HAND);
-    kit.heap
-        .attach(|mutator| {
-            mutator.stop_the_world(|world| world.set_load_hook(true)).expect("no other thread");
-            let mut lists = Lists::new(&kit, mutator, 2, 1);
-            for step in STEPS {
-                lists.add_half_dead(&kit, mutator, 60);
-                mutator.blocking(|| kit.advance_to(step));
-                assert_eq!((kit.step(), kit.shared().barriers() & Hot::HOOK), (step, Hot::HOOK));
-                mutator.stop_the_world(|_| ()).expect("no other thread");
-                assert_eq!(kit.shared().barriers(), Hot::HOOK, "{step:?}");
-            }
-        })
-        .unwrap();
+    in_both_modes(|| {
+        let kit = Kit::new(4096, 16, BY_HAND);
+        kit.heap
+            .attach(|mutator| {
+                mutator.stop_the_world(|world| world.set_load_hook(true)).expect("no other thread");
+                let mut lists = Lists::new(&kit, mutator, 2, 1);
+                for step in STEPS {
+                    lists.add_half_dead(&kit, mutator, 60);
+                    mutator.blocking(|| kit.advance_to(step));
+                    assert_eq!((kit.step(), kit.shared().barriers() & Hot::HOOK), (step, Hot::HOOK));
+                    mutator.stop_the_world(|_| ()).expect("no other thread");
+                    assert_eq!(kit.shared().barriers(), Hot::HOOK, "{step:?}");
+                }
+            })
+            .unwrap();
+    });
 }
 
 /// T3: a reservation from before a stop is void behind it, also for a thread that was in `blocking`.
 #[test]
 fn a_reservation_ends_with_each_stop() {
-    let kit = Kit::new(4096, 16, BY_HAND);
-    kit.heap
-        .attach(|mutator| {
-            let mut lists = Lists::new(&kit, mutator, 2, 1);
-            lists.add_half_dead(&kit, mutator, 200);
-            for step in STEPS.into_iter().filter(|step| step.is_pause()) {
-                mutator.blocking(|| kit.advance_to(step));
-                assert_eq!(kit.step(), step);
-                assert_eq!(kit.reserved_node(mutator, || kit.next()), None, "{step:?}");
-            }
-        })
-        .unwrap();
+    in_both_modes(|| {
+        let kit = Kit::new(4096, 16, BY_HAND);
+        kit.heap
+            .attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 2, 1);
+                lists.add_half_dead(&kit, mutator, 200);
+                for step in STEPS.into_iter().filter(|step| step.is_pause()) {
+                    mutator.blocking(|| kit.advance_to(step));
+                    assert_eq!(kit.step(), step);
+                    assert_eq!(kit.reserved_node(mutator, || kit.next()), None, "{step:?}");
+                }
+            })
+            .unwrap();
+    });
 }
 
 /// T6: a region in which objects are allocated while others of it are marked is not emptied, and
 /// what was allocated stays.
 #[test]
 fn objects_above_the_border_stay_whatever_becomes_of_those_below() {
-    for step in [Step::Mark, Step::FinalMark, Step::Weak, Step::BeginMove, Step::Evacuate, Step::EndMove] {
-        let kit = Kit::new(4096, 16, &format!("-UseTLAB,+ZealPoison,{BY_HAND}"));
-        kit.heap
-            .attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 4, 1);
-                // Half of a region, half of it dead.
-                lists.add_half_dead(&kit, mutator, 40);
-                mutator.blocking(|| kit.advance_to(step));
-                assert!(lists.push(&kit, mutator, 2) && lists.push(&kit, mutator, 0));
-                lists.clear(mutator, 0);
-                assert!(lists.push(&kit, mutator, 3));
-                mutator.blocking(|| kit.end_cycle());
-                lists.check(mutator);
-                mutator.blocking(|| (0..20).for_each(|_| kit.next()));
-                lists.check(mutator);
-            })
-            .unwrap();
-        kit.heap.verify().unwrap();
-    }
+    in_both_modes(|| {
+        for step in [Step::Mark, Step::FinalMark, Step::Weak, Step::BeginMove, Step::Evacuate, Step::EndMove]
+        {
+            let kit = Kit::new(4096, 16, &format!("-UseTLAB,+ZealPoison,{BY_HAND}"));
+            kit.heap
+                .attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 4, 1);
+                    // Half of a region, half of it dead.
+                    lists.add_half_dead(&kit, mutator, 40);
+                    mutator.blocking(|| kit.advance_to(step));
+                    assert!(lists.push(&kit, mutator, 2) && lists.push(&kit, mutator, 0));
+                    lists.clear(mutator, 0);
+                    assert!(lists.push(&kit, mutator, 3));
+                    mutator.blocking(|| kit.end_cycle());
+                    lists.check(mutator);
+                    mutator.blocking(|| (0..20).for_each(|_| kit.next()));
+                    lists.check(mutator);
+                })
+                .unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
 }
 
 /// T12: a shape that may hide a slot is refused.
 #[test]
 fn a_shape_whose_slots_may_change_is_refused() {
-    /// # Safety
-    /// As for [`TraceFn`](crate::object::TraceFn).
-    unsafe fn nothing(_: NonNull<u8>, _: &mut SlotVisitor<'_>) {}
-    let kit = Kit::new(4096, 16, BY_HAND);
-    assert!(kit.heap.register(Shape::fixed("Pops", 32).traced_by(nothing)).is_err());
-    assert!(kit.heap.register(Shape::fixed("Stays", 32).traced_by(nothing).slots_never_change()).is_ok());
+    in_both_modes(|| {
+        /// # Safety
+        /// As for [`TraceFn`](crate::object::TraceFn).
+        unsafe fn nothing(_: NonNull<u8>, _: &mut SlotVisitor<'_>) {}
+        let kit = Kit::new(4096, 16, BY_HAND);
+        assert!(kit.heap.register(Shape::fixed("Pops", 32).traced_by(nothing)).is_err());
+        assert!(kit.heap.register(Shape::fixed("Stays", 32).traced_by(nothing).slots_never_change()).is_ok());
+    });
 }
 
 /// A run of regions may hold several objects: those of one reservation. The large one need not be
 /// the first.
 #[test]
 fn a_large_array_behind_other_objects_is_updated() {
-    for early in [true, false] {
-        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
-        let run = kit.heap.attach(|mutator| {
-            // Born before the cycle, or between its first and its last stop.
-            mutator.blocking(|| {
-                if !early {
-                    kit.advance_to(Step::Mark)
-                }
+    in_both_modes(|| {
+        for early in [true, false] {
+            let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+            let run = kit.heap.attach(|mutator| {
+                // Born before the cycle, or between its first and its last stop.
+                mutator.blocking(|| {
+                    if !early {
+                        kit.advance_to(Step::Mark)
+                    }
+                });
+                let mut lists = Lists::behind_a_node(&kit, mutator, 600);
+                (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
+                (0..600).step_by(3).for_each(|list| lists.clear(mutator, list));
+                mutator.blocking(|| kit.end_cycle());
+                mutator.blocking(|| kit.advance_to(Step::InitMark));
+                mutator.blocking(|| kit.end_cycle());
+                lists.check(mutator);
             });
-            let mut lists = Lists::behind_a_node(&kit, mutator, 600);
-            (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
-            (0..600).step_by(3).for_each(|list| lists.clear(mutator, list));
-            mutator.blocking(|| kit.end_cycle());
-            mutator.blocking(|| kit.advance_to(Step::InitMark));
-            mutator.blocking(|| kit.end_cycle());
-            lists.check(mutator);
-        });
-        run.unwrap();
-        kit.heap.verify().unwrap();
-    }
+            run.unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
 }
 
 /// A large array may be dead while its run is not. Then its elements lead anywhere, and no update
 /// may follow them.
 #[test]
 fn a_dead_array_in_a_live_run_is_not_updated() {
-    for seed in 1..10_u64 {
-        let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}"));
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let run = kit.heap.attach(|mutator| {
-            let (mut lists, node) = Lists::before_a_node(&kit, mutator, 600);
-            (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
-            // The table dies, and the node does not.
-            drop(lists);
-            let mut lists = Lists::new(&kit, mutator, 16, 10_000);
-            for _ in 0..20 {
-                // What was freed is used again, with objects of other sizes.
-                for _ in 0..200 {
-                    kit.waste(mutator, random.below(100));
-                    lists.change(&kit, mutator, &mut random);
+    in_both_modes(|| {
+        for seed in 1..10_u64 {
+            let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}"));
+            let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let run = kit.heap.attach(|mutator| {
+                let (mut lists, node) = Lists::before_a_node(&kit, mutator, 600);
+                (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
+                // The table dies, and the node does not.
+                drop(lists);
+                let mut lists = Lists::new(&kit, mutator, 16, 10_000);
+                for _ in 0..20 {
+                    // What was freed is used again, with objects of other sizes.
+                    for _ in 0..200 {
+                        kit.waste(mutator, random.below(100));
+                        lists.change(&kit, mutator, &mut random);
+                    }
+                    mutator.blocking(|| {
+                        kit.next();
+                        kit.end_cycle();
+                    });
+                    lists.check(mutator);
                 }
-                mutator.blocking(|| {
-                    kit.next();
-                    kit.end_cycle();
-                });
-                lists.check(mutator);
-            }
-            drop(node);
-        });
-        run.unwrap();
-        kit.heap.verify().unwrap();
-    }
+                drop(node);
+            });
+            run.unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
 }
 
 /// T18: `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
 #[test]
 fn a_collection_finds_all_that_was_dropped_before_it() {
-    for step in STEPS {
-        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
-        kit.heap
-            .attach(|mutator| {
-                let mut lists = Lists::new(&kit, mutator, 2, 1);
-                assert!(lists.push(&kit, mutator, 0));
-                // SAFETY: a live object.
-                let weak = unsafe { mutator.new_weak_root(lists.first(mutator, 0)) };
-                mutator.blocking(|| kit.advance_to(step));
-                lists.clear(mutator, 0);
-                thread::scope(|scope| {
-                    // It ends the older cycle when this thread comes to a safepoint.
-                    let stopper = scope.spawn(|| kit.heap.stop_the_world(|_| ()).unwrap());
-                    thread::sleep(Duration::from_millis(5));
-                    assert!(mutator.collect());
-                    assert_eq!(weak.get(mutator), Some(0), "{step:?}");
-                    mutator.blocking(|| stopper.join().unwrap());
-                });
-            })
-            .unwrap();
-    }
+    in_both_modes(|| {
+        for step in STEPS {
+            let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+            kit.heap
+                .attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 2, 1);
+                    assert!(lists.push(&kit, mutator, 0));
+                    // SAFETY: a live object.
+                    let weak = unsafe { mutator.new_weak_root(lists.first(mutator, 0)) };
+                    mutator.blocking(|| kit.advance_to(step));
+                    lists.clear(mutator, 0);
+                    thread::scope(|scope| {
+                        // It ends the older cycle when this thread comes to a safepoint.
+                        let stopper = scope.spawn(|| kit.heap.stop_the_world(|_| ()).unwrap());
+                        thread::sleep(Duration::from_millis(5));
+                        assert!(mutator.collect());
+                        assert_eq!(weak.get(mutator), Some(0), "{step:?}");
+                        mutator.blocking(|| stopper.join().unwrap());
+                    });
+                })
+                .unwrap();
+        }
+    });
 }
