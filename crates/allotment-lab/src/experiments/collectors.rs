@@ -11,13 +11,12 @@ use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
 use allotment::raw::Hot;
 use allotment::{Heap, Mutator};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The axis `collector`: the action when the heap is full.
 pub(super) const COLLECTOR: Axis = Axis::new(
     "collector",
-    "option Collector of the heap",
-    Kind::Choice(&["parallel", "mark-compact", "shenandoah", "epsilon"]),
+    "option Collector of the heap; genshen: shenandoah with ShenandoahGCMode=generational",
+    Kind::Choice(&["parallel", "mark-compact", "shenandoah", "genshen", "epsilon"]),
     &["parallel", "mark-compact"],
 )
 .quick(&["parallel", "mark-compact"]);
@@ -29,16 +28,15 @@ pub(super) const WORKERS: Axis =
 
 /// Whether the collector of that name works beside threads.
 pub(super) fn is_concurrent(collector: &str) -> bool {
-    collector == "shenandoah"
+    matches!(collector, "shenandoah" | "genshen")
 }
 
 /// The barriers in force for this thread, as bits ([`Hot::MARKING`] and so on). They stay the same
 /// until the thread's next safepoint.
 pub(super) fn barriers(mutator: &Mutator<'_>) -> u32 {
-    // SAFETY: the word is in the thread's hot part, which lives as long as the mutator. All access
-    // it as atomic.
-    let word = unsafe { AtomicU32::from_ptr(mutator.hot().byte_add(Hot::BARRIERS_OFFSET).cast_mut().cast()) };
-    word.load(Ordering::Relaxed)
+    // SAFETY: the word is in the thread's own hot part, which lives as long as the mutator. It
+    // changes at safepoints only.
+    unsafe { mutator.hot().byte_add(Hot::BARRIERS_OFFSET).cast::<u32>().read() }
 }
 
 /// Waits, at safepoints, until no barrier is in force for this thread. Until its next safepoint
@@ -64,7 +62,11 @@ pub(super) fn by_workers(heap: HeapBuilder, workers: u64) -> Result<HeapBuilder,
 /// # Errors
 /// The option `Collector` does not take that word.
 pub(super) fn heap_of(collector: &str, bytes: usize) -> Result<HeapBuilder, OptionError> {
-    Heap::builder().name("lab").max_heap_size(bytes).options(&format!("Collector={collector}"))
+    let options = match collector {
+        "genshen" => "Collector=shenandoah,ShenandoahGCMode=generational".to_owned(),
+        collector => format!("Collector={collector}"),
+    };
+    Heap::builder().name("lab").max_heap_size(bytes).options(&options)
 }
 
 /// Why no heap of `bytes` bytes can be collected by `collector`, or `None`: for
@@ -94,19 +96,26 @@ mod tests {
 
     #[test]
     fn a_heap_has_the_collector_that_was_asked_for() {
-        for collector in ["parallel", "mark-compact", "shenandoah", "epsilon"] {
-            assert_eq!(refusal(collector, 16 << 20), None);
-            let heap = heap_of(collector, 16 << 20).unwrap().build().unwrap();
-            let row = heap.options().rows().find(|row| row.info.name == "Collector").unwrap();
-            assert_eq!((row.value.as_str(), heap.geometry().heap_bytes()), (collector, 16 << 20));
+        for (word, collector, mode) in [
+            ("parallel", "parallel", "satb"),
+            ("mark-compact", "mark-compact", "satb"),
+            ("shenandoah", "shenandoah", "satb"),
+            ("genshen", "shenandoah", "generational"),
+            ("epsilon", "epsilon", "satb"),
+        ] {
+            assert_eq!(refusal(word, 16 << 20), None);
+            let heap = heap_of(word, 16 << 20).unwrap().build().unwrap();
+            let value = |name: &str| heap.options().rows().find(|row| row.info.name == name).unwrap().value;
+            assert_eq!((&*value("Collector"), &*value("ShenandoahGCMode")), (collector, mode));
+            assert_eq!(heap.geometry().heap_bytes(), 16 << 20);
         }
     }
 
     #[test]
     fn nothing_is_in_force_while_no_cycle_is_under_way() {
-        for collector in ["parallel", "shenandoah"] {
+        for collector in ["parallel", "shenandoah", "genshen"] {
             let heap = heap_of(collector, 16 << 20).unwrap().build().unwrap();
-            assert_eq!(is_concurrent(heap.collector()), collector == "shenandoah");
+            assert_eq!(is_concurrent(heap.collector()), collector != "parallel");
             heap.attach(|mutator| {
                 assert!(mutator.collect());
                 without_barriers(mutator);

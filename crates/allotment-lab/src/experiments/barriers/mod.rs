@@ -68,7 +68,7 @@ impl Experiment for Barriers {
         const AXES: &[Axis] = &[
             Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["4096", "1048576"]),
             Axis {
-                default: &["parallel", "mark-compact", "shenandoah", "epsilon"],
+                default: &["parallel", "mark-compact", "shenandoah", "genshen", "epsilon"],
                 quick: &["shenandoah"],
                 ..COLLECTOR
             },

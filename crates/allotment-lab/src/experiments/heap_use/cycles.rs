@@ -10,7 +10,7 @@
 
 use super::{by_object, mebibytes, milliseconds};
 use crate::harness::SecondaryValue;
-use allotment::stats::{CollectionKind, CollectionRecord};
+use allotment::stats::{CollectionKind, CollectionRecord, CycleScope};
 use std::time::Duration;
 
 /// The names of parts whose row is not simply their name.
@@ -39,6 +39,11 @@ pub(in super::super) fn label(part: &str) -> Option<String> {
 pub(super) struct Cycles {
     concurrent: u64,
     degenerated: u64,
+    /// Cycles of a heap with generations that looked at young objects only.
+    young: u64,
+    /// Bytes of copies in old regions.
+    old_copied: usize,
+    has_generations: bool,
     /// The parts beside threads, in the order of their first appearance.
     parts: Vec<Part>,
     live_objects: usize,
@@ -67,6 +72,11 @@ impl Cycles {
             self.degenerated += 1;
         } else {
             self.concurrent += 1;
+        }
+        if let Some(generations) = &cycle.generations {
+            self.has_generations = true;
+            self.young += u64::from(generations.scope == CycleScope::Young);
+            self.old_copied += generations.old_copied_bytes;
         }
         let parts = record.phases_before_stop().iter();
         let mut own: Vec<(String, Duration)> = Vec::new();
@@ -114,6 +124,10 @@ impl Cycles {
             SecondaryValue::average("concurrent.total", "ms", milliseconds(total)),
             SecondaryValue::average("concurrent.object", "ns", by_object(total, self.live_objects)),
         ];
+        if self.has_generations {
+            values.push(SecondaryValue::average("gc.cycles.young", "counts", self.young as f64));
+            values.push(SecondaryValue::average("gc.copied.old", "MiB", mebibytes(self.old_copied as f64)));
+        }
         for Part { label, cycles, total, longest } in &self.parts {
             let mean = milliseconds(*total) / *cycles as f64;
             values.push(SecondaryValue::average(label, "ms", mean));

@@ -39,6 +39,8 @@ use std::time::Duration;
 /// |---|---|---|
 /// | `gc.concurrent`, `gc.degenerated` | counts | cycles that ended beside threads, and in a stop |
 /// | `gc.moved.workers`, `gc.moved.mutators` | MiB | objects that each of them copied |
+/// | `gc.cycles.young` | counts | with generations: cycles that looked at young objects only |
+/// | `gc.copied.old` | MiB | with generations: copies in old regions |
 /// | `gc.recorded` | words | words that mutators overwrote and handed over |
 /// | `assist.slices` | counts | slices of a cycle's work that mutators did |
 /// | `assist.total` | ms | their time |
