@@ -58,13 +58,16 @@ pub(super) fn assemble(
     let overhead = Overhead::new(sizing::OverheadSettings::from_options(options), clock.age());
     let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
     let gang = Gang::new("allotment-gc", machine.workers).on_cpus(&cpus);
+    let capacity = sizing::Capacity::new(
+        options.initial_heap_size,
+        geometry.region_bytes(),
+        options.min_heap_free_ratio,
+    );
     // The memory that threads share between two collections.
     let mut between = geometry.heap_bytes();
     let collector: Box<dyn Collector> = match options.collector {
         CollectorKind::Epsilon => Box::new(Epsilon(history.clone())),
         CollectorKind::MarkCompact => {
-            let (initial, ratio) = (options.initial_heap_size, options.min_heap_free_ratio);
-            let capacity = sizing::Capacity::new(initial, geometry.region_bytes(), ratio);
             free.set_capacity(capacity.after(0));
             let history = history.clone();
             Box::new(MarkCompact::new(base, geometry, history, settings, capacity, gang, overhead)?)
@@ -89,7 +92,7 @@ pub(super) fn assemble(
         }
         CollectorKind::Shenandoah => {
             let workers = Gang::new("allotment-concurrent", options.conc_gc_threads.max(1)).on_cpus(&cpus);
-            let (shenandoah, capacity) = Shenandoah::new(ShenandoahParts {
+            let (shenandoah, usable) = Shenandoah::new(ShenandoahParts {
                 base,
                 geometry,
                 gang,
@@ -101,6 +104,7 @@ pub(super) fn assemble(
                 passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
                 generational: options.shenandoah_gc_mode == ShenandoahMode::Generational,
                 trigger: TriggerSettings::from(options),
+                goal: capacity,
                 choice: ChooseSettings::from(options),
                 failures: Failures {
                     degenerated: options.shenandoah_full_gc_threshold,
@@ -108,7 +112,7 @@ pub(super) fn assemble(
                     copy: options.zeal_evacuation_failure,
                 },
             })?;
-            free.set_capacity(capacity);
+            free.set_capacity(usable);
             Box::new(shenandoah)
         }
     };

@@ -17,7 +17,8 @@ use crate::collector::record::{
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
-use crate::mutator::{Cause, Mutator, Shared, World};
+use crate::mutator::{Cause, Committer, Mutator, Shared, World};
+use crate::region::FreeSet;
 use crate::sync::{MutexGuard, Ordering};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
@@ -49,9 +50,8 @@ impl Shenandoah {
         let free = &mutator.shared().free;
         // Otherwise another thread holds the lock, and looks.
         let Ok(mut trigger) = self.trigger.try_lock() else { return };
-        let region_bytes = free.table().geometry().region_bytes();
-        let free_bytes = free.regions_left() * region_bytes;
-        let (now, capacity) = (self.history.clock.age(), free.capacity() * region_bytes);
+        let now = self.history.clock.age();
+        let (free_bytes, capacity) = self.free_of_goal(free);
         if self.engine.assists.has_cycle() {
             return trigger.sample(now, capacity, free.taken_bytes());
         }
@@ -268,15 +268,20 @@ impl Shenandoah {
         self.progress.serve(self.progress.end());
     }
 
+    /// Bytes that are free within the goal, and the goal in bytes.
+    fn free_of_goal(&self, free: &FreeSet<Committer>) -> (usize, usize) {
+        let (goal, bytes) = (self.goal.regions(free.capacity()), free.table().geometry().region_bytes());
+        (goal.saturating_sub(free.regions_in_use()) * bytes, goal * bytes)
+    }
+
     /// Tells the trigger how long the cycle took that began at `began`, and how it ended.
     pub(super) fn learn(&self, kind: CycleKind, began: Duration, shared: &Shared) {
         let free = &shared.free;
-        let region_bytes = free.table().geometry().region_bytes();
         let ended = self.history.clock.age();
-        let capacity_bytes = free.table().geometry().heap_bytes();
-        let free_bytes = free.regions_left() * region_bytes;
+        self.goal.cycle_ended((began, ended), (free.regions_in_use(), free.capacity()));
+        let (free_bytes, capacity_bytes) = self.free_of_goal(free);
         let mut trigger = self.trigger.lock().expect(POISONED);
-        trigger.sample(ended, free.capacity() * region_bytes, free.taken_bytes());
+        trigger.sample(ended, capacity_bytes, free.taken_bytes());
         trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
     }
 

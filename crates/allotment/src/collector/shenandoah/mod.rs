@@ -20,6 +20,7 @@
 //! assist.rs    what a mutator does for a cycle that would come too late
 //! barriers.rs  what barriers and duties ask
 //! trigger.rs   when a cycle begins        choose.rs   which regions move       (numbers only)
+//! goal.rs      the memory that the heap should do with                         (numbers only)
 //! tenuring.rs  when objects become old                                         (numbers only)
 //! ```
 //!
@@ -36,6 +37,7 @@ mod control;
 mod cycle;
 mod decayed;
 mod engine;
+mod goal;
 mod moving;
 mod pauses;
 mod progress;
@@ -55,6 +57,7 @@ use super::history::History;
 use super::overhead::Overhead;
 use super::record::CollectionRecord;
 use super::settings::Settings;
+use super::sizing::Capacity;
 use super::work::{Crews, Gang, Limits};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome};
 use crate::platform::MemoryError;
@@ -64,6 +67,7 @@ use assist::{Assists, Todo};
 use choose::{ChooseSettings, reserve_regions};
 use cycle::Cycle;
 use engine::Engine;
+use goal::Goal;
 use progress::Progress;
 use std::sync::{Arc, Weak};
 use tenuring::Tenuring;
@@ -92,6 +96,7 @@ pub(crate) struct Shenandoah {
     control: ControlThread,
     progress: Progress,
     trigger: Mutex<Trigger>,
+    goal: Goal,
     /// Tables of full collections. Locked in the stopped world.
     tables: Mutex<SideTables>,
     /// Workers of stopped worlds.
@@ -130,6 +135,7 @@ pub(crate) struct Parts {
     pub(crate) passive: bool,
     pub(crate) generational: bool,
     pub(crate) trigger: TriggerSettings,
+    pub(crate) goal: Capacity,
     pub(crate) choice: ChooseSettings,
     pub(crate) failures: Failures,
 }
@@ -158,7 +164,7 @@ impl Shenandoah {
     /// [`MemoryError`] if the system has no memory for its tables.
     pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
         let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
-        let Parts { homes, passive, generational, trigger, choice, failures, .. } = parts;
+        let Parts { homes, passive, generational, trigger, goal, choice, failures, .. } = parts;
         let fail_every = failures.copy;
         let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
         let engine = Engine {
@@ -193,6 +199,7 @@ impl Shenandoah {
             control: ControlThread::new("allotment-control"),
             progress: Progress::default(),
             trigger: Mutex::new(Trigger::new(trigger)),
+            goal: Goal::new(goal),
             tables: Mutex::new(tables),
             gang,
             workers,
