@@ -170,8 +170,8 @@ macro_rules! for_each_option {
             /// suit the CPUs.
             ParallelGCThreads, parallel_gc_threads: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ParallelGCThreads"] "";
-            /// Percentage of the heap that is free after a collection, before it may grow to
-            /// MaxHeapSize.
+            /// Percentage of the heap that is free after a collection, before more of MaxHeapSize
+            /// is used.
             MinHeapFreeRatio, min_heap_free_ratio: usize = 50, Count => Count { min: 0, max: 95 },
                 ["MinHeapFreeRatio"] "40 there.";
             /// Bytes of the young generation at least, where they are free; 0: as few as are worth
@@ -223,11 +223,11 @@ macro_rules! for_each_option {
             /// least 1.
             ConcGCThreads, conc_gc_threads: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ConcGCThreads"] "a quarter of the CPUs there.";
-            /// Percentage of the heap that is free, below which a cycle begins.
+            /// Percentage that is free of what MinHeapFreeRatio allows, below which a cycle begins.
             ShenandoahMinFreeThreshold, shenandoah_min_free_threshold: usize = 10,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahMinFreeThreshold"] "";
-            /// Percentage of the heap that is free, below which one of the first cycles begins.
+            /// The same, below which one of the first cycles begins.
             ShenandoahInitFreeThreshold, shenandoah_init_free_threshold: usize = 70,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahInitFreeThreshold"] "";
@@ -235,7 +235,7 @@ macro_rules! for_each_option {
             ShenandoahLearningSteps, shenandoah_learning_steps: usize = 5,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahLearningSteps"] "";
-            /// Percentage of the heap that is kept for bursts of allocation when a cycle is due.
+            /// Percentage of the same that is kept for bursts of allocation when a cycle is due.
             ShenandoahAllocSpikeFactor, shenandoah_alloc_spike_factor: usize = 5,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahAllocSpikeFactor"] "";

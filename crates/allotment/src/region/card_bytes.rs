@@ -93,7 +93,8 @@ impl CardBytes {
     }
 
     /// Sets a card's byte while other threads set it, too. What such a thread wrote before it set
-    /// the byte is visible afterwards, unless the byte is its own again.
+    /// the byte is visible afterwards, unless the byte is set again. Of several such threads the
+    /// language promises that for the last one; the order of stores of x86-64 and AArch64, for all.
     #[inline]
     pub(super) fn swap(&self, card: usize, byte: u8) {
         self.byte(card).swap(byte, Ordering::AcqRel);

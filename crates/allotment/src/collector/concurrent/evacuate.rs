@@ -111,7 +111,12 @@ impl<B: Backing> Memory for Buffered<'_, '_, B> {
     }
 
     fn give_back(&mut self, start: usize, end: usize) {
-        match self.buffers.0.iter_mut().find(|buffer| buffer.top == end) {
+        let table = self.single.evacuator.subject.free.table();
+        // The end of a region may be the bottom of another buffer's.
+        let is_behind = |buffer: &&mut Buffer| {
+            buffer.top == end && table.index_of(start) == table.index_of(buffer.end - 1)
+        };
+        match self.buffers.0.iter_mut().find(is_behind) {
             Some(buffer) => buffer.top = start,
             None => self.single.give_back(start, end),
         }
@@ -146,11 +151,12 @@ impl<'e, B: Backing> Evacuator<'e, B> {
             return (Generation::Young, header);
         };
         let region = self.subject.free.table().get(index);
-        let age = header.age().saturating_add(region.age());
-        if region.is_tenured() || age >= tenuring_threshold {
+        // The region has become older in the stop that began evacuation.
+        let age = header.age().saturating_add(region.age()).min(MAX_AGE);
+        if region.is_tenured() || age > tenuring_threshold {
             return (Generation::Old, header);
         }
-        (Generation::Young, header.with_age((age + 1).min(MAX_AGE)))
+        (Generation::Young, header.with_age(age))
     }
 
     /// Memory for a copy, of a young object also where it should not be.
@@ -367,4 +373,45 @@ impl<'e, B: Backing> Evacuator<'e, B> {
 /// The header that another thread wrote.
 fn header_after(word: &AtomicU64) -> Header {
     Header::from_bits(word.load(Ordering::Acquire))
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Heap;
+    use crate::collector::kernel::Pages;
+    use crate::region::StartTable;
+
+    /// The end of a region of old copies is the bottom of the region in which young ones begin.
+    #[test]
+    fn what_is_given_back_stays_in_its_region() {
+        let heap = Heap::builder().test_geometry(4096, 16).options("Collector=shenandoah").unwrap();
+        let heap = heap.use_transparent_huge_pages(false).build().unwrap();
+        let shared = &heap.shared;
+        let table = shared.free.table();
+        let (base, bytes) = (table.base(), table.geometry().heap_bytes());
+        let tables = Tables::new(base, bytes, table.len(), Pages::default()).unwrap();
+        let starts = StartTable::new(base, bytes).unwrap();
+        let space = CopySpace::new(1, 0);
+        assert_eq!(space.provide(&shared.free, 2), Ok(2));
+        let old = OldTables { cards: &shared.cards, starts: &starts };
+        let evacuator = Evacuator {
+            subject: Subject { free: &shared.free, shapes: &shared.shapes },
+            tables: &tables,
+            space: &space,
+            generations: Some(Generations { tables: old, tenuring_threshold: 1 }),
+        };
+        let mut buffers = Buffers::default();
+        let mut memory = Buffered { single: Single { evacuator, home: 0 }, buffers: &mut buffers };
+        let young = memory.take(64, Generation::Young).unwrap();
+        memory.give_back(young, young + 64);
+        let mut last = 0;
+        for _ in 0..8 {
+            last = memory.take(512, Generation::Old).unwrap();
+        }
+        assert_eq!(last + 512, young, "the regions are neighbours");
+        memory.give_back(last, last + 512);
+        assert_eq!(memory.take(64, Generation::Young), Some(young));
+        assert_eq!(memory.take(512, Generation::Old), Some(last));
+    }
 }

@@ -388,7 +388,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         if !self.shared.tables.map.claim::<true>(address, marked, false) {
             return;
         }
-        if self.shared.old.is_some() {
+        if self.shared.old.is_some() && is_young(self.subject.free, address) {
             // SAFETY: as above.
             let age = unsafe { header_at(address) }.age() + self.region_age(address);
             self.found.ages[usize::from(age.min(MAX_AGE))] += bytes as u64;

@@ -8,7 +8,7 @@ use crate::collector::kernel::{KEPT, decide, decided};
 use crate::object::{Header, Kind, ShapeId};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use loom::thread;
 use std::num::NonZeroU32;
 
@@ -192,5 +192,30 @@ fn a_healed_slot_keeps_what_was_stored() {
         slot.store(NEW, Ordering::Release);
         healer.join().unwrap();
         assert_eq!(slot.load(Ordering::Relaxed), NEW);
+    });
+}
+
+/// T16: a card is cleaned and then read, while a mutator writes a slot of it and then dirties it
+/// (`CardTable::clean_run`, `Mutator::store`). The reader sees the slot, or the card is dirty. The
+/// card's byte is in a mapping that loom does not know, so the operations stand here again. The
+/// mutator's is a plain store there; loom would not put that behind an exchange that did not see it.
+#[test]
+fn a_store_is_seen_or_its_card_is_dirty() {
+    loom::model(|| {
+        // The card is dirty from an earlier store.
+        let (slot, card) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU8::new(1)));
+        let mutator = {
+            let (slot, card) = (slot.clone(), card.clone());
+            thread::spawn(move || {
+                slot.store(CONTENTS, Ordering::Release);
+                card.swap(1, Ordering::Release);
+            })
+        };
+        card.swap(0, Ordering::AcqRel);
+        let seen = slot.load(Ordering::Acquire);
+        mutator.join().unwrap();
+        // As the next reader of the card does it: it also sees the slot then.
+        let is_dirty = card.swap(0, Ordering::AcqRel) == 1;
+        assert!(seen == CONTENTS || is_dirty && slot.load(Ordering::Relaxed) == CONTENTS);
     });
 }

@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
 /// Bytes of an old region whose slots are looked at in one go.
-const PIECE: usize = CARD_BYTES * if cfg!(test) { 2 } else { 128 };
+pub(super) const PIECE_BYTES: usize = CARD_BYTES * if cfg!(test) { 2 } else { 128 };
 
 /// Whether the object at `address` is young, in a heap with generations.
 #[inline]
@@ -41,7 +41,7 @@ pub(super) fn for_each_dirty_run(
 ) -> bool {
     let mut at = range.start;
     while let Some(run) = tables.cards.next_run(at, range.end) {
-        at = run.end.min(run.start / PIECE * PIECE + PIECE);
+        at = run.end.min(run.start / PIECE_BYTES * PIECE_BYTES + PIECE_BYTES);
         if !visit(run.start..at) {
             return false;
         }

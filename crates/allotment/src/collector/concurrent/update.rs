@@ -14,7 +14,7 @@
 use super::delay::passage;
 use super::evacuate::{Evacuator, Generations};
 use super::objects::{for_each_slot_of, header_at, measure, place_of};
-use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
+use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in, is_young};
 use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
 use crate::region::{Backing, State};
@@ -26,8 +26,8 @@ const PIECE: usize = if cfg!(test) { 8 } else { 512 };
 /// Slots of an array larger than a region that are updated in one go.
 const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
 
-/// The number of a piece of an old region: its dirty cards.
-pub(in crate::collector) const BY_CARDS: usize = usize::MAX;
+/// The number of the first piece of an old region of which only dirty cards are looked at.
+pub(in crate::collector) const BY_CARDS: usize = 1 << 62;
 
 /// One worker that updates.
 pub(in crate::collector) struct Updater<'u, B> {
@@ -98,8 +98,8 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// Updates a piece of an update: number 0 is a [region](Self::region), [`BY_CARDS`] its dirty
-    /// cards, and the others are its chunks. `false`: it was interrupted, and has to be done again.
+    /// Updates a piece of an update: number 0 is a [region](Self::region), numbers from
+    /// [`BY_CARDS`] on are its [dirty pieces](dirty_pieces), and the others are its chunks. `false`: it was interrupted, and has to be done again.
     ///
     /// # Safety
     /// - As for [`region`](Self::region).
@@ -108,7 +108,10 @@ impl<'u, B: Backing> Updater<'u, B> {
         unsafe {
             match number.checked_sub(1) {
                 None => self.region(index),
-                Some(_) if number == BY_CARDS => self.cards(index),
+                Some(_) if number >= BY_CARDS => {
+                    self.cards(index, number - BY_CARDS);
+                    true
+                }
                 Some(chunk) => {
                     self.chunk(index, chunk);
                     true
@@ -117,27 +120,44 @@ impl<'u, B: Backing> Updater<'u, B> {
         }
     }
 
-    /// Updates the slots in dirty cards of an old region; `false`: it was interrupted, and has to be
-    /// done again.
+    /// The numbers of the pieces of an old region that have dirty cards.
+    pub(in crate::collector) fn dirty_pieces(&self, index: usize) -> impl Iterator<Item = usize> {
+        let tables = self.evacuator.generations.map(|generations| generations.tables);
+        let (bottom, end) = self.old_objects(index);
+        let has_dirty = move |piece: &usize| {
+            let start = bottom + piece * PIECE_BYTES;
+            tables.is_some_and(|tables| tables.cards.next_run(start, end.min(start + PIECE_BYTES)).is_some())
+        };
+        (0..(end - bottom).div_ceil(PIECE_BYTES)).filter(has_dirty)
+    }
+
+    /// The bottom of an old region, and the end of the objects that were there when evacuation
+    /// began.
+    fn old_objects(&self, index: usize) -> (usize, usize) {
+        let free = self.evacuator.subject.free;
+        let table = free.table();
+        let end = match table.get(index).state() {
+            State::HumongousStart => free.object_end(index),
+            _ => table.watermark(index),
+        };
+        (table.bottom(index), end)
+    }
+
+    /// Updates the slots in dirty cards of a piece of an old region.
     ///
     /// # Safety
     /// - As for [`region`](Self::region). The region was old when marking began, and is not in the
     ///   set.
-    unsafe fn cards(&mut self, index: usize) -> bool {
-        let subject = self.evacuator.subject;
-        let Some(Generations { tables, .. }) = self.evacuator.generations else { return true };
-        let table = subject.free.table();
-        let end = match table.get(index).state() {
-            State::HumongousStart => subject.free.object_end(index),
-            _ => table.watermark(index),
-        };
-        let bottom = table.bottom(index);
-        let mut shapes = ShapeCache::new(subject);
-        for_each_dirty_run(&tables, bottom..end, |run| {
+    unsafe fn cards(&mut self, index: usize, piece: usize) {
+        let Some(Generations { tables, .. }) = self.evacuator.generations else { return };
+        let (bottom, end) = self.old_objects(index);
+        let start = bottom + piece * PIECE_BYTES;
+        let mut shapes = ShapeCache::new(self.evacuator.subject);
+        for_each_dirty_run(&tables, start..end.min(start + PIECE_BYTES), |run| {
             // SAFETY: the caller's predicate: nothing moves in this region.
             unsafe { for_each_slot_in(&mut shapes, &tables, bottom, run, |slot, _, _| self.slot(slot)) };
-            !(self.halted)()
-        })
+            true
+        });
     }
 
     /// Updates a slot of an old object, which may be a copy. Its card becomes dirty if the referent

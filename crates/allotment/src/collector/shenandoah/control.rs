@@ -212,6 +212,8 @@ impl Shenandoah {
         shared.free.age_quarantine();
         let free = &shared.free;
         self.engine.assists.begin(free.regions_left());
+        // Of a cycle that was given up.
+        self.engine.assists.take_found();
         *cycle = Cycle {
             step: Step::Reset,
             cause,

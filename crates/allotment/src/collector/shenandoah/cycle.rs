@@ -91,13 +91,16 @@ pub(super) struct Cycle {
     /// Regions, and first regions of runs, without a live object.
     pub(super) immediate: Vec<usize>,
     pub(super) set: Vec<usize>,
+    /// Cycles after which objects become old, from the choice of the set on.
+    pub(super) tenuring_threshold: Option<u8>,
     /// Young regions that become old as they are.
     pub(super) promoted: Vec<usize>,
     pub(super) promoted_regions: usize,
     /// Bytes that copies took in old regions.
     pub(super) old_copied_bytes: usize,
-    /// Regions whose slots are to be updated, and how, until that begins.
-    pub(super) to_update: Vec<(usize, usize)>,
+    /// Regions whose slots are to be updated, and whether only those in dirty cards, until that
+    /// begins.
+    pub(super) to_update: Vec<(usize, bool)>,
     /// Regions without a reference to them, whose memory is free.
     pub(super) to_free: Vec<usize>,
 }
@@ -116,6 +119,7 @@ impl Cycle {
             weak_cleared: 0,
             thorough: false,
             young: false,
+            tenuring_threshold: None,
             promoted: Vec::new(),
             promoted_regions: 0,
             old_copied_bytes: 0,
@@ -294,7 +298,8 @@ impl Engine {
         let (free, table) = (&shared.free, shared.free.table());
         let region_bytes = table.geometry().region_bytes();
         cycle.found.add(self.assists.take_found());
-        let threshold = self.decide_tenuring(&cycle.found);
+        // Once for each cycle: this step may have been interrupted.
+        let threshold = *cycle.tenuring_threshold.get_or_insert_with(|| self.decide_tenuring(&cycle.found));
         let (live, turns) = (Mutex::new(Vec::new()), Turns::new(table.len()));
         team.run(&|_| {
             while let Some(index) = turns.take() {

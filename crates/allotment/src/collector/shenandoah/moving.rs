@@ -109,19 +109,21 @@ impl Engine {
         true
     }
 
-    /// The pieces of an update: regions, dirty cards of regions, and chunks of large arrays, which
-    /// count from 1.
-    fn update_list(&self, pieces: Vec<(usize, usize)>, shared: &Shared) -> Vec<(usize, usize)> {
+    /// The pieces of an update: regions, pieces of regions with dirty cards, and chunks of large
+    /// arrays, which count from 1.
+    fn update_list(&self, regions: Vec<(usize, bool)>, shared: &Shared) -> Vec<(usize, usize)> {
         let mut never = || false;
         let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.home());
-        let mut chunks = |(index, number)| match number {
-            BY_CARDS => 0,
-            // SAFETY: evacuation has ended, all duties are done.
-            _ => unsafe { updater.chunks(index) },
-        };
-        let pieces = pieces.into_iter();
-        let mut chunks_of = |piece: (usize, usize)| (1..=chunks(piece)).map(move |chunk| (piece.0, chunk));
-        pieces.flat_map(|piece| std::iter::once(piece).chain(chunks_of(piece))).collect()
+        let mut list = Vec::new();
+        for (index, by_cards) in regions {
+            if by_cards {
+                list.extend(updater.dirty_pieces(index).map(|piece| (index, BY_CARDS + piece)));
+            } else {
+                // SAFETY: evacuation has ended, all duties are done.
+                list.extend((0..=unsafe { updater.chunks(index) }).map(|chunk| (index, chunk)));
+            }
+        }
+        list
     }
 
     /// Waits for mutators that are at work on the last regions. Returns whether nothing is left.

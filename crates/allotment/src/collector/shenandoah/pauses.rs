@@ -7,7 +7,7 @@ use super::cycle::{Cycle, Step};
 use super::engine::Engine;
 #[cfg(test)]
 use crate::collector::concurrent::check_remembered;
-use crate::collector::concurrent::{BY_CARDS, Marker, Membership};
+use crate::collector::concurrent::{Marker, Membership};
 use crate::mutator::{Hot, Pause, Shared};
 use crate::object::{MAX_AGE, SlotVisitor, reference, with_reference};
 use crate::region::State;
@@ -183,7 +183,7 @@ impl Engine {
             table.set_watermark(index);
             if table.get(index).state().begins_objects() && !is_immediate(index) {
                 let by_cards = cycle.young && table.get(index).is_tenured() && !is_promoted(index);
-                cycle.to_update.push((index, if by_cards { BY_CARDS } else { 0 }));
+                cycle.to_update.push((index, by_cards));
             }
         }
         self.to_evacuate.fill(cycle.set.iter().map(|&index| (index, 0)).collect());

@@ -19,8 +19,9 @@ pub(super) struct Progress {
 struct Requests {
     /// The number of the last request.
     asked: u64,
-    /// A request since the last cycle began is for all garbage, that of old objects included.
-    for_all: bool,
+    /// A request that no cycle has served is for all garbage, that of old objects included. The
+    /// first of these flags is of requests since the last cycle began.
+    for_all: [bool; 2],
     /// The requests that the last begun cycle serves: it began behind them.
     begun: u64,
     /// The requests whose cycle has ended.
@@ -71,7 +72,7 @@ impl Progress {
     pub(super) fn ask(&self, for_all: bool) -> u64 {
         let mut inner = self.lock();
         inner.asked += 1;
-        inner.for_all |= for_all;
+        inner.for_all[0] |= for_all;
         inner.asked
     }
 
@@ -92,12 +93,12 @@ impl Progress {
     /// A cycle begins, for these reasons.
     pub(super) fn begin(&self) -> Begun {
         let mut inner = self.lock();
+        // A stop may have given up the last cycle.
+        let [new, begun] = inner.for_all;
+        let for_all = new || begun && inner.begun > inner.ended;
+        inner.for_all = [false, for_all];
         inner.begun = inner.asked;
-        Begun {
-            asked: inner.asked > inner.ended,
-            for_all: std::mem::take(&mut inner.for_all),
-            trigger: inner.trigger.take(),
-        }
+        Begun { asked: inner.asked > inner.ended, for_all, trigger: inner.trigger.take() }
     }
 
     /// The cycle that began last has ended. Returns the requests that its record serves.
@@ -147,5 +148,28 @@ pub(super) struct Serving<'p>(pub(super) &'p Progress, pub(super) u64);
 impl Drop for Serving<'_> {
     fn drop(&mut self) {
         self.0.serve(self.1);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_for_all_garbage_lasts_until_a_cycle_has_served_it() {
+        let progress = Progress::default();
+        let for_all = || progress.begin().for_all;
+        progress.ask(false);
+        assert!(!for_all());
+        progress.ask(true);
+        // Not the cycle that is under way; the next, and the one behind that if that is given up.
+        progress.end();
+        assert!(for_all() && for_all());
+        progress.ask(false);
+        assert!(for_all());
+        progress.end();
+        assert!(!for_all());
+        progress.ask(false);
+        assert!(!for_all());
     }
 }

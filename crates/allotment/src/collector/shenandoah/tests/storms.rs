@@ -433,3 +433,41 @@ fn a_collection_that_was_asked_for_has_its_record() {
         }
     });
 }
+
+/// T18: a young cycle serves no request for all garbage, although stops give up the cycles that begin
+/// for it.
+#[test]
+fn a_request_for_all_garbage_outlives_stops() {
+    let options = "Collector=shenandoah,ShenandoahGCMode=generational";
+    let heap = Heap::builder().max_heap_size(16 << 20).options(options).unwrap().build().unwrap();
+    let kit = Kit::of(heap);
+    kit.collector().passive.store(false, Ordering::Relaxed);
+    let run = kit.heap.attach(|mutator| {
+        for _ in 0..30 {
+            let mut lists = Lists::new(&kit, mutator, 2, 1);
+            assert!(lists.push(&kit, mutator, 0));
+            (0..4).for_each(|_| assert!(mutator.collect()));
+            let table = kit.shared().free.table();
+            let index = table.index_of(lists.first(mutator, 0) as usize);
+            assert!(table.get(index).is_tenured());
+            // SAFETY: a live object.
+            let weak = unsafe { mutator.new_weak_root(lists.first(mutator, 0)) };
+            lists.clear(mutator, 0);
+            let done = AtomicBool::new(false);
+            thread::scope(|scope| {
+                let ends = Ends(&done);
+                let stopper = scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        kit.heap.stop_the_world(|_| ()).unwrap();
+                        thread::sleep(std::time::Duration::from_micros(50));
+                    }
+                });
+                assert!(mutator.collect());
+                assert_eq!(weak.get(mutator), Some(0));
+                drop(ends);
+                mutator.blocking(|| stopper.join().unwrap());
+            });
+        }
+    });
+    run.unwrap();
+}
