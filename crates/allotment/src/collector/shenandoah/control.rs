@@ -8,12 +8,10 @@
 use super::cycle::{Cycle, Step};
 use super::progress::{Begun, Serving};
 use super::trigger::{CycleKind, Ended};
-use super::{POISONED, Shenandoah, most_old_bytes};
+use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
-use crate::collector::record::{
-    CollectionRecord, CycleRecord, CycleScope, Details, GenerationsRecord, Phase, WantedWorkers,
-};
+use crate::collector::record::{CollectionRecord, CycleRecord, Details, Phase, WantedWorkers};
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
@@ -203,7 +201,7 @@ impl Shenandoah {
         let Begun { asked, for_all, trigger } = self.progress.begin();
         self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
         cycle.thorough = asked;
-        cycle.young = self.engine.starts.is_some() && !for_all && !self.global_next.load(Ordering::Relaxed);
+        cycle.young = self.engine.old.as_ref().is_some_and(|old| !for_all && !old.wants_global());
         cycle.record.trigger = trigger.unwrap_or_default();
     }
 
@@ -241,8 +239,8 @@ impl Shenandoah {
             Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
         }
         self.fit_capacity(shared);
-        if self.engine.starts.is_some() {
-            self.decide_generation(cycle, shared);
+        if let Some(old) = &self.engine.old {
+            old.cycle_ended(cycle, &shared.free, self.engine.choice.min_free_percent);
         }
         let kind = match cycle.record {
             CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
@@ -250,19 +248,6 @@ impl Shenandoah {
             _ => CycleKind::Concurrent,
         };
         self.learn(kind, cycle.start, shared);
-    }
-
-    /// Decides whether the next cycle has to look at old objects, too.
-    fn decide_generation(&self, cycle: &Cycle, shared: &Shared) {
-        let (free, geometry) = (&shared.free, shared.free.table().geometry());
-        let old_bytes = free.old_regions() << geometry.region_shift;
-        if !cycle.young {
-            self.most_old_bytes.store(most_old_bytes(old_bytes, geometry.heap_bytes()), Ordering::Relaxed);
-        }
-        let least = free.capacity() * self.engine.choice.min_free_percent / 100;
-        let gained_little = cycle.young && free.regions_left() < least;
-        let global = gained_little || old_bytes > self.most_old_bytes.load(Ordering::Relaxed);
-        self.global_next.store(global, Ordering::Relaxed);
     }
 
     /// Tells threads that wait for the cycle that began last. It has no record of its own.
@@ -301,15 +286,7 @@ impl Shenandoah {
     fn record_of(&self, cycle: &mut Cycle, shared: &Shared) -> CollectionRecord {
         let Cycle { cause, start, used_before, found, weak_cleared, .. } = *cycle;
         let free = &shared.free;
-        let generations = self.engine.starts.is_some().then(|| GenerationsRecord {
-            scope: if cycle.young { CycleScope::Young } else { CycleScope::Global },
-            old_copied_bytes: cycle.old_copied_bytes,
-            promoted_regions: cycle.promoted_regions,
-            tenuring_threshold: self.engine.tenuring_threshold.load(Ordering::Relaxed),
-            ages: found.ages,
-            dirty_cards: found.cards,
-            old_regions: free.old_regions(),
-        });
+        let generations = self.engine.old.as_ref().map(|old| old.record_of(cycle, free));
         let (details, phases) = (cycle.record.clone(), std::mem::take(&mut cycle.phases));
         let most = self.workers.most();
         CollectionRecord {

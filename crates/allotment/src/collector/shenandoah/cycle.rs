@@ -230,11 +230,12 @@ impl Engine {
         team.run(&|number| {
             let mut marker = Marker::new(self.subject(shared), self.marking(shared), crew.worker(number));
             while !self.interrupt.is_set()
-                && let Some(region) = self.to_scan.take()
+                && let Some(old) = &self.old
+                && let Some(region) = old.to_scan.take()
             {
                 // SAFETY: the list has old regions only, and nothing has moved.
                 let done = unsafe { marker.remembered(region.0) };
-                self.to_scan.end((!done).then_some(region));
+                old.to_scan.end((!done).then_some(region));
             }
             marker.drain_all();
             found.lock().expect(POISONED).add(marker.finish());
@@ -246,7 +247,7 @@ impl Engine {
     /// Whether marking lost something, so that the cycle is worth nothing.
     pub(super) fn has_lost(&self, shared: &Shared) -> bool {
         // Old objects with weak slots are found by their cards alone, and only once.
-        let lost_weak = self.starts.is_some() && self.weak_objects.has_lost();
+        let lost_weak = self.old.is_some() && self.weak_objects.has_lost();
         lost_weak || self.leftover.has_lost() || shared.satb.has_lost()
     }
 
@@ -277,29 +278,19 @@ impl Engine {
         !self.interrupt.is_set()
     }
 
-    /// Decides from which age on objects become old, by what marking has counted.
-    fn decide_tenuring(&self, found: &Found) -> u8 {
-        let threshold = self.tenuring.lock().expect(POISONED).observe(&found.ages);
-        self.tenuring_threshold.store(threshold, Ordering::Relaxed);
-        threshold
-    }
-
-    /// Whether the objects of a young region become old where they are. It has no new objects, they
-    /// are old enough, and copies would gain little.
-    fn becomes_old(&self, shared: &Shared, index: usize, garbage_bytes: usize, threshold: u8) -> bool {
-        let table = shared.free.table();
-        let (region, worth) =
-            (table.get(index), table.geometry().region_bytes() * self.choice.garbage_percent / 100);
-        self.starts.is_some() && !region.is_tenured() && region.age() >= threshold && garbage_bytes <= worth
-    }
-
     /// Finds regions without live objects, and those that are worth a move.
     fn choose(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) {
         let (free, table) = (&shared.free, shared.free.table());
         let region_bytes = table.geometry().region_bytes();
         cycle.found.add(self.assists.take_found());
         // Once for each cycle: this step may have been interrupted.
-        let threshold = *cycle.tenuring_threshold.get_or_insert_with(|| self.decide_tenuring(&cycle.found));
+        if cycle.tenuring_threshold.is_none() {
+            cycle.tenuring_threshold = self.old.as_ref().map(|old| old.decide_tenuring(&cycle.found));
+        }
+        let becomes_old = |region: usize, garbage_bytes: usize| {
+            let threshold = cycle.tenuring_threshold;
+            threshold.is_some_and(|threshold| self.becomes_old(shared, region, garbage_bytes, threshold))
+        };
         let (live, turns) = (Mutex::new(Vec::new()), Turns::new(table.len()));
         team.run(&|_| {
             while let Some(index) = turns.take() {
@@ -333,7 +324,7 @@ impl Engine {
             if live_bytes == 0 {
                 immediate_bytes += used;
                 cycle.immediate.push(region);
-            } else if self.becomes_old(shared, region, used - live_bytes, threshold) {
+            } else if becomes_old(region, used - live_bytes) {
                 cycle.promoted.push(region);
             } else if !self.tables.has_large(region) && table.get(region).run() == 0 {
                 candidates.push(Candidate { region, live_bytes, garbage_bytes: used - live_bytes });

@@ -4,15 +4,13 @@
 
 use super::assist::{Assists, Todo};
 use super::choose::ChooseSettings;
-use super::tenuring::Tenuring;
+use super::old::Old;
 use crate::collector::concurrent::{
     CopySpace, Evacuator, Generations, Interrupt, Leftover, MarkShared, Tables,
 };
-use crate::collector::kernel::{OldTables, Subject};
+use crate::collector::kernel::Subject;
 use crate::collector::work::{Crews, Limits};
 use crate::mutator::{Committer, Shared};
-use crate::region::StartTable;
-use crate::sync::{AtomicU8, Mutex, Ordering};
 
 /// The parts of a heap's concurrent collections.
 pub(super) struct Engine {
@@ -27,10 +25,6 @@ pub(super) struct Engine {
     pub(super) to_evacuate: Todo,
     /// Regions whose slots are to be updated.
     pub(super) to_update: Todo,
-    /// Old regions whose dirty cards a young cycle has yet to look at.
-    pub(super) to_scan: Todo,
-    /// Regions to put in order, whose objects are old.
-    pub(super) to_settle: Todo,
     pub(super) assists: Assists,
     pub(super) crews: Crews,
     pub(super) stack: Limits,
@@ -39,23 +33,14 @@ pub(super) struct Engine {
     pub(super) move_all: bool,
     /// Regions that mutators leave for copies.
     pub(super) reserve: usize,
-    /// Starts of old objects, in a heap with generations (`ShenandoahGCMode=generational`).
-    pub(super) starts: Option<StartTable>,
-    /// Cycles after which an object becomes old. Written between marking and evacuation. Relaxed: a
-    /// copier has left the stop in between.
-    pub(super) tenuring_threshold: AtomicU8,
-    pub(super) tenuring: Mutex<Tenuring>,
+    /// In a heap with generations (`ShenandoahGCMode=generational`).
+    pub(super) old: Option<Old>,
 }
 
 impl Engine {
     /// The heap as steps see it.
     pub(super) fn subject<'h>(&self, shared: &'h Shared) -> Subject<'h, Committer> {
         Subject { free: &shared.free, shapes: &shared.shapes }
-    }
-
-    /// The tables of old regions, in a heap with generations.
-    pub(super) fn old_tables<'h>(&'h self, shared: &'h Shared) -> Option<OldTables<'h>> {
-        Some(OldTables { cards: &shared.cards, starts: self.starts.as_ref()? })
     }
 
     /// What markers share.
@@ -72,8 +57,10 @@ impl Engine {
 
     /// What threads that evacuate share.
     pub(super) fn evacuator<'e>(&'e self, shared: &'e Shared) -> Evacuator<'e, Committer> {
-        let tenuring_threshold = self.tenuring_threshold.load(Ordering::Relaxed);
-        let generations = self.old_tables(shared).map(|tables| Generations { tables, tenuring_threshold });
+        let generations = self.old.as_ref().map(|old| Generations {
+            tables: old.tables(shared),
+            tenuring_threshold: old.tenuring_threshold(),
+        });
         Evacuator { subject: self.subject(shared), tables: &self.tables, space: &self.space, generations }
     }
 }

@@ -22,6 +22,7 @@
 //! trigger.rs   when a cycle begins        choose.rs   which regions move       (numbers only)
 //! goal.rs      the memory that the heap should do with                         (numbers only)
 //! tenuring.rs  when objects become old                                         (numbers only)
+//! old.rs       what a cycle does for old objects
 //! ```
 //!
 //! In a heap with generations (`ShenandoahGCMode=generational`) most cycles are *young*: they take
@@ -39,6 +40,7 @@ mod decayed;
 mod engine;
 mod goal;
 mod moving;
+mod old;
 mod pauses;
 mod progress;
 mod rate;
@@ -61,16 +63,16 @@ use super::sizing::Capacity;
 use super::work::{Crews, Gang, Limits};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome};
 use crate::platform::MemoryError;
-use crate::region::{Geometry, StartTable};
-use crate::sync::{AtomicBool, AtomicU8, AtomicUsize, Condvar, Mutex, MutexGuard};
+use crate::region::Geometry;
+use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard};
 use assist::{Assists, Todo};
 use choose::{ChooseSettings, reserve_regions};
 use cycle::Cycle;
 use engine::Engine;
 use goal::Goal;
+use old::Old;
 use progress::Progress;
 use std::sync::{Arc, Weak};
-use tenuring::Tenuring;
 use trigger::{Trigger, TriggerSettings};
 
 const POISONED: &str = "a collection that panics ends the process";
@@ -110,11 +112,6 @@ pub(crate) struct Shenandoah {
     /// before there are threads. Relaxed.
     passive: AtomicBool,
     failures: Failures,
-    /// In a heap with generations: the next cycle is a global one. Written by the thread that ends a
-    /// cycle. Relaxed: a hint.
-    global_next: AtomicBool,
-    /// Bytes of old objects above which the next cycle is a global one. As above.
-    most_old_bytes: AtomicUsize,
     /// Degenerated cycles since the last cycle that ended beside mutators, or full collection.
     /// Relaxed: written by the thread that ends a cycle.
     degenerated_in_row: AtomicUsize,
@@ -151,12 +148,6 @@ pub(crate) struct Failures {
     pub(crate) copy: usize,
 }
 
-/// Bytes of old objects above which a global cycle is due, if there are `old_bytes` after the last:
-/// a quarter of the rest of the heap may become old.
-fn most_old_bytes(old_bytes: usize, heap_bytes: usize) -> usize {
-    old_bytes + heap_bytes.saturating_sub(old_bytes) / 4
-}
-
 impl Shenandoah {
     /// The collector of a heap, and how many regions mutators may use.
     ///
@@ -175,17 +166,13 @@ impl Shenandoah {
             interrupt: Interrupt::default(),
             to_evacuate: Todo::default(),
             to_update: Todo::default(),
-            to_scan: Todo::default(),
-            to_settle: Todo::default(),
             assists: Assists::default(),
             crews: Crews::default(),
             stack: Limits::for_heap(heap_bytes),
             choice,
             move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
-            starts: generational.then(|| StartTable::new(base, heap_bytes)).transpose()?,
-            tenuring_threshold: AtomicU8::new(Tenuring::default().threshold()),
-            tenuring: Mutex::default(),
+            old: generational.then(|| Old::new(base, heap_bytes)).transpose()?,
         };
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
         let collector = Arc::new_cyclic(|me| Shenandoah {
@@ -208,8 +195,6 @@ impl Shenandoah {
             overhead,
             passive: AtomicBool::new(passive),
             failures,
-            global_next: AtomicBool::new(false),
-            most_old_bytes: AtomicUsize::new(most_old_bytes(0, heap_bytes)),
             degenerated_in_row: AtomicUsize::new(0),
             given_up_in_row: AtomicUsize::new(0),
         });
@@ -243,9 +228,7 @@ impl Collector for Arc<Shenandoah> {
             && self.engine.space.is_at_rest()
             && self.engine.to_evacuate.is_at_rest()
             && self.engine.to_update.is_at_rest()
-            && self.engine.to_scan.is_at_rest()
-            && self.engine.to_settle.is_at_rest()
-            && self.engine.tenuring.try_lock().is_ok()
+            && self.engine.old.as_ref().is_none_or(Old::is_at_rest)
             && self.engine.assists.is_at_rest()
             && self.progress.is_at_rest()
             && self.control.is_at_rest()

@@ -7,7 +7,7 @@
 use super::assist::Todo;
 use super::cycle::Cycle;
 use super::engine::Engine;
-use crate::collector::concurrent::{BY_CARDS, Buffers, Evacuator, Updater, settle_old};
+use crate::collector::concurrent::{BY_CARDS, Buffers, Evacuator, Updater};
 use crate::collector::work::Team;
 use crate::mutator::{Committer, Shared};
 use crate::region::State;
@@ -148,26 +148,5 @@ impl Engine {
         }
         cycle.old_copied_bytes += self.space.close(shared);
         self.settle(cycle, shared, team)
-    }
-
-    /// Puts regions in order whose objects are old, before a young cycle looks at their cards.
-    fn settle(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
-        let Some(old) = self.old_tables(shared) else { return true };
-        let table = shared.free.table();
-        for index in cycle.promoted.drain(..) {
-            cycle.promoted_regions += table.get(index).run().max(1);
-            // Which of its slots refer to young objects is not known.
-            old.cards.dirty_range(table.bottom(index), shared.free.object_end(index));
-        }
-        team.run(&|_| {
-            while !self.interrupt.is_set()
-                && let Some(region) = self.to_settle.take()
-            {
-                // SAFETY: no thread allocates in an old region, and the cycle has ended its moves.
-                unsafe { settle_old(self.subject(shared), &self.tables, &old, region.0) };
-                self.to_settle.end(None);
-            }
-        });
-        self.to_settle.is_done() == Some(true)
     }
 }

@@ -9,7 +9,7 @@ use super::engine::Engine;
 use crate::collector::concurrent::check_remembered;
 use crate::collector::concurrent::{Marker, Membership};
 use crate::mutator::{Hot, Pause, Shared};
-use crate::object::{MAX_AGE, SlotVisitor, reference, with_reference};
+use crate::object::{SlotVisitor, reference, with_reference};
 use crate::region::State;
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,9 @@ impl Engine {
                 self.tables.open_region(index);
             }
         }
-        self.to_scan.fill(to_scan);
+        if let Some(old) = &self.old {
+            old.to_scan.fill(to_scan);
+        }
     }
 
     fn final_mark(&self, cycle: &mut Cycle, pause: &Pause<'_>) -> Step {
@@ -167,9 +169,7 @@ impl Engine {
         let immediate = cycle.immediate.iter().copied().filter(|&index| !is_run(index));
         free.withdraw(immediate.chain(cycle.set.iter().copied()));
         cycle.record.set_regions = cycle.set.len();
-        if self.starts.is_some() {
-            self.fix_generations(cycle, shared);
-        }
+        self.fix_generations(cycle, shared);
         if cycle.set.is_empty() {
             return false;
         }
@@ -188,37 +188,6 @@ impl Engine {
         }
         self.to_evacuate.fill(cycle.set.iter().map(|&index| (index, 0)).collect());
         true
-    }
-
-    /// Makes regions old that are to be promoted as they are, and all others older. Lists the old
-    /// regions that have to be put in order. In a stop.
-    fn fix_generations(&self, cycle: &mut Cycle, shared: &Shared) {
-        let (free, table) = (&shared.free, shared.free.table());
-        free.withdraw(cycle.promoted.iter().copied().filter(|&index| table.get(index).run() == 0));
-        for &index in &cycle.promoted {
-            let region = table.get(index);
-            if region.run() == 0 {
-                region.set_state(State::Old);
-            }
-            (index..index + region.run().max(1)).for_each(|part| table.get(part).set_tenured(true));
-        }
-        self.space.forget_rests(|index| table.get(index).state() != State::Old);
-        let mut to_settle = Vec::new();
-        for index in free.in_use() {
-            let region = table.get(index);
-            if !region.state().begins_objects() {
-                continue;
-            }
-            let is_new = region.run() == 0
-                && (region.top() > table.mark_start(index) || region.top() == table.bottom(index));
-            region.set_age(if is_new { 0 } else { region.age().saturating_add(1).min(MAX_AGE) });
-            let leaves =
-                cycle.immediate.binary_search(&index).is_ok() || region.state() == State::CollectionSet;
-            if region.is_tenured() && !leaves && table.mark_start(index) > table.bottom(index) {
-                to_settle.push((index, 0));
-            }
-        }
-        self.to_settle.fill(to_settle);
     }
 
     /// Gives a root slot the place of its referent.

@@ -14,8 +14,6 @@ use crate::collector::record::CollectionRecord;
 use crate::collector::settings::USUAL;
 use crate::collector::sizing::Scope;
 use crate::mutator::{Cause, Mutator, Outcome, Shared, World};
-use crate::object::MAX_AGE;
-use crate::region::State;
 use crate::sync::Ordering;
 
 /// Of the collections that zeal asks for, one of this many stops the world, and one of its square
@@ -124,7 +122,7 @@ impl Shenandoah {
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         drop(tables);
         self.degenerated_in_row.store(0, Ordering::Relaxed);
-        self.make_all_young(shared);
+        self.engine.make_all_young(shared);
         self.fit_capacity(shared);
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
@@ -135,24 +133,6 @@ impl Shenandoah {
             self.learn(CycleKind::Full, start, shared);
         }
         Some(CollectionRecord { start, pause, overhead, ..record })
-    }
-
-    /// After a full collection no object is old: it has moved objects without regard to generations.
-    /// The next cycle makes regions old as they are, if hardly anything has died in them by then.
-    fn make_all_young(&self, shared: &Shared) {
-        if self.engine.starts.is_none() {
-            return;
-        }
-        let (free, table) = (&shared.free, shared.free.table());
-        self.engine.space.forget_rests(|_| true);
-        for index in free.in_use() {
-            let region = table.get(index);
-            if region.state() == State::Old {
-                free.offer_region(index, region.top());
-            }
-            region.set_tenured(false);
-            region.set_age(MAX_AGE);
-        }
     }
 
     /// Lets mutators use the heap up to the reserve for copies; all of it where live objects leave

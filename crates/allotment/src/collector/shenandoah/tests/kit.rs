@@ -133,7 +133,7 @@ impl Kit {
             cycle.thorough = true;
             // With generations, every third cycle is a global one.
             let turn = self.begun.fetch_add(1, Ordering::Relaxed);
-            cycle.young = collector.engine.starts.is_some() && turn % 3 < 2;
+            cycle.young = collector.engine.old.is_some() && turn % 3 < 2;
         } else if !cycle.step.is_pause() {
             collector.engine.step(cycle, shared, Team::new(&collector.workers, 1));
             if cycle.step == Step::Idle {
