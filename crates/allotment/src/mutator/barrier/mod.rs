@@ -39,6 +39,7 @@ mod entries;
 mod slow;
 
 use super::{Hot, Mutator};
+use std::hint::cold_path;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 impl Mutator<'_> {
@@ -57,7 +58,12 @@ impl Mutator<'_> {
         // SAFETY: a live slot is an aligned word that all threads access atomically.
         let slot = unsafe { AtomicU64::from_ptr(slot.cast_mut()) };
         let bits = slot.load(Ordering::Acquire);
-        if self.has_barrier(Hot::FORWARDING) { self.load_forwarded(slot, bits) } else { bits }
+        if self.has_barrier(Hot::FORWARDING) {
+            cold_path();
+            // SAFETY: the caller's predicate.
+            return unsafe { entries::call_load(self.hot(), slot.as_ptr(), bits) };
+        }
+        bits
     }
 
     /// Reads a weak slot: null if the referent is dead. The referent is valid until this thread's
@@ -101,9 +107,9 @@ impl Mutator<'_> {
     #[inline(always)]
     pub unsafe fn store(&self, slot: *mut u64, bits: u64) {
         if self.has_barrier(Hot::MARKING) {
-            // SAFETY: the caller's predicates. The slow path does all, so that the fast one keeps
-            // nothing over a call.
-            return unsafe { self.store_slow(slot, bits) };
+            cold_path();
+            // SAFETY: the caller's predicates.
+            unsafe { entries::call_store(self.hot(), slot) };
         }
         // SAFETY: as for `load`, and the caller's predicate.
         unsafe {

@@ -99,22 +99,6 @@ impl Mutator<'_> {
         }
     }
 
-    /// As [`store`](Mutator::store), while marking runs.
-    ///
-    /// # Safety
-    /// - As for `store`.
-    #[cold]
-    #[inline(never)]
-    pub(super) unsafe fn store_slow(&self, slot: *mut u64, bits: u64) {
-        // SAFETY: the caller's predicates.
-        unsafe {
-            let word = AtomicU64::from_ptr(slot);
-            self.record_old(word);
-            word.store(bits, Ordering::Release);
-            self.dirty_card(slot);
-        }
-    }
-
     /// Lets marking find the referent.
     fn keep(&self, bits: u64) {
         let shared = self.shared();
