@@ -214,8 +214,8 @@ mod tests {
             let of = |phase: &str| {
                 cases.iter().filter(|case| case.mode == mode && case.text("phase") == Ok(phase)).count()
             };
-            // Four collectors idle, and one in each phase; of two lengths each.
-            assert_eq!((of("none"), of("marking"), of("forwarding")), (2 * 4, 2, 2), "{mode}");
+            // Five collectors idle, and two in each phase; of two lengths each.
+            assert_eq!((of("none"), of("marking"), of("forwarding")), (2 * 5, 2 * 2, 2 * 2), "{mode}");
         }
         assert_eq!(left_out.len(), 4, "one line a mode: {left_out:?}");
     }
