@@ -159,11 +159,17 @@ fn mixed_large_arrays_under_zeal_and_the_verifier() {
         "ParallelGCThreads=3,+ZealMove,ZealQuarantine=2,+ZealProtect",
         "ParallelGCThreads=2,UncommitDelay=0,+ZealPoison",
     ];
-    for seed in seeds() {
-        for (collector, mode) in COLLECTORS.into_iter().flat_map(|kind| modes.map(|mode| (kind, mode))) {
+    // Cycles beside the thread may make room before a run has to move: not in each run of it.
+    let mut beside = 0;
+    let collectors = COLLECTORS.into_iter().chain(["shenandoah,ShenandoahGCMode=passive"]);
+    for (seed, collector) in collectors.flat_map(|kind| seeds().into_iter().map(move |seed| (seed, kind))) {
+        for mode in modes {
             println!("ALLOTMENT_STRESS_SEED={seed} {collector} {mode}");
             let heap = heap(REGION, REGIONS, &verified(&format!("Collector={collector},{mode}")));
-            assert!(replace_at_random(&heap, seed, 85, 60, true) > 0, "room was found without");
+            let moved = replace_at_random(&heap, seed, 85, 60, true);
+            beside += if collector == "shenandoah" { moved } else { 0 };
+            assert!(moved > 0 || collector == "shenandoah", "room was found without");
         }
     }
+    assert!(beside > 0, "room was always found without");
 }
