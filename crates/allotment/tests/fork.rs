@@ -142,7 +142,8 @@ fn the_mutator_of_the_thread_that_forks_lives_on_in_both() {
 #[test]
 fn threads_that_were_in_blocking_are_forgotten() {
     alone("threads_that_were_in_blocking_are_forgotten", || {
-        // Not in a cycle, which may begin at any time otherwise: a fork during a step of one is refused.
+        // Not in a cycle, which may begin at any time otherwise: a fork during a step of one is
+        // refused.
         const SHENANDOAH: &str = "Collector=shenandoah,ShenandoahGCMode=passive";
         for options in ["", "Collector=mark-compact", SHENANDOAH, "Collector=epsilon"] {
             let heap = heap(options);

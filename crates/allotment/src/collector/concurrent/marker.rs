@@ -22,7 +22,7 @@ use crate::collector::sizing::AGES;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::mutator::SatbQueue;
 use crate::object::{
-    MAX_AGE, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
+    Header, MAX_AGE, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
 use crate::region::{Backing, CARD_BYTES};
@@ -171,8 +171,8 @@ impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
     }
 
     /// Looks at the dirty cards of an old region: finds the young objects that its slots refer to.
-    /// A card stays dirty if it has such a slot. `false`: the worker was interrupted, and the region
-    /// has to be looked at again.
+    /// A card stays dirty if it has such a slot. `false`: the worker was interrupted, and the
+    /// region has to be looked at again.
     ///
     /// # Safety
     /// - The region is old since a former cycle, and nothing moves.
@@ -388,10 +388,9 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         if !self.shared.tables.map.claim::<true>(address, marked, false) {
             return;
         }
-        if self.shared.old.is_some() && is_young(self.subject.free, address) {
+        if self.shared.old.is_some() {
             // SAFETY: as above.
-            let age = unsafe { header_at(address) }.age() + self.region_age(address);
-            self.found.ages[usize::from(age.min(MAX_AGE))] += bytes as u64;
+            self.count_age(address, unsafe { header_at(address) }, bytes);
         }
         self.found.objects += 1;
         self.found.bytes += bytes as u64;
@@ -450,10 +449,14 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         }
     }
 
-    /// The number to add to the age of an object.
-    fn region_age(&self, address: usize) -> u8 {
+    /// Counts the bytes of a young object with its age, which is the object's own and its region's.
+    fn count_age(&mut self, address: usize, header: Header, bytes: usize) {
         let table = self.subject.free.table();
-        table.get(table.index_of(address)).age()
+        let region = table.get(table.index_of(address));
+        if !region.is_tenured() {
+            let age = header.age().saturating_add(region.age()).min(MAX_AGE);
+            self.found.ages[usize::from(age)] += bytes as u64;
+        }
     }
 
     /// Looks at a chunk of the references of an array, and pushes the next.

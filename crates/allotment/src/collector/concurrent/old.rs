@@ -97,8 +97,8 @@ unsafe fn size_and_slots<'h>(shapes: &mut ShapeCache<'h>, address: usize) -> (us
     }
 }
 
-/// Whether marking has found every young object that an old region refers to, and each such slot has
-/// a dirty card.
+/// Whether marking has found every young object that an old region refers to, and each such slot
+/// has a dirty card.
 ///
 /// # Safety
 /// - As for [`for_each_slot_in`], for the whole region.

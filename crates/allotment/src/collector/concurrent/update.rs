@@ -99,7 +99,8 @@ impl<'u, B: Backing> Updater<'u, B> {
     }
 
     /// Updates a piece of an update: number 0 is a [region](Self::region), numbers from
-    /// [`BY_CARDS`] on are its [dirty pieces](dirty_pieces), and the others are its chunks. `false`: it was interrupted, and has to be done again.
+    /// [`BY_CARDS`] on are its [dirty pieces](dirty_pieces), and the others are its chunks.
+    /// `false`: it was interrupted, and has to be done again.
     ///
     /// # Safety
     /// - As for [`region`](Self::region).

@@ -77,8 +77,8 @@ impl Shenandoah {
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
-    /// Asks for a cycle, `for_all` garbage or for young one, and does not wait; `false`: there is no
-    /// thread for it.
+    /// Asks for a cycle, `for_all` garbage or for young one, and does not wait; `false`: there is
+    /// no thread for it.
     pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, for_all: bool) -> bool {
         self.progress.ask(for_all);
         self.wake(mutator)

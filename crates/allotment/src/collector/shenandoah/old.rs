@@ -9,9 +9,9 @@
 //! full            nobody is old
 //! ```
 //!
-//! A global cycle is due when a quarter of what was not old behind the last has become old. Refused:
-//! HotSpot's growth by an eighth of the live old bytes. With few old objects that is a cycle for
-//! every few regions.
+//! A global cycle is due when a quarter of what was not old behind the last has become old.
+//! Refused: HotSpot's growth by an eighth of the live old bytes. With few old objects that is a
+//! cycle for every few regions.
 
 use super::POISONED;
 use super::assist::Todo;

@@ -1,4 +1,4 @@
-//! The slow paths of barriers, for generated code.
+//! The slow paths of barriers, for generated code, and for loads and stores of Rust code.
 //!
 //! Each entry saves what a C function may change, calls the slow path that Rust code takes, too,
 //! and restores it: [`BarrierCalls`] has the promises, and what is not kept. It aligns the stack

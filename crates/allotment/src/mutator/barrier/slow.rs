@@ -27,7 +27,8 @@ impl Shared {
     fn is_born_since(&self, slot: &AtomicU64) -> bool {
         let (address, table) = (slot.as_ptr().addr(), self.free.table());
         let index = table.index_of(address);
-        // No object is born old. A young cycle takes all old ones for live: their borders say nothing.
+        // No object is born old. A young cycle takes all old ones for live: their borders say
+        // nothing.
         address >= table.mark_start(index) && !table.get(index).is_tenured()
     }
 

@@ -35,8 +35,8 @@ pub struct Hot {
     /// Address behind the buffer. Owner only, as are all following fields unless stated otherwise.
     end: Cell<usize>,
     /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner behind a
-    /// light stop, before its next work, and by the stopper of the world. Plain, so that a barrier's
-    /// test is one instruction.
+    /// light stop, before its next work, and by the stopper of the world. Plain, so that a
+    /// barrier's test is one instruction.
     barriers: Cell<u32>,
     /// The top at which generated code prefetches again, in `AllocatePrefetchStyle=2`. Each new
     /// buffer sets it to `start`; generated code raises it.

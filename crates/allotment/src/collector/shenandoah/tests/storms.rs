@@ -183,56 +183,65 @@ fn exchange(kit: &Kit, mutator: &mut Mutator<'_>, lists: &mut Lists, pool: &Pool
     mutator.safepoint();
 }
 
+/// Two attached threads that do rounds of something with their lists, and a thread beside them that
+/// is not attached, as long as one of them is.
+fn storm_with_lists(
+    kit: &Kit,
+    rounds: usize,
+    beside: impl Fn(&AtomicUsize, &mut Random) + Sync,
+    round: impl Fn(&mut Mutator<'_>, &mut Lists, &mut Random) + Sync,
+) {
+    let attached = AtomicUsize::new(2);
+    storm(kit, 3, |number, random| {
+        if number == 2 {
+            return beside(&attached, random);
+        }
+        let _leaves = Leaves(&attached);
+        let run = kit.heap.attach(|mutator| {
+            let mut lists = Lists::new(kit, mutator, 8, first(number));
+            (0..rounds).for_each(|_| round(mutator, &mut lists, random));
+            lists.check(mutator);
+        });
+        run.unwrap();
+    });
+}
+
 /// T5: a pinned list is stored in a slot, and another thread drops the pin.
 #[test]
 fn pins_are_dropped_after_their_object_was_stored() {
     in_both_modes(|| {
         for way in WAYS {
             let kit = kit(way);
-            let (pool, attached): (Pool<(Pin, Vec<u64>)>, _) = (Pool(Mutex::default()), AtomicUsize::new(2));
-            storm(&kit, 3, |number, random| {
-                if number == 2 {
-                    while attached.load(Ordering::Relaxed) > 0 {
-                        drop(pool.take(random));
-                        thread::yield_now();
-                    }
-                    return;
+            let pool: Pool<Pin> = Pool(Mutex::default());
+            let drops = |attached: &AtomicUsize, random: &mut Random| {
+                while attached.load(Ordering::Relaxed) > 0 {
+                    drop(pool.take(random));
+                    thread::yield_now();
                 }
-                let _leaves = Leaves(&attached);
-                let run = kit.heap.attach(|mutator| {
-                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                    for _ in 0..4 * ROUNDS {
-                        let list = random.below(8);
-                        match random.below(6) {
-                            0 if !lists.numbers[list].is_empty() => {
-                                let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
-                                // SAFETY: a live object.
-                                let pin = unsafe { mutator.pin(object.unwrap()) };
-                                lists.clear(mutator, list);
-                                mutator.safepoint();
-                                drop(pool.put((pin, Vec::new())).map(|(pin, _)| pin));
-                            }
-                            1 if !lists.numbers[list].is_empty() => {
-                                // Held by the pin alone for a while, and then by the slot alone.
-                                let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
-                                let numbers = std::mem::take(&mut lists.numbers[list]);
-                                // SAFETY: a live object.
-                                let pin = unsafe { mutator.pin(object.unwrap()) };
-                                lists.clear(mutator, list);
-                                (0..random.below(6)).for_each(|_| lists.change(&kit, mutator, random));
-                                let place = pin.object().addr().get() as u64;
-                                Lists::check_nodes(mutator, place, &numbers);
-                                let other = random.below(8);
-                                lists.adopt(mutator, other, place);
-                                lists.numbers[other] = numbers;
-                                drop(pool.put((pin, Vec::new())));
-                            }
-                            _ => (0..8).for_each(|_| lists.change(&kit, mutator, random)),
-                        }
-                    }
-                    lists.check(mutator);
-                });
-                run.unwrap();
+            };
+            storm_with_lists(&kit, 4 * ROUNDS, drops, |mutator, lists, random| {
+                let list = random.below(8);
+                let turn = random.below(6);
+                if turn > 1 || lists.numbers[list].is_empty() {
+                    return (0..8).for_each(|_| lists.change(&kit, mutator, random));
+                }
+                let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
+                // SAFETY: a live object.
+                let pin = unsafe { mutator.pin(object.unwrap()) };
+                let numbers = lists.numbers[list].clone();
+                lists.clear(mutator, list);
+                if turn == 0 {
+                    mutator.safepoint();
+                } else {
+                    // Held by the pin alone for a while, and then by the slot alone.
+                    (0..random.below(6)).for_each(|_| lists.change(&kit, mutator, random));
+                    let place = pin.object().addr().get() as u64;
+                    Lists::check_nodes(mutator, place, &numbers);
+                    let other = random.below(8);
+                    lists.adopt(mutator, other, place);
+                    lists.numbers[other] = numbers;
+                }
+                drop(pool.put(pin));
             });
             drop(pool);
         }
@@ -245,45 +254,35 @@ fn weak_handles_are_read_while_regions_become_free() {
     in_both_modes(|| {
         for way in WAYS {
             let kit = kit(way);
-            let (pool, attached): (Pool<Held>, _) = (Pool(Mutex::default()), AtomicUsize::new(2));
-            storm(&kit, 3, |number, random| {
-                if number == 2 {
-                    // Weak handles of all threads are copied by one that is not attached.
-                    clone_and_drop(&pool, &attached, random);
-                    return;
-                }
-                let _leaves = Leaves(&attached);
-                let run = kit.heap.attach(|mutator| {
-                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                    for _ in 0..4 * ROUNDS {
-                        let list = random.below(8);
-                        match random.below(4) {
-                            0 if !lists.numbers[list].is_empty() => {
-                                // SAFETY: a live object.
-                                let weak = unsafe { mutator.new_weak_root(lists.first(mutator, list)) };
-                                drop(pool.put((weak, lists.numbers[list].clone())));
-                            }
-                            1 => {
-                                let Some((weak, numbers)) = pool.take(random) else { continue };
-                                let found = weak.get(mutator).unwrap();
-                                if found != 0 && random.below(2) == 0 {
-                                    // It was held by nothing else, and is held now.
-                                    lists.adopt(mutator, list, found);
-                                    lists.numbers[list] = numbers.clone();
-                                }
-                                if found != 0 {
-                                    Lists::check_nodes(mutator, found, &numbers);
-                                }
-                                drop(pool.put((weak, numbers)));
-                            }
-                            2 => lists.clear(mutator, list),
-                            _ => (0..8).for_each(|_| lists.change(&kit, mutator, random)),
-                        }
-                        mutator.safepoint();
+            let pool: Pool<Held> = Pool(Mutex::default());
+            // Weak handles of all threads are copied by one that is not attached.
+            let copies =
+                |attached: &AtomicUsize, random: &mut Random| clone_and_drop(&pool, attached, random);
+            storm_with_lists(&kit, 4 * ROUNDS, copies, |mutator, lists, random| {
+                let list = random.below(8);
+                match random.below(4) {
+                    0 if !lists.numbers[list].is_empty() => {
+                        // SAFETY: a live object.
+                        let weak = unsafe { mutator.new_weak_root(lists.first(mutator, list)) };
+                        drop(pool.put((weak, lists.numbers[list].clone())));
                     }
-                    lists.check(mutator);
-                });
-                run.unwrap();
+                    1 => {
+                        let Some((weak, numbers)) = pool.take(random) else { return };
+                        let found = weak.get(mutator).unwrap();
+                        if found != 0 && random.below(2) == 0 {
+                            // It was held by nothing else, and is held now.
+                            lists.adopt(mutator, list, found);
+                            lists.numbers[list] = numbers.clone();
+                        }
+                        if found != 0 {
+                            Lists::check_nodes(mutator, found, &numbers);
+                        }
+                        drop(pool.put((weak, numbers)));
+                    }
+                    2 => lists.clear(mutator, list),
+                    _ => (0..8).for_each(|_| lists.change(&kit, mutator, random)),
+                }
+                mutator.safepoint();
             });
         }
     });
@@ -340,31 +339,22 @@ fn worlds_are_stopped_while_cycles_run() {
     in_both_modes(|| {
         for way in WAYS {
             let kit = kit(&format!("+VerifyBeforeGC,+VerifyAfterGC,{way}"));
-            let attached = AtomicUsize::new(2);
-            storm(&kit, 3, |number, random| {
-                if number == 2 {
-                    while attached.load(Ordering::Relaxed) > 0 {
-                        (0..random.below(300)).for_each(|_| std::hint::spin_loop());
-                        match random.below(3) {
-                            0 => drop(kit.heap.stop_the_world(|world| world.threads()).unwrap()),
-                            1 => drop(kit.heap.reset()),
-                            _ => kit.heap.request_safepoint(),
-                        }
+            let stops = |attached: &AtomicUsize, random: &mut Random| {
+                while attached.load(Ordering::Relaxed) > 0 {
+                    (0..random.below(300)).for_each(|_| std::hint::spin_loop());
+                    match random.below(3) {
+                        0 => drop(kit.heap.stop_the_world(|world| world.threads()).unwrap()),
+                        1 => drop(kit.heap.reset()),
+                        _ => kit.heap.request_safepoint(),
                     }
-                    return;
                 }
-                let _leaves = Leaves(&attached);
-                let run = kit.heap.attach(|mutator| {
-                    let mut lists = Lists::new(&kit, mutator, 8, first(number));
-                    for _ in 0..ROUNDS {
-                        (0..30).for_each(|_| lists.change(&kit, mutator, random));
-                        if random.below(30) == 0 {
-                            mutator.collect();
-                        }
-                        lists.check(mutator);
-                    }
-                });
-                run.unwrap();
+            };
+            storm_with_lists(&kit, ROUNDS, stops, |mutator, lists, random| {
+                (0..30).for_each(|_| lists.change(&kit, mutator, random));
+                if random.below(30) == 0 {
+                    mutator.collect();
+                }
+                lists.check(mutator);
             });
         }
     });
@@ -434,8 +424,8 @@ fn a_collection_that_was_asked_for_has_its_record() {
     });
 }
 
-/// T18: a young cycle serves no request for all garbage, although stops give up the cycles that begin
-/// for it.
+/// T18: a young cycle serves no request for all garbage, although stops give up the cycles that
+/// begin for it.
 #[test]
 fn a_request_for_all_garbage_outlives_stops() {
     let options = "Collector=shenandoah,ShenandoahGCMode=generational";

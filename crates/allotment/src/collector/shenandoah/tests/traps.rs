@@ -21,8 +21,8 @@ const WAYS: [&str; 6] = [
     "+ZealProtect,ZealQuarantine=2,ZealEvacuationFailure=5",
 ];
 
-/// Lists keep their contents, with any work of a thread between the steps of a cycle. Their table is
-/// larger than a region at times.
+/// Lists keep their contents, with any work of a thread between the steps of a cycle. Their table
+/// is larger than a region at times.
 #[test]
 fn contents_stay_whatever_comes_between_the_steps() {
     in_both_modes(|| {
@@ -264,7 +264,8 @@ fn the_load_hook_stays_on() {
     });
 }
 
-/// T3: a reservation from before a stop is void behind it, also for a thread that was in `blocking`.
+/// T3: a reservation from before a stop is void behind it, also for a thread that was in
+/// `blocking`.
 #[test]
 fn a_reservation_ends_with_each_stop() {
     in_both_modes(|| {
@@ -367,7 +368,7 @@ fn a_dead_array_in_a_live_run_is_not_updated() {
                 drop(lists);
                 let mut lists = Lists::new(&kit, mutator, 16, 10_000);
                 for _ in 0..20 {
-                    // What was freed is used again, with objects of other sizes.
+                    // Freed memory is used again, with objects of other sizes.
                     for _ in 0..200 {
                         kit.waste(mutator, random.below(100));
                         lists.change(&kit, mutator, &mut random);
